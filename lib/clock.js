@@ -1,0 +1,36 @@
+'use strict'
+
+// Turns of the event loop and time, in Node and in browsers. Taken once when the module loads, so that test doubles
+// of the global timers don't stop a queue in the middle of its work.
+
+const { performance, queueMicrotask } = globalThis
+
+module.exports = { now, defer: deferral(), rethrow }
+
+/** Milliseconds from an arbitrary start, with fractions; never goes back. */
+function now () {
+  return performance.now()
+}
+
+/** Throws err outside of the caller's stack, so that it becomes an uncaught exception. */
+function rethrow (err) {
+  queueMicrotask(() => { throw err })
+}
+
+/** @returns {(fn: () => void) => void} what calls fn in a later turn of the event loop */
+function deferral () {
+  const { setImmediate, MessageChannel, setTimeout } = globalThis
+  if (typeof setImmediate === 'function') return fn => { setImmediate(fn) }
+  if (typeof MessageChannel === 'function') return deferralByMessage(new MessageChannel())
+  return fn => { setTimeout(fn, 0) }
+}
+
+/** Browsers hold back nested timers to 4 ms; a message to oneself is not held back. */
+function deferralByMessage (channel) {
+  const deferred = []
+  channel.port1.onmessage = () => deferred.shift()()
+  return fn => {
+    deferred.push(fn)
+    channel.port2.postMessage(undefined)
+  }
+}

@@ -1,0 +1,306 @@
+'use strict'
+
+// HOT (bench: fifo, bursts, overhead, eventloop). The slots: takes jobs from the list, starts them, settles each once.
+//
+//   list ──take──▶ start ──▶ runner ──▶ done, promise or throw ──▶ settle ──▶ callback
+//             ▲                                                       │
+//             └───────────────────── refill ──────────────────────────┘
+//
+// Promises: never more than `concurrency` new starts at once, each job settles exactly once whatever the runner does,
+// the caller's code is called only when the counts are right, and the event loop gets its turn every few milliseconds.
+// It knows neither the list's inside nor the public class.
+
+const { repeatUntil } = require('aflow')
+const QList = require('qlist')
+const { now, defer, rethrow } = require('./clock')
+const { asyncScope, JobContext } = require('./context')
+const { FairlaneError, warn } = require('./errors')
+
+// A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
+const SLICE_MS = 2.5
+// Two looks at the clock lie at most so many starts apart: a look costs 30 to 70 ns.
+const MAX_STRIDE = 16
+
+// What ended a job, as a third argument of `done` that callers can not have.
+const FULFILLED = Symbol('fulfilled')
+const THROWN = Symbol('thrown')
+
+class Dispatch {
+  /**
+   * @param {Function} runner
+   * @param {object} list where jobs wait (lib/lists)
+   * @param {{ concurrency: number, settleBy: string }} options
+   * @param {() => void} onDrain called each time the last job has ended
+   */
+  constructor (runner, list, options, onDrain) {
+    this.runner = runner
+    this.list = list
+    this.onDrain = onDrain
+    this.concurrency = options.concurrency
+    this.givesDone = options.settleBy !== 'promise'
+    this.takesReturn = options.settleBy !== 'callback'
+
+    this.running = 0
+    this.accepted = 0
+    this.done = 0
+    this.failed = 0
+    this.cancelled = 0
+    this.misuse = 0
+
+    this.runnerScope = asyncScope()
+    this.callbackScope = asyncScope()
+    this.abortController = undefined
+    this.context = new JobContext(undefined, 1, () => this.signal)
+
+    this.isBusy = false // jobs are being started or called back on this stack: whoever does so refills the slots
+    this.isWaking = false // a pass in the next turn of the event loop is due, or it is going on
+    this.isYielding = false // ... and nothing starts before it
+    this.turnStart = 0 // if isWaking: a time in this turn of the event loop
+    this.lookedAt = 0
+    this.stride = 1
+    this.untilLook = 1
+    this.slice = this.slice.bind(this)
+    this.drive = () => repeatUntil(this.slice)
+
+    this.drainedAt = 0 // how many jobs had been accepted when the queue was last empty
+    this.generation = 0
+    this.flushes = new QList() // of { unsettled, accepted, callbacks }, one per generation, the last is generation - 1
+    this.flushingCount = 0
+    this.idleWaiters = []
+  }
+
+  /** The AbortSignal of all jobs without one of their own. */
+  get signal () {
+    if (this.abortController === undefined) this.abortController = new AbortController()
+    return this.abortController.signal
+  }
+
+  /** A job was put into the list. */
+  accept () {
+    this.accepted++
+    if (this.running < this.concurrency) this.wake()
+  }
+
+  /** Has a pass start what may start, in a later turn of the event loop. */
+  wake () {
+    if (!this.isWaking && !this.isBusy) this.schedule()
+  }
+
+  /**
+   * The callback is called once all jobs accepted up to now have settled, never synchronously.
+   * O(1): jobs carry the number of the flush that they came after, and each flush counts its own.
+   */
+  fflush (callback) {
+    const unsettledCount = this.list.size + this.running
+    const last = this.flushes.peekAt(-1)
+    if (unsettledCount === 0) {
+      defer(() => this.call(callback))
+    } else if (last !== undefined && last.accepted === this.accepted) {
+      last.callbacks.push(callback)
+    } else {
+      this.flushes.push({
+        unsettledCount: unsettledCount - this.flushingCount,
+        accepted: this.accepted,
+        callbacks: [callback]
+      })
+      this.flushingCount = unsettledCount
+      this.list.barrier(++this.generation)
+    }
+  }
+
+  /** @returns {Promise<void>} resolves when nothing waits and no slot is taken */
+  onIdle () {
+    if (this.list.size + this.running === 0) return Promise.resolve()
+    return new Promise(resolve => this.idleWaiters.push(resolve))
+  }
+
+  /**
+   * Settles jobs that were taken out of the list without being started, in their order.
+   * @param {object} removed a list of them
+   * @param {() => Error} makeError called for each
+   * @returns {number} how many
+   */
+  cancel (removed, makeError) {
+    const count = removed.size
+    this.cancelled += count
+    if (!this.flushes.isEmpty()) removed.forEach((payload, whenSettled, generation) => this.countDown(generation))
+    this.hold(() => {
+      while (removed.take()) {
+        const { whenSettled } = removed
+        if (whenSettled !== undefined) this.call(whenSettled, makeError())
+      }
+    })
+    return count
+  }
+
+  /** Runs fn, which calls the caller's code, and starts nothing meanwhile. */
+  hold (fn) {
+    const isNested = this.isBusy
+    this.isBusy = true
+    try {
+      return fn()
+    } finally {
+      this.isBusy = isNested
+      if (!isNested) {
+        if (this.list.size > 0) this.wake()
+        this.notify()
+      }
+    }
+  }
+
+  /** Calls back into the caller's code; what it throws becomes an uncaught exception. */
+  call (fn, a, b) {
+    try {
+      this.callbackScope.runInAsyncScope(fn, undefined, a, b)
+    } catch (err) {
+      rethrow(err)
+    }
+  }
+
+  // private from here on
+
+  schedule () {
+    this.isWaking = true
+    this.turnStart = now()
+    this.callbackScope.runInAsyncScope(defer, undefined, this.drive)
+  }
+
+  /** One pass in a turn of its own; aflow calls it again after next(). */
+  slice (next) {
+    this.isYielding = false
+    this.turnStart = this.lookedAt = now()
+    this.stride = this.untilLook = 1
+    this.fill()
+    this.isWaking = this.isYielding
+    this.notify()
+    if (this.isYielding) defer(next)
+    else next(null, true)
+  }
+
+  /** Starts jobs until the slots are taken, none may start, or the time is up. */
+  fill () {
+    this.isBusy = true
+    while (this.running < this.concurrency && this.list.size > 0 && !this.isYielding) {
+      if (--this.untilLook === 0 && this.isTimeUp()) this.isYielding = true
+      else if (this.list.take()) this.start()
+      else break
+    }
+    this.isBusy = false
+  }
+
+  isTimeUp () {
+    const time = now()
+    const leftMs = this.turnStart + SLICE_MS - time
+    const isSlow = (time - this.lookedAt) * 4 > leftMs
+    this.lookedAt = time
+    this.untilLook = this.stride = isSlow ? 1 : Math.min(2 * this.stride, MAX_STRIDE)
+    if (leftMs > 0) return false
+    if (this.isWaking) return true
+    // the event loop may have turned since turnStart: measure from here, and have the next turn end the measure
+    this.schedule()
+    return false
+  }
+
+  /** Starts the job that take() left in the list's fields. */
+  start () {
+    const { list } = this
+    const { payload, generation } = list
+    let { whenSettled } = list
+    list.payload = list.whenSettled = undefined
+    let hasEnded = false
+    this.running++
+
+    const done = (err, result, how) => {
+      if (hasEnded) {
+        if (how !== FULFILLED) this.reportMisuse()
+        return
+      }
+      hasEnded = true
+      const callback = whenSettled
+      whenSettled = undefined // callers may keep `done`
+      this.settle(callback, generation, how === THROWN ? failure(err) : err, result)
+    }
+
+    try {
+      const returned = this.runnerScope.runInAsyncScope(this.runner, undefined,
+        payload, this.givesDone ? done : undefined, this.context)
+      if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, done)
+    } catch (err) {
+      if (hasEnded) rethrow(err)
+      else done(err, undefined, THROWN)
+    }
+  }
+
+  /** The runner returned something: if it is a promise or thenable, it settles the job. */
+  follow (returned, done) {
+    const then = isObject(returned) ? returned.then : undefined
+    if (typeof then === 'function') {
+      const promise = returned instanceof Promise
+        ? returned
+        : new Promise((resolve, reject) => then.call(returned, resolve, reject))
+      promise.then(value => done(null, value, FULFILLED), reason => done(reason, undefined, THROWN))
+    } else if (!this.givesDone) {
+      done(null, returned)
+    }
+  }
+
+  settle (whenSettled, generation, err, result) {
+    this.running--
+    if (err) this.failed++
+    else this.done++
+    if (!this.flushes.isEmpty()) this.countDown(generation)
+
+    const isNested = this.isBusy
+    this.isBusy = true
+    if (whenSettled !== undefined) this.call(whenSettled, err, result)
+    if (isNested) return
+    this.fill()
+    this.notify()
+  }
+
+  reportMisuse () {
+    if (this.misuse++ > 0) return
+    warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (done() twice, or a throw or rejection after it). ' +
+      'The first settlement counts. Further cases are only counted, in stats().misuse.')
+  }
+
+  countDown (generation) {
+    // jobs of generations before the first flush in the list have all settled, so the index is never negative
+    const flush = this.flushes.peekAt(generation - this.generation + this.flushes.size())
+    if (flush === undefined) return
+    flush.unsettledCount--
+    this.flushingCount--
+  }
+
+  /** Tells those who wait for all jobs, or for those before a flush. */
+  notify () {
+    if (this.isIdle() && this.drainedAt !== this.accepted) {
+      this.drainedAt = this.accepted
+      this.onDrain()
+    }
+    while (!this.flushes.isEmpty() && this.flushes.peek().unsettledCount === 0) {
+      for (const callback of this.flushes.shift().callbacks) this.call(callback)
+    }
+    if (this.idleWaiters.length > 0 && this.isIdle()) {
+      const waiters = this.idleWaiters
+      this.idleWaiters = []
+      for (const resolve of waiters) resolve()
+    }
+  }
+
+  isIdle () {
+    return this.list.size + this.running === 0
+  }
+}
+
+/** A job that was failed with a falsy reason would look like a success to its callback. */
+function failure (reason) {
+  if (reason) return reason
+  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The runner threw or rejected without a reason', { cause: reason })
+}
+
+function isObject (value) {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+module.exports = { Dispatch }

@@ -1,0 +1,236 @@
+'use strict'
+
+// HOT (bench: fifo, memory). The waiting jobs in arrival order; types are ignored.
+//
+//     head block            full blocks, a qlist            tail block
+//    ┌──┬──┬──┬──┬──┐    ┌──────────┐  ┌──────────┐    ┌──┬──┬──┬──┬──┐
+//    │  │  │p,s│p,s│p,s│  │ p,s …    │  │ p,s …    │    │p,s│p,s│  │  │  │
+//    └──┴──┴──┴──┴──┘    └──────────┘  └──────────┘    └──┴──┴──┴──┴──┘
+//           ▲ headAt                                           ▲ tailAt
+//
+// A block is a flat array of pairs: payload, whenSettled. While all fits in one block, head and tail are the same.
+// Nothing is copied when it grows, and memory goes back block by block.
+// A Mark in the place of whenSettled is no job: a removed one, or a barrier where the generation of the jobs changes.
+
+const QList = require('qlist')
+
+const FIRST_LENGTH = 32 * 2
+const BLOCK_LENGTH = 1024 * 2
+const MIN_REMOVED = 64
+
+class Mark {
+  constructor (generation) {
+    this.generation = generation
+  }
+}
+
+const REMOVED = new Mark(-1)
+
+/**
+ * The jobs of a queue without a scheduler. 16 bytes a job; every method is O(1) where nothing else is said.
+ *
+ * After take() the job is in `payload` and `whenSettled` until the caller has copied and cleared them, and `generation`
+ * is its generation: the number of the last barrier before it was pushed.
+ */
+class Fifo {
+  constructor () {
+    this.size = 0
+    this.payload = undefined
+    this.whenSettled = undefined
+    this.lane = undefined
+    this.generation = 0
+    this.newestGeneration = 0
+    this.full = new QList()
+    this.spare = undefined
+    this.removedCount = 0
+    this.scanCount = 0
+    this.clearCount = 0
+    this.head = this.tail = newBlock(FIRST_LENGTH)
+    this.headAt = this.tailAt = 0
+  }
+
+  push (type, payload, whenSettled) {
+    this.size++
+    this.append(payload, whenSettled)
+  }
+
+  unshift (type, payload, whenSettled) {
+    this.size++
+    if (this.generation !== this.newestGeneration) {
+      this.prepend(undefined, new Mark(this.generation))
+      this.generation = this.newestGeneration
+    }
+    this.prepend(payload, whenSettled)
+  }
+
+  /** Takes out the first job. @returns {boolean} false if there is none */
+  take () {
+    while (this.size > 0) {
+      const { head, headAt } = this
+      const payload = head[headAt]
+      const whenSettled = head[headAt + 1]
+      head[headAt] = undefined
+      head[headAt + 1] = undefined
+      this.headAt = headAt + 2
+      if (head === this.tail) {
+        if (this.headAt === this.tailAt) this.headAt = this.tailAt = 0
+      } else if (this.headAt === head.length) {
+        this.leaveHead()
+      }
+      if (whenSettled instanceof Mark) {
+        this.pass(whenSettled)
+      } else {
+        this.payload = payload
+        this.whenSettled = whenSettled
+        this.size--
+        return true
+      }
+    }
+    return false
+  }
+
+  /** A job that take() gave out has ended: of no interest here. */
+  ended () {}
+
+  /** From here on, jobs pushed or unshifted are of the given generation. */
+  barrier (generation) {
+    this.append(undefined, new Mark(generation))
+    this.newestGeneration = generation
+  }
+
+  /** Calls visit(payload, whenSettled, generation) for each job in order; visit may push and unshift. O(n). */
+  forEach (visit) {
+    this.scan((block, at, generation) => visit(block[at], block[at + 1], generation))
+  }
+
+  /** Takes out all jobs. @returns {Fifo} a list of them */
+  removeAll () {
+    const removed = Object.assign(new Fifo(), this)
+    this.replaceBy(new Fifo())
+    this.clearCount++
+    return removed
+  }
+
+  /**
+   * Takes out the jobs for which test(payload) is true. If test throws, none. O(n).
+   * test may push and unshift and even remove and clear; it must not take.
+   * @returns {Fifo} a list of them
+   */
+  remove (test) {
+    const removed = new Fifo()
+    const found = []
+    const { clearCount } = this
+    this.scanCount++
+    try {
+      this.scan((block, at, generation) => {
+        if (test(block[at])) found.push({ block, at, generation })
+      })
+    } finally {
+      this.scanCount--
+    }
+    if (clearCount === this.clearCount) {
+      for (const { block, at, generation } of found) this.moveOut(block, at, generation, removed)
+    }
+    this.compactIfSparse()
+    return removed
+  }
+
+  // private from here on
+
+  append (payload, whenSettled) {
+    let { tail, tailAt } = this
+    if (tailAt === tail.length) {
+      if (tail !== this.head) this.full.push(tail)
+      tail = this.tail = this.freshBlock()
+      tailAt = 0
+    }
+    tail[tailAt] = payload
+    tail[tailAt + 1] = whenSettled
+    this.tailAt = tailAt + 2
+  }
+
+  prepend (payload, whenSettled) {
+    if (this.headAt === 0) {
+      if (this.head !== this.tail) this.full.unshift(this.head)
+      this.head = this.freshBlock()
+      this.headAt = this.head.length
+    }
+    this.headAt -= 2
+    this.head[this.headAt] = payload
+    this.head[this.headAt + 1] = whenSettled
+  }
+
+  freshBlock () {
+    const block = this.spare === undefined ? newBlock(BLOCK_LENGTH) : this.spare
+    this.spare = undefined
+    return block
+  }
+
+  /** The head block is empty, and not the last. */
+  leaveHead () {
+    this.spare = this.head
+    this.head = this.full.isEmpty() ? this.tail : this.full.shift()
+    this.headAt = 0
+  }
+
+  pass (mark) {
+    if (mark === REMOVED) this.removedCount--
+    else this.generation = mark.generation
+  }
+
+  /** Calls visit(block, at, generation) for each job that waits now, in order. */
+  scan (visit) {
+    const blocks = this.head === this.tail ? [this.head] : [this.head, ...this.full.toArray(), this.tail]
+    const { tailAt } = this
+    let { generation, headAt: at } = this
+    for (let i = 0; i < blocks.length; i++, at = 0) {
+      const block = blocks[i]
+      const end = i === blocks.length - 1 ? tailAt : block.length
+      for (; at < end; at += 2) {
+        const whenSettled = block[at + 1]
+        if (!(whenSettled instanceof Mark)) visit(block, at, generation)
+        else if (whenSettled !== REMOVED) generation = whenSettled.generation
+      }
+    }
+  }
+
+  moveOut (block, at, generation, removed) {
+    const payload = block[at]
+    const whenSettled = block[at + 1]
+    if (whenSettled === REMOVED) return
+    block[at] = undefined
+    block[at + 1] = REMOVED
+    this.size--
+    this.removedCount++
+    removed.pushOf(generation, payload, whenSettled)
+  }
+
+  /** Marks of removed jobs take room until the head gets to them: when they outnumber the jobs, all move together. */
+  compactIfSparse () {
+    if (this.removedCount < MIN_REMOVED || this.removedCount <= this.size || this.scanCount > 0) return
+    const dense = new Fifo()
+    this.forEach((payload, whenSettled, generation) => dense.pushOf(generation, payload, whenSettled))
+    this.replaceBy(dense)
+  }
+
+  /** Appends a job of any generation, in a list that barrier() is not used on. */
+  pushOf (generation, payload, whenSettled) {
+    if (this.size === 0) this.generation = this.newestGeneration = generation
+    else if (this.newestGeneration !== generation) this.barrier(generation)
+    this.push(undefined, payload, whenSettled)
+  }
+
+  /** Makes the jobs and marks of another list, which is not used afterwards, those of this one. */
+  replaceBy (list) {
+    const { newestGeneration, scanCount, clearCount } = this
+    if (list.size === 0) list.generation = list.newestGeneration = newestGeneration
+    else if (list.newestGeneration !== newestGeneration) list.barrier(newestGeneration)
+    Object.assign(this, list, { scanCount, clearCount })
+  }
+}
+
+function newBlock (length) {
+  return new Array(length).fill(undefined)
+}
+
+module.exports = { Fifo }
