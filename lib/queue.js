@@ -171,8 +171,8 @@ class Queue extends EventEmitter {
    */
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
-    const removed = this.#dispatch.hold(() => this.#list.remove(payload => test({ type: undefined, payload })))
-    return this.#dispatch.cancel(removed, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
+    return this.#dispatch.cancel(() => this.#list.remove(payload => test({ type: undefined, payload })),
+      () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
   /**
@@ -188,7 +188,7 @@ class Queue extends EventEmitter {
     rejectUnknown(options, ['type', 'reason'], 'FAIRLANE_ERR_ARGUMENT')
     if (options.type !== undefined) throw noTypes('clear')
     const cause = options.reason === undefined ? undefined : { cause: options.reason }
-    return this.#dispatch.cancel(this.#list.removeAll(),
+    return this.#dispatch.cancel(() => this.#list.removeAll(),
       () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
   }
 
