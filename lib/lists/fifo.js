@@ -37,7 +37,6 @@ class Fifo {
     this.size = 0
     this.payload = undefined
     this.whenSettled = undefined
-    this.lane = undefined
     this.generation = 0
     this.newestGeneration = 0
     this.full = new QList()
@@ -88,9 +87,6 @@ class Fifo {
     }
     return false
   }
-
-  /** A job that take() gave out has ended: of no interest here. */
-  ended () {}
 
   /** From here on, jobs pushed or unshifted are of the given generation. */
   barrier (generation) {

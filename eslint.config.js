@@ -1,0 +1,29 @@
+'use strict'
+
+const neostandard = require('neostandard')
+
+module.exports = [
+  ...neostandard({
+    ts: true,
+    filesTs: ['**/*.mts'],
+    ignores: [...neostandard.resolveIgnoresFromGitignore(), 'bench/results/**']
+  }),
+  {
+    files: ['**/*.js'],
+    languageOptions: { sourceType: 'commonjs' },
+    rules: { strict: ['error', 'global'] }
+  },
+  {
+    files: ['test/**/*.js'],
+    languageOptions: {
+      globals: { describe: 'readonly', it: 'readonly', before: 'readonly', after: 'readonly', beforeEach: 'readonly', afterEach: 'readonly' }
+    }
+  },
+  {
+    // Declarations name things for others, and the type tests only have to compile.
+    files: ['**/*.d.ts', '**/*.d.mts', 'test/types/**'],
+    rules: Object.fromEntries(['no-unused-vars', 'no-unused-expressions', 'no-use-before-define', 'no-redeclare', 'no-new', 'new-cap']
+      .flatMap(rule => [[rule, 'off'], [`@typescript-eslint/${rule}`, 'off']])
+      .concat([['n/handle-callback-err', 'off']]))
+  }
+]

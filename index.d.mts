@@ -1,0 +1,34 @@
+// What `import` sees: index.mjs. Everything is declared in index.d.ts.
+
+import fairlane from './index.js'
+
+export default fairlane
+
+export declare const Queue: fairlane.QueueConstructor
+export type Queue<P = any, R = any> = fairlane.Queue<P, R>
+
+export declare const FairlaneError: fairlane.FairlaneErrorConstructor
+export type FairlaneError = fairlane.FairlaneError
+
+export type {
+  AnyRunner,
+  CallQueue,
+  Callback,
+  Done,
+  EitherOptions,
+  ErrorCode,
+  Fairlane,
+  FairlaneErrorConstructor,
+  JobContext,
+  NewQueue,
+  PromiseOptions,
+  PromiseRunner,
+  QueueConstructor,
+  QueueEvents,
+  QueueOptions,
+  QueueStats,
+  Runner,
+  SettleBy,
+  WaitingJob,
+  WarningCode,
+} from './index.js'

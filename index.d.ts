@@ -1,0 +1,260 @@
+// Written by hand. `P` is the payload of a job, `R` its result.
+// test/types checks this file; test/errors holds the codes equal to lib/errors.js and README.md.
+
+import type { EventEmitter } from 'eventemitter3'
+
+declare const fairlane: fairlane.Fairlane
+
+declare namespace fairlane {
+  /** Codes of thrown errors and of errors passed to callbacks. Match on these, never on messages. */
+  type ErrorCode =
+    | 'FAIRLANE_ERR_RUNNER'
+    | 'FAIRLANE_ERR_OPTION'
+    | 'FAIRLANE_ERR_CONCURRENCY'
+    | 'FAIRLANE_ERR_TYPE'
+    | 'FAIRLANE_ERR_CALLBACK'
+    | 'FAIRLANE_ERR_ARGUMENT'
+    | 'FAIRLANE_ERR_CLEARED'
+
+  /** Codes of warnings, which arrive on `process.on('warning')`. */
+  type WarningCode =
+    | 'FAIRLANE_WARN_SETTLED_TWICE'
+
+  /** An error that the queue made while it ran. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
+  interface FairlaneError extends Error {
+    readonly code: ErrorCode
+    /** The reason given to `clear`, or the falsy value which a runner threw. */
+    cause?: unknown
+  }
+
+  interface FairlaneErrorConstructor {
+    readonly prototype: FairlaneError
+    new (code: ErrorCode, message: string, options?: { cause?: unknown }): FairlaneError
+  }
+
+  /**
+   * Called once, when the job has settled.
+   *
+   * @param error what the runner gave, or a `FairlaneError`; falsy if the job is done
+   * @param result what the runner gave
+   */
+  type Callback<R = any> = (error: any, result?: R) => void
+
+  /**
+   * Settles the job. A truthy `error` makes it failed, else it is done. Only the first call counts.
+   * It may be called at once or later.
+   */
+  type Done<R = any> = (error?: any, result?: R) => void
+
+  /** What a runner can know about its job. Frozen, and shared by the jobs of a queue. */
+  interface JobContext {
+    /** The tenant. Undefined on a queue without scheduler. */
+    readonly type: string | undefined
+    /** Shared by all jobs of the queue; made when it is first read. */
+    readonly signal: AbortSignal
+    /** 1 for the first run of a job. */
+    readonly attempt: number
+  }
+
+  /**
+   * Runs one job. It settles the job by `done`, by a synchronous throw, or by returning a promise or thenable:
+   * the first of these wins.
+   */
+  type Runner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => PromiseLike<R>
+
+  /** A runner that calls `done`, and whose return value, unless a thenable, means nothing. */
+  type AnyRunner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => unknown
+
+  /** A runner for `settleBy: 'promise'`: it gets no `done`, and a plain return value is the result. */
+  type PromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: JobContext) => R | PromiseLike<R>
+
+  /** How a runner settles its jobs. */
+  type SettleBy = 'either' | 'callback' | 'promise'
+
+  interface QueueOptions {
+    /**
+     * How many jobs may run at once: a positive integer, a string of one, or Infinity.
+     *
+     * @default 10
+     */
+    concurrency?: number | string | undefined
+
+    /**
+     * `'either'`: the first of `done`, a throw and a returned thenable.
+     * `'callback'`: what the runner returns is ignored.
+     * `'promise'`: the runner gets no `done`, and what it returns settles the job.
+     *
+     * @default 'either'
+     */
+    settleBy?: SettleBy | undefined
+  }
+
+  /** A job that has not started. */
+  interface WaitingJob<P = any> {
+    /** The tenant. Undefined on a queue without scheduler. */
+    readonly type: string | undefined
+    readonly payload: P
+  }
+
+  /** Counts since the queue was made, but for `waiting`, `running` and `types`, which are of now. */
+  interface QueueStats {
+    /** Jobs taken in: `waiting + running + done + failed + cancelled`. */
+    accepted: number
+    waiting: number
+    running: number
+    done: number
+    failed: number
+    /** Jobs taken out by `remove` or `clear`. */
+    cancelled: number
+    /** Jobs refused. */
+    rejected: number
+    /** Second settlements of a job, which were ignored. */
+    misuse: number
+    /** Runners that still run although their slot was given away. */
+    overrun: number
+    /** Types with a job waiting or running. */
+    types: number
+  }
+
+  interface QueueEvents {
+    /** The queue has emptied: nothing waits, nothing runs. Comes after the `drain` function. */
+    drain: () => void
+  }
+
+  /** Runs jobs in arrival order, at most `concurrency` of them at once. Each settles exactly once. */
+  interface Queue<P = any, R = any> extends EventEmitter<QueueEvents> {
+    /** Jobs that have not ended: waiting and running. O(1). */
+    readonly length: number
+    /** Jobs that hold a slot. O(1). */
+    readonly running: number
+    /** Jobs that have not started. O(1). */
+    readonly waiting: number
+    /** True from `pause()`, or from setting `concurrency` to 0 or below, until `resume()` or a positive `concurrency`. */
+    readonly paused: boolean
+
+    /**
+     * Slots; -1 while paused. Setting it takes effect at once, up or down; 0 or below pauses. Running jobs finish.
+     *
+     * @throws FAIRLANE_ERR_CONCURRENCY if it is no integer, no string of one and not Infinity
+     */
+    get concurrency (): number
+    set concurrency (value: number | string)
+
+    /**
+     * Called without arguments each time the queue empties, before the `drain` event. Null if there is none.
+     *
+     * @throws FAIRLANE_ERR_CALLBACK on setting, if it is neither a function nor null nor undefined
+     */
+    get drain (): (() => void) | null
+    set drain (value: (() => void) | null | undefined)
+
+    /**
+     * Queues a job at the end. O(1). The job never starts inside this call.
+     *
+     * @param payload any value, `undefined` too; it reaches the runner unchanged
+     * @param callback gets the outcome, never inside this call
+     * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
+     */
+    push (payload: P, callback?: Callback<R>): Queue<P, R>
+
+    /** As `push`, but at the head: the job is the next to start, before those which were unshifted earlier. */
+    unshift (payload: P, callback?: Callback<R>): Queue<P, R>
+
+    /**
+     * As `push`, for the tenant `type`, which is converted to a string. A queue without scheduler does not look at it.
+     *
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
+     */
+    pushType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
+
+    /** As `pushType`, but at the head. */
+    unshiftType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
+
+    /** Starts no more jobs: sets `concurrency` to -1. Running jobs finish. */
+    pause (): Queue<P, R>
+
+    /**
+     * Starts jobs again; none starts inside this call.
+     *
+     * @param concurrency default: the last positive one, or 10 if there never was any
+     * @throws FAIRLANE_ERR_CONCURRENCY if it is given and is no positive integer, no string of one and not Infinity
+     */
+    resume (concurrency?: number | string): Queue<P, R>
+
+    /**
+     * Waits until all jobs accepted before the call have settled. Later jobs, unshifted ones too, are not waited for.
+     *
+     * @param callback called without arguments, never inside this call
+     * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
+     */
+    fflush (callback: () => void): Queue<P, R>
+    /** As `fflush(callback)`, with a promise, which never rejects. */
+    fflush (callback?: undefined): Promise<void>
+
+    /** Resolves when nothing waits and nothing runs; at once if that is so. Never rejects. */
+    onIdle (): Promise<void>
+
+    /** The jobs waiting at the time of the call, in the order in which they would start. O(waiting). */
+    jobs (): IterableIterator<WaitingJob<P>>
+
+    /**
+     * Cancels the waiting jobs for which `test` returns a truthy value. O(waiting).
+     * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
+     * If `test` throws, nothing is removed and the exception passes to the caller.
+     *
+     * @returns how many were cancelled
+     * @throws FAIRLANE_ERR_ARGUMENT if `test` is no function
+     */
+    remove (test: (job: WaitingJob<P>) => unknown): number
+
+    /**
+     * Cancels all waiting jobs. O(waiting).
+     * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
+     *
+     * @param options `reason`: becomes the `cause` of that error
+     * @returns how many were cancelled
+     * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object or has another name in it
+     */
+    clear (options?: { reason?: unknown }): number
+
+    /** Counts of jobs. O(1). */
+    stats (): QueueStats
+  }
+
+  /** The options of a queue whose runner may settle its jobs in either way. */
+  type EitherOptions = QueueOptions & { settleBy?: 'either' | undefined }
+
+  /** The options of a queue whose runner settles its jobs by what it returns. */
+  type PromiseOptions = QueueOptions & { settleBy: 'promise' }
+
+  interface CallQueue {
+    <P, R>(runner: PromiseRunner<P, R>, options: PromiseOptions): Queue<P, Awaited<R>>
+    <P, R>(runner: Runner<P, R>, options?: EitherOptions | number | string): Queue<P, R>
+    <P, R>(runner: AnyRunner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
+  }
+
+  interface NewQueue {
+    readonly prototype: Queue
+    new <P, R>(runner: PromiseRunner<P, R>, options: PromiseOptions): Queue<P, Awaited<R>>
+    new <P, R>(runner: Runner<P, R>, options?: EitherOptions | number | string): Queue<P, R>
+    new <P, R>(runner: AnyRunner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
+  }
+
+  /** The class of all queues; it can be called with `new` only. */
+  interface QueueConstructor extends NewQueue {}
+
+  /**
+   * Makes a queue, with or without `new`.
+   *
+   * @throws FAIRLANE_ERR_RUNNER if the runner is no function
+   * @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value
+   * @throws FAIRLANE_ERR_CONCURRENCY if the concurrency is no positive integer, no string of one and not Infinity
+   */
+  interface Fairlane extends CallQueue, NewQueue {
+    readonly Queue: QueueConstructor
+    readonly FairlaneError: FairlaneErrorConstructor
+  }
+}
+
+export = fairlane

@@ -1,0 +1,126 @@
+'use strict'
+
+const assert = require('node:assert')
+const { readFileSync } = require('node:fs')
+const { join } = require('node:path')
+const vm = require('node:vm')
+const { MessageChannel } = require('node:worker_threads')
+const esbuild = require('esbuild')
+const { root } = require('../support/child')
+
+// What README.md tells users to define: aflow reads both names.
+const command = readFileSync(join(root, 'README.md'), 'utf8').match(/^esbuild .*$/m)[0]
+const define = Object.fromEntries([...command.matchAll(/--define:(\S+)=(\S+)/g)].map(([, name, value]) => [name, value]))
+
+describe('bundled for a browser', function () {
+  this.timeout(60000)
+  let bundle
+  const channels = []
+
+  before(async () => {
+    bundle = await esbuild.build({
+      stdin: { contents: "import fairlane from 'fairlane'\nglobalThis.fairlane = fairlane", resolveDir: root },
+      bundle: true,
+      platform: 'browser',
+      format: 'iife',
+      define,
+      write: false,
+      metafile: true,
+      logLevel: 'silent'
+    })
+  })
+
+  // Open ports would keep this process alive.
+  afterEach(() => {
+    for (const { port1 } of channels.splice(0)) port1.close()
+  })
+
+  it('needs no module of Node', () => {
+    assert.deepEqual(bundle.warnings, [])
+    const imports = Object.values(bundle.metafile.inputs).flatMap(input => input.imports)
+    assert.deepEqual(imports.filter(({ external }) => external), [])
+    assert.doesNotMatch(bundle.outputFiles[0].text, /require\("/)
+  })
+
+  it('contains the package and its three dependencies, nothing else', () => {
+    const packages = Object.keys(bundle.metafile.inputs)
+      .filter(file => file.startsWith('node_modules/'))
+      .map(file => file.split('/')[1])
+    assert.deepEqual([...new Set(packages)].sort(), ['aflow', 'eventemitter3', 'qlist'])
+  })
+
+  const variants = {
+    'with MessageChannel': { MessageChannel: recordingChannel },
+    'without MessageChannel': {}
+  }
+  for (const [variant, globals] of Object.entries(variants)) {
+    describe(variant, () => {
+      it('runs jobs that complete at once, later, and by a promise', async () => {
+        const { run } = page(globals)
+        const outcomes = await run(`
+          const runners = {
+            atOnce: (payload, done) => done(null, payload),
+            later: (payload, done) => { setTimeout(done, 1, null, payload) },
+            byPromise: async payload => payload,
+            thrown: payload => { throw payload }
+          }
+          return Promise.all(Object.values(runners).map(runner => new Promise(resolve => {
+            const outcomes = []
+            const queue = fairlane(runner, 2)
+            queue.drain = () => resolve(outcomes.join())
+            for (const payload of ['a', 'b', 'c', 'd']) queue.push(payload, (err, result) => outcomes.push(err ? '!' + err : result))
+          })))
+        `)
+        assert.deepEqual([...outcomes], ['a,b,c,d', 'a,b,c,d', 'a,b,c,d', '!a,!b,!c,!d'])
+      })
+
+      it('starts nothing inside push', async () => {
+        const { run } = page(globals)
+        assert.equal(await run(`
+          let hasStarted = false
+          const queue = fairlane((payload, done) => { hasStarted = true; done() })
+          const wasStarted = [queue.push(1), queue.resume(), hasStarted][2]
+          return queue.onIdle().then(() => wasStarted + ',' + hasStarted)
+        `), 'false,true')
+      })
+
+      it('survives tens of thousands of synchronous completions', async () => {
+        const { run } = page(globals)
+        assert.equal(await run(`
+          let doneCount = 0
+          const queue = fairlane((payload, done) => done(null, payload), 4)
+          for (let i = 0; i < 50000; i++) queue.push(i, () => { doneCount++ })
+          return queue.onIdle().then(() => doneCount)
+        `), 50000)
+      })
+
+      it('reports a job that was settled twice on the console', async () => {
+        const warnings = []
+        const { run } = page({ ...globals, console: { warn: text => warnings.push(text) } })
+        await run(`
+          const queue = fairlane((payload, done) => { done(); done() })
+          queue.push(1).push(2)
+          return queue.onIdle()
+        `)
+        assert.equal(warnings.length, 1)
+        assert.match(warnings[0], /FAIRLANE_WARN_SETTLED_TWICE/)
+      })
+    })
+  }
+
+  /** A page of its own with the bundle loaded, that has the globals of browsers and none of Node. */
+  function page (globals) {
+    const context = vm.createContext({
+      console, queueMicrotask, setTimeout, clearTimeout, setInterval, clearInterval, performance, AbortController, AbortSignal, Event, EventTarget, ...globals
+    })
+    vm.runInContext("if (typeof process + typeof setImmediate + typeof global + typeof require !== 'undefined'.repeat(4)) throw new Error('not bare')", context)
+    vm.runInContext(bundle.outputFiles[0].text, context)
+    return { run: body => vm.runInContext(`(() => {${body}})()`, context) }
+  }
+
+  function recordingChannel () {
+    const channel = new MessageChannel()
+    channels.push(channel)
+    return channel
+  }
+})

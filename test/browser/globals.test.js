@@ -1,0 +1,89 @@
+'use strict'
+
+const assert = require('node:assert')
+const { AsyncLocalStorage } = require('node:async_hooks')
+const worker = require('node:worker_threads')
+const { asyncScope } = require('../../lib/context')
+const { warn } = require('../../lib/errors')
+
+const CLOCK = require.resolve('../../lib/clock')
+
+describe('without the globals of Node', () => {
+  describe('a deferred function', () => {
+    it('comes with a message where there is no setImmediate', async () => {
+      let channel
+      class MessageChannel extends worker.MessageChannel {
+        constructor () {
+          super()
+          channel = this
+        }
+      }
+      const { defer } = withGlobals({ setImmediate: undefined, MessageChannel }, freshClock)
+      await assertDefers(defer)
+      channel.port1.close()
+    })
+
+    it('comes with a timer where there is no MessageChannel either', async () => {
+      const { defer } = withGlobals({ setImmediate: undefined, MessageChannel: undefined }, freshClock)
+      await assertDefers(defer)
+    })
+  })
+
+  for (const process of [undefined, {}]) {
+    describe(process ? 'but with a substitute for process' : 'and without process', () => {
+      it('the scope of a queue is the plain call', () => {
+        const storage = new AsyncLocalStorage()
+        const scope = storage.run('made', () => withGlobals({ process }, asyncScope))
+        const self = {}
+        const seen = storage.run('called', () => scope.runInAsyncScope(function (...args) {
+          return [this, args, storage.getStore()]
+        }, self, 1, 2))
+        assert.deepEqual(seen, [self, [1, 2], 'called'])
+      })
+
+      it('warnings go to the console', () => {
+        const warnings = []
+        const console = { warn: text => warnings.push(text) }
+        withGlobals({ process, console }, () => warn('FAIRLANE_WARN_SETTLED_TWICE', 'Twice.'))
+        assert.deepEqual(warnings, ['FairlaneWarning: [FAIRLANE_WARN_SETTLED_TWICE] Twice.'])
+      })
+    })
+  }
+})
+
+/** Calls fn while the named globals have other values. */
+function withGlobals (values, fn) {
+  const saved = Object.keys(values).map(name => [name, Object.getOwnPropertyDescriptor(globalThis, name)])
+  for (const [name, value] of Object.entries(values)) {
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
+  }
+  try {
+    return fn()
+  } finally {
+    for (const [name, descriptor] of saved) Object.defineProperty(globalThis, name, descriptor)
+  }
+}
+
+/** lib/clock.js as it would be loaded now; the one that queues use stays. */
+function freshClock () {
+  const loaded = require.cache[CLOCK]
+  delete require.cache[CLOCK]
+  try {
+    return require(CLOCK)
+  } finally {
+    if (loaded === undefined) delete require.cache[CLOCK]
+    else require.cache[CLOCK] = loaded
+  }
+}
+
+async function assertDefers (defer) {
+  const order = []
+  const deferred = ['first', 'second'].map(name => new Promise(resolve => defer(() => {
+    order.push(name)
+    resolve()
+  })))
+  order.push('now')
+  await Promise.resolve().then(() => order.push('microtask'))
+  await Promise.all(deferred)
+  assert.deepEqual(order, ['now', 'microtask', 'first', 'second'])
+}

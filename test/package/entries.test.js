@@ -1,0 +1,56 @@
+'use strict'
+
+const assert = require('node:assert')
+const { node } = require('../support/child')
+
+describe('the entries of the package', () => {
+  it('are the same function and the same classes for import and for require', async () => {
+    await assertRuns(['--input-type=module', '--eval', `
+      import assert from 'node:assert'
+      import { createRequire } from 'node:module'
+      import * as imported from 'fairlane'
+      const fairlane = createRequire(import.meta.url)('fairlane')
+      assert.equal(imported.default, fairlane)
+      for (const name of Object.keys(fairlane)) assert.equal(imported[name], fairlane[name], name)
+      assert.deepEqual(Object.keys(imported).sort(), [...Object.keys(fairlane), 'default'].sort())
+    `])
+  })
+
+  it('make a queue with new and without', async () => {
+    await assertRuns(['--eval', `
+      const assert = require('node:assert')
+      const fairlane = require('fairlane')
+      const runner = (payload, done) => done()
+      assert(fairlane(runner) instanceof fairlane.Queue)
+      assert(new fairlane(runner) instanceof fairlane.Queue)
+      assert(new fairlane.Queue(runner) instanceof fairlane.Queue)
+    `])
+  })
+
+  it('load the core and its three dependencies, nothing else', async () => {
+    const { code, stdout, stderr } = await node(['--eval', `
+      const { sep } = require('node:path')
+      require('fairlane')
+      const files = Object.keys(require.cache).map(file => file.slice(process.cwd().length + 1).replaceAll(sep, '/'))
+      console.log(JSON.stringify(files))
+    `])
+    assert.equal(code, 0, stderr)
+    const [packages, own] = partition(JSON.parse(stdout), file => file.startsWith('node_modules/'))
+    assert.deepEqual([...new Set(packages.map(file => file.split('/')[1]))].sort(), ['aflow', 'eventemitter3', 'qlist'])
+    assert(own.includes('index.js'))
+    assert.deepEqual(own.filter(file => !/^(index|lib\/[a-z-]+|lib\/lists\/[a-z-]+|schedulers\/[a-z-]+)\.js$/.test(file)), [])
+  })
+
+  it('keep no program alive that only loads them', async () => {
+    assert.equal((await node(['--eval', "require('fairlane')(() => {})"], { timeoutMs: 10000 })).code, 0)
+  })
+})
+
+async function assertRuns (args) {
+  const { code, stderr } = await node(args)
+  assert.equal(code, 0, stderr)
+}
+
+function partition (values, test) {
+  return [values.filter(test), values.filter(value => !test(value))]
+}

@@ -1,0 +1,80 @@
+'use strict'
+
+const assert = require('node:assert')
+const { readdirSync, readFileSync } = require('node:fs')
+const { join, posix } = require('node:path')
+const ts = require('typescript')
+const { root } = require('../support/child')
+
+// Who may import whom. lib/README.md draws it; a file without a row here has no room in the house.
+const LEAVES = ['lib/errors.js', 'lib/clock.js', 'lib/context.js']
+const rooms = {
+  'index.js': ['lib/queue.js', 'lib/errors.js'],
+  'lib/queue.js': [
+    'eventemitter3', ...LEAVES, 'lib/options.js', 'lib/dispatch.js', 'lib/ticket.js', 'lib/admission.js',
+    'lib/lists/fifo.js', 'lib/lists/window.js', 'lib/lists/lanes.js', 'schedulers/index.js'
+  ],
+  'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES],
+  'lib/options.js': ['lib/errors.js'],
+  'lib/ticket.js': LEAVES,
+  'lib/admission.js': LEAVES,
+  'lib/lists/fifo.js': ['qlist'],
+  'lib/lists/window.js': ['qlist', 'lib/errors.js'],
+  'lib/lists/lanes.js': ['qlist', 'lib/errors.js'],
+  'lib/heap.js': [],
+  'lib/errors.js': [],
+  'lib/clock.js': [],
+  'lib/context.js': [],
+  'schedulers/index.js': ['lib/errors.js', 'schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
+  'schedulers/fair.js': ['lib/errors.js', 'lib/heap.js'],
+  'schedulers/capped.js': ['lib/errors.js', 'lib/heap.js'],
+  'schedulers/equal.js': ['lib/errors.js', 'lib/heap.js']
+}
+
+describe('the rooms of the house', () => {
+  for (const file of ['index.js', ...filesBelow('lib'), ...filesBelow('schedulers')]) {
+    it(`${file} imports only what its room may import`, () => {
+      assert(file in rooms, `${file} has no row in this test`)
+      const imports = importsOf(file)
+      assert.deepEqual(imports.filter(name => !rooms[file].includes(name)), [])
+    })
+  }
+
+  it('are entered only by require with a plain path, so that this test sees every import', () => {
+    for (const file of Object.keys(rooms).filter(isPresent)) {
+      const calls = readFileSync(join(root, file), 'utf8').match(/\b(require|import)\s*\((?!'[^']+'\))/g)
+      assert.equal(calls, null, file)
+    }
+  })
+
+  it('use modules of Node only where Node is known to be there', () => {
+    for (const file of Object.keys(rooms).filter(isPresent)) {
+      const text = readFileSync(join(root, file), 'utf8')
+      assert.equal(text.includes('getBuiltinModule'), file === 'lib/context.js', file)
+    }
+  })
+})
+
+function filesBelow (folder) {
+  return readdirSync(join(root, folder), { recursive: true })
+    .map(file => posix.join(folder, file.replaceAll('\\', '/')))
+    .filter(file => file.endsWith('.js'))
+    .sort()
+}
+
+function isPresent (file) {
+  return file === 'index.js' || filesBelow(file.split('/')[0]).includes(file)
+}
+
+/** What a file requires: packages by name, files by their path in the repository. */
+function importsOf (file) {
+  const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), 'utf8'), true, true)
+  return importedFiles.map(({ fileName }) => fileName.startsWith('.') ? resolve(file, fileName) : fileName)
+}
+
+function resolve (from, path) {
+  const target = posix.join(posix.dirname(from), path)
+  if (target.endsWith('.js')) return target
+  const candidates = [`${target}.js`, posix.join(target, 'index.js')]
+  return candidates.find(candidate => filesBelow(candidate.split('/')[0]).includes(candidate)) ?? target
+}

@@ -1,0 +1,67 @@
+// Payload and result follow from the runner.
+
+import fairlane = require('fairlane')
+
+interface Job { url: string }
+
+// From a promise.
+const byPromise = fairlane(async (job: Job) => job.url.length)
+byPromise.push({ url: '/' }, (error, length) => {
+  const n: number | undefined = length
+  // @ts-expect-error it may be undefined, and it is no string
+  const s: string = length
+})
+// @ts-expect-error not a Job
+byPromise.push('/')
+// @ts-expect-error not a Job
+byPromise.unshift({ uri: '/' })
+// @ts-expect-error not a Job
+byPromise.pushType('tenant', 5)
+// @ts-expect-error not a Job
+byPromise.unshiftType('tenant', 5)
+
+// From an annotated done.
+const byDone = fairlane((job: Job, done: fairlane.Done<string>) => { done(null, job.url) }, 2)
+const typedByDone: fairlane.Queue<Job, string> = byDone
+// @ts-expect-error the result is a string
+const wronglyTyped: fairlane.Queue<Job, Map<string, string>> = byDone
+
+// From type arguments.
+const named = fairlane<Job, number>((job, done, { type, signal, attempt }) => {
+  const tenant: string | undefined = type
+  const aborted: boolean = signal.aborted
+  const times: number = attempt
+  done(null, job.url.length)
+})
+const typedByName: fairlane.Queue<Job, number> = named
+fairlane<Job, number>((job, done) => {
+  // @ts-expect-error the result is a number
+  done(null, job.url)
+})
+fairlane<Job, number>((job, done, context) => {
+  // @ts-expect-error frozen
+  context.attempt = 2
+})
+
+// What a runner returns matters only if it is a promise.
+const byArrow = fairlane((job: Job, done: fairlane.Done<void>) => setTimeout(done, 10))
+const typedByArrow: fairlane.Queue<Job, void> = byArrow
+
+// settleBy 'promise': no done, and plain values are results.
+const byReturn = fairlane((n: number) => n > 1 ? Promise.resolve('many') : 'one', { settleBy: 'promise' })
+const typedByReturn: fairlane.Queue<number, string> = byReturn
+const byAsync = fairlane(async (n: number) => n, { settleBy: 'promise', concurrency: 3 })
+const typedByAsync: fairlane.Queue<number, number> = byAsync
+fairlane((n: number, done) => {
+  // @ts-expect-error there is no done
+  done(null)
+  return n
+}, { settleBy: 'promise' })
+
+// A queue of undefined needs no payload of its own.
+const ticks = fairlane(async (_: undefined) => {})
+ticks.push(undefined)
+
+// With new, and from the class.
+const constructed: fairlane.Queue<Job, number> = new fairlane(async (job: Job) => 1)
+const ofClass: fairlane.Queue<Job, number> = new fairlane.Queue(async (job: Job) => 1, { concurrency: '2' })
