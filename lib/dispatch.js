@@ -66,8 +66,15 @@ class Dispatch {
     this.stride = 1
     this.untilLook = 1
     this.slice = this.slice.bind(this)
+    this.callAndFill = () => {
+      const { whenSettled, err, result } = this
+      this.whenSettled = this.err = this.result = undefined
+      if (whenSettled !== undefined) callBack(whenSettled, err, result)
+      this.fill()
+    }
     this.drive = () => repeatUntil(this.slice)
 
+    this.whenSettled = undefined // of a job that is just being settled
     this.err = undefined // what the runner on the stack has settled its job with
     this.result = undefined
 
@@ -75,6 +82,7 @@ class Dispatch {
     this.generation = 0
     this.flushes = new QList() // of { unsettled, accepted, callbacks }, one per generation, the last is generation - 1
     this.flushingCount = 0
+    this.isFlushing = false
     this.idleWaiters = []
   }
 
@@ -113,6 +121,7 @@ class Dispatch {
         callbacks: [callback]
       })
       this.flushingCount = unsettledCount
+      this.isFlushing = true
       this.list.barrier(++this.generation)
     }
   }
@@ -136,7 +145,7 @@ class Dispatch {
       const removed = remove()
       const count = removed.size
       this.cancelled += count
-      if (!this.flushes.isEmpty()) removed.forEach((payload, whenSettled, generation) => this.countDown(generation))
+      if (this.isFlushing) removed.forEach((payload, whenSettled, generation) => this.countDown(generation))
       while (removed.take()) {
         const { whenSettled } = removed
         if (whenSettled !== undefined) this.call(() => whenSettled(makeError()))
@@ -286,21 +295,19 @@ class Dispatch {
       return
     }
     this.isBusy = true
-    this.scope.runInAsyncScope(this.callAndFill, this, whenSettled, err, result)
+    this.whenSettled = whenSettled
+    this.err = err
+    this.result = result
+    this.scope.runInAsyncScope(this.callAndFill)
     this.fillOn()
-    this.notify()
-  }
-
-  callAndFill (whenSettled, err, result) {
-    if (whenSettled !== undefined) callBack(whenSettled, err, result)
-    this.fill()
+    if (this.running === 0 || this.isFlushing) this.notify()
   }
 
   end (generation, err) {
     this.running--
     if (err) this.failed++
     else this.done++
-    if (!this.flushes.isEmpty()) this.countDown(generation)
+    if (this.isFlushing) this.countDown(generation)
   }
 
   reportMisuse () {
@@ -323,8 +330,10 @@ class Dispatch {
       this.drainedAt = this.accepted
       this.onDrain()
     }
-    while (!this.flushes.isEmpty() && this.flushes.peek().unsettledCount === 0) {
-      for (const callback of this.flushes.shift().callbacks) this.call(callback)
+    while (this.isFlushing && this.flushes.peek().unsettledCount === 0) {
+      const { callbacks } = this.flushes.shift()
+      this.isFlushing = !this.flushes.isEmpty()
+      for (const callback of callbacks) this.call(callback)
     }
     if (this.idleWaiters.length > 0 && this.isIdle()) {
       const waiters = this.idleWaiters

@@ -93,7 +93,7 @@ describe('this', function () {
       queue.remove(look)
       queue.clear()
     }
-    assert.deepEqual(seen.map((value) => typeof value), Array(18).fill('undefined'))
+    assert.deepEqual(seen.map((value) => typeof value), Array(21).fill('undefined'))
   })
 
   it('is nothing of the queue for done: it can be called by itself', async function () {

@@ -1,0 +1,189 @@
+'use strict'
+
+// Who is compared: one adapter per queue, so that every case drives all of them alike.
+//
+// An adapter's `create(runner, { concurrency, style })` resolves with `{ push(payload, whenSettled) }`. In style 'promise'
+// the runner is an async function of the payload; in all others it is `runner(payload, done)`. `whenSettled` gets an error
+// or nothing, whether the queue calls it back or the promise that the queue returns does.
+// `note(style)` says what was done to make a cell possible, `cannot(style)` why it is not.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const ROOT = path.join(__dirname, '..')
+
+const CALLBACK_QUEUES = ['fairlane', 'quickq', 'fastq', 'async.queue', 'neo-async']
+const PROMISE_QUEUES = ['fastq.promise', 'p-limit', 'p-queue']
+
+const contenders = {
+  fairlane: {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      return require('..')(runner, { concurrency })
+    }
+  },
+
+  quickq: {
+    package: 'quickq',
+    create (runner, { concurrency, style }) {
+      return require('quickq')(callingBack(runner, style), { concurrency })
+    },
+    note: noteCallingBack
+  },
+
+  // Starts a job inside push() whenever a slot is free.
+  fastq: {
+    package: 'fastq',
+    create (runner, { concurrency, style }) {
+      return require('fastq')(callingBack(runner, style), concurrency)
+    },
+    note: noteCallingBack
+  },
+
+  // Takes async functions as they are, and synchronous completions too.
+  'async.queue': {
+    package: 'async',
+    create (runner, { concurrency }) {
+      return require('async').queue(runner, concurrency)
+    }
+  },
+
+  // Recurses at every synchronous completion; its documentation's remedy is ensureAsync.
+  'neo-async': {
+    package: 'neo-async',
+    create (runner, { concurrency, style }) {
+      const neo = require('neo-async')
+      return neo.queue(style === 'sync' ? neo.ensureAsync(runner) : callingBack(runner, style), concurrency)
+    },
+    note (style) {
+      return style === 'sync'
+        ? 'runner wrapped in ensureAsync: with synchronous completions the stack overflows'
+        : noteCallingBack(style)
+    }
+  },
+
+  'fastq.promise': {
+    package: 'fastq',
+    cannot: cannotCallBack,
+    create (runner, { concurrency, style }) {
+      const queue = require('fastq').promise(promising(runner, style), concurrency)
+      return {
+        push (payload, whenSettled) {
+          queue.push(payload).then(whenSettled, whenSettled)
+        }
+      }
+    }
+  },
+
+  'p-limit': {
+    package: 'p-limit',
+    cannot: cannotCallBack,
+    async create (runner, { concurrency, style }) {
+      const { default: pLimit } = await import('p-limit')
+      const limit = pLimit(concurrency)
+      const run = promising(runner, style)
+      return {
+        push (payload, whenSettled) {
+          limit(run, payload).then(whenSettled, whenSettled)
+        }
+      }
+    }
+  },
+
+  'p-queue': {
+    package: 'p-queue',
+    cannot: cannotCallBack,
+    async create (runner, { concurrency, style }) {
+      const { default: PQueue } = await import('p-queue')
+      const queue = new PQueue({ concurrency })
+      const run = promising(runner, style)
+      return {
+        push (payload, whenSettled) {
+          queue.add(() => run(payload)).then(whenSettled, whenSettled)
+        }
+      }
+    }
+  },
+
+  // Every job at once: what a program does that has no queue.
+  'no queue': {
+    package: null,
+    create (runner) {
+      return { push: runner }
+    }
+  },
+
+  // The least that can hold the concurrency: a counter. All jobs of a burst exist already, so nothing is queued.
+  // It is no queue, it is what the runner itself costs; cases drive it through `runAll`.
+  bare: {
+    package: null,
+    create (runner, { concurrency, style }) {
+      return { runAll: style === 'sync' ? inLoop : inSlots }
+
+      function inLoop (jobs, whenSettled) {
+        for (let i = 0; i < jobs; i++) runner(i, whenSettled)
+      }
+
+      function inSlots (jobs, whenSettled) {
+        let next = 0
+        while (next < concurrency && next < jobs) runner(next++, ended)
+        function ended (err) {
+          whenSettled(err)
+          if (next < jobs) runner(next++, ended)
+        }
+      }
+    }
+  }
+}
+
+/** The runner as a function of payload and callback, for queues that know no promises. */
+function callingBack (runner, style) {
+  if (style !== 'promise') return runner
+  return function (payload, done) {
+    runner(payload).then((value) => done(null, value), done)
+  }
+}
+
+/** The runner as a function that returns a promise, for queues that know no callbacks. */
+function promising (runner, style) {
+  if (style === 'promise') return runner
+  return function (payload) {
+    return new Promise((resolve, reject) => runner(payload, (err) => err ? reject(err) : resolve()))
+  }
+}
+
+function noteCallingBack (style) {
+  if (style === 'promise') return 'takes no promises: the runner calls back from promise.then'
+}
+
+function cannotCallBack (style) {
+  if (style !== 'promise' && style !== 'callback') return 'promises only'
+}
+
+/**
+ * What is installed of a contender.
+ * @param {string} name a key of `contenders`
+ * @returns {string|null} 'package@version', or null when the contender is no package
+ */
+function versionOf (name) {
+  const packageName = contenders[name].package
+  if (packageName === null) return null
+  const folder = packageName === 'fairlane' ? ROOT : path.join(ROOT, 'node_modules', packageName)
+  return `${packageName}@${JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')).version}`
+}
+
+/**
+ * A cell's list of contenders, with what must be said about each: the note that goes beside its number, or the reason why
+ * it has none.
+ * @param {string[]} names keys of contenders, in the order in which they run
+ * @param {string} style the completion style of the cell
+ * @returns {Array<{ name: string, note: (string|undefined), cannot: (string|undefined) }>}
+ */
+function entriesFor (names, style) {
+  return names.map((name) => {
+    const { note, cannot } = contenders[name]
+    return { name, note: note && note(style), cannot: cannot && cannot(style) }
+  })
+}
+
+module.exports = { contenders, entriesFor, versionOf, CALLBACK_QUEUES, PROMISE_QUEUES }

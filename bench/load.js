@@ -1,0 +1,81 @@
+'use strict'
+
+// A load: one contender's queue under bursts of jobs, with every start and every settlement counted.
+// The runners do nothing but complete in the asked style, so that what is timed is the queue's own work.
+// Times run from before the first push of a burst until its last completion.
+
+const { performance } = require('node:perf_hooks')
+const { contenders } = require('./contenders')
+
+/** How many jobs run at once in all cases but the real-work ones. */
+const CONCURRENCY = 10
+
+/**
+ * Makes a load. Queues are made by `renew()`; nothing may be pushed before the first one.
+ * @param {string} contender a key of contenders
+ * @param {string} style how the runner completes: sync, nextTick, microtask, setImmediate, promise
+ * @returns {{ renew: function(): Promise<void>, burst: function(number, function(number): void): void,
+ *   run: function(number, number=): Promise<number>, check: function(): Promise<void> }}
+ */
+function createLoad (contender, style) {
+  let started = 0
+  let settled = 0
+  let expected = 0
+  let queue
+  let whenAllSettled
+
+  const runner = {
+    sync (payload, done) { started++; done() },
+    nextTick (payload, done) { started++; process.nextTick(done) },
+    microtask (payload, done) { started++; queueMicrotask(done) },
+    setImmediate (payload, done) { started++; setImmediate(done) },
+    async promise (payload) { started++ }
+  }[style]
+
+  function whenSettled (err) {
+    if (err) throw err
+    if (++settled === expected) whenAllSettled()
+  }
+
+  /** A new, empty queue. */
+  async function renew () {
+    queue = await contenders[contender].create(runner, { concurrency: CONCURRENCY, style })
+  }
+
+  /** Pushes `jobs` jobs from one loop; calls back (from inside the last completion) with the milliseconds it took. */
+  function burst (jobs, callback) {
+    const begun = performance.now()
+    expected += jobs
+    whenAllSettled = () => callback(performance.now() - begun)
+    if (queue.runAll) return queue.runAll(jobs, whenSettled)
+    for (let i = 0; i < jobs; i++) queue.push(i, whenSettled)
+  }
+
+  /** `bursts` bursts, each in an event-loop turn of its own; resolves with nanoseconds per job. */
+  function run (jobs, bursts = 1) {
+    return new Promise((resolve) => {
+      let left = bursts
+      let totalMs = 0
+      next()
+
+      function next () {
+        burst(jobs, (ms) => {
+          totalMs += ms
+          if (--left > 0) return setImmediate(next)
+          setImmediate(resolve, totalMs * 1e6 / (jobs * bursts))
+        })
+      }
+    })
+  }
+
+  /** Waits a little for settlements too many, then throws unless each job started once and settled once. */
+  async function check () {
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    if (started === expected && settled === expected) return
+    throw new Error(`${contender} miscounted: ${expected} jobs, ${started} started, ${settled} settled`)
+  }
+
+  return { renew, burst, run, check }
+}
+
+module.exports = { createLoad, CONCURRENCY }

@@ -1,0 +1,156 @@
+'use strict'
+
+// Runs one case: its cells one after the other, in each the rounds interleaved over the contenders, every measurement in
+// a child process of its own; then sums the rounds up.
+
+const path = require('node:path')
+const { spawn } = require('node:child_process')
+const { performance } = require('node:perf_hooks')
+const { versionOf } = require('./contenders')
+const { summary } = require('./statistics')
+
+/** All cases, in the order in which they run. */
+const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http']
+
+/** No measurement takes longer: it is stopped, and the cell says so. */
+const LIMIT_MS = 40000
+
+/**
+ * @param {string} name one of CASES
+ * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, optionally execArgv for
+ *   its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells),
+ *   derive(contenders) (adds metrics to rounds) and mustAgree (a field that has to be the same for all)
+ */
+function loadCase (name) {
+  return require(`./cases/${name}`)
+}
+
+/**
+ * @param {object} benchCase from loadCase
+ * @param {{ quick: boolean, rounds: number, node: string, environment: object, progress: object }} options
+ * @returns {Promise<{ failures: string[], report: (object|undefined) }>} what went wrong; if nothing did, what the result
+ *   file holds
+ */
+async function runCase (benchCase, { quick, rounds, node, environment, progress }) {
+  const cells = benchCase.cells({ quick })
+  const failures = []
+  if (benchCase.prepare) benchCase.prepare(cells)
+
+  for (const cell of cells) {
+    for (let round = 1; round <= rounds; round++) {
+      for (const contender of cell.contenders) {
+        progress.step(benchCase, cell, contender, round)
+        if (!mayRun(contender, benchCase.budgetMs)) continue
+        const failure = await measure(benchCase, cell, contender, { node, quick })
+        if (failure) failures.push(`${benchCase.name}, ${cell.label}, ${contender.name}, round ${round}: ${failure}`)
+      }
+    }
+    const disagreement = disagreementIn(cell, benchCase.mustAgree)
+    if (disagreement) failures.push(`${benchCase.name}, ${cell.label}: ${disagreement}`)
+  }
+  if (failures.length > 0) return { failures }
+  return { failures, report: reportOf(benchCase, cells, { rounds, environment }) }
+}
+
+function mayRun (contender, budgetMs = Infinity) {
+  if (contender.cannot || contender.stopped || contender.failed) return false
+  contender.rounds ??= []
+  contender.spentMs ??= 0
+  const lastMs = contender.rounds.length === 0 ? 0 : contender.spentMs / contender.rounds.length
+  return contender.spentMs + lastMs <= budgetMs
+}
+
+/** One child; puts its result into contender.rounds. Resolves with what went wrong, if anything did. */
+async function measure (benchCase, cell, contender, { node, quick }) {
+  const begun = performance.now()
+  const { contenders, weight, ...parameters } = cell
+  const spec = JSON.stringify({ caseName: benchCase.name, cell: parameters, contender: contender.name })
+  const child = await runChild(node, [...(benchCase.execArgv || []), path.join(__dirname, 'child.js'), spec])
+  contender.spentMs += performance.now() - begun
+
+  if (child.stopped) {
+    contender.stopped = `over ${LIMIT_MS / 1000} s`
+    return quick || contender.name === 'fairlane' ? `stopped after ${LIMIT_MS / 1000} s` : undefined
+  }
+  if (child.failure) {
+    contender.failed = true
+    return child.failure
+  }
+  contender.rounds.push(child.result)
+}
+
+function runChild (node, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(node, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] })
+    let errorText = ''
+    let resultText = ''
+    let stopped = false
+    const timer = setTimeout(() => {
+      stopped = true
+      child.kill('SIGKILL')
+    }, LIMIT_MS)
+    child.stderr.setEncoding('utf8').on('data', (text) => { errorText += text })
+    child.stdio[3].setEncoding('utf8').on('data', (text) => { resultText += text })
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      if (stopped) return resolve({ stopped })
+      if (code === 0 && resultText !== '') return resolve({ result: JSON.parse(resultText) })
+      const how = code === 0 ? 'ended without a result: some jobs never settled' : `ended with ${signal || `code ${code}`}`
+      resolve({ failure: `${how}\n${errorText.slice(-2000)}` })
+    })
+  })
+}
+
+function disagreementIn (cell, field) {
+  if (field === undefined) return
+  const values = new Map()
+  for (const { name, rounds = [] } of cell.contenders) {
+    for (const round of rounds) {
+      if (round[field] !== undefined) values.set(round[field], name)
+    }
+  }
+  if (values.size > 1) return `the contenders disagree on ${field}: ${[...values].map(([value, name]) => `${name} ${value}`).join(', ')}`
+}
+
+function reportOf (benchCase, cells, { rounds, environment }) {
+  const { name, title, about, metrics } = benchCase
+  const versions = {}
+  for (const cell of cells) {
+    for (const contender of cell.contenders) versions[contender.name] ??= versionOf(contender.name)
+  }
+  return {
+    case: name,
+    title,
+    about,
+    date: new Date().toISOString(),
+    environment,
+    versions,
+    rounds,
+    metrics,
+    cells: cells.map(sumUp)
+  }
+
+  function sumUp ({ contenders, weight, ...parameters }) {
+    const byName = {}
+    for (const { name, note, cannot, stopped, rounds = [] } of contenders) byName[name] = { note, cannot, stopped, rounds }
+    if (benchCase.derive) benchCase.derive(byName)
+    for (const { key, noRatio } of metrics) addSummaries(byName, key, noRatio)
+    return { ...parameters, contenders: byName }
+  }
+}
+
+/** Per contender: median, min and max of the metric, and its median's ratio to fairlane's. */
+function addSummaries (byName, key, noRatio) {
+  for (const contender of Object.values(byName)) {
+    const values = contender.rounds.map((round) => round[key]).filter((value) => value !== undefined)
+    if (values.length > 0) contender[key] = summary(values)
+  }
+  const own = byName.fairlane && byName.fairlane[key]
+  if (noRatio || !own || own.median === 0) return
+  for (const contender of Object.values(byName)) {
+    if (contender[key]) contender[key].ratio = contender[key].median / own.median
+  }
+}
+
+module.exports = { CASES, loadCase, runCase }

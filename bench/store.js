@@ -1,0 +1,55 @@
+'use strict'
+
+// The result files: results/<case>-node<major>.json, one per case and Node major.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const FOLDER = path.join(__dirname, 'results')
+const NAME = /^(.+)-node(\d+)\.json$/
+
+/**
+ * @param {object} report what runCase made
+ * @returns {string} the file's path, from the repository's root
+ */
+function saveResult (report) {
+  const name = `${report.case}-node${report.environment.major}.json`
+  fs.mkdirSync(FOLDER, { recursive: true })
+  fs.writeFileSync(path.join(FOLDER, name), JSON.stringify(report, roundedNumber, 1) + '\n')
+  return `bench/results/${name}`
+}
+
+/** Five significant digits are more than any measurement here has. */
+function roundedNumber (key, value) {
+  if (typeof value !== 'number' || Number.isInteger(value)) return value
+  return Number(value.toPrecision(5))
+}
+
+/** @returns {number[]} the Node majors that have result files, oldest first */
+function majorsWithResults () {
+  const majors = new Set()
+  for (const name of fileNames()) {
+    const match = NAME.exec(name)
+    if (match) majors.add(Number(match[2]))
+  }
+  return [...majors].sort((a, b) => a - b)
+}
+
+/**
+ * @param {number} major of Node
+ * @returns {Object<string, object>} by case
+ */
+function loadResults (major) {
+  const results = {}
+  for (const name of fileNames()) {
+    const match = NAME.exec(name)
+    if (match && Number(match[2]) === major) results[match[1]] = JSON.parse(fs.readFileSync(path.join(FOLDER, name), 'utf8'))
+  }
+  return results
+}
+
+function fileNames () {
+  return fs.existsSync(FOLDER) ? fs.readdirSync(FOLDER) : []
+}
+
+module.exports = { FOLDER, saveResult, loadResults, majorsWithResults }

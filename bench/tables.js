@@ -1,0 +1,126 @@
+'use strict'
+
+// Result files as tables, and tables as plain text or Markdown.
+// A case with several cells gives tables with a row per cell and a column per contender, one for each metric (and for each
+// set of contenders that can do the cells); a case with one cell gives one with a row per contender and a column per
+// metric. A value is the median over the rounds, ± half the range of all rounds, and × its ratio to fairlane's.
+
+/**
+ * @param {object} report what a result file holds
+ * @param {{ spread: boolean }} [options] spread: whether all values show ± (default), or only fairlane's
+ * @returns {Array<{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }>}
+ */
+function tablesOf (report, { spread = true } = {}) {
+  const show = (cell, name, metric) => cellText(cell.contenders[name], metric, {
+    spread: spread || name === 'fairlane',
+    ratio: name !== 'fairlane'
+  })
+  if (report.cells.length === 1) return [tableOfOne(report, show)]
+
+  const tables = []
+  for (const metric of report.metrics) {
+    for (const cells of groupsOf(report.cells)) {
+      const names = ableIn(cells[0]).filter((name) => cells.some((cell) => cell.contenders[name][metric.key]))
+      tables.push({
+        title: report.title,
+        subtitle: withUnit(metric),
+        header: ['', ...names],
+        rows: cells.map((cell) => [cell.label, ...names.map((name) => show(cell, name, metric))]),
+        notes: metric === report.metrics[0] ? notesOf(report, cells) : []
+      })
+    }
+  }
+  return tables
+}
+
+function tableOfOne (report, show) {
+  const [cell] = report.cells
+  return {
+    title: report.title,
+    subtitle: cell.label,
+    header: ['', ...report.metrics.map(withUnit)],
+    rows: ableIn(cell).map((name) => [name, ...report.metrics.map((metric) => show(cell, name, metric))]),
+    notes: notesOf(report, report.cells)
+  }
+}
+
+function ableIn ({ contenders }) {
+  return Object.keys(contenders).filter((name) => !contenders[name].cannot)
+}
+
+/** Neighbouring cells that the same contenders can do. */
+function groupsOf (cells) {
+  const groups = []
+  for (const cell of cells) {
+    const last = groups.at(-1)
+    if (last && ableIn(last[0]).join() === ableIn(cell).join()) last.push(cell)
+    else groups.push([cell])
+  }
+  return groups
+}
+
+function withUnit ({ label, unit }) {
+  return unit === '' ? label : `${label}, ${unit}`
+}
+
+function cellText (contender, { key }, { spread, ratio }) {
+  if (contender.stopped) return contender.stopped
+  const value = contender[key]
+  if (value === undefined) return ''
+  let text = number(value.median)
+  if (spread && contender.rounds.length > 1 && value.median > 0) text += ` ±${Math.round(50 * (value.max - value.min) / value.median)} %`
+  if (ratio && value.ratio !== undefined) text += ` ${value.ratio.toFixed(2)}×`
+  return text
+}
+
+/**
+ * @param {number} value
+ * @returns {string} about three significant digits
+ */
+function number (value) {
+  const size = Math.abs(value)
+  if (size >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en')
+  return value.toFixed(size >= 10 ? 1 : 2)
+}
+
+function notesOf (report, cells) {
+  const notes = new Map()
+  for (const { id, style = id, contenders } of cells) {
+    for (const [name, { note, cannot, stopped, rounds }] of Object.entries(contenders)) {
+      if (note) add(`${name}: ${note}`, style)
+      if (cannot) add(`${name}: ${cannot}`, style)
+      if (!cannot && !stopped && rounds.length < report.rounds) add(`${name}: too slow for more rounds than ${rounds.length}`, id)
+    }
+  }
+  return [...notes].map(([text, where]) => where.size < cells.length ? `${text} (${[...where].join(', ')})` : text)
+
+  function add (text, where) {
+    if (!notes.has(text)) notes.set(text, new Set())
+    notes.get(text).add(where)
+  }
+}
+
+/**
+ * @param {{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }} table
+ * @returns {string} aligned columns for a terminal
+ */
+function toText ({ title, subtitle, header, rows, notes }) {
+  const lines = [header, ...rows]
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column].length)))
+  const aligned = lines.map((line) =>
+    line.map((text, column) => column === 0 ? text.padEnd(widths[0]) : text.padStart(widths[column])).join('   ').trimEnd())
+  return [`${title}: ${subtitle}`, '', ...aligned, ...notes.map((note) => `  ${note}`)].join('\n')
+}
+
+/**
+ * @param {{ header: string[], rows: string[][], notes: string[] }} table
+ * @returns {string} a Markdown table with its notes below, without title and subtitle
+ */
+function toMarkdown ({ header, rows, notes }) {
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const table = [line(header), `|${header.map((_, column) => column === 0 ? '---' : '--:').join('|')}|`, ...rows.map(line)]
+  if (notes.length > 0) table.push('', notes.map((note) => `*${note}*`).join('<br>\n'))
+  return table.join('\n')
+}
+
+module.exports = { tablesOf, toText, toMarkdown, number }

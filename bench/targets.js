@@ -1,0 +1,89 @@
+'use strict'
+
+// The targets that the queue has to reach, computed from result files (medians of the warm numbers). A change that makes
+// one of them missed has to say why.
+
+const { geometricMean } = require('./statistics')
+const { number } = require('./tables')
+
+const PEERS = ['quickq', 'fastq', 'async.queue', 'neo-async']
+const SIZES = ['1e4', '1e6']
+const CALLBACK_STYLES = ['sync', 'nextTick', 'microtask', 'setImmediate']
+
+/** Each: what is measured, from which case, and rows of { what, value, limit, unit }. */
+const TARGETS = {
+  fifo (fifo) {
+    const ratios = {}
+    for (const style of CALLBACK_STYLES) {
+      for (const size of SIZES) ratios[`${style}-${size}`] = toBest(fifo[`${style}-${size}`])
+    }
+    const { 'sync-1e6': million, ...others } = ratios
+    const asynchronous = CALLBACK_STYLES.slice(1).map((style) => toOne(fifo[`${style}-1e6`], 'fastq'))
+    return [
+      { what: 'job time to the best peer, geometric mean of 8 cells', value: geometricMean(Object.values(ratios)), limit: 0.9, unit: '×' },
+      { what: `the worst cell of them (${worst(others)}), without sync-1e6`, value: others[worst(others)], limit: 1.1, unit: '×' },
+      { what: 'cell sync-1e6, where fastq runs jobs inside push', value: million, limit: 1.25, unit: '×' },
+      { what: 'job time to fastq, 1e6 waiting, asynchronous runners, worst', value: Math.max(...asynchronous), limit: 0.5, unit: '×' },
+      { what: 'job time to quickq, synchronous, worst', value: Math.max(...SIZES.map((size) => toOne(fifo[`sync-${size}`], 'quickq'))), limit: 0.75, unit: '×' }
+    ]
+  },
+
+  bursts (bursts) {
+    return ['sync', 'nextTick', 'setImmediate'].map((style) => (
+      { what: `bursts of 100 to the best peer, ${style}`, value: toBest(bursts[`${style}-1e2`]), limit: style === 'sync' ? 1.3 : 1.15, unit: '×' }
+    ))
+  },
+
+  overhead (overhead) {
+    const added = (id) => overhead[id].fairlane.added.median
+    const growth = ['sync', 'nextTick', 'setImmediate'].map((style) => added(`${style}-1e6`) / Math.max(1, added(`${style}-1e4`)))
+    const all = Object.fromEntries(Object.keys(overhead).map((id) => [id, added(id)]))
+    return [
+      { what: `added to the bare runner, worst cell (${worst(all)})`, value: all[worst(all)], limit: 50, unit: ' ns/job' },
+      { what: 'growth of that from 1e4 to 1e6 waiting, worst style', value: Math.max(...growth), limit: 2, unit: '×' }
+    ]
+  },
+
+  memory (memory) {
+    return SIZES.map((size) => (
+      { what: `bytes per waiting job, ${size} waiting`, value: memory[size].fairlane.bytes.median, limit: 24, unit: ' B' }
+    ))
+  },
+
+  eventloop (eventloop) {
+    return [{ what: 'longest block in a flood of synchronous jobs', value: eventloop.sync.fairlane.blockMs.median, limit: 5, unit: ' ms' }]
+  }
+}
+
+function toOne (cell, peer) {
+  return cell.fairlane.warm.median / cell[peer].warm.median
+}
+
+function toBest (cell) {
+  return Math.max(...PEERS.filter((peer) => cell[peer].warm).map((peer) => toOne(cell, peer)))
+}
+
+function worst (values) {
+  return Object.keys(values).reduce((a, b) => values[b] > values[a] ? b : a)
+}
+
+/**
+ * @param {Object<string, object>} results by case, as loadResults gives them
+ * @returns {{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }} a table of what is
+ *   met and missed; cases without results are left out
+ */
+function targetsTable (results) {
+  const rows = []
+  const versions = new Set()
+  for (const [name, rowsOf] of Object.entries(TARGETS)) {
+    if (!results[name]) continue
+    versions.add(results[name].environment.node)
+    const cells = Object.fromEntries(results[name].cells.map((cell) => [cell.id, cell.contenders]))
+    for (const { what, value, limit, unit } of rowsOf(cells)) {
+      rows.push([what, `≤ ${limit}${unit}`, `${number(value)}${unit}`, value <= limit ? 'met' : 'missed'])
+    }
+  }
+  return { title: 'Targets', subtitle: `Node ${[...versions].join(', ')}`, header: ['', 'target', 'measured', ''], rows, notes: [] }
+}
+
+module.exports = { targetsTable }
