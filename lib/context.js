@@ -11,11 +11,14 @@ const hooks = typeof process === 'object' && typeof process.getBuiltinModule ===
 // shape and stays slow for good: looked at when the first timer fires, a job with nextTick costs 1.7 times as much (24.21).
 if (hooks !== undefined) Reflect.get(hooks, 'AsyncLocalStorage')
 
+const isolatesEnterWith = hooks !== undefined && parseInt(process.versions.node) >= 24
+
 /**
  * An object whose runInAsyncScope(fn, thisArg, ...args) calls fn in the AsyncLocalStorage context of the caller of
  * asyncScope(). About 10 ns per call; where there is no AsyncLocalStorage (browsers), a plain call.
  *
- * Node before 24 stores what `enterWith` sets, and for its duration what `run` sets, on the scope itself.
+ * Node before 24 stores what `enterWith` sets, and for its duration what `run` sets, on the scope itself: there,
+ * entering it once more does not undo that.
  */
 function asyncScope () {
   return hooks === undefined
@@ -44,4 +47,4 @@ class JobContext {
   }
 }
 
-module.exports = { asyncScope, JobContext }
+module.exports = { asyncScope, isolatesEnterWith, JobContext }

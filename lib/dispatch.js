@@ -13,13 +13,13 @@
 const { repeatUntil } = require('aflow')
 const QList = require('qlist')
 const { now, defer, rethrow } = require('./clock')
-const { asyncScope, JobContext } = require('./context')
+const { asyncScope, isolatesEnterWith, JobContext } = require('./context')
 const { FairlaneError, warn } = require('./errors')
 
 // A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
 const SLICE_MS = 2.5
 // Two looks at the clock lie at most so many starts apart: a look costs 30 to 70 ns.
-const MAX_STRIDE = 16
+const MAX_STRIDE = 32
 
 // What ended a job, as a third argument of `done` that callers can not have.
 const FULFILLED = Symbol('fulfilled')
@@ -29,6 +29,16 @@ const THROWN = Symbol('thrown')
 const ON_STACK = 0 // its runner has not returned
 const PENDING = 1
 const ENDED = 2
+
+/** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
+class Running {
+  constructor (dispatch, whenSettled, generation) {
+    this.dispatch = dispatch
+    this.whenSettled = whenSettled
+    this.generation = generation
+    this.state = ON_STACK
+  }
+}
 
 class Dispatch {
   /**
@@ -66,16 +76,11 @@ class Dispatch {
     this.stride = 1
     this.untilLook = 1
     this.slice = this.slice.bind(this)
-    this.callAndFill = () => {
-      const { whenSettled, err, result } = this
-      this.whenSettled = this.err = this.result = undefined
-      if (whenSettled !== undefined) callBack(whenSettled, err, result)
-      this.fill()
-    }
+    this.callAndFill = this.callAndFill.bind(this)
     this.drive = () => repeatUntil(this.slice)
 
-    this.whenSettled = undefined // of a job that is just being settled
-    this.err = undefined // what the runner on the stack has settled its job with
+    this.whenSettled = undefined // of the job that is to be called back
+    this.err = undefined // ... and what it was settled with; while a runner is on the stack, by that
     this.result = undefined
 
     this.drainedAt = 0 // how many jobs had been accepted when the queue was last empty
@@ -193,8 +198,8 @@ class Dispatch {
    * A runner that goes on after it returned may have left its own AsyncLocalStorage context behind (`enterWith`): the next
    * job does not start on top of that. (A scope costs some 10 ns: a quarter of what a synchronous job takes.)
    */
-  fill () {
-    this.isCut = false
+  fill (isCut = false) {
+    this.isCut = isCut
     while (this.running < this.concurrency && this.list.size > 0 && !this.isCut && !this.mustYield() && this.list.take()) {
       this.isCut = !this.start()
     }
@@ -231,71 +236,52 @@ class Dispatch {
    */
   start () {
     const { list, runner } = this
-    const { payload, generation } = list
-    let { whenSettled } = list
+    const { payload } = list
+    const job = new Running(this, list.whenSettled, list.generation)
     list.payload = list.whenSettled = undefined
-    let state = ON_STACK
     this.running++
-
-    const done = (err, result, how) => {
-      if (state === ENDED) {
-        if (how !== FULFILLED) this.reportMisuse()
-        return
-      }
-      const wasOnStack = state === ON_STACK
-      state = ENDED
-      if (how === THROWN) err = failure(err)
-      if (wasOnStack) {
-        this.err = err
-        this.result = result
-      } else {
-        const callback = whenSettled
-        whenSettled = undefined // callers may keep `done`
-        this.settle(callback, generation, err, result)
-      }
-    }
-
     try {
-      const returned = runner(payload, this.givesDone ? done : undefined, this.context)
-      if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, done)
+      const returned = runner(payload, this.givesDone ? settle.bind(job) : undefined, this.context)
+      if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, job)
     } catch (err) {
-      if (state === ENDED) rethrow(err)
-      else done(err, undefined, THROWN)
+      if (job.state === ENDED) rethrow(err)
+      else settle.call(job, err, undefined, THROWN)
     }
-    if (state === ON_STACK) {
-      state = PENDING
+    if (job.state === ON_STACK) {
+      job.state = PENDING
       return false
     }
-    const { err, result } = this
-    const callback = whenSettled
-    whenSettled = this.err = this.result = undefined
-    this.end(generation, err)
-    if (callback !== undefined) callBack(callback, err, result)
+    this.release(job, this.err)
+    this.callBack()
     return true
   }
 
   /** The runner returned something: if it is a promise or thenable, it settles the job. */
-  follow (returned, done) {
+  follow (returned, job) {
     const then = isObject(returned) ? returned.then : undefined
     if (typeof then === 'function') {
       const promise = returned instanceof Promise
         ? returned
         : new Promise((resolve, reject) => then.call(returned, resolve, reject))
-      promise.then(value => done(null, value, FULFILLED), reason => done(reason, undefined, THROWN))
+      promise.then(
+        value => settle.call(job, null, value, FULFILLED),
+        reason => settle.call(job, reason, undefined, THROWN)
+      )
     } else if (!this.givesDone) {
-      done(null, returned)
+      settle.call(job, null, returned)
     }
   }
 
   /** A job ended later than its runner returned. */
-  settle (whenSettled, generation, err, result) {
-    this.end(generation, err)
+  endLate (job, err, result) {
+    this.release(job, err)
+    const { whenSettled } = this
     if (this.isBusy) {
+      this.whenSettled = undefined
       if (whenSettled !== undefined) this.call(() => whenSettled(err, result))
       return
     }
     this.isBusy = true
-    this.whenSettled = whenSettled
     this.err = err
     this.result = result
     this.scope.runInAsyncScope(this.callAndFill)
@@ -303,11 +289,30 @@ class Dispatch {
     if (this.running === 0 || this.isFlushing) this.notify()
   }
 
-  end (generation, err) {
+  /** Frees the slot of a job; its callback is to be called. Retains nothing of it: callers may keep `done`. */
+  release (job, err) {
+    this.whenSettled = job.whenSettled
+    job.whenSettled = undefined
     this.running--
     if (err) this.failed++
     else this.done++
-    if (this.isFlushing) this.countDown(generation)
+    if (this.isFlushing) this.countDown(job.generation)
+  }
+
+  callAndFill () {
+    this.callBack()
+    this.fill(isolatesEnterWith)
+  }
+
+  callBack () {
+    const { whenSettled, err, result } = this
+    this.whenSettled = this.err = this.result = undefined
+    if (whenSettled === undefined) return
+    try {
+      whenSettled(err, result)
+    } catch (thrown) {
+      rethrow(thrown)
+    }
   }
 
   reportMisuse () {
@@ -347,20 +352,31 @@ class Dispatch {
   }
 }
 
+/**
+ * The runner's `done`, and what its throw or promise comes to. The first call counts.
+ * @this {Running}
+ */
+function settle (err, result, how) {
+  const { state, dispatch } = this
+  if (state === ENDED) {
+    if (how !== FULFILLED) dispatch.reportMisuse()
+    return
+  }
+  this.state = ENDED
+  if (how === THROWN) err = failure(err)
+  if (state === ON_STACK) {
+    dispatch.err = err
+    dispatch.result = result
+  } else {
+    dispatch.endLate(this, err, result)
+  }
+}
+
 function callSafely (fn) {
   try {
     fn()
   } catch (err) {
     rethrow(err)
-  }
-}
-
-/** callSafely() for the callback of a job, without a closure. */
-function callBack (callback, err, result) {
-  try {
-    callback(err, result)
-  } catch (thrown) {
-    rethrow(thrown)
   }
 }
 

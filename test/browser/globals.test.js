@@ -3,10 +3,10 @@
 const assert = require('node:assert')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const worker = require('node:worker_threads')
-const { asyncScope } = require('../../lib/context')
 const { warn } = require('../../lib/errors')
 
 const CLOCK = require.resolve('../../lib/clock')
+const CONTEXT = require.resolve('../../lib/context')
 
 describe('without the globals of Node', () => {
   describe('a deferred function', () => {
@@ -18,13 +18,13 @@ describe('without the globals of Node', () => {
           channel = this
         }
       }
-      const { defer } = withGlobals({ setImmediate: undefined, MessageChannel }, freshClock)
+      const { defer } = withGlobals({ setImmediate: undefined, MessageChannel }, () => fresh(CLOCK))
       await assertDefers(defer)
       channel.port1.close()
     })
 
     it('comes with a timer where there is no MessageChannel either', async () => {
-      const { defer } = withGlobals({ setImmediate: undefined, MessageChannel: undefined }, freshClock)
+      const { defer } = withGlobals({ setImmediate: undefined, MessageChannel: undefined }, () => fresh(CLOCK))
       await assertDefers(defer)
     })
   })
@@ -33,7 +33,7 @@ describe('without the globals of Node', () => {
     describe(process ? 'but with a substitute for process' : 'and without process', () => {
       it('the scope of a queue is the plain call', () => {
         const storage = new AsyncLocalStorage()
-        const scope = storage.run('made', () => withGlobals({ process }, asyncScope))
+        const scope = storage.run('made', () => withGlobals({ process }, () => fresh(CONTEXT).asyncScope()))
         const self = {}
         const seen = storage.run('called', () => scope.runInAsyncScope(function (...args) {
           return [this, args, storage.getStore()]
@@ -64,15 +64,15 @@ function withGlobals (values, fn) {
   }
 }
 
-/** lib/clock.js as it would be loaded now; the one that queues use stays. */
-function freshClock () {
-  const loaded = require.cache[CLOCK]
-  delete require.cache[CLOCK]
+/** A module as it would be loaded now; the one that queues use stays. */
+function fresh (file) {
+  const loaded = require.cache[file]
+  delete require.cache[file]
   try {
-    return require(CLOCK)
+    return require(file)
   } finally {
-    if (loaded === undefined) delete require.cache[CLOCK]
-    else require.cache[CLOCK] = loaded
+    if (loaded === undefined) delete require.cache[file]
+    else require.cache[file] = loaded
   }
 }
 
