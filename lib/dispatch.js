@@ -13,7 +13,7 @@
 const { repeatUntil } = require('aflow')
 const QList = require('qlist')
 const { now, defer, rethrow } = require('./clock')
-const { asyncScope, JobContext } = require('./context')
+const { asyncScope } = require('./context')
 const { FairlaneError, warn } = require('./errors')
 
 // A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
@@ -55,7 +55,6 @@ class Dispatch {
     this.scope = asyncScope()
     this.innerScope = asyncScope() // for calls made while the caller's code is on the stack, inside `scope`
     this.abortController = undefined
-    this.context = new JobContext(undefined, 1, () => this.signal)
 
     this.isBusy = false // jobs are being started or called back on this stack: whoever does so refills the slots
     this.isWaking = false // a pass in the next turn of the event loop is due, or it is going on
@@ -113,7 +112,7 @@ class Dispatch {
         callbacks: [callback]
       })
       this.flushingCount = unsettledCount
-      this.list.barrier(++this.generation)
+      this.list.barrier(++this.generation, this.flushes.size())
     }
   }
 
@@ -171,6 +170,7 @@ class Dispatch {
     this.turnStart = this.lookedAt = now()
     this.stride = this.untilLook = 1
     this.isBusy = true
+    this.list.beginPass()
     this.fill()
     this.fillOn()
     this.isWaking = this.isYielding
@@ -222,7 +222,7 @@ class Dispatch {
    */
   start () {
     const { list, runner } = this
-    const { payload, generation } = list
+    const { payload, generation, context, lane, startedAt } = list
     let { whenSettled } = list
     list.payload = list.whenSettled = undefined
     let state = ON_STACK
@@ -230,7 +230,7 @@ class Dispatch {
 
     const done = (err, result, how) => {
       if (state === ENDED) {
-        if (how !== FULFILLED) this.reportMisuse()
+        if (how !== FULFILLED) this.reportMisuse(lane)
         return
       }
       const wasOnStack = state === ON_STACK
@@ -242,12 +242,12 @@ class Dispatch {
       } else {
         const callback = whenSettled
         whenSettled = undefined // callers may keep `done`
-        this.settle(callback, generation, err, result)
+        this.settle(callback, generation, lane, startedAt, err, result)
       }
     }
 
     try {
-      const returned = runner(payload, this.givesDone ? done : undefined, this.context)
+      const returned = runner(payload, this.givesDone ? done : undefined, context)
       if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, done)
     } catch (err) {
       if (state === ENDED) rethrow(err)
@@ -260,7 +260,7 @@ class Dispatch {
     const { err, result } = this
     const callback = whenSettled
     whenSettled = this.err = this.result = undefined
-    this.end(generation, err)
+    this.end(generation, lane, startedAt, err)
     if (callback !== undefined) callBack(callback, err, result)
     return true
   }
@@ -279,8 +279,8 @@ class Dispatch {
   }
 
   /** A job ended later than its runner returned. */
-  settle (whenSettled, generation, err, result) {
-    this.end(generation, err)
+  settle (whenSettled, generation, lane, startedAt, err, result) {
+    this.end(generation, lane, startedAt, err)
     if (this.isBusy) {
       if (whenSettled !== undefined) this.call(() => whenSettled(err, result))
       return
@@ -296,14 +296,16 @@ class Dispatch {
     this.fill()
   }
 
-  end (generation, err) {
+  end (generation, lane, startedAt, err) {
     this.running--
     if (err) this.failed++
     else this.done++
     if (!this.flushes.isEmpty()) this.countDown(generation)
+    this.list.ended(lane, startedAt, Boolean(err))
   }
 
-  reportMisuse () {
+  reportMisuse (lane) {
+    if (lane !== undefined) lane.misuse++
     if (this.misuse++ > 0) return
     warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
       'The first settlement counts. Further cases are only counted, in stats().misuse.')
