@@ -36,9 +36,18 @@ class Running {
     this.dispatch = dispatch
     this.whenSettled = list.whenSettled
     this.generation = list.generation
+    this.state = ON_STACK
+  }
+}
+Running.prototype.lane = undefined
+Running.prototype.startedAt = 0
+
+/** A started job of a lane. The two fields would make all jobs a fifth slower (fifo, synchronous, Node 20). */
+class RunningInLane extends Running {
+  constructor (dispatch, list) {
+    super(dispatch, list)
     this.lane = list.lane
     this.startedAt = list.startedAt
-    this.state = ON_STACK
   }
 }
 
@@ -239,7 +248,7 @@ class Dispatch {
   start () {
     const { list, runner } = this
     const { payload, context } = list
-    const job = new Running(this, list)
+    const job = list.lane === undefined ? new Running(this, list) : new RunningInLane(this, list)
     list.payload = list.whenSettled = undefined
     this.running++
     try {
