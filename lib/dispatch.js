@@ -13,7 +13,7 @@
 const { repeatUntil } = require('aflow')
 const QList = require('qlist')
 const { now, defer, rethrow } = require('./clock')
-const { asyncScope, isolatesEnterWith, JobContext } = require('./context')
+const { asyncScope, isolatesEnterWith } = require('./context')
 const { FairlaneError, warn } = require('./errors')
 
 // A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
@@ -32,10 +32,12 @@ const ENDED = 2
 
 /** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
 class Running {
-  constructor (dispatch, whenSettled, generation) {
+  constructor (dispatch, { whenSettled, generation, lane, startedAt }) {
     this.dispatch = dispatch
     this.whenSettled = whenSettled
     this.generation = generation
+    this.lane = lane
+    this.startedAt = startedAt
     this.state = ON_STACK
   }
 }
@@ -65,7 +67,6 @@ class Dispatch {
     this.scope = asyncScope()
     this.innerScope = asyncScope() // for calls made while the caller's code is on the stack, inside `scope`
     this.abortController = undefined
-    this.context = new JobContext(undefined, 1, () => this.signal)
 
     this.isBusy = false // jobs are being started or called back on this stack: whoever does so refills the slots
     this.isWaking = false // a pass in the next turn of the event loop is due, or it is going on
@@ -127,7 +128,7 @@ class Dispatch {
       })
       this.flushingCount = unsettledCount
       this.isFlushing = true
-      this.list.barrier(++this.generation)
+      this.list.barrier(++this.generation, this.flushes.size())
     }
   }
 
@@ -185,6 +186,7 @@ class Dispatch {
     this.turnStart = this.lookedAt = now()
     this.stride = this.untilLook = 1
     this.isBusy = true
+    this.list.beginPass()
     this.fill()
     this.fillOn()
     this.isWaking = this.isYielding
@@ -236,12 +238,12 @@ class Dispatch {
    */
   start () {
     const { list, runner } = this
-    const { payload } = list
-    const job = new Running(this, list.whenSettled, list.generation)
+    const { payload, context } = list
+    const job = new Running(this, list)
     list.payload = list.whenSettled = undefined
     this.running++
     try {
-      const returned = runner(payload, this.givesDone ? settle.bind(job) : undefined, this.context)
+      const returned = runner(payload, this.givesDone ? settle.bind(job) : undefined, context)
       if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, job)
     } catch (err) {
       if (job.state === ENDED) rethrow(err)
@@ -291,12 +293,13 @@ class Dispatch {
 
   /** Frees the slot of a job; its callback is to be called. Retains nothing of it: callers may keep `done`. */
   release (job, err) {
-    this.whenSettled = job.whenSettled
-    job.whenSettled = undefined
     this.running--
     if (err) this.failed++
     else this.done++
     if (this.isFlushing) this.countDown(job.generation)
+    this.list.ended(job.lane, job.startedAt, Boolean(err))
+    this.whenSettled = job.whenSettled
+    job.whenSettled = undefined
   }
 
   callAndFill () {
@@ -315,7 +318,8 @@ class Dispatch {
     }
   }
 
-  reportMisuse () {
+  reportMisuse ({ lane }) {
+    if (lane !== undefined) lane.misuse++
     if (this.misuse++ > 0) return
     warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
       'The first settlement counts. Further cases are only counted, in stats().misuse.')
@@ -359,7 +363,7 @@ class Dispatch {
 function settle (err, result, how) {
   const { state, dispatch } = this
   if (state === ENDED) {
-    if (how !== FULFILLED) dispatch.reportMisuse()
+    if (how !== FULFILLED) dispatch.reportMisuse(this)
     return
   }
   this.state = ENDED

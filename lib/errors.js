@@ -8,6 +8,8 @@ const codes = Object.freeze({
   FAIRLANE_ERR_RUNNER: 'The runner is not a function, or it threw or rejected without a reason.',
   FAIRLANE_ERR_OPTION: 'An option is unknown or has a value that it can not have.',
   FAIRLANE_ERR_CONCURRENCY: 'The concurrency is neither a positive integer nor Infinity.',
+  FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, can not do what is asked of it, or misbehaved (a warning).',
+  FAIRLANE_ERR_TYPE_REQUIRED: 'A queue with a scheduler takes jobs only with a type.',
   FAIRLANE_ERR_TYPE: 'The type of a job can not be made into a string.',
   FAIRLANE_ERR_CALLBACK: 'A callback is not a function.',
   FAIRLANE_ERR_ARGUMENT: 'An argument is not what the method takes.',
@@ -32,7 +34,7 @@ class FairlaneError extends Error {
 }
 Object.defineProperty(FairlaneError.prototype, 'name', { value: 'FairlaneError', writable: true, configurable: true })
 
-module.exports = { codes, warnings, FairlaneError, typeError, rangeError, warn }
+module.exports = { codes, warnings, FairlaneError, typeError, rangeError, rejectUnknown, describe, warn }
 
 /** Wrong use: an argument of the wrong type. */
 function typeError (code, message) {
@@ -42,6 +44,41 @@ function typeError (code, message) {
 /** Wrong use: an argument of the right type with a value that it can not have. */
 function rangeError (code, message) {
   return Object.assign(new RangeError(message), { code })
+}
+
+/** Throws, with the nearest known name, if object has an own enumerable property of another name. */
+function rejectUnknown (object, names, code) {
+  for (const name of Object.keys(object)) {
+    if (!names.includes(name)) {
+      throw typeError(code, `unknown option ${describe(name)}; did you mean '${nearest(name, names)}'?`)
+    }
+  }
+}
+
+function nearest (name, names) {
+  const distances = names.map(known => editDistance(name.toLowerCase(), known.toLowerCase()))
+  return names[distances.indexOf(Math.min(...distances))]
+}
+
+/** How many letters must be put in, taken out or changed to make a into b (Wagner and Fischer 1974). */
+function editDistance (a, b) {
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      row[j] = Math.min(row[j - 1] + 1, previous[j] + 1, previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    previous = row
+  }
+  return previous[b.length]
+}
+
+/** A value as error messages show it; short, and safe with values that can not be converted. */
+function describe (value) {
+  if (typeof value === 'string') return `'${value.slice(0, 40)}'`
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
+  return String(value)
 }
 
 /** Warns by the process's warnings where there is a process, else on the console. */

@@ -2,22 +2,31 @@
 
 // Options, read once when a queue is made: validated, completed, never kept by reference.
 
-const { typeError, rangeError } = require('./errors')
+const { now } = require('./clock')
+const { typeError, rangeError, rejectUnknown, describe } = require('./errors')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
+const SCHEDULERS = ['fair', 'capped', 'equal']
+const LANE_METHODS = ['queued', 'next', 'started', 'ended']
+const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
 
 // name → how its value is read, given the value or undefined; what it returns is the normal form
 const readers = {
   concurrency: value => value === undefined ? 10 : readConcurrency(value),
-  settleBy: readSettleBy
+  settleBy: readSettleBy,
+  scheduler: readScheduler,
+  schedulerOptions: readSchedulerOptions,
+  maxTypes: readMaxTypes,
+  clock: readClock
 }
 
-module.exports = { readOptions, readConcurrency, rejectUnknown }
+module.exports = { readOptions, readConcurrency, isLaneScheduler }
 
 /**
  * @param {object | number | string | undefined} options an options object, or the concurrency alone
- * @returns {{ concurrency: number, settleBy: string }}
- * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY
+ * @returns {{ concurrency: number, settleBy: string, scheduler: string | object | null,
+ *   schedulerOptions: object | undefined, maxTypes: number, clock: { now: () => number } }}
+ * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
   if (typeof options === 'number' || typeof options === 'string') options = { concurrency: options }
@@ -26,7 +35,19 @@ function readOptions (options) {
     throw typeError('FAIRLANE_ERR_OPTION', `options must be an object or the concurrency, not ${describe(options)}`)
   }
   rejectUnknown(options, Object.keys(readers), 'FAIRLANE_ERR_OPTION')
-  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
+  const read = Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
+  if (read.scheduler === null && read.schedulerOptions !== undefined && Object.keys(read.schedulerOptions).length > 0) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'schedulerOptions are of no use without a scheduler')
+  }
+  if (read.maxTypes !== Infinity && !isLaneScheduler(read.scheduler)) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'maxTypes is of no use without a scheduler of lanes')
+  }
+  return read
+}
+
+/** Whether a scheduler is of the lane protocol; one by name is. An object that has the methods of both is, too. */
+function isLaneScheduler (scheduler) {
+  return typeof scheduler === 'string' || (scheduler !== null && hasMethods(scheduler, LANE_METHODS))
 }
 
 /**
@@ -47,37 +68,38 @@ function readSettleBy (value = 'either') {
   throw error('FAIRLANE_ERR_OPTION', `settleBy must be one of ${SETTLE_BY.join(', ')}, not ${describe(value)}`)
 }
 
-/** Throws, with the nearest known name, if object has an own enumerable property of another name. */
-function rejectUnknown (object, names, code) {
-  for (const name of Object.keys(object)) {
-    if (!names.includes(name)) {
-      throw typeError(code, `unknown option ${describe(name)}; did you mean '${nearest(name, names)}'?`)
-    }
+function readScheduler (value = null) {
+  if (value === null || SCHEDULERS.includes(value)) return value
+  if (typeof value === 'string') {
+    throw rangeError('FAIRLANE_ERR_SCHEDULER', `scheduler must be one of ${SCHEDULERS.join(', ')} or an object, not ${describe(value)}`)
   }
+  if (typeof value === 'object' && (hasMethods(value, LANE_METHODS) || hasMethods(value, WINDOW_METHODS))) return value
+  throw typeError('FAIRLANE_ERR_SCHEDULER', 'a scheduler object must have the methods ' +
+    `${LANE_METHODS.join(', ')}, or ${WINDOW_METHODS.join(', ')}; ${describe(value)} has not`)
 }
 
-function nearest (name, names) {
-  const distances = names.map(known => editDistance(name.toLowerCase(), known.toLowerCase()))
-  return names[distances.indexOf(Math.min(...distances))]
+/** A copy; what is in it the scheduler checks. */
+function readSchedulerOptions (value) {
+  if (value === undefined) return undefined
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  throw typeError('FAIRLANE_ERR_OPTION', `schedulerOptions must be an object, not ${describe(value)}`)
 }
 
-/** How many letters must be put in, taken out or changed to make a into b (Wagner and Fischer 1974). */
-function editDistance (a, b) {
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      row[j] = Math.min(row[j - 1] + 1, previous[j] + 1, previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-    }
-    previous = row
+function readMaxTypes (value = Infinity) {
+  if (value === Infinity || (Number.isInteger(value) && value > 0)) return value
+  const error = typeof value === 'number' ? rangeError : typeError
+  throw error('FAIRLANE_ERR_OPTION', `maxTypes must be a positive integer or Infinity, not ${describe(value)}`)
+}
+
+function readClock (value) {
+  if (value === undefined) return { now }
+  if (typeof value !== 'object' || value === null || !hasMethods(value, ['now', 'setTimeout', 'clearTimeout'])) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'clock must be an object with the methods now, setTimeout and clearTimeout')
   }
-  return previous[b.length]
+  if (!Number.isFinite(value.now())) throw typeError('FAIRLANE_ERR_OPTION', 'the now() of clock must give finite numbers')
+  return value
 }
 
-/** A value as error messages show it; short, and safe with values that can not be converted. */
-function describe (value) {
-  if (typeof value === 'string') return `'${value.slice(0, 40)}'`
-  if (typeof value === 'function') return 'a function'
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
-  return String(value)
+function hasMethods (object, names) {
+  return names.every(name => typeof object[name] === 'function')
 }

@@ -4,18 +4,25 @@
 // Nothing is changed before all arguments of a call have been found good.
 
 const EventEmitter = require('eventemitter3')
+const { JobContext } = require('./context')
 const { Dispatch } = require('./dispatch')
-const { FairlaneError, typeError } = require('./errors')
+const { FairlaneError, rejectUnknown, typeError } = require('./errors')
 const { Fifo } = require('./lists/fifo')
-const { readConcurrency, readOptions, rejectUnknown } = require('./options')
+const { Lanes } = require('./lists/lanes')
+const { Window } = require('./lists/window')
+const { isLaneScheduler, readConcurrency, readOptions } = require('./options')
+const { Fair, Capped, Equal } = require('../schedulers')
 
 const PAUSED = -1
+const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, misuse: 0 }
+const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
 /**
  * A job queue. Made by `fairlane(runner, options)` or `new Queue(runner, options)`.
  * Emits `drain` each time the last job has ended.
  */
 class Queue extends EventEmitter {
+  #scheduler
   #list
   #dispatch
   #drain = null
@@ -26,15 +33,24 @@ class Queue extends EventEmitter {
    * @param {object | number | string} [options] or the concurrency alone
    * @param {number} [options.concurrency=10] how many jobs run at once: a positive integer or Infinity
    * @param {'either' | 'callback' | 'promise'} [options.settleBy='either'] how the runner tells that its job ended
-   * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY
+   * @param {'fair' | 'capped' | 'equal' | object | null} [options.scheduler=null] chooses the type whose job starts next
+   * @param {object} [options.schedulerOptions={}] the scheduler's own options
+   * @param {number} [options.maxTypes=Infinity] how many types get a lane of their own; later ones share some
+   * @param {{ now: () => number, setTimeout: Function, clearTimeout: Function }} [options.clock] in ms
+   * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
    */
   constructor (runner, options) {
     super()
     if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function')
-    const { concurrency, settleBy } = readOptions(options)
-    this.#lastConcurrency = concurrency
-    this.#list = new Fifo()
-    this.#dispatch = new Dispatch(runner, this.#list, { concurrency, settleBy }, () => this.#drained())
+    const read = readOptions(options)
+    this.#lastConcurrency = read.concurrency
+    this.#scheduler = makeScheduler(read)
+    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.signal))
+    this.#dispatch = new Dispatch(runner, this.#list, read, () => this.#drained())
+    if (this.#scheduler !== null) {
+      if (read.schedulerOptions === undefined) this.#list.configure({ concurrency: read.concurrency })
+      wakeAfterConfigure(this.#scheduler, () => this.#dispatch.wake())
+    }
   }
 
   /** Waiting and running jobs. */
@@ -50,6 +66,11 @@ class Queue extends EventEmitter {
   /** Jobs that were accepted and have not been started. */
   get waiting () {
     return this.#list.size
+  }
+
+  /** What chooses the type whose job starts next: the object given, or the one that was made by name; else null. */
+  get scheduler () {
+    return this.#scheduler
   }
 
   get paused () {
@@ -84,35 +105,46 @@ class Queue extends EventEmitter {
    * @param {any} payload given to the runner as it is
    * @param {(err: any, result: any) => void} [callback] called when the job has settled, never before push returns
    * @returns {this}
-   * @throws FAIRLANE_ERR_CALLBACK
+   * @throws FAIRLANE_ERR_CALLBACK; FAIRLANE_ERR_TYPE_REQUIRED on a queue with a scheduler
    */
   push (payload, callback) {
-    this.#list.push(undefined, payload, readCallback(callback))
+    if (this.#scheduler !== null) throw typeRequired('push')
+    const whenSettled = readCallback(callback)
     this.#dispatch.accept()
+    this.#list.push(undefined, payload, whenSettled)
     return this
   }
 
   /** Queues a job before all others; otherwise as push. */
   unshift (payload, callback) {
-    this.#list.unshift(undefined, payload, readCallback(callback))
+    if (this.#scheduler !== null) throw typeRequired('unshift')
+    const whenSettled = readCallback(callback)
     this.#dispatch.accept()
+    this.#list.unshift(undefined, payload, whenSettled)
     return this
   }
 
   /**
    * As push, for a job with a type. A queue without a scheduler has no use for the type and ignores it.
+   * O(1), and what the scheduler takes: O(log types) with those of fairlane.
    * @param {any} type made into a string
    * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_CALLBACK
    */
   pushType (type, payload, callback) {
-    readType(type)
-    return this.push(payload, callback)
+    const name = readType(type)
+    const whenSettled = readCallback(callback)
+    this.#dispatch.accept()
+    this.#list.push(name, payload, whenSettled)
+    return this
   }
 
   /** As unshift, for a job with a type. */
   unshiftType (type, payload, callback) {
-    readType(type)
-    return this.unshift(payload, callback)
+    const name = readType(type)
+    const whenSettled = readCallback(callback)
+    this.#dispatch.accept()
+    this.#list.unshift(name, payload, whenSettled)
+    return this
   }
 
   /** Starts no more jobs until resume(); running ones finish. Sets `concurrency` to -1. @returns {this} */
@@ -122,13 +154,15 @@ class Queue extends EventEmitter {
   }
 
   /**
-   * Starts jobs again, in a later turn.
+   * Starts jobs again, in a later turn, and has the scheduler asked again.
    * @param {number | string} [concurrency] the last positive one if none is given
    * @returns {this}
    * @throws FAIRLANE_ERR_CONCURRENCY
    */
   resume (concurrency = this.#lastConcurrency) {
-    this.#dispatch.concurrency = this.#lastConcurrency = readConcurrency(concurrency)
+    const read = readConcurrency(concurrency)
+    this.#dispatch.concurrency = this.#lastConcurrency = read
+    if (this.#scheduler !== null) this.#list.configure({ concurrency: read })
     this.#dispatch.wake()
     return this
   }
@@ -151,15 +185,16 @@ class Queue extends EventEmitter {
   }
 
   /**
-   * The jobs that wait at the time of the call, in order. O(waiting).
+   * The jobs that wait at the time of the call, in arrival order. O(waiting), with lanes × log types.
    * @param {any} [type] only those of one type; not on a queue without a scheduler
    * @returns {IterableIterator<{ type: string | undefined, payload: any }>}
    * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
    */
   jobs (type) {
-    if (type !== undefined) throw noTypes('jobs')
     const jobs = []
-    this.#list.forEach(payload => jobs.push({ type: undefined, payload }))
+    const visit = (payload, whenSettled, generation, type) => jobs.push({ type, payload })
+    if (type === undefined) this.#list.forEach(visit)
+    else this.#list.forEachOf(this.#readType(type, 'jobs'), visit)
     return jobs.values()
   }
 
@@ -171,37 +206,75 @@ class Queue extends EventEmitter {
    */
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
-    return this.#dispatch.cancel(() => this.#list.remove(payload => test({ type: undefined, payload })),
+    return this.#dispatch.cancel(() => this.#list.remove((payload, type) => test({ type, payload })),
       () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
   /**
-   * Cancels all waiting jobs; their callbacks get FAIRLANE_ERR_CLEARED before clear returns. O(waiting).
-   * @param {{ reason?: any }} [options] reason becomes the `cause` of the errors
+   * Cancels all waiting jobs, or those of one type; their callbacks get FAIRLANE_ERR_CLEARED before clear returns.
+   * O(waiting).
+   * @param {{ type?: any, reason?: any }} [options] type: only those; not on a queue without a scheduler. reason: becomes
+   *   the `cause` of the errors
    * @returns {number} how many
-   * @throws FAIRLANE_ERR_ARGUMENT
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
   clear (options = {}) {
     if (typeof options !== 'object' || options === null) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', 'clear: the options must be an object')
     }
     rejectUnknown(options, ['type', 'reason'], 'FAIRLANE_ERR_ARGUMENT')
-    if (options.type !== undefined) throw noTypes('clear')
-    const cause = options.reason === undefined ? undefined : { cause: options.reason }
-    return this.#dispatch.cancel(() => this.#list.removeAll(),
+    const { type, reason } = options
+    const name = type === undefined ? undefined : this.#readType(type, 'clear')
+    const cause = reason === undefined ? undefined : { cause: reason }
+    return this.#dispatch.cancel(() => name === undefined ? this.#list.removeAll() : this.#list.removeType(name),
       () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
   }
 
   /**
-   * Counts since the queue was made; waiting and running are of now. O(1).
-   * @param {any} [type] not on a queue without a scheduler
-   * @throws FAIRLANE_ERR_ARGUMENT
+   * Starts no more jobs of a type until resumeType(); running ones finish, pushes are accepted. Only with lanes: what a
+   * window scheduler chooses is not the queue's to hold back. O(1), O(jobs in its lane) if it has none of its own.
+   * @param {any} type
+   * @returns {this}
+   * @throws FAIRLANE_ERR_TYPE; FAIRLANE_ERR_SCHEDULER if the queue's scheduler has no methods paused and resumed
+   */
+  pauseType (type) {
+    this.#list.pauseType(this.#readPausable(type, 'pauseType'))
+    return this
+  }
+
+  /** Starts jobs of a type again, in a later turn. Throws as pauseType. @returns {this} */
+  resumeType (type) {
+    this.#list.resumeType(this.#readPausable(type, 'resumeType'))
+    this.#dispatch.wake()
+    return this
+  }
+
+  /**
+   * Counts since the queue was made; waiting, running and types are of now. O(1).
+   * @param {any} [type] counts of one type since it last was idle: when all its jobs have ended it may be forgotten. Not on a
+   *   queue without a scheduler
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
   stats (type) {
-    if (type !== undefined) throw noTypes('stats')
+    if (type !== undefined) return typeStats(this.#list.countsOf(this.#readType(type, 'stats')))
     const { accepted, running, done, failed, cancelled, misuse } = this.#dispatch
     const waiting = this.#list.size
-    return { accepted, waiting, running, done, failed, cancelled, rejected: 0, misuse, overrun: 0, types: 0 }
+    return { accepted, waiting, running, done, failed, cancelled, rejected: 0, misuse, overrun: 0, types: this.#list.typesCount }
+  }
+
+  #readType (type, method) {
+    if (this.#scheduler === null) {
+      throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: a queue without a scheduler has no types`)
+    }
+    return readType(type)
+  }
+
+  #readPausable (type, method) {
+    const scheduler = this.#scheduler
+    if (scheduler === null || !isLaneScheduler(scheduler) || !scheduler.paused || !scheduler.resumed) {
+      throw typeError('FAIRLANE_ERR_SCHEDULER', `${method}: needs a scheduler of lanes with the methods paused and resumed`)
+    }
+    return readType(type)
   }
 
   #drained () {
@@ -233,8 +306,46 @@ function isPausing (concurrency) {
   return typeof concurrency === 'number' && concurrency <= 0
 }
 
-function noTypes (method) {
-  return typeError('FAIRLANE_ERR_ARGUMENT', `${method}: a queue without a scheduler has no types`)
+function typeRequired (method) {
+  return typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
+}
+
+/** What stats(type) gives; a type without jobs and history has zeros. */
+function typeStats ({ size, running, done, failed, cancelled, misuse } = NOTHING) {
+  const accepted = size + running + done + failed + cancelled
+  return {
+    accepted, waiting: size, running, done, failed, cancelled, rejected: 0, misuse, overrun: 0, types: size + running > 0 ? 1 : 0
+  }
+}
+
+/** The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any. */
+function makeScheduler ({ scheduler, schedulerOptions, concurrency }) {
+  const options = { ...schedulerOptions, concurrency }
+  if (typeof scheduler === 'string') return new SCHEDULERS[scheduler](options)
+  if (schedulerOptions !== undefined && scheduler !== null) {
+    if (typeof scheduler.configure !== 'function') {
+      throw typeError('FAIRLANE_ERR_OPTION', 'the scheduler has no configure() that would take schedulerOptions')
+    }
+    scheduler.configure(options)
+  }
+  return scheduler
+}
+
+function makeList (scheduler, options, makeContext) {
+  if (scheduler === null) return new Fifo(makeContext(undefined))
+  return isLaneScheduler(scheduler) ? new Lanes(scheduler, options, makeContext) : new Window(scheduler, makeContext)
+}
+
+/** Puts a configure() of its own before the scheduler's, which does the same and has the queue ask again. */
+function wakeAfterConfigure (scheduler, wake) {
+  const { configure } = scheduler
+  if (typeof configure !== 'function' || !Object.isExtensible(scheduler)) return
+  const value = function (options) {
+    const returned = configure.call(this, options)
+    wake()
+    return returned
+  }
+  Object.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
 }
 
 module.exports = { Queue }

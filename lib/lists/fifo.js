@@ -33,10 +33,15 @@ const REMOVED = new Mark(-1)
  * is its generation: the number of the last barrier before it was pushed.
  */
 class Fifo {
-  constructor () {
+  /** @param {object} [context] the runner's third argument, the same for all jobs */
+  constructor (context) {
     this.size = 0
     this.payload = undefined
     this.whenSettled = undefined
+    this.context = context
+    this.lane = undefined
+    this.startedAt = 0
+    this.typesCount = 0
     this.generation = 0
     this.newestGeneration = 0
     this.full = new QList()
@@ -87,6 +92,10 @@ class Fifo {
     }
     return false
   }
+
+  /** Neither the end of a job that take() gave out nor time is of interest here. */
+  ended () {}
+  beginPass () {}
 
   /** From here on, jobs pushed or unshifted are of the given generation. */
   barrier (generation) {
@@ -218,10 +227,10 @@ class Fifo {
 
   /** Makes the jobs and marks of another list, which is not used afterwards, those of this one. */
   replaceBy (list) {
-    const { newestGeneration, scanCount, clearCount } = this
+    const { newestGeneration, scanCount, clearCount, context } = this
     if (list.size === 0) list.generation = list.newestGeneration = newestGeneration
     else if (list.newestGeneration !== newestGeneration) list.barrier(newestGeneration)
-    Object.assign(this, list, { scanCount, clearCount })
+    Object.assign(this, list, { scanCount, clearCount, context })
   }
 }
 

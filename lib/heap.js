@@ -1,0 +1,99 @@
+'use strict'
+
+// HOT (bench: schedulers). A priority queue that can change and remove any item: schedulers and deadlines use it.
+//
+//   keys   [ k0 | k1 k2 k3 k4 | k5 … ]      Float64Array; the children of i are 4i+1 … 4i+4, none smaller than i
+//   items  [ a  | b  c  d  e  | f  … ]      items[i].position === i
+//
+// Four children per node halve the levels of a binary heap, and the keys of siblings lie in one cache line.
+
+const FIRST_CAPACITY = 16
+
+/**
+ * A 4-ary min-heap of items that know their own `position` in it; -1 outside. Memory follows `size` in both directions.
+ * Items with equal keys come in the order of their field `order`, if they have one (a change of it counts from the next
+ * change of the key on).
+ */
+class Heap {
+  constructor () {
+    this.size = 0
+    this.items = []
+    this.keys = new Float64Array(FIRST_CAPACITY)
+  }
+
+  /** Puts in an item that is not in any heap. O(log size). */
+  insert (item, key) {
+    const at = this.size++
+    if (at === this.keys.length) this.resize(2 * at)
+    this.items.push(item)
+    this.siftUp(at, item, key)
+  }
+
+  /** Changes the key of the item at a position. O(log size); O(1) if it changes nothing. */
+  update (at, key) {
+    const old = this.keys[at]
+    if (key > old) this.siftDown(at, this.items[at], key)
+    else if (key < old) this.siftUp(at, this.items[at], key)
+  }
+
+  /** Takes out the item at a position. O(log size). */
+  remove (at) {
+    const removed = this.items[at]
+    const last = this.items.pop()
+    const size = --this.size
+    removed.position = -1
+    if (at !== size) {
+      const key = this.keys[size]
+      const isLess = key < this.keys[at] || (key === this.keys[at] && last.order < removed.order)
+      if (isLess) this.siftUp(at, last, key)
+      else this.siftDown(at, last, key)
+    }
+    if (size < this.keys.length / 4 && this.keys.length > FIRST_CAPACITY) this.resize(this.keys.length / 2)
+  }
+
+  // private from here on
+
+  siftUp (at, item, key) {
+    const { items, keys } = this
+    while (at > 0) {
+      const parent = (at - 1) >> 2
+      const above = items[parent]
+      if (key > keys[parent] || (key === keys[parent] && !(item.order < above.order))) break
+      items[at] = above
+      keys[at] = keys[parent]
+      above.position = at
+      at = parent
+    }
+    items[at] = item
+    keys[at] = key
+    item.position = at
+  }
+
+  siftDown (at, item, key) {
+    const { items, keys, size } = this
+    for (let first = 4 * at + 1; first < size; first = 4 * at + 1) {
+      const end = first + 4 < size ? first + 4 : size
+      let least = first
+      for (let child = first + 1; child < end; child++) {
+        if (keys[child] < keys[least] || (keys[child] === keys[least] && items[child].order < items[least].order)) least = child
+      }
+      const below = items[least]
+      if (key < keys[least] || (key === keys[least] && !(below.order < item.order))) break
+      items[at] = below
+      keys[at] = keys[least]
+      below.position = at
+      at = least
+    }
+    items[at] = item
+    keys[at] = key
+    item.position = at
+  }
+
+  resize (capacity) {
+    const keys = new Float64Array(capacity)
+    keys.set(this.keys.subarray(0, Math.min(this.size, capacity)))
+    this.keys = keys
+  }
+}
+
+module.exports = { Heap }

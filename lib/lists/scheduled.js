@@ -1,0 +1,102 @@
+'use strict'
+
+// What the two lists with a scheduler have in common: arrival numbers, flush generations, and manners towards schedulers,
+// which are the caller's code: they may throw, lie, and call back into the queue.
+
+const QList = require('qlist')
+const { warn } = require('../errors')
+
+/** Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. */
+class Scheduled {
+  /**
+   * @param {object} scheduler
+   * @param {(type: string) => object} makeContext makes the runner's third argument for jobs of a type
+   */
+  constructor (scheduler, makeContext) {
+    this.size = 0
+    this.payload = undefined
+    this.whenSettled = undefined
+    this.lane = undefined
+    this.startedAt = 0
+    this.context = undefined
+    this.generation = 0
+
+    this.scheduler = scheduler
+    this.makeContext = makeContext
+    this.running = 0
+    this.hasWarned = false
+    this.hasWarnedOfStall = false
+    this.scanCount = 0
+
+    this.nextNumber = 0 // of the next job that is pushed
+    this.firstNumber = 0 // of the last that was unshifted: those that waited then have higher ones
+    this.newestGeneration = 0
+    this.barriers = new QList() // of { generation, from, to }: the numbers of all jobs up to that generation
+  }
+
+  /** The scheduler is told new options. */
+  configure (options) {
+    if (typeof this.scheduler.configure !== 'function') return
+    try {
+      this.scheduler.configure(options)
+    } catch (err) {
+      this.blame(`configure() threw ${err}`)
+    }
+  }
+
+  /**
+   * From here on, jobs pushed or unshifted are of the given generation.
+   * @param {number} generation
+   * @param {number} flushCount how many barriers, this one included, are still of interest
+   */
+  barrier (generation, flushCount) {
+    while (this.barriers.size() >= flushCount) this.barriers.shift()
+    this.barriers.push({ generation: this.newestGeneration, from: this.firstNumber, to: this.nextNumber })
+    this.newestGeneration = generation
+  }
+
+  /** Calls visit(payload, whenSettled, generation, type) for each job in arrival order. O(n), in Lanes O(n × log types). */
+  forEach (visit) {
+    for (const { payload, whenSettled, number, type } of this.waitingJobs()) {
+      visit(payload, whenSettled, this.generationOf(number), type)
+    }
+  }
+
+  // protected from here on
+
+  /**
+   * The generation of the job with an arrival number. O(log barriers).
+   * Each barrier's range of numbers contains those of the barriers before it.
+   */
+  generationOf (number) {
+    const { barriers } = this
+    if (barriers.isEmpty()) return this.newestGeneration
+    let low = 0
+    let high = barriers.size()
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const { from, to } = barriers.peekAt(middle)
+      if (number >= from && number < to) high = middle
+      else low = middle + 1
+    }
+    return low < barriers.size() ? barriers.peekAt(low).generation : this.newestGeneration
+  }
+
+  /** Warns, once, that the scheduler did what it must not. */
+  blame (what) {
+    if (this.hasWarned) return
+    this.hasWarned = true
+    warn('FAIRLANE_ERR_SCHEDULER', `The scheduler's ${what}. The queue goes on: where the scheduler gives no answer the ` +
+      'oldest waiting job starts. Further cases are not reported.')
+  }
+
+  /** The scheduler lets no job start. Warns, once, if none runs whose end would make the queue ask again. */
+  stall (waitingCount) {
+    if (this.running > 0 || waitingCount === 0 || this.hasWarnedOfStall || this.scheduler.mayStall) return
+    this.hasWarnedOfStall = true
+    warn('FAIRLANE_ERR_SCHEDULER', 'The scheduler lets no job start though jobs wait and none runs. ' +
+      'It is asked again at the next push, configure() or resume().')
+  }
+}
+
+module.exports = { Scheduled }

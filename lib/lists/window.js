@@ -1,0 +1,298 @@
+'use strict'
+
+// The waiting jobs in arrival order, for schedulers that look along it and pick one: quickq's protocol. A pick costs
+// whatever the scheduler looks at.
+//
+//   records   [ a │ b │ - │ a │ c │ … ]      what select(types) sees, by peekAt(i).type
+//   payloads  [ p │ p │   │ p │ p │ … ]      - : a hole, where a job was picked or removed
+//   settlers  [ s │ s │   │ s │ s │ … ]
+//   numbers   [ 4 │ 5 │ 6 │ 7 │ 8 │ … ]      of arrival, ascending
+//
+// Four parallel qlists. The first place is never a hole. When holes outnumber the jobs, all jobs move together: behind a
+// job that is never picked neither the memory nor the scheduler's way grows.
+
+const QList = require('qlist')
+const { Fifo } = require('./fifo')
+const { Scheduled } = require('./scheduled')
+
+const MIN_HOLES = 64
+
+/** What is known of a type that has jobs. */
+class TypeRecord {
+  constructor (type, context) {
+    this.type = type
+    this.context = context
+    this.size = 0
+    this.running = 0
+    this.done = 0
+    this.failed = 0
+    this.cancelled = 0
+    this.misuse = 0
+  }
+}
+
+/** The waiting types in arrival order, as schedulers see them; undefined where a job is gone already. */
+class WaitingTypes {
+  #window
+
+  constructor (window) {
+    this.#window = window
+  }
+
+  peek () {
+    return this.peekAt(0)
+  }
+
+  peekAt (i) {
+    return this.#window.records.peekAt(i)?.type
+  }
+
+  size () {
+    return this.#window.records.size()
+  }
+}
+
+/** The list of a queue with a window scheduler. Some 32 bytes a job; the interface is that of Lanes. */
+class Window extends Scheduled {
+  /**
+   * @param {object} scheduler
+   * @param {(type: string) => object} makeContext makes the runner's third argument for jobs of a type
+   */
+  constructor (scheduler, makeContext) {
+    super(scheduler, makeContext)
+    this.types = new Map() // type → TypeRecord, of those with a job waiting or running
+    this.waitingTypes = new WaitingTypes(this)
+    this.empty()
+  }
+
+  /** Types with a job waiting or running. */
+  get typesCount () {
+    return this.types.size
+  }
+
+  push (type, payload, whenSettled) {
+    const record = this.recordOf(type)
+    this.records.push(record)
+    this.payloads.push(payload)
+    this.settlers.push(whenSettled)
+    this.numbers.push(this.nextNumber++)
+    this.accept(record)
+  }
+
+  unshift (type, payload, whenSettled) {
+    const record = this.recordOf(type)
+    this.records.unshift(record)
+    this.payloads.unshift(payload)
+    this.settlers.unshift(whenSettled)
+    this.numbers.unshift(--this.firstNumber)
+    this.accept(record)
+  }
+
+  /** Window schedulers are not told the time. */
+  beginPass () {}
+
+  /** Takes out the job that the scheduler chooses, or the first if it chooses wrongly. @returns {boolean} false for none */
+  take () {
+    const at = this.choose()
+    if (at < 0) return false
+    const record = this.records.peekAt(at)
+    const payload = this.payloads.peekAt(at)
+    const whenSettled = this.settlers.peekAt(at)
+    this.generation = this.generationOf(this.numbers.peekAt(at))
+    this.removeAt(at)
+    this.compactIfSparse()
+    record.running++
+    this.running++
+    try {
+      this.scheduler.start(record.type)
+    } catch (err) {
+      this.blame(`start() threw ${err}`)
+    }
+    this.context = record.context
+    this.lane = record
+    this.payload = payload
+    this.whenSettled = whenSettled
+    return true
+  }
+
+  /** A job that take() gave out has ended. */
+  ended (record, startedAt, hasFailed) {
+    if (hasFailed) record.failed++
+    else record.done++
+    record.running--
+    this.running--
+    this.forgetIfIdle(record)
+    try {
+      this.scheduler.done(record.type)
+    } catch (err) {
+      this.blame(`done() threw ${err}`)
+    }
+  }
+
+  /** As forEach, for the jobs of one type. O(n). */
+  forEachOf (type, visit) {
+    this.forEach((payload, whenSettled, generation, jobType) => {
+      if (jobType === type) visit(payload, whenSettled, generation, type)
+    })
+  }
+
+  /** Takes out all jobs. O(n). @returns {Fifo} a list of them */
+  removeAll () {
+    return this.remove(() => true)
+  }
+
+  /** Takes out the jobs of one type. O(n). @returns {Fifo} a list of them */
+  removeType (type) {
+    return this.remove((payload, jobType) => jobType === type)
+  }
+
+  /**
+   * Takes out the jobs for which test(payload, type) is true. If test throws, none. O(n).
+   * test may push and unshift and even remove and clear; it must not take.
+   * @returns {Fifo} a list of them
+   */
+  remove (test) {
+    const found = this.waitingJobs().filter(({ payload, type }) => test(payload, type))
+    const removed = new Fifo()
+    const types = []
+    for (const { payload, whenSettled, number, type } of found) {
+      const at = this.indexOf(number)
+      if (at === -1) continue // test has removed it
+      const record = this.records.peekAt(at)
+      removed.pushOf(this.generationOf(number), payload, whenSettled)
+      this.removeAt(at)
+      record.cancelled++
+      this.forgetIfIdle(record)
+      types.push(type)
+    }
+    this.compactIfSparse()
+    if (typeof this.scheduler.removed === 'function') for (const type of types) this.tellRemoved(type)
+    return removed
+  }
+
+  /** What is counted of a type, if it has jobs. */
+  countsOf (type) {
+    return this.types.get(type)
+  }
+
+  // private from here on
+
+  empty () {
+    this.records = new QList()
+    this.payloads = new QList()
+    this.settlers = new QList()
+    this.numbers = new QList()
+  }
+
+  recordOf (type) {
+    let record = this.types.get(type)
+    if (record === undefined) {
+      record = new TypeRecord(type, this.makeContext(type))
+      this.types.set(type, record)
+    }
+    return record
+  }
+
+  /** A job was put into the lists. */
+  accept (record) {
+    record.size++
+    this.size++
+    try {
+      this.scheduler.waiting(record.type)
+    } catch (err) {
+      this.blame(`waiting() threw ${err}`)
+    }
+  }
+
+  /** The index of the job to start now; -1 for none. */
+  choose () {
+    let at
+    try {
+      at = this.scheduler.select(this.waitingTypes)
+    } catch (err) {
+      this.blame(`select() threw ${err}`)
+      at = 0
+    }
+    if (this.size === 0) return -1 // the scheduler has cleared the queue
+    if (at < 0 && typeof at === 'number') {
+      this.stall(this.size)
+      return -1
+    }
+    if (Number.isInteger(at) && this.records.peekAt(at) !== undefined) return at
+    this.blame('select() returned what is not the index of a waiting job')
+    return 0
+  }
+
+  /** Has a hole in the place of a job, or, in the first place, closes ranks up to the next job. */
+  removeAt (at) {
+    const { records, payloads, settlers, numbers } = this
+    records.peekAt(at).size--
+    this.size--
+    records.setAt(at, undefined)
+    payloads.setAt(at, undefined)
+    settlers.setAt(at, undefined)
+    while (records.peek() === undefined && !records.isEmpty()) {
+      records.shift()
+      payloads.shift()
+      settlers.shift()
+      numbers.shift()
+    }
+  }
+
+  compactIfSparse () {
+    const holeCount = this.records.size() - this.size
+    if (holeCount < MIN_HOLES || holeCount <= this.size) return
+    const { records, payloads, settlers, numbers } = this
+    this.empty()
+    for (let i = 0; i < records.size(); i++) {
+      const record = records.peekAt(i)
+      if (record === undefined) continue
+      this.records.push(record)
+      this.payloads.push(payloads.peekAt(i))
+      this.settlers.push(settlers.peekAt(i))
+      this.numbers.push(numbers.peekAt(i))
+    }
+  }
+
+  waitingJobs () {
+    const jobs = []
+    for (let i = 0; i < this.records.size(); i++) {
+      const record = this.records.peekAt(i)
+      if (record === undefined) continue
+      jobs.push({
+        payload: this.payloads.peekAt(i),
+        whenSettled: this.settlers.peekAt(i),
+        number: this.numbers.peekAt(i),
+        type: record.type
+      })
+    }
+    return jobs
+  }
+
+  /** Where the job with an arrival number is; -1 if it does not wait any more. O(log n). */
+  indexOf (number) {
+    let low = 0
+    let high = this.numbers.size()
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.numbers.peekAt(middle) < number) low = middle + 1
+      else high = middle
+    }
+    const isThere = this.numbers.peekAt(low) === number && this.records.peekAt(low) !== undefined
+    return isThere ? low : -1
+  }
+
+  tellRemoved (type) {
+    try {
+      this.scheduler.removed(type)
+    } catch (err) {
+      this.blame(`removed() threw ${err}`)
+    }
+  }
+
+  forgetIfIdle (record) {
+    if (record.size + record.running === 0) this.types.delete(record.type)
+  }
+}
+
+module.exports = { Window }

@@ -1,0 +1,115 @@
+'use strict'
+
+// HOT (bench: schedulers). The oldest job starts among the types that run fewer jobs than their cap: a share of all slots,
+// a number for all types, a number for one; the lowest applies.
+//
+// Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. With `hard` a
+// cap is never exceeded, else only when no type is below its own. O(log types) per pick.
+
+const { Heap } = require('../lib/heap')
+const { Caps, capReaders, readOptions, readFlag } = require('./caps')
+
+const readers = { ...capReaders, hard: readFlag }
+
+class State {
+  constructor (lane) {
+    this.lane = lane
+    this.heap = undefined
+    this.position = -1
+    this.limit = 0 // how many running jobs are too many, of capsVersion
+    this.capsVersion = -1
+  }
+}
+
+/** The lane scheduler behind `scheduler: 'capped'`. */
+class Capped {
+  /**
+   * @param {object} [options]
+   * @param {number} [options.maxTypeShare=0.8] of all slots, 0 to 1
+   * @param {number} [options.maxTypeCap=Infinity] jobs of one type that run at once
+   * @param {Record<string, number> | Map<string, number> | null} [options.typeCaps={}] the same for single types;
+   *   adds to those given before, null removes them
+   * @param {boolean} [options.hard=false] whether slots stay free rather than that a cap is exceeded
+   * @param {number} [options.concurrency=10] what shares are shares of; a queue sets it to its own
+   * @throws FAIRLANE_ERR_OPTION
+   */
+  constructor (options) {
+    this.caps = new Caps(0.8)
+    this.capsVersion = 0
+    this.hard = false
+    this.mayStall = true // with a hard cap of 0
+    this.below = new Heap() // the types that wait and are below their cap, by the arrival of their oldest jobs
+    this.capped = new Heap() // ... and that are not
+    this.configure(options)
+  }
+
+  /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
+  configure (options) {
+    if (!readOptions(options, readers, name => name === 'hard' ? this : this.caps)) return this
+    this.capsVersion++
+    for (const { lane } of [...this.below.items, ...this.capped.items]) this.place(lane)
+    return this
+  }
+
+  queued (lane) {
+    this.place(lane)
+  }
+
+  /** @returns {object | undefined} the lane whose oldest job is to start */
+  next () {
+    if (this.below.size > 0) return this.below.items[0].lane
+    if (this.hard || this.capped.size === 0) return undefined
+    return this.capped.items[0].lane
+  }
+
+  started (lane) {
+    this.place(lane)
+  }
+
+  ended (lane) {
+    this.place(lane)
+  }
+
+  removed (lane) {
+    this.place(lane)
+  }
+
+  paused (lane) {
+    this.place(lane)
+  }
+
+  resumed (lane) {
+    this.place(lane)
+  }
+
+  /** Types with a cap of their own keep a lane of their own. */
+  isNamed (type) {
+    return this.caps.typeCaps.has(type)
+  }
+
+  // private from here on
+
+  /** Puts the lane into the heap where it belongs now, if any. */
+  place (lane) {
+    const state = lane.state ?? (lane.state = new State(lane))
+    if (state.capsVersion !== this.capsVersion) {
+      state.limit = this.caps.limitOf(lane.type)
+      state.capsVersion = this.capsVersion
+    }
+    const heap = this.heapOf(lane)
+    if (state.heap === heap) {
+      if (heap !== undefined) heap.update(state.position, lane.headSeq)
+      return
+    }
+    if (state.heap !== undefined) state.heap.remove(state.position)
+    state.heap = heap
+    if (heap !== undefined) heap.insert(state, lane.headSeq)
+  }
+
+  heapOf (lane) {
+    if (lane.size === 0 || lane.isPaused) return undefined
+    return lane.running < lane.state.limit ? this.below : this.capped
+  }
+}
+
+module.exports = { Capped }

@@ -1,0 +1,99 @@
+'use strict'
+
+// How many jobs of one type may run at once: a share of all slots, a number, a number per type; the lowest applies.
+// And the reading of scheduler options, which has the same manners everywhere: unknown names and wrong values throw,
+// undefined is as if absent, nothing is changed before all values have been found good, nothing is kept by reference.
+
+const { typeError, rangeError, rejectUnknown, describe } = require('../lib/errors')
+
+/** The caps of the types. Readers of its options are in `capReaders`. */
+class Caps {
+  /** @param {number} maxTypeShare */
+  constructor (maxTypeShare) {
+    this.concurrency = 10
+    this.maxTypeShare = maxTypeShare
+    this.maxTypeCap = Infinity
+    this.typeCaps = new Map()
+  }
+
+  /** @returns {number} how many running jobs of the type are too many for another: the first count that reaches a cap */
+  limitOf (type) {
+    return Math.min(this.shareLimit(), Math.ceil(this.maxTypeCap), Math.ceil(this.typeCaps.get(type) ?? Infinity))
+  }
+
+  /**
+   * The least count for which count / concurrency >= maxTypeShare. That quotient is quickq's; the product of share and
+   * concurrency rounds differently (0.07 * 100 > 7), so it is only where the search begins.
+   */
+  shareLimit () {
+    const { concurrency, maxTypeShare } = this
+    if (concurrency === Infinity) return maxTypeShare === 0 ? 0 : Infinity
+    let count = Math.ceil(maxTypeShare * concurrency)
+    if ((count - 1) / concurrency >= maxTypeShare) count--
+    return count
+  }
+}
+
+// name → how its value is read; `known` is what the scheduler has for that name
+const capReaders = {
+  concurrency: readPositive,
+  maxTypeShare: readLimit,
+  maxTypeCap: readLimit,
+  typeCaps: (value, name, known) => readNumbers(value, name, known, readLimit)
+}
+
+module.exports = { Caps, capReaders, readOptions, readLimit, readPositive, readNumbers, readFlag }
+
+/**
+ * Reads scheduler options into the fields of the same names of a target.
+ * @param {object | undefined} options
+ * @param {object} readers by name
+ * @param {(name: string) => object} targetOf what has the field of that name
+ * @returns {boolean} whether it changed anything; a Map or function that is given always counts as a change
+ * @throws FAIRLANE_ERR_OPTION; then nothing has changed
+ */
+function readOptions (options = {}, readers, targetOf) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw typeError('FAIRLANE_ERR_OPTION', `the options of a scheduler must be an object, not ${describe(options)}`)
+  }
+  rejectUnknown(options, Object.keys(readers), 'FAIRLANE_ERR_OPTION')
+  const given = Object.keys(readers).filter(name => options[name] !== undefined)
+  const values = given.map(name => readers[name](options[name], name, targetOf(name)[name]))
+  const isChange = given.some((name, i) => targetOf(name)[name] !== values[i])
+  given.forEach((name, i) => { targetOf(name)[name] = values[i] })
+  return isChange
+}
+
+/** A number from 0 to Infinity. */
+function readLimit (value, name) {
+  if (typeof value !== 'number') throw typeError('FAIRLANE_ERR_OPTION', `${name} must be a number, not ${describe(value)}`)
+  if (!(value >= 0)) throw rangeError('FAIRLANE_ERR_OPTION', `${name} must be 0 or more, not ${value}`)
+  return value
+}
+
+/** A number above 0; Infinity is one. */
+function readPositive (value, name) {
+  if (readLimit(value, name) === 0) throw rangeError('FAIRLANE_ERR_OPTION', `${name} must be above 0`)
+  return value
+}
+
+function readFlag (value, name) {
+  if (typeof value === 'boolean') return value
+  throw typeError('FAIRLANE_ERR_OPTION', `${name} must be true or false, not ${describe(value)}`)
+}
+
+/**
+ * Numbers by type, as an object or a Map. They are added to those known, as in quickq; null removes them all.
+ * @returns {Map<string, number>} a new one
+ */
+function readNumbers (value, name, known, readNumber) {
+  if (value === null) return new Map()
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw typeError('FAIRLANE_ERR_OPTION', `${name} must be an object or a Map, not ${describe(value)}`)
+  }
+  const numbers = new Map(known instanceof Map ? known : [])
+  for (const [type, number] of value instanceof Map ? value : Object.entries(value)) {
+    numbers.set(String(type), readNumber(number, `${name} of ${describe(String(type))}`))
+  }
+  return numbers
+}

@@ -1,0 +1,269 @@
+'use strict'
+
+// HOT (bench: schedulers). Equal or weighted shares of slot time, whatever the types queue and however long their jobs:
+// start-time fair queuing (Goyal, Vin, Cheng 1996) in which running jobs are charged as they run.
+//
+// A type's key is the virtual time that it has used: the ended jobs' times by its weight, plus for each running job the
+// time it has run or is expected to run, whichever sums up to more. The type with the least key starts a job; V is the
+// largest key that was ever picked. Who comes, or comes back, starts a low quantile of job lengths behind V: it neither
+// pays for the past nor lives on savings.
+//
+// Promises: for two types that stay backlogged below their caps over any interval, the slot times W that they got differ
+// by |Wi/wi - Wj/wj| <= mi(Li+Ei)/wi + mj(Lj+Ej)/wj, m being the most jobs that ran at once, L the longest own job, E the
+// larger of L and the longest job of all. Caps are hard. O(log types) per pick.
+
+const { rangeError, warn } = require('../lib/errors')
+const { Heap } = require('../lib/heap')
+const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./caps')
+
+// A job that takes no measurable time is charged so much: ms.
+const LEAST_MS = 0.001
+// How much of the difference to the newest job length a type's estimate takes on.
+const LEARNING_RATE = 0.2
+// The low quantile and the mean are of the last RECENT_COUNT job lengths, taken anew every RENEWAL jobs.
+const RECENT_COUNT = 32
+const LOW_QUANTILE = 0.1
+const RENEWAL = 16
+// What a job is expected to take before any has ended: ms.
+const FIRST_ESTIMATE_MS = 1
+
+const readers = { ...capReaders, weights: readWeights }
+
+class State {
+  constructor (lane, used, estimateMs) {
+    this.lane = lane
+    this.position = -1 // in the heap of those that may start a job
+    this.order = 0
+    this.isParked = false // it waits, at its cap
+    this.wasParked = false // ... at some time since it was last set to V
+    this.limit = 0 // how many running jobs are too many
+    this.weight = 1
+    this.version = -1 // of the options that limit and weight are from
+    this.used = used // virtual time of its ended jobs
+    this.startSum = 0 // of the start times of its running jobs
+    this.estimateMs = estimateMs // of the length of its jobs
+  }
+}
+
+/** The lane scheduler behind `scheduler: 'equal'`. */
+class Equal {
+  /**
+   * @param {object} [options]
+   * @param {Record<string, number> | Map<string, number> | ((type: string) => number) | null} [options.weights=1]
+   *   shares relative to each other; those not named have 1. An object or Map adds to those given before, null removes
+   *   them; a function is called when a type's first job comes
+   * @param {number} [options.maxTypeShare=1] of all slots, 0 to 1
+   * @param {number} [options.maxTypeCap=Infinity] jobs of one type that run at once
+   * @param {Record<string, number> | Map<string, number> | null} [options.typeCaps={}] the same for single types;
+   *   adds to those given before, null removes them
+   * @param {number} [options.concurrency=10] what shares are shares of; a queue sets it to its own
+   * @throws FAIRLANE_ERR_OPTION
+   */
+  constructor (options) {
+    this.caps = new Caps(1)
+    this.weights = new Map()
+    this.version = 0
+    this.needsClock = true
+    this.mayStall = true // with a cap of 0
+    this.heap = new Heap() // of the types that may start a job, by lower bounds of their keys
+    this.parked = new Set() // of the states of types that wait at their cap
+    this.runningCount = 0
+    this.now = 0
+    this.virtualTime = 0
+    this.mostUsed = 0
+    this.recent = new Float64Array(RECENT_COUNT)
+    this.endedCount = 0
+    this.lowMs = 0
+    this.meanMs = FIRST_ESTIMATE_MS
+    this.hasWarned = false
+    this.configure(options)
+  }
+
+  /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
+  configure (options) {
+    if (!readOptions(options, readers, name => name === 'weights' ? this : this.caps)) return this
+    this.version++
+    for (const state of [...this.heap.items, ...this.parked]) {
+      const { limit } = state
+      this.refresh(state)
+      this.place(state, state.wasParked && state.limit > limit)
+    }
+    return this
+  }
+
+  queued (lane) {
+    const state = lane.state ?? this.enter(lane)
+    if (state.position === -1 && !state.isParked) this.place(state, true)
+  }
+
+  /** @returns {object | undefined} the lane whose oldest job is to start */
+  next (now) {
+    const { heap } = this
+    this.now = now
+    while (heap.size > 0) {
+      const state = heap.items[0]
+      const key = this.keyOf(state)
+      if (key > heap.keys[0]) {
+        heap.update(0, key)
+      } else {
+        if (key > this.virtualTime) this.virtualTime = key
+        return state.lane
+      }
+    }
+    return undefined
+  }
+
+  started (lane, now) {
+    const { state } = lane
+    this.now = now
+    this.runningCount++
+    state.startSum += now
+    this.place(state, false)
+  }
+
+  ended (lane, startedAt, now) {
+    const { state } = lane
+    const runMs = Math.max(now - startedAt, LEAST_MS)
+    this.now = now
+    this.runningCount--
+    state.startSum = lane.running === 0 ? 0 : state.startSum - startedAt
+    state.used += runMs / state.weight
+    state.estimateMs += LEARNING_RATE * (runMs - state.estimateMs)
+    if (state.used > this.mostUsed) this.mostUsed = state.used
+    this.learn(runMs)
+    this.place(state, false)
+    this.rest()
+  }
+
+  removed (lane) {
+    this.place(lane.state, false)
+    this.rest()
+  }
+
+  paused (lane) {
+    this.place(lane.state ?? this.enter(lane), false)
+  }
+
+  resumed (lane) {
+    this.place(lane.state, true)
+  }
+
+  /** Whether a lane that neither waits nor runs would start again where it is now if it were forgotten. */
+  forget ({ state }) {
+    return state.used <= this.floorOf(state)
+  }
+
+  /** Types with a weight or a cap of their own keep a lane of their own. */
+  isNamed (type) {
+    return this.caps.typeCaps.has(type) || (this.weights instanceof Map && this.weights.has(type))
+  }
+
+  // private from here on
+
+  enter (lane) {
+    const state = lane.state = new State(lane, this.virtualTime, this.meanMs)
+    this.refresh(state)
+    return state
+  }
+
+  refresh (state) {
+    const { type } = state.lane
+    state.version = this.version
+    state.limit = this.caps.limitOf(type)
+    state.weight = this.weights instanceof Map ? this.weights.get(type) ?? 1 : this.askWeight(type)
+  }
+
+  askWeight (type) {
+    try {
+      return this.weights(type)
+    } catch (err) {
+      if (!this.hasWarned) warn('FAIRLANE_ERR_SCHEDULER', `The function for weights failed (${err}); such types have the weight 1.`)
+      this.hasWarned = true
+      return 1
+    }
+  }
+
+  /** The virtual time that a type has used, running jobs charged as they run. */
+  keyOf (state) {
+    const { running } = state.lane
+    if (running === 0) return state.used
+    return state.used + Math.max(running * state.estimateMs, running * this.now - state.startSum) / state.weight
+  }
+
+  /** The least key of who comes, or comes back. */
+  floorOf (state) {
+    return this.virtualTime + this.lowMs / state.weight
+  }
+
+  /** When nothing waits or runs, all are even, and can be forgotten. */
+  rest () {
+    if (this.runningCount === 0 && this.heap.size === 0 && this.mostUsed > this.virtualTime) this.virtualTime = this.mostUsed
+  }
+
+  /** Puts a type where it belongs: into the heap, among the parked, or nowhere. */
+  place (state, isBack) {
+    const { lane } = state
+    if (state.version !== this.version) this.refresh(state)
+    if (isBack) this.forfeit(state)
+    const isWaiting = lane.size > 0 && !lane.isPaused
+    const mayStart = isWaiting && lane.running < state.limit
+    if (isWaiting !== mayStart || state.isParked) this.park(state, isWaiting && !mayStart)
+    if (mayStart) {
+      const key = this.keyOf(state)
+      state.order = lane.headSeq
+      if (state.position === -1) this.heap.insert(state, key)
+      else this.heap.update(state.position, key)
+    } else if (state.position !== -1) {
+      this.heap.remove(state.position)
+    }
+  }
+
+  /** Nobody saves up: what a type has used less than those that were picked meanwhile is lost. */
+  forfeit (state) {
+    const missing = this.floorOf(state) - this.keyOf(state)
+    if (missing > 0) state.used += missing
+    state.wasParked = false
+  }
+
+  park (state, isParked) {
+    if (state.isParked === isParked) return
+    state.isParked = isParked
+    if (isParked) {
+      state.wasParked = true
+      this.parked.add(state)
+    } else {
+      this.parked.delete(state)
+    }
+  }
+
+  learn (runMs) {
+    this.recent[this.endedCount % RECENT_COUNT] = runMs
+    this.endedCount++
+    if (this.endedCount > RENEWAL && this.endedCount % RENEWAL !== 0) return
+    const count = Math.min(this.endedCount, RECENT_COUNT)
+    const least = new Array(Math.ceil(LOW_QUANTILE * count)).fill(Infinity)
+    let sum = 0
+    for (let i = 0; i < count; i++) {
+      let ms = this.recent[i]
+      sum += ms
+      for (let rank = 0; rank < least.length && ms < Infinity; rank++) {
+        if (ms < least[rank]) [least[rank], ms] = [ms, least[rank]]
+      }
+    }
+    this.lowMs = least[least.length - 1]
+    this.meanMs = sum / count
+  }
+}
+
+/** As numbers by type, or a function that gives a type's; both only finite ones above 0. */
+function readWeights (value, name, known) {
+  if (typeof value !== 'function') return readNumbers(value, name, known, readWeight)
+  return type => readWeight(value(type), `${name} of '${type}'`)
+}
+
+function readWeight (value, name) {
+  if (readPositive(value, name) === Infinity) throw rangeError('FAIRLANE_ERR_OPTION', `${name} must be finite`)
+  return value
+}
+
+module.exports = { Equal }

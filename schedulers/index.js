@@ -1,0 +1,9 @@
+'use strict'
+
+// The schedulers that queues know by name.
+
+const { Fair } = require('./fair')
+const { Capped } = require('./capped')
+const { Equal } = require('./equal')
+
+module.exports = { Fair, Capped, Equal }
