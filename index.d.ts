@@ -2,6 +2,9 @@
 // test/types checks this file; test/errors holds the codes equal to lib/errors.js and README.md.
 
 import type { EventEmitter } from 'eventemitter3'
+import type { FairOptions } from './schedulers/fair'
+import type { CappedOptions } from './schedulers/capped'
+import type { EqualOptions } from './schedulers/equal'
 
 declare const fairlane: fairlane.Fairlane
 
@@ -11,6 +14,8 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_RUNNER'
     | 'FAIRLANE_ERR_OPTION'
     | 'FAIRLANE_ERR_CONCURRENCY'
+    | 'FAIRLANE_ERR_SCHEDULER'
+    | 'FAIRLANE_ERR_TYPE_REQUIRED'
     | 'FAIRLANE_ERR_TYPE'
     | 'FAIRLANE_ERR_CALLBACK'
     | 'FAIRLANE_ERR_ARGUMENT'
@@ -46,7 +51,7 @@ declare namespace fairlane {
    */
   type Done<R = any> = (error?: any, result?: R) => void
 
-  /** What a runner can know about its job. Frozen, and shared by the jobs of a queue. */
+  /** What a runner can know about its job. Frozen, and shared by the jobs of a queue, or of a type with a scheduler. */
   interface JobContext {
     /** The tenant. Undefined on a queue without scheduler. */
     readonly type: string | undefined
@@ -87,6 +92,96 @@ declare namespace fairlane {
      * @default 'either'
      */
     settleBy?: SettleBy | undefined
+
+    /**
+     * Chooses the type whose job starts next: by name, or an object of either protocol.
+     *
+     * @default null
+     */
+    scheduler?: SchedulerName | LaneScheduler | WindowScheduler | null | undefined
+
+    /** The scheduler's own options; it checks them. Not changed, not kept. */
+    schedulerOptions?: FairOptions | CappedOptions | EqualOptions | Readonly<Record<string, any>> | undefined
+
+    /**
+     * How many types get a lane of their own; later ones share some. Those that `typeCaps` or `weights` name always
+     * get one. Only with a lane scheduler.
+     *
+     * @default Infinity
+     */
+    maxTypes?: number | undefined
+
+    /** Where time comes from. Default: the system's. */
+    clock?: Clock | undefined
+  }
+
+  /** Schedulers that queues know by name. */
+  type SchedulerName = 'fair' | 'capped' | 'equal'
+
+  /** Time in ms; one injected clock serves all. */
+  interface Clock {
+    now (): number
+    setTimeout (fn: (...args: any[]) => void, ms?: number, ...args: any[]): any
+    clearTimeout (timer: any): void
+  }
+
+  /** What a lane scheduler sees of a type. Only `state` is its own. */
+  interface Lane<S = any> {
+    readonly type: string
+    /** Waiting jobs. */
+    readonly size: number
+    /** Running jobs. */
+    readonly running: number
+    /** The arrival number of the oldest waiting job; unshifted jobs have numbers below all others. */
+    readonly headSeq: number
+    readonly isPaused: boolean
+    state: S
+  }
+
+  /** Chooses a lane; for schedulers whose cost must not grow with the backlog. Throwing costs it a warning, no job. */
+  interface LaneScheduler {
+    /** A job was queued, in a lane that is not paused. */
+    queued (lane: Lane): void
+    /** The lane whose oldest job is to start, or undefined: none may start now. */
+    next (now: number): Lane | undefined
+    started (lane: Lane, now: number): void
+    ended (lane: Lane, startedAt: number, now: number): void
+    configure? (options?: any): unknown
+    /** A waiting job was cancelled, in a lane that is not paused. Called once for each, after all have been taken out. */
+    removed? (lane: Lane): void
+    /** Its waiting jobs count nowhere until `resumed`. Without both, types can not be paused. */
+    paused? (lane: Lane): void
+    resumed? (lane: Lane): void
+    /** Whether the lane, idle and empty, may be forgotten now. Without it: yes. */
+    forget? (lane: Lane): boolean
+    /** Whether the type must have a lane of its own, whatever `maxTypes` says. Without it: no. */
+    isNamed? (type: string): boolean
+    /** Whether `now` and `startedAt` are times; else they are 0, and no clock is read. */
+    readonly needsClock?: boolean
+    /** Whether it is no mistake that no job runs while jobs wait; else the queue warns once. */
+    readonly mayStall?: boolean
+  }
+
+  /** The types of the waiting jobs in arrival order. */
+  interface WaitingTypes {
+    peek (): string | undefined
+    /** Undefined for a job already taken out. */
+    peekAt (index: number): string | undefined
+    /** Of the whole window, jobs already taken out included. */
+    size (): number
+  }
+
+  /** Chooses a job by its place among the waiting ones: quickq's protocol. Throwing costs it a warning, no job. */
+  interface WindowScheduler {
+    waiting (type: string): void
+    start (type: string): void
+    done (type: string): void
+    /** The index of the job to start, or a negative number: none may start now. */
+    select (types: WaitingTypes): number
+    configure? (options?: any): unknown
+    /** A waiting job was cancelled. */
+    removed? (type: string): void
+    readonly mayStall?: boolean
   }
 
   /** A job that has not started. */
@@ -131,6 +226,8 @@ declare namespace fairlane {
     readonly waiting: number
     /** True from `pause()`, or from setting `concurrency` to 0 or below, until `resume()` or a positive `concurrency`. */
     readonly paused: boolean
+    /** The object that was given, or that was made for a name; null without a scheduler. */
+    readonly scheduler: LaneScheduler | WindowScheduler | null
 
     /**
      * Slots; -1 while paused. Setting it takes effect at once, up or down; 0 or below pauses. Running jobs finish.
@@ -154,6 +251,7 @@ declare namespace fairlane {
      * @param payload any value, `undefined` too; it reaches the runner unchanged
      * @param callback gets the outcome, never inside this call
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
+     * @throws FAIRLANE_ERR_TYPE_REQUIRED if the queue has a scheduler
      */
     push (payload: P, callback?: Callback<R>): Queue<P, R>
 
@@ -195,8 +293,13 @@ declare namespace fairlane {
     /** Resolves when nothing waits and nothing runs; at once if that is so. Never rejects. */
     onIdle (): Promise<void>
 
-    /** The jobs waiting at the time of the call, in the order in which they would start. O(waiting). */
-    jobs (): IterableIterator<WaitingJob<P>>
+    /**
+     * The jobs waiting at the time of the call, in arrival order. O(waiting), with lanes × log types.
+     *
+     * @param type only those of one type
+     * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
+     */
+    jobs (type?: unknown): IterableIterator<WaitingJob<P>>
 
     /**
      * Cancels the waiting jobs for which `test` returns a truthy value. O(waiting).
@@ -212,14 +315,30 @@ declare namespace fairlane {
      * Cancels all waiting jobs. O(waiting).
      * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
      *
-     * @param options `reason`: becomes the `cause` of that error
+     * @param options `type`: only jobs of that type; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
-     * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object or has another name in it
+     * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object, has another name in it, or a type without a scheduler
      */
-    clear (options?: { reason?: unknown }): number
+    clear (options?: { type?: unknown, reason?: unknown }): number
 
-    /** Counts of jobs. O(1). */
-    stats (): QueueStats
+    /**
+     * Starts no more jobs of a type until `resumeType`. Running ones finish, pushes are accepted.
+     *
+     * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     */
+    pauseType (type: unknown): Queue<P, R>
+
+    /** Starts jobs of a type again; none starts inside this call. Throws as `pauseType`. */
+    resumeType (type: unknown): Queue<P, R>
+
+    /**
+     * Counts of jobs. O(1).
+     *
+     * @param type only those of one type, since it last was idle: types without jobs are forgotten
+     * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
+     */
+    stats (type?: unknown): QueueStats
   }
 
   /** The options of a queue whose runner may settle its jobs in either way. */
@@ -249,6 +368,7 @@ declare namespace fairlane {
    *
    * @throws FAIRLANE_ERR_RUNNER if the runner is no function
    * @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value
+   * @throws FAIRLANE_ERR_SCHEDULER if the scheduler is no known name and no complete object
    * @throws FAIRLANE_ERR_CONCURRENCY if the concurrency is no positive integer, no string of one and not Infinity
    */
   interface Fairlane extends CallQueue, NewQueue {

@@ -11,7 +11,7 @@ const { Fifo } = require('./lists/fifo')
 const { Lanes } = require('./lists/lanes')
 const { Window } = require('./lists/window')
 const { isLaneScheduler, readConcurrency, readOptions } = require('./options')
-const { Fair, Capped, Equal } = require('../schedulers')
+const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
 const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, misuse: 0 }

@@ -7,7 +7,7 @@
 // cap is never exceeded, else only when no type is below its own. O(log types) per pick.
 
 const { Heap } = require('../lib/heap')
-const { Caps, capReaders, readOptions, readFlag } = require('./caps')
+const { Caps, capReaders, readOptions, readFlag } = require('./options')
 
 const readers = { ...capReaders, hard: readFlag }
 

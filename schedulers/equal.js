@@ -14,7 +14,7 @@
 
 const { rangeError, warn } = require('../lib/errors')
 const { Heap } = require('../lib/heap')
-const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./caps')
+const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./options')
 
 // A job that takes no measurable time is charged so much: ms.
 const LEAST_MS = 0.001

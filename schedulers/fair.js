@@ -7,7 +7,7 @@
 // O(running types + log types) however many jobs wait. The weakness is quickq's, too: who queues more gets more.
 
 const { Heap } = require('../lib/heap')
-const { readOptions, readLimit, readPositive, readFlag } = require('./caps')
+const { readOptions, readLimit, readPositive, readFlag } = require('./options')
 
 const readers = {
   concurrency: readPositive,

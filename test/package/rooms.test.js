@@ -15,20 +15,25 @@ const rooms = {
     'lib/lists/fifo.js', 'lib/lists/window.js', 'lib/lists/lanes.js', 'schedulers/index.js'
   ],
   'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES],
-  'lib/options.js': ['lib/errors.js'],
+  'lib/options.js': ['lib/errors.js', 'lib/clock.js'],
   'lib/ticket.js': LEAVES,
   'lib/admission.js': LEAVES,
   'lib/lists/fifo.js': ['qlist'],
-  'lib/lists/window.js': ['qlist', 'lib/errors.js'],
-  'lib/lists/lanes.js': ['qlist', 'lib/errors.js'],
+  'lib/lists/scheduled.js': ['qlist', 'lib/errors.js'],
+  'lib/lists/window.js': ['qlist', 'lib/lists/fifo.js', 'lib/lists/scheduled.js'],
+  'lib/lists/lanes.js': ['qlist', 'lib/lists/fifo.js', 'lib/lists/scheduled.js'],
   'lib/heap.js': [],
   'lib/errors.js': [],
   'lib/clock.js': [],
   'lib/context.js': [],
-  'schedulers/index.js': ['lib/errors.js', 'schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
-  'schedulers/fair.js': ['lib/errors.js', 'lib/heap.js'],
-  'schedulers/capped.js': ['lib/errors.js', 'lib/heap.js'],
-  'schedulers/equal.js': ['lib/errors.js', 'lib/heap.js']
+  'lib/testing/index.js': ['lib/testing/clock.js', 'lib/testing/scheduler.js'],
+  'lib/testing/clock.js': ['lib/heap.js'],
+  'lib/testing/scheduler.js': ['lib/testing/clock.js', 'lib/options.js', 'lib/lists/lanes.js', 'lib/lists/window.js'],
+  'schedulers/index.js': ['schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
+  'schedulers/fair.js': ['lib/heap.js', 'schedulers/options.js'],
+  'schedulers/capped.js': ['lib/heap.js', 'schedulers/options.js'],
+  'schedulers/equal.js': ['lib/errors.js', 'lib/heap.js', 'schedulers/options.js'],
+  'schedulers/options.js': ['lib/errors.js']
 }
 
 describe('the rooms of the house', () => {

@@ -38,6 +38,15 @@ queue.concurrency = {}
 // @ts-expect-error no function
 queue.drain = 'later'
 
+// Types.
+const scheduled: fairlane.Queue<string, number> = queue.pauseType('tenant').resumeType(7)
+const ofType: IterableIterator<fairlane.WaitingJob<string>> = queue.jobs('tenant')
+const typeCount: number = queue.stats('tenant').types
+queue.clear({ type: 'tenant', reason: 'left' })
+queue.scheduler?.configure?.({ maxTypeShare: 0.5 })
+// @ts-expect-error read-only
+queue.scheduler = null
+
 // Waiting for the end.
 const flushed: Promise<void> = queue.fflush()
 queue.fflush(() => {})

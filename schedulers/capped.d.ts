@@ -1,0 +1,33 @@
+// Written by hand.
+
+import type { Lane, LaneScheduler } from '../index'
+
+export interface CappedOptions {
+  /** What shares are shares of. A queue sets it to its own. @default 10 */
+  concurrency?: number | undefined
+  /** The share of all slots that one type may have. @default 0.8 */
+  maxTypeShare?: number | undefined
+  /** How many jobs of one type may run at once. @default Infinity */
+  maxTypeCap?: number | undefined
+  /** The same for single types. Adds to those given before; null removes them. @default {} */
+  typeCaps?: Readonly<Record<string, number>> | ReadonlyMap<string, number> | null | undefined
+  /** Whether slots stay free rather than that a cap is exceeded. @default false */
+  hard?: boolean | undefined
+}
+
+/** The oldest job among the types below their caps: `scheduler: 'capped'`. */
+export declare class Capped implements LaneScheduler {
+  /** @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value */
+  constructor (options?: CappedOptions)
+  /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
+  configure (options?: CappedOptions): this
+  queued (lane: Lane): void
+  next (): Lane | undefined
+  started (lane: Lane): void
+  ended (lane: Lane): void
+  removed (lane: Lane): void
+  paused (lane: Lane): void
+  resumed (lane: Lane): void
+  isNamed (type: string): boolean
+  readonly mayStall: boolean
+}

@@ -1,0 +1,5 @@
+// Written by hand. The schedulers that queues know by name.
+
+export { Fair } from './fair'
+export { Capped } from './capped'
+export { Equal } from './equal'
