@@ -48,7 +48,10 @@ class Heap {
       if (isLess) this.siftUp(at, last, key)
       else this.siftDown(at, last, key)
     }
-    if (size < this.keys.length / 4 && this.keys.length > FIRST_CAPACITY) this.resize(this.keys.length / 2)
+    if (size < this.keys.length / 4 && this.keys.length > FIRST_CAPACITY) {
+      this.resize(this.keys.length / 2)
+      this.items = this.items.slice() // pop() does not always give memory back
+    }
   }
 
   // private from here on
@@ -74,13 +77,18 @@ class Heap {
     for (let first = 4 * at + 1; first < size; first = 4 * at + 1) {
       const end = first + 4 < size ? first + 4 : size
       let least = first
+      let leastKey = keys[first]
       for (let child = first + 1; child < end; child++) {
-        if (keys[child] < keys[least] || (keys[child] === keys[least] && items[child].order < items[least].order)) least = child
+        const childKey = keys[child]
+        if (childKey < leastKey || (childKey === leastKey && items[child].order < items[least].order)) {
+          least = child
+          leastKey = childKey
+        }
       }
       const below = items[least]
-      if (key < keys[least] || (key === keys[least] && !(below.order < item.order))) break
+      if (key < leastKey || (key === leastKey && !(below.order < item.order))) break
       items[at] = below
-      keys[at] = keys[least]
+      keys[at] = leastKey
       below.position = at
       at = least
     }

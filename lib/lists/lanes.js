@@ -11,7 +11,7 @@
 //                      ▲ headAt                                            ▲ tailAt
 //
 // A block is a flat array of triples (payload, whenSettled, arrival number) and a link to the next block. The first holds
-// one job, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is ever copied.
+// one job, the second four, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
 // REMOVED in the place of whenSettled is no job. The first triple of a lane that is not empty is always a job.
 
 const QList = require('qlist')
@@ -556,9 +556,10 @@ function newBlock (jobCount) {
   return new Array(jobCount * STEP + 1).fill(undefined)
 }
 
-/** Twice the jobs of a block. */
+/** Twice the jobs of a block; four after one. */
 function nextSize (block) {
-  return Math.min(2 * (block.length - 1) / STEP, MOST_JOBS)
+  const jobCount = (block.length - 1) / STEP
+  return jobCount === 1 ? 4 : Math.min(2 * jobCount, MOST_JOBS)
 }
 
 function countIn (lane, type, payload) {

@@ -16,6 +16,8 @@ const { Fifo } = require('./fifo')
 const { Scheduled } = require('./scheduled')
 
 const MIN_HOLES = 64
+// An empty list keeps the room of up to so many jobs.
+const KEPT_COUNT = 1024
 
 /** What is known of a type that has jobs. */
 class TypeRecord {
@@ -182,6 +184,7 @@ class Window extends Scheduled {
     this.payloads = new QList()
     this.settlers = new QList()
     this.numbers = new QList()
+    this.mostCount = 0 // of places since then: a qlist does not give all its room back
   }
 
   recordOf (type) {
@@ -197,6 +200,7 @@ class Window extends Scheduled {
   accept (record) {
     record.size++
     this.size++
+    this.mostCount = Math.max(this.mostCount, this.records.size())
     try {
       this.scheduler.waiting(record.type)
     } catch (err) {
@@ -237,6 +241,7 @@ class Window extends Scheduled {
       settlers.shift()
       numbers.shift()
     }
+    if (this.size === 0 && this.mostCount > KEPT_COUNT) this.empty()
   }
 
   compactIfSparse () {
