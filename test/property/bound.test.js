@@ -1,0 +1,59 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { Equal } = require('../../schedulers')
+const { seedFromEnvironment } = require('../support/random')
+const { extremes, worstExcess } = require('../support/shares')
+const { backlogTrace } = require('../support/traces')
+
+const ROUNDS = 200
+const base = seedFromEnvironment()
+
+/** One job of each waiting type in turn. */
+class RoundRobin {
+  lanes = []
+  queued (lane) { if (lane.size === 1) this.lanes.push(lane) }
+  next () { return this.lanes[0] }
+  started (lane) {
+    this.lanes.shift()
+    if (lane.size > 0) this.lanes.push(lane)
+  }
+
+  ended () {}
+}
+
+/** Charges a type for its jobs only when they have ended. */
+class LateCharge extends Equal {
+  keyOf (state) { return state.used }
+}
+
+describe("the bound of 'equal'", function () {
+  this.timeout(120000)
+
+  it(`holds in ${ROUNDS} random histories`, async function () {
+    for (let seed = base; seed < base + ROUNDS; seed++) {
+      const { log, weights } = await backlogTrace(seed, weights => new Equal({ weights }))
+      const excess = worstExcess(log, weights, extremes(log))
+      assert.ok(excess <= 1, `SEED=${seed}: ${excess} times the bound`)
+    }
+  })
+
+  it('is broken by a round robin of jobs, so the check can fail', async function () {
+    assert.ok(await worstOf(() => new RoundRobin()) > 10)
+  })
+
+  it('is broken by charges at the end of jobs, so the check is sharp', async function () {
+    assert.ok(await worstOf(weights => new LateCharge({ weights })) > 1)
+  })
+
+  /** The worst of 100 histories, by the bounds of what 'equal' does in the same. */
+  async function worstOf (makeScheduler) {
+    let worst = 0
+    for (let seed = 1; seed <= 100; seed++) {
+      const { log, weights } = await backlogTrace(seed, weights => new Equal({ weights }))
+      const own = await backlogTrace(seed, makeScheduler)
+      worst = Math.max(worst, worstExcess(own.log, weights, extremes(log)))
+    }
+    return worst
+  }
+})

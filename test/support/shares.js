@@ -1,0 +1,109 @@
+'use strict'
+
+/*
+ * What the log of a simulation says about fairness.
+ */
+
+module.exports = { slotTime, share, waits, percentile, jain, extremes, worstExcess }
+
+/** Slot time that each type got from one time to another: Map type → ms. */
+function slotTime (log, fromMs, toMs) {
+  const times = new Map()
+  for (const { at, kind, type, ms } of log) {
+    if (kind !== 'start') continue
+    const time = Math.min(at + ms, toMs) - Math.max(at, fromMs)
+    if (time > 0) times.set(type, (times.get(type) ?? 0) + time)
+  }
+  return times
+}
+
+/** The share of all slot time that the types which pass the test got. */
+function share (log, fromMs, toMs, test) {
+  let own = 0
+  let all = 0
+  for (const [type, ms] of slotTime(log, fromMs, toMs)) {
+    all += ms
+    if (test(type)) own += ms
+  }
+  return own / all
+}
+
+/** How long the jobs of the types that pass the test waited, in ascending order. */
+function waits (log, test) {
+  return log.filter(({ kind, type }) => kind === 'start' && test(type)).map(({ waitMs }) => waitMs).sort((a, b) => a - b)
+}
+
+function percentile (sorted, p) {
+  return sorted[Math.min(Math.floor(p / 100 * sorted.length), sorted.length - 1)]
+}
+
+/** Jain's index of fairness: 1 if all values are equal, 1/n if one has all. */
+function jain (values) {
+  const sum = values.reduce((a, b) => a + b, 0)
+  return sum * sum / (values.length * values.reduce((a, b) => a + b * b, 0))
+}
+
+/**
+ * What the proven bound of `equal` is made of, from the log of one of its runs.
+ * @returns {Map<string, { most: number, longest: number }>} for each type the most jobs that ran at once, the longest job
+ */
+function extremes (log) {
+  const found = new Map()
+  for (const { kind, type, ms } of log) {
+    const own = found.get(type) ?? { running: 0, most: 0, longest: 0 }
+    found.set(type, own)
+    if (kind === 'push') own.longest = Math.max(own.longest, ms)
+    if (kind === 'start') own.most = Math.max(own.most, ++own.running)
+    if (kind === 'end') own.running--
+  }
+  return found
+}
+
+/**
+ * The proven bound of `equal`, checked for each two types over each time in which both stay backlogged:
+ * |Wi/wi - Wj/wj| <= mi (Li + Ei) / wi + mj (Lj + Ej) / wj; m: the most jobs of the type that ran at once, L: its longest, E: the
+ * longest of all.
+ *
+ * @param {object[]} log
+ * @param {Map<string, number>} weights
+ * @param {Map<string, { most: number, longest: number }>} extremes
+ * @returns {number} the greatest |Wi/wi - Wj/wj| as a fraction of its bound; up to 1 is within
+ */
+function worstExcess (log, weights, extremes) {
+  const types = [...weights.keys()]
+  const longestOfAll = Math.max(...[...extremes.values()].map(({ longest }) => longest))
+  let worst = 0
+  for (let i = 0; i < types.length; i++) {
+    for (let j = 0; j < i; j++) worst = Math.max(worst, greatestDifference(types[i], types[j]) / (term(types[i]) + term(types[j])))
+  }
+  return worst
+
+  function term (type) {
+    const { most, longest } = extremes.get(type)
+    return most * (longest + longestOfAll) / weights.get(type)
+  }
+
+  function greatestDifference (a, b) {
+    const waiting = { [a]: 0, [b]: 0 }
+    const running = { [a]: 0, [b]: 0 }
+    let greatest = 0
+    let time = 0
+    let difference = 0
+    let range // [least, most] difference while both are backlogged
+    for (const { at, kind, type } of log) {
+      if (type !== a && type !== b) continue
+      difference += (at - time) * (running[a] / weights.get(a) - running[b] / weights.get(b))
+      time = at
+      if (range !== undefined) range = [Math.min(range[0], difference), Math.max(range[1], difference)]
+      waiting[type] += kind === 'push' ? 1 : kind === 'start' ? -1 : 0
+      running[type] += kind === 'start' ? 1 : kind === 'end' ? -1 : 0
+      if (waiting[a] > 0 && waiting[b] > 0) {
+        range = range ?? [difference, difference]
+      } else if (range !== undefined) {
+        greatest = Math.max(greatest, range[1] - range[0])
+        range = undefined
+      }
+    }
+    return greatest
+  }
+}

@@ -1,0 +1,71 @@
+'use strict'
+
+/*
+ * A queue on a virtual clock: jobs take as long as their payload says, and nothing else takes any time.
+ */
+
+const fairlane = require('../..')
+const { fakeClock } = require('../../lib/testing')
+const { turn } = require('./turns')
+
+module.exports = { simulation }
+
+/**
+ * @param {object} options of the queue
+ * @returns {object} `queue`, `clock`; `push(type, ms, count)`; `at(ms, fn)` calls fn at a time; `every(ms, fn)` again and again;
+ *   `runUntil(ms)` → promise; `log`, of `{ at, kind: 'push' | 'start' | 'end', type, ms, waitMs }` in the order of events;
+ *   `onEnd`, a function or undefined, called with the type of each job that has ended
+ */
+function simulation (options) {
+  const clock = fakeClock()
+  const log = []
+  const sim = {
+    clock,
+    log,
+    onEnd: undefined,
+    queue: fairlane(run, { ...options, clock }),
+
+    push (type, ms, count = 1) {
+      for (let i = 0; i < count; i++) {
+        log.push({ at: clock.now(), kind: 'push', type, ms })
+        sim.queue.pushType(type, { ms, pushedAt: clock.now() })
+      }
+    },
+
+    at (ms, fn) {
+      clock.setTimeout(fn, ms - clock.now())
+    },
+
+    every (ms, fn) {
+      fn()
+      clock.setTimeout(() => sim.every(ms, fn), ms)
+    },
+
+    async runUntil (endMs) {
+      const end = clock.setTimeout(() => {}, endMs - clock.now())
+      do {
+        // what was pushed starts in a later turn, at the same virtual time
+        while (sim.queue.waiting > 0 && sim.queue.running < sim.queue.concurrency && await hasStarted());
+        clock.next()
+      } while (end.position >= 0)
+    }
+  }
+
+  async function hasStarted () {
+    const before = log.length
+    await turn()
+    await turn()
+    return log.length > before
+  }
+
+  function run ({ ms, pushedAt }, done, { type }) {
+    log.push({ at: clock.now(), kind: 'start', type, ms, waitMs: clock.now() - pushedAt })
+    clock.setTimeout(() => {
+      log.push({ at: clock.now(), kind: 'end', type, ms })
+      done()
+      if (sim.onEnd !== undefined) sim.onEnd(type)
+    }, ms)
+  }
+
+  return sim
+}

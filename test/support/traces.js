@@ -1,0 +1,89 @@
+'use strict'
+
+/*
+ * Random histories for schedulers.
+ */
+
+const { simulation } = require('./simulation')
+const { seeded } = require('./random')
+const { turns } = require('./turns')
+
+module.exports = { startOrder, backlogTrace }
+
+/**
+ * Pushes and completions at random, one completion at a time in turns of its own, up to the end of all jobs.
+ *
+ * @param {(runner: Function, concurrency: number, schedulerOptions: object) => object} makeQueue quickq's or ours
+ * @param {number} seed
+ * @param {(random: object) => object} makeOptions the scheduler options of this history
+ * @returns {Promise<string[]>} the jobs, as 'type:number', in the order in which they were started
+ */
+async function startOrder (makeQueue, seed, makeOptions) {
+  const random = seeded(seed)
+  const concurrency = 1 + random.below(20)
+  const typeCount = 1 + random.below(15)
+  const started = []
+  const open = []
+  const queue = makeQueue((payload, done) => {
+    started.push(payload)
+    open.push(done)
+  }, concurrency, makeOptions(random))
+
+  let count = 0
+  for (let step = 0; step < 100 || queue.length > 0; step++) {
+    if (step > 10000) throw new Error(`seed ${seed}: jobs wait and none is started`)
+    if (step < 100) pushSome()
+    await turns(2)
+    for (let n = random.below(5); n > 0 && open.length > 0; n--) {
+      open.splice(random.below(open.length), 1)[0]()
+      await turns(2)
+    }
+  }
+  return started
+
+  function pushSome () {
+    const mostTypes = 1 + random.below(typeCount)
+    for (let n = random.below(random.chance(0.2) ? 30 : 3); n > 0; n--) {
+      const type = `type ${random.below(random.chance(0.3) ? 1 : mostTypes)}`
+      const payload = `${type}:${count++}`
+      if (random.chance(0.15)) queue.unshiftType(type, payload)
+      else queue.pushType(type, payload)
+    }
+  }
+}
+
+/**
+ * Types with random weights, job lengths over 2.5 decades, and bursts of jobs; or one type that long has one long job at a time, among
+ * types with short ones, and then many.
+ *
+ * @param {number} seed
+ * @param {(weights: Map<string, number>) => object} makeScheduler
+ * @returns {Promise<{ log: object[], weights: Map<string, number> }>}
+ */
+async function backlogTrace (seed, makeScheduler) {
+  const random = seeded(seed)
+  const weights = new Map()
+  for (let i = 2 + random.below(7); i > 0; i--) weights.set(`type ${i}`, 1 + random.below(9))
+  const sim = simulation({ concurrency: 1 + random.below(20), scheduler: makeScheduler(weights) })
+  const types = [...weights.keys()]
+  if (random.chance(0.5)) {
+    const ms = 200 + random.below(116)
+    for (const type of types.slice(1)) sim.push(type, 1 + random.below(10), 3000)
+    for (let i = 0; i <= 12; i++) sim.at(i * ms, () => sim.push(types[0], ms, i < 12 ? 1 : 60))
+  } else {
+    for (const type of types) bursts(type)
+  }
+  await sim.runUntil(20000)
+  return { log: sim.log, weights }
+
+  function bursts (type) {
+    const ms = 10 ** (2.5 * random.next())
+    const isMixed = random.chance(0.5)
+    const isLate = random.chance(0.5)
+    for (let n = 1 + random.below(6); n > 0; n--) {
+      sim.at(isLate ? random.below(5000) : 0, () => {
+        for (let i = random.below(150); i >= 0; i--) sim.push(type, isMixed ? 10 ** (2.5 * random.next()) : ms)
+      })
+    }
+  }
+}
