@@ -70,7 +70,7 @@ class History {
       ? new Lanes(scheduler, { maxTypes: types.length > 50 && types.length < 100 ? 8 : Infinity, clock: this.clock }, makeContext)
       : new Window(scheduler, makeContext)
     this.list.blame = what => fail(`the scheduler's ${what}`)
-    this.list.stall = () => {}
+    this.list.stall = () => false
     this.list.configure({ concurrency: this.concurrency })
   }
 
