@@ -280,7 +280,8 @@ class Lanes extends Scheduled {
 
   /**
    * Takes out the jobs for which test(payload, type) is true. If test throws, none. O(waiting × log types).
-   * test may push and unshift and even remove and clear; it must not take.
+   * test may push and unshift and even remove and clear; it must not take. A job whose type it has leave a shared lane
+   * (by pausing it) is passed over.
    * @returns {Fifo} a list of them
    */
   remove (test) {

@@ -80,14 +80,13 @@ class History {
     this.check()
   }
 
-  /** All jobs run; then nothing may be left. */
+  /** All jobs run that may; then nothing may be left. */
   finish () {
     for (const type of this.pausedTypes) this.list.resumeType(type)
     this.pausedTypes.clear()
     this.fill()
     this.idle()
     this.check()
-    if (this.isWorkConserving && this.list.size > 0) fail(`${this.list.size} jobs were never started`)
   }
 
   push () {

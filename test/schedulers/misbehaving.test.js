@@ -189,7 +189,7 @@ describe('a scheduler that misbehaves', function () {
     const known = []
     const scheduler = Object.assign(new Window(), {
       waiting (type) {
-        if (type === 'b') throw new Error('mine')
+        if (type === 'a') throw new Error('mine')
         known.push(type)
       },
       start: type => { if (known[0] === type) known.shift() },
