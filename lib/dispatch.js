@@ -302,13 +302,13 @@ class Dispatch {
 
   /** Frees the slot of a job; its callback is to be called. Retains nothing of it: callers may keep `done`. */
   release (job, err) {
-    this.whenSettled = job.whenSettled
-    job.whenSettled = undefined
     this.running--
     if (err) this.failed++
     else this.done++
     if (this.isFlushing) this.countDown(job.generation)
     this.list.ended(job.lane, job.startedAt, Boolean(err))
+    this.whenSettled = job.whenSettled
+    job.whenSettled = undefined
   }
 
   callAndFill () {
@@ -327,7 +327,7 @@ class Dispatch {
     }
   }
 
-  reportMisuse (lane) {
+  reportMisuse ({ lane }) {
     if (lane !== undefined) lane.misuse++
     if (this.misuse++ > 0) return
     warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
@@ -372,7 +372,7 @@ class Dispatch {
 function settle (err, result, how) {
   const { state, dispatch } = this
   if (state === ENDED) {
-    if (how !== FULFILLED) dispatch.reportMisuse(this.lane)
+    if (how !== FULFILLED) dispatch.reportMisuse(this)
     return
   }
   this.state = ENDED

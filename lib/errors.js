@@ -81,10 +81,15 @@ function describe (value) {
   return String(value)
 }
 
-/** Warns by the process's warnings where there is a process, else on the console. */
-function warn (code, message) {
+/**
+ * Warns by the process's warnings where there is a process, else on the console.
+ * @param {string} code
+ * @param {string} message
+ * @param {string} [detail] where it comes from
+ */
+function warn (code, message, detail) {
   if (typeof process === 'object' && typeof process.emitWarning === 'function') {
-    process.emitWarning(message, { type: 'FairlaneWarning', code })
+    process.emitWarning(message, { type: 'FairlaneWarning', code, detail })
   } else {
     console.warn(`FairlaneWarning: [${code}] ${message}`)
   }

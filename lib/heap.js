@@ -11,8 +11,8 @@ const FIRST_CAPACITY = 16
 
 /**
  * A 4-ary min-heap of items that know their own `position` in it; -1 outside. Memory follows `size` in both directions.
- * Items with equal keys come in the order of their field `order`, if they have one (a change of it counts from the next
- * change of the key on).
+ * Items with equal keys come in the order of their field `order`, if they have one; it may change together with the key, or
+ * grow without it (then update() must be told, too).
  */
 class Heap {
   constructor () {
@@ -29,11 +29,12 @@ class Heap {
     this.siftUp(at, item, key)
   }
 
-  /** Changes the key of the item at a position. O(log size); O(1) if it changes nothing. */
+  /** Changes the key of the item at a position, whose `order` may have grown. O(log size); O(1) if it changes nothing. */
   update (at, key) {
     const old = this.keys[at]
-    if (key > old) this.siftDown(at, this.items[at], key)
-    else if (key < old) this.siftUp(at, this.items[at], key)
+    const item = this.items[at]
+    if (key < old) this.siftUp(at, item, key)
+    else if (key > old || item.order !== undefined) this.siftDown(at, item, key)
   }
 
   /** Takes out the item at a position. O(log size). */

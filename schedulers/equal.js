@@ -33,7 +33,7 @@ class State {
   constructor (lane, used, estimateMs) {
     this.lane = lane
     this.position = -1 // in the heap of those that may start a job
-    this.order = 0
+    this.order = 0 // among equal keys: who came or started a job longest ago
     this.isParked = false // it waits, at its cap
     this.wasParked = false // ... at some time since it was last set to V
     this.limit = 0 // how many running jobs are too many
@@ -68,6 +68,7 @@ class Equal {
     this.heap = new Heap() // of the types that may start a job, by lower bounds of their keys
     this.parked = new Set() // of the states of types that wait at their cap
     this.runningCount = 0
+    this.order = 0 // the highest of any state
     this.now = 0
     this.virtualTime = 0
     this.mostUsed = 0
@@ -118,6 +119,7 @@ class Equal {
     this.now = now
     this.runningCount++
     state.startSum += now
+    state.order = ++this.order
     this.place(state, false)
   }
 
@@ -210,7 +212,6 @@ class Equal {
     if (isWaiting !== mayStart || state.isParked) this.park(state, isWaiting && !mayStart)
     if (mayStart) {
       const key = this.keyOf(state)
-      state.order = lane.headSeq
       if (state.position === -1) this.heap.insert(state, key)
       else this.heap.update(state.position, key)
     } else if (state.position !== -1) {
@@ -222,6 +223,7 @@ class Equal {
   forfeit (state) {
     const missing = this.floorOf(state) - this.keyOf(state)
     if (missing > 0) state.used += missing
+    state.order = ++this.order
     state.wasParked = false
   }
 

@@ -28,7 +28,8 @@ class Fair {
   /**
    * @param {object} [options]
    * @param {number} [options.maxTypeShare=0.8] the share of the slots from which on a type must let others go first
-   * @param {number} [options.maxScanLength=1000] how many types are looked at per pick, from the one whose job is oldest on
+   * @param {number} [options.maxScanLength=1000] how many types are looked at per pick, one at least, from the one whose job
+   *   is oldest on
    * @param {boolean} [options.hard=false] whether a type at its maxTypeShare waits even if only it has jobs
    * @param {number} [options.concurrency=10] what shares are shares of; a queue sets it to its own
    * @throws FAIRLANE_ERR_OPTION
@@ -145,7 +146,7 @@ class Fair {
     const { keys, items, size } = this.heap
     const found = new Heap()
     found.insert({ at: 0, position: -1 }, keys[0])
-    for (let count = 0; count < this.maxScanLength && found.size > 0; count++) {
+    for (let count = 0; (count === 0 || count < this.maxScanLength) && found.size > 0; count++) {
       const { at } = found.items[0]
       found.remove(0)
       if (test.call(this, items[at].lane)) return items[at].lane

@@ -232,7 +232,7 @@ class Lanes extends Scheduled {
     try {
       this.scheduler.started(lane, this.now)
     } catch (err) {
-      this.blame(`started() threw ${err}`)
+      this.blameThrow('started', err)
     }
     this.lane = lane
     this.payload = payload
@@ -250,7 +250,7 @@ class Lanes extends Scheduled {
     try {
       this.scheduler.ended(lane, startedAt, this.now)
     } catch (err) {
-      this.blame(`ended() threw ${err}`)
+      this.blameThrow('ended', err)
     }
     if (lane.size + lane.running === 0) {
       this.typesCount--
@@ -280,7 +280,8 @@ class Lanes extends Scheduled {
 
   /**
    * Takes out the jobs for which test(payload, type) is true. If test throws, none. O(waiting × log types).
-   * test may push and unshift and even remove and clear; it must not take.
+   * test may push and unshift and even remove and clear; it must not take. A job whose type it has leave a shared lane
+   * (by pausing it) is passed over.
    * @returns {Fifo} a list of them
    */
   remove (test) {
@@ -296,7 +297,7 @@ class Lanes extends Scheduled {
     try {
       this.scheduler.paused(lane)
     } catch (err) {
-      this.blame(`paused() threw ${err}`)
+      this.blameThrow('paused', err)
     }
   }
 
@@ -308,7 +309,7 @@ class Lanes extends Scheduled {
     try {
       this.scheduler.resumed(lane)
     } catch (err) {
-      this.blame(`resumed() threw ${err}`)
+      this.blameThrow('resumed', err)
     }
     this.rest(lane)
   }
@@ -342,7 +343,7 @@ class Lanes extends Scheduled {
     try {
       this.scheduler.queued(lane)
     } catch (err) {
-      this.blame(`queued() threw ${err}`)
+      this.blameThrow('queued', err)
     }
   }
 
@@ -352,7 +353,7 @@ class Lanes extends Scheduled {
     try {
       lane = this.scheduler.next(this.now)
     } catch (err) {
-      this.blame(`next() threw ${err}`)
+      this.blameThrow('next', err)
       return this.oldest()
     }
     if (lane instanceof Lane && lane.owner === this && lane.size > 0 && !lane.isPaused) return lane
@@ -360,8 +361,7 @@ class Lanes extends Scheduled {
       this.blame('next() returned what is no lane of this queue with a waiting job, or a paused one')
       return this.oldest()
     }
-    this.stall(this.size - this.pausedCount)
-    return undefined
+    return this.stall(this.size - this.pausedCount) ? this.oldest() : undefined
   }
 
   /** The lane of the oldest job that is not paused. */
@@ -416,7 +416,7 @@ class Lanes extends Scheduled {
     try {
       return this.scheduler.isNamed(type)
     } catch (err) {
-      this.blame(`isNamed() threw ${err}`)
+      this.blameThrow('isNamed', err)
       return false
     }
   }
@@ -508,7 +508,7 @@ class Lanes extends Scheduled {
     try {
       this.scheduler.removed(lane)
     } catch (err) {
-      this.blame(`removed() threw ${err}`)
+      this.blameThrow('removed', err)
     }
   }
 
@@ -540,7 +540,7 @@ class Lanes extends Scheduled {
     try {
       return this.scheduler.forget(lane)
     } catch (err) {
-      this.blame(`forget() threw ${err}`)
+      this.blameThrow('forget', err)
       return true
     }
   }

@@ -4,7 +4,7 @@
 // which are the caller's code: they may throw, lie, and call back into the queue.
 
 const QList = require('qlist')
-const { warn } = require('../errors')
+const { describe, warn } = require('../errors')
 
 /** Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. */
 class Scheduled {
@@ -22,6 +22,7 @@ class Scheduled {
     this.generation = 0
 
     this.scheduler = scheduler
+    this.mayStall = Boolean(scheduler.mayStall)
     this.makeContext = makeContext
     this.running = 0
     this.hasWarned = false
@@ -40,7 +41,7 @@ class Scheduled {
     try {
       this.scheduler.configure(options)
     } catch (err) {
-      this.blame(`configure() threw ${err}`)
+      this.blameThrow('configure', err)
     }
   }
 
@@ -83,16 +84,31 @@ class Scheduled {
   }
 
   /** Warns, once, that the scheduler did what it must not. */
-  blame (what) {
+  blame (what, stack) {
     if (this.hasWarned) return
     this.hasWarned = true
     warn('FAIRLANE_ERR_SCHEDULER', `The scheduler's ${what}. The queue goes on: where the scheduler gives no answer the ` +
-      'oldest waiting job starts. Further cases are not reported.')
+      'oldest waiting job starts. Further cases are not reported.', stack)
   }
 
-  /** The scheduler lets no job start. Warns, once, if none runs whose end would make the queue ask again. */
+  blameThrow (method, err) {
+    const isError = err instanceof Error
+    this.blame(`${method}() threw ${isError ? err.message : describe(err)}`, isError ? err.stack : undefined)
+  }
+
+  /**
+   * The scheduler lets no job start. Warns, once, if none runs whose end would make the queue ask again.
+   * @param {number} waitingCount the jobs that it could start
+   * @returns {boolean} whether to start the oldest nonetheless: it has failed before, and may not know of the jobs
+   */
   stall (waitingCount) {
-    if (this.running > 0 || waitingCount === 0 || this.hasWarnedOfStall || this.scheduler.mayStall) return
+    if (this.running > 0 || waitingCount === 0) return false
+    if (this.hasWarned) return true
+    if (!this.hasWarnedOfStall && !this.mayStall) this.warnOfStall()
+    return false
+  }
+
+  warnOfStall () {
     this.hasWarnedOfStall = true
     warn('FAIRLANE_ERR_SCHEDULER', 'The scheduler lets no job start though jobs wait and none runs. ' +
       'It is asked again at the next push, configure() or resume().')

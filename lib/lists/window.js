@@ -108,7 +108,7 @@ class Window extends Scheduled {
     try {
       this.scheduler.start(record.type)
     } catch (err) {
-      this.blame(`start() threw ${err}`)
+      this.blameThrow('start', err)
     }
     this.context = record.context
     this.lane = record
@@ -127,7 +127,7 @@ class Window extends Scheduled {
     try {
       this.scheduler.done(record.type)
     } catch (err) {
-      this.blame(`done() threw ${err}`)
+      this.blameThrow('done', err)
     }
   }
 
@@ -204,7 +204,7 @@ class Window extends Scheduled {
     try {
       this.scheduler.waiting(record.type)
     } catch (err) {
-      this.blame(`waiting() threw ${err}`)
+      this.blameThrow('waiting', err)
     }
   }
 
@@ -214,14 +214,11 @@ class Window extends Scheduled {
     try {
       at = this.scheduler.select(this.waitingTypes)
     } catch (err) {
-      this.blame(`select() threw ${err}`)
+      this.blameThrow('select', err)
       at = 0
     }
     if (this.size === 0) return -1 // the scheduler has cleared the queue
-    if (at < 0 && typeof at === 'number') {
-      this.stall(this.size)
-      return -1
-    }
+    if (at < 0 && typeof at === 'number') return this.stall(this.size) ? 0 : -1
     if (Number.isInteger(at) && this.records.peekAt(at) !== undefined) return at
     this.blame('select() returned what is not the index of a waiting job')
     return 0
@@ -291,7 +288,7 @@ class Window extends Scheduled {
     try {
       this.scheduler.removed(type)
     } catch (err) {
-      this.blame(`removed() threw ${err}`)
+      this.blameThrow('removed', err)
     }
   }
 

@@ -1,0 +1,63 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { Heap } = require('../lib/heap')
+const { seeded, seedFromEnvironment } = require('./support/random')
+
+function check (heap) {
+  const { items, keys, size } = heap
+  assert.equal(items.length, size)
+  for (let i = 0; i < size; i++) {
+    assert.equal(items[i].position, i)
+    assert.equal(items[i].key, keys[i])
+    const parent = (i - 1) >> 2
+    if (i > 0) assert.ok(keys[parent] < keys[i] || (keys[parent] === keys[i] && !(items[i].order < items[parent].order)), `at ${i}`)
+  }
+}
+
+describe('the heap', function () {
+  it('has the least item on top and each at its position, under random changes', function () {
+    const seed = seedFromEnvironment()
+    const random = seeded(seed)
+    const heap = new Heap()
+    for (let i = 0; i < 6000; i++) {
+      const step = random.below(4)
+      if (step === 0 || (i < 3000 && step === 1) || heap.size === 0) {
+        const item = { position: -1, key: random.below(100), order: i }
+        heap.insert(item, item.key)
+      } else if (step === 1) {
+        const item = heap.items[random.below(heap.size)]
+        heap.remove(item.position)
+        assert.equal(item.position, -1)
+      } else {
+        const item = heap.items[random.below(heap.size)]
+        item.key = random.below(100)
+        heap.update(item.position, item.key)
+      }
+      if (i % 10 === 0) check(heap)
+    }
+    const sorted = []
+    while (heap.size > 0) {
+      sorted.push([heap.keys[0], heap.items[0].order])
+      heap.remove(0)
+      check(heap)
+    }
+    assert.deepEqual(sorted, sorted.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]), `SEED=${seed}`)
+  })
+
+  it('takes items of equal keys that have no order', function () {
+    const heap = new Heap()
+    for (let i = 0; i < 3; i++) heap.insert({ position: -1, key: 1 }, 1)
+    check(heap)
+    heap.update(0, 1)
+    assert.equal(heap.size, 3)
+  })
+
+  it('gives its room back', function () {
+    const heap = new Heap()
+    for (let i = 0; i < 10000; i++) heap.insert({ position: -1 }, i)
+    assert.equal(heap.keys.length, 16384)
+    while (heap.size > 0) heap.remove(heap.size - 1)
+    assert.equal(heap.keys.length, 16)
+  })
+})

@@ -1,0 +1,116 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fairlane = require('../..')
+const { fakeClock } = require('../../lib/testing')
+const { Equal } = require('../../schedulers')
+const { simulation } = require('../support/simulation')
+const { share, slotTime } = require('../support/shares')
+const gates = require('../support/gates')
+const { quiet } = require('../support/turns')
+
+describe('equal', function () {
+  it('starts jobs of new types in the order of arrival, one of each in turn', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 9, clock: fakeClock() })
+    for (const type of ['a', 'b', 'c']) for (let i = 0; i < 4; i++) queue.pushType(type, `${type}${i}`)
+    await gate.until(9)
+    assert.deepEqual(gate.payloads, ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'c2'])
+  })
+
+  it('goes on in turn among types that have the same key, though a start does not raise it', async function () {
+    const gate = gates()
+    const clock = fakeClock()
+    const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 2, clock })
+    for (const type of ['a', 'b']) for (let i = 0; i < 9; i++) queue.pushType(type, `${type}${i}`)
+    await gate.until(2)
+    clock.advance(100)
+    queue.concurrency = 8
+    await gate.until(8)
+    assert.deepEqual(gate.payloads, ['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'a3', 'b3'])
+  })
+
+  it('takes weights as an object, a Map, or a function of the type', async function () {
+    for (const weights of [{ a: 3 }, new Map([['a', 3]]), type => type === 'a' ? 3 : 1]) {
+      const sim = simulation({ scheduler: 'equal', schedulerOptions: { weights } })
+      sim.push('a', 10, 2000)
+      sim.push('b', 10, 2000)
+      await sim.runUntil(1000)
+      const part = share(sim.log, 0, 1000, type => type === 'a')
+      assert.ok(Math.abs(part - 0.75) < 0.01, `${part}`)
+    }
+  })
+
+  it('takes new weights at run time, for types that wait, too', async function () {
+    const sim = simulation({ scheduler: 'equal', schedulerOptions: { weights: { b: 1 } } })
+    sim.push('a', 10, 4000)
+    sim.push('b', 10, 4000)
+    const parts = []
+    for (const [i, weights] of [{ a: 3 }, { b: 9 }, null, () => 5, { a: 4 }].entries()) {
+      sim.queue.scheduler.configure({ weights })
+      await sim.runUntil(1000 * (i + 1))
+      parts.push(share(sim.log, 1000 * i + 100, 1000 * (i + 1), type => type === 'a'))
+    }
+    for (const [i, part] of [3 / 4, 3 / 12, 1 / 2, 1 / 2, 4 / 5].entries()) assert.ok(Math.abs(parts[i] - part) < 0.02, `${parts}`)
+  })
+
+  it('reads the weight of a type that only runs when it is next needed', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 1 })
+    queue.pushType('a', 1)
+    await gate.until(1)
+    queue.scheduler.configure({ weights: { a: 2 } })
+    gate.release()
+    queue.pushType('a', 2)
+    await gate.until(2)
+  })
+
+  it('has hard caps, and shares the rest', async function () {
+    const sim = simulation({ scheduler: 'equal', schedulerOptions: { typeCaps: { a: 2 }, maxTypeCap: 5 } })
+    for (const type of ['a', 'b', 'c']) sim.push(type, 10, 500)
+    await sim.runUntil(900)
+    assert.deepEqual([...slotTime(sim.log, 0, 900)], [['a', 1800], ['b', 3600], ['c', 3600]])
+  })
+
+  it('lets a type pay for a job that took no measurable time', async function () {
+    const queue = fairlane((payload, done) => done(), { scheduler: 'equal', concurrency: 1 })
+    const order = []
+    for (let i = 0; i < 50; i++) for (const type of ['a', 'b']) queue.pushType(type, 0, () => order.push(type))
+    await queue.onIdle()
+    const first = order.slice(0, 50)
+    assert.ok(first.filter(type => type === 'a').length > 10 && first.filter(type => type === 'b').length > 10)
+  })
+
+  it('forgets an idle type when that changes no later decision, and all when nothing is left', async function () {
+    const scheduler = new Equal()
+    const asked = []
+    const { forget } = scheduler
+    scheduler.forget = lane => {
+      const answer = forget.call(scheduler, lane)
+      asked.push([lane.type, answer])
+      return answer
+    }
+    scheduler.configure({ weights: { hog: 0.5 } })
+    const sim = simulation({ scheduler, concurrency: 2 })
+    sim.push('busy', 10, 200)
+    sim.push('hog', 300, 1)
+    await sim.runUntil(320)
+    assert.deepEqual(asked[0], ['hog', false])
+    assert.equal(sim.queue.stats('hog').accepted, 1)
+    await sim.runUntil(950)
+    assert.deepEqual(asked.filter(([type, answer]) => type === 'hog' && answer).length, 1)
+    assert.equal(sim.queue.stats('hog').accepted, 0)
+    await sim.runUntil(2000)
+    assert.deepEqual(asked.at(-1), ['busy', true])
+  })
+
+  it('forgets types whose jobs were all cancelled', async function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal' })
+    queue.pause()
+    for (let i = 0; i < 100; i++) queue.pushType(`type ${i}`, i)
+    queue.clear()
+    await quiet()
+    assert.equal(queue.stats('type 5').cancelled, 0)
+    assert.equal(queue.stats().types, 0)
+  })
+})
