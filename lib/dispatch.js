@@ -74,12 +74,14 @@ class Dispatch {
     this.misuse = 0
 
     this.scope = asyncScope()
-    this.innerScope = asyncScope() // for calls made while the caller's code is on the stack, inside `scope`
+    this.noticeScope = asyncScope()
+    this.pristineScope = asyncScope() // runs none of the caller's code: others are made in it
     this.abortController = undefined
 
     this.isBusy = false // jobs are being started or called back on this stack: whoever does so refills the slots
     this.isWaking = false // a pass in the next turn of the event loop is due, or it is going on
     this.isYielding = false // ... and nothing starts before it
+    this.isAskedAgain = false // a job may start that might not when the list was last asked
     this.isCut = false // fill() stopped to have the next job started in a scope of its own
     this.turnStart = 0 // if isWaking: a time in this turn of the event loop
     this.lookedAt = 0
@@ -115,7 +117,8 @@ class Dispatch {
 
   /** Has a pass start what may start, in a later turn of the event loop. */
   wake () {
-    if (!this.isWaking && !this.isBusy) this.schedule()
+    if (this.isBusy) this.isAskedAgain = true
+    else if (!this.isWaking) this.schedule()
   }
 
   /**
@@ -159,26 +162,23 @@ class Dispatch {
     try {
       const removed = remove()
       const count = removed.size
+      const scope = this.freshScope()
       this.cancelled += count
       if (this.isFlushing) removed.forEach((payload, whenSettled, generation) => this.countDown(generation))
       while (removed.take()) {
         const { whenSettled } = removed
-        if (whenSettled !== undefined) this.call(() => whenSettled(makeError()))
+        if (whenSettled !== undefined) scope.runInAsyncScope(callSafely, undefined, () => whenSettled(makeError()))
       }
       return count
     } finally {
       this.isBusy = isNested
-      if (!isNested) {
-        if (this.list.size > 0) this.wake()
-        this.notify()
-      }
+      if (!isNested) this.notify()
     }
   }
 
-  /** Calls the caller's code; what it throws becomes an uncaught exception. */
+  /** Calls the caller's code, none of which is on the stack; what it throws becomes an uncaught exception. */
   call (fn) {
-    const scope = this.isBusy ? this.innerScope : this.scope
-    scope.runInAsyncScope(callSafely, undefined, fn)
+    this.noticeScope.runInAsyncScope(callSafely, undefined, fn)
   }
 
   // private from here on
@@ -189,13 +189,18 @@ class Dispatch {
     this.scope.runInAsyncScope(defer, undefined, this.drive)
   }
 
+  /** A scope for calls from inside the caller's code, which may have set its own context in the scopes in use (Node 20). */
+  freshScope () {
+    return this.pristineScope.runInAsyncScope(asyncScope)
+  }
+
   /** One pass in a turn of its own; aflow calls it again after next(). */
   slice (next) {
     this.isYielding = false
-    this.turnStart = this.lookedAt = now()
-    this.stride = this.untilLook = 1
     this.isBusy = true
     this.list.beginPass()
+    this.turnStart = this.lookedAt = now()
+    this.stride = this.untilLook = 1
     this.fill()
     this.fillOn()
     this.isWaking = this.isYielding
@@ -285,19 +290,21 @@ class Dispatch {
 
   /** A job ended later than its runner returned. */
   endLate (job, err, result) {
+    const isNested = this.isBusy
+    this.isBusy = true
     this.release(job, err)
-    const { whenSettled } = this
-    if (this.isBusy) {
+    if (isNested) {
+      const { whenSettled } = this
       this.whenSettled = undefined
-      if (whenSettled !== undefined) this.call(() => whenSettled(err, result))
+      this.isAskedAgain = true
+      if (whenSettled !== undefined) this.freshScope().runInAsyncScope(callSafely, undefined, () => whenSettled(err, result))
       return
     }
-    this.isBusy = true
     this.err = err
     this.result = result
     this.scope.runInAsyncScope(this.callAndFill)
     this.fillOn()
-    if (this.running === 0 || this.isFlushing) this.notify()
+    if (this.running === 0 || this.isFlushing || this.isAskedAgain) this.notify()
   }
 
   /** Frees the slot of a job; its callback is to be called. Retains nothing of it: callers may keep `done`. */
@@ -342,8 +349,12 @@ class Dispatch {
     this.flushingCount--
   }
 
-  /** Tells those who wait for all jobs, or for those before a flush. */
+  /** Nothing of the caller's is on the stack any more: tells those who wait for all jobs, or for those before a flush. */
   notify () {
+    if (this.isAskedAgain) {
+      this.isAskedAgain = false
+      if (this.list.size > 0 && this.running < this.concurrency) this.wake()
+    }
     if (this.isIdle() && this.drainedAt !== this.accepted) {
       this.drainedAt = this.accepted
       this.onDrain()

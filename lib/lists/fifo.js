@@ -93,9 +93,9 @@ class Fifo {
     return false
   }
 
-  /** Neither the end of a job that take() gave out nor time is of interest here. */
-  ended () {}
+  /** What happens to a job that take() gave out is of no interest here, nor is time. */
   beginPass () {}
+  ended () {}
 
   /** From here on, jobs pushed or unshifted are of the given generation. */
   barrier (generation) {

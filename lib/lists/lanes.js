@@ -226,7 +226,6 @@ class Lanes extends Scheduled {
     }
     lane.shift()
     lane.running++
-    this.size--
     this.running++
     this.startedAt = this.now
     try {
@@ -234,6 +233,7 @@ class Lanes extends Scheduled {
     } catch (err) {
       this.blameThrow('started', err)
     }
+    this.size-- // not before: until take() returns, the job counts as waiting
     this.lane = lane
     this.payload = payload
     this.whenSettled = whenSettled

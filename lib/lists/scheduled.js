@@ -92,8 +92,14 @@ class Scheduled {
   }
 
   blameThrow (method, err) {
-    const isError = err instanceof Error
-    this.blame(`${method}() threw ${isError ? err.message : describe(err)}`, isError ? err.stack : undefined)
+    let what, stack
+    try {
+      what = err instanceof Error ? String(err.message) : describe(err)
+      stack = err.stack
+    } catch {
+      what = 'what can not be described'
+    }
+    this.blame(`${method}() threw ${what}`, stack)
   }
 
   /**

@@ -105,11 +105,13 @@ class Window extends Scheduled {
     this.compactIfSparse()
     record.running++
     this.running++
+    this.size++ // until take() returns, the job counts as waiting
     try {
       this.scheduler.start(record.type)
     } catch (err) {
       this.blameThrow('start', err)
     }
+    this.size--
     this.context = record.context
     this.lane = record
     this.payload = payload
@@ -218,7 +220,7 @@ class Window extends Scheduled {
       at = 0
     }
     if (this.size === 0) return -1 // the scheduler has cleared the queue
-    if (at < 0 && typeof at === 'number') return this.stall(this.size) ? 0 : -1
+    if (typeof at === 'number' && at < 0) return this.stall(this.size) ? 0 : -1
     if (Number.isInteger(at) && this.records.peekAt(at) !== undefined) return at
     this.blame('select() returned what is not the index of a waiting job')
     return 0
