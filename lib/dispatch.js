@@ -32,12 +32,11 @@ const ENDED = 2
 
 /** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
 class Running {
-  constructor (dispatch, { whenSettled, generation, lane, startedAt }) {
+  constructor (dispatch, whenSettled, generation, origin) {
     this.dispatch = dispatch
     this.whenSettled = whenSettled
     this.generation = generation
-    this.lane = lane
-    this.startedAt = startedAt
+    this.origin = origin
     this.state = ON_STACK
   }
 }
@@ -239,7 +238,7 @@ class Dispatch {
   start () {
     const { list, runner } = this
     const { payload, context } = list
-    const job = new Running(this, list)
+    const job = new Running(this, list.whenSettled, list.generation, list.origin)
     list.payload = list.whenSettled = undefined
     this.running++
     try {
@@ -297,7 +296,7 @@ class Dispatch {
     if (err) this.failed++
     else this.done++
     if (this.isFlushing) this.countDown(job.generation)
-    this.list.ended(job.lane, job.startedAt, Boolean(err))
+    this.list.ended(job.origin, Boolean(err))
     this.whenSettled = job.whenSettled
     job.whenSettled = undefined
   }
@@ -318,8 +317,8 @@ class Dispatch {
     }
   }
 
-  reportMisuse ({ lane }) {
-    if (lane !== undefined) lane.misuse++
+  reportMisuse (job) {
+    this.list.misused(job.origin)
     if (this.misuse++ > 0) return
     warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
       'The first settlement counts. Further cases are only counted, in stats().misuse.')

@@ -39,8 +39,7 @@ class Fifo {
     this.payload = undefined
     this.whenSettled = undefined
     this.context = context
-    this.lane = undefined
-    this.startedAt = 0
+    this.origin = undefined
     this.typesCount = 0
     this.generation = 0
     this.newestGeneration = 0
@@ -93,8 +92,9 @@ class Fifo {
     return false
   }
 
-  /** Neither the end of a job that take() gave out nor time is of interest here. */
+  /** What becomes of a job that take() gave out is of no interest here, nor is time. */
   ended () {}
+  misused () {}
   beginPass () {}
 
   /** From here on, jobs pushed or unshifted are of the given generation. */
