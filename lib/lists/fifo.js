@@ -39,8 +39,7 @@ class Fifo {
     this.payload = undefined
     this.whenSettled = undefined
     this.context = context
-    this.lane = undefined
-    this.startedAt = 0
+    this.origin = undefined
     this.typesCount = 0
     this.generation = 0
     this.newestGeneration = 0
@@ -93,7 +92,8 @@ class Fifo {
     return false
   }
 
-  /** What happens to a job that take() gave out is of no interest here, nor is time. */
+  /** What becomes of a job that take() gave out is of no interest here, nor is time. */
+  misused () {}
   beginPass () {}
   ended () {}
 

@@ -35,6 +35,14 @@ class Foreign {
   }
 }
 
+/** Where a job came from and when, for schedulers that need a clock; others have the lane alone. */
+class Start {
+  constructor (lane, startedAt) {
+    this.lane = lane
+    this.startedAt = startedAt
+  }
+}
+
 /** The waiting jobs of one type, and counts. Schedulers see type, size, running, headSeq, isPaused, and own `state`. */
 class Lane {
   constructor (type, owner) {
@@ -227,21 +235,21 @@ class Lanes extends Scheduled {
     lane.shift()
     lane.running++
     this.running++
-    this.startedAt = this.now
     try {
       this.scheduler.started(lane, this.now)
     } catch (err) {
       this.blameThrow('started', err)
     }
     this.size-- // not before: until take() returns, the job counts as waiting
-    this.lane = lane
+    this.origin = this.needsClock ? new Start(lane, this.now) : lane
     this.payload = payload
     this.whenSettled = whenSettled
     return true
   }
 
   /** A job that take() gave out has ended. */
-  ended (lane, startedAt, hasFailed) {
+  ended (origin, hasFailed) {
+    const { lane, startedAt } = this.needsClock ? origin : { lane: origin, startedAt: 0 }
     if (hasFailed) lane.failed++
     else lane.done++
     lane.running--
@@ -257,6 +265,12 @@ class Lanes extends Scheduled {
       this.rest(lane)
     }
     if (!this.resting.isEmpty()) this.forgetResting()
+  }
+
+  /** It was settled a second time. */
+  misused (origin) {
+    const lane = this.needsClock ? origin.lane : origin
+    lane.misuse++
   }
 
   /** As forEach, for the jobs of one type. O(jobs in its lane). */

@@ -16,8 +16,7 @@ class Scheduled {
     this.size = 0
     this.payload = undefined
     this.whenSettled = undefined
-    this.lane = undefined
-    this.startedAt = 0
+    this.origin = undefined
     this.context = undefined
     this.generation = 0
 

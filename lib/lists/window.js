@@ -113,14 +113,14 @@ class Window extends Scheduled {
     }
     this.size--
     this.context = record.context
-    this.lane = record
+    this.origin = record
     this.payload = payload
     this.whenSettled = whenSettled
     return true
   }
 
   /** A job that take() gave out has ended. */
-  ended (record, startedAt, hasFailed) {
+  ended (record, hasFailed) {
     if (hasFailed) record.failed++
     else record.done++
     record.running--
@@ -131,6 +131,11 @@ class Window extends Scheduled {
     } catch (err) {
       this.blameThrow('done', err)
     }
+  }
+
+  /** It was settled a second time. */
+  misused (record) {
+    record.misuse++
   }
 
   /** As forEach, for the jobs of one type. O(n). */

@@ -63,7 +63,7 @@ class History {
     this.concurrency = 10
     this.model = new Map(types.map(type => [type, []])) // the waiting jobs
     this.pausedTypes = new Set()
-    this.running = [] // { lane, startedAt }
+    this.running = [] // what ended() wants back
     this.count = 0
     const makeContext = type => ({ type })
     this.list = this.hasLanes
@@ -108,8 +108,8 @@ class History {
   end () {
     this.clock.advance(this.below(20))
     if (this.running.length === 0) return
-    const [{ lane, startedAt }] = this.running.splice(this.below(this.running.length), 1)
-    this.list.ended(lane, startedAt, this.below(2) === 0)
+    const [origin] = this.running.splice(this.below(this.running.length), 1)
+    this.list.ended(origin, this.below(2) === 0)
   }
 
   idle () {
@@ -169,12 +169,12 @@ class History {
   fill () {
     this.list.beginPass()
     while (this.running.length < this.concurrency && this.list.size > 0 && this.list.take()) {
-      const { payload, lane, startedAt, context: { type } } = this.list
+      const { payload, origin, context: { type } } = this.list
       const jobs = this.model.get(type)
       if (jobs[0] !== payload) fail(`job ${payload} of type '${type}' was started before job ${jobs[0]}`)
       if (this.pausedTypes.has(type)) fail(`a job of the paused type '${type}' was started`)
       jobs.shift()
-      this.running.push({ lane, startedAt })
+      this.running.push(origin)
     }
   }
 

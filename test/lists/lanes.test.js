@@ -61,7 +61,7 @@ describe('lanes', function () {
     list.unshift('a', 4)
     assert.equal(take(list, scheduler, 'a'), 4)
     assert.equal(take(list, scheduler, 'a'), 1)
-    list.ended(scheduler.lanes.get('a'), 0, false)
+    list.ended(scheduler.lanes.get('a'), false)
     list.remove(payload => payload === 3)
     list.pauseType('b')
     list.push('b', 5)
@@ -79,7 +79,7 @@ describe('lanes', function () {
     for (const type of ['a', 'b', 'a', 'c']) list.push(type, type)
     assert.equal(list.removeType('b').size, 1)
     take(list, scheduler, 'a')
-    list.ended(list.lane, 0, false)
+    list.ended(list.origin, false)
     assert.equal(list.removeAll().size, 2)
     assert.deepEqual([...list.all()], [])
   })
@@ -166,8 +166,8 @@ describe('lanes', function () {
       list.beginPass()
       take(list, scheduler, 'a')
       take(list, scheduler, 'a')
-      assert.equal(list.startedAt, needsClock ? 15 : 0)
-      list.ended(list.lane, 15, false)
+      assert.equal(list.origin.startedAt, needsClock ? 15 : undefined)
+      list.ended(list.origin, false)
       assert.equal(reads, needsClock ? 2 : 0)
     }
   })
@@ -177,9 +177,9 @@ describe('lanes', function () {
     list.push('a', 1)
     list.push('b', 2)
     take(list, scheduler, 'a')
-    const lane = list.lane
+    const lane = list.origin
     assert.equal(list.countsOf('a'), lane)
-    list.ended(lane, 0, false)
+    list.ended(lane, false)
     assert.equal(list.countsOf('a'), undefined)
     list.removeAll()
     assert.equal(list.lanes.size, 0)
@@ -193,11 +193,11 @@ describe('lanes', function () {
     }
     const lanes = [...list.lanes.values()]
     list.push('last', 10)
-    for (const lane of lanes.slice(0, 9)) list.ended(lane, 0, false)
+    for (const lane of lanes.slice(0, 9)) list.ended(lane, false)
     assert.equal(list.lanes.size, 11)
     list.push('type 0', 11)
     scheduler.forgets = true
-    list.ended(lanes[9], 0, false)
+    list.ended(lanes[9], false)
     assert.ok(list.lanes.size <= 10)
     take(list, scheduler, 'last')
     scheduler.forgets = false
@@ -206,8 +206,8 @@ describe('lanes', function () {
     list.pauseType('type 1')
     scheduler.forgets = true
     take(list, scheduler, 'type 0')
-    list.ended(scheduler.lanes.get('type 0'), 0, true)
-    list.ended(scheduler.lanes.get('last'), 0, true)
+    list.ended(scheduler.lanes.get('type 0'), true)
+    list.ended(scheduler.lanes.get('last'), true)
     assert.deepEqual([...list.lanes.keys()], ['type 1'])
     list.resumeType('type 1')
     assert.equal(list.lanes.size, 0)
@@ -236,7 +236,7 @@ describe('lanes', function () {
         for (let payload; (payload = take(list, scheduler, laneType)) !== undefined;) {
           assert.equal(list.context.type, many[payload % 100])
           started.get(list.context.type).push(payload)
-          list.ended(list.lane, 0, false)
+          list.ended(list.origin, false)
           if (list.size === 0 || scheduler.lanes.get(laneType).size === 0) break
         }
       }
