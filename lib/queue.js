@@ -49,7 +49,10 @@ class Queue extends EventEmitter {
     this.#dispatch = new Dispatch(runner, this.#list, read, () => this.#drained())
     if (this.#scheduler !== null) {
       if (read.schedulerOptions === undefined) this.#list.configure({ concurrency: read.concurrency })
-      wakeAfterConfigure(this.#scheduler, () => this.#dispatch.wake())
+      afterConfigure(this.#scheduler, () => {
+        this.#list.configured()
+        this.#dispatch.wake()
+      })
     }
   }
 
@@ -336,16 +339,24 @@ function makeList (scheduler, options, makeContext) {
   return isLaneScheduler(scheduler) ? new Lanes(scheduler, options, makeContext) : new Window(scheduler, makeContext)
 }
 
-/** Puts a configure() of its own before the scheduler's, which does the same and has the queue ask again. */
-function wakeAfterConfigure (scheduler, wake) {
+// scheduler → what its newest queue does after configure()
+const listeners = new WeakMap()
+
+/**
+ * Calls listener each time after the scheduler's own configure(), whoever calls that. On an object that can not be changed it is not
+ * called: then resume() makes the queue ask again.
+ */
+function afterConfigure (scheduler, listener) {
   const { configure } = scheduler
-  if (typeof configure !== 'function' || !Object.isExtensible(scheduler)) return
+  const isKnown = listeners.has(scheduler)
+  listeners.set(scheduler, listener)
+  if (isKnown || typeof configure !== 'function') return
   const value = function (options) {
     const returned = configure.call(this, options)
-    wake()
+    listeners.get(scheduler)()
     return returned
   }
-  Object.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
+  Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
 }
 
 module.exports = { Queue }

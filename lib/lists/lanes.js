@@ -35,11 +35,12 @@ class Foreign {
   }
 }
 
-/** Where a job came from and when, for schedulers that need a clock; others have the lane alone. */
+/** Where a job came from and when, if the scheduler needs a clock or the lane is shared; else the lane alone tells it. */
 class Start {
-  constructor (lane, startedAt) {
+  constructor (lane, startedAt, type) {
     this.lane = lane
     this.startedAt = startedAt
+    this.type = type
   }
 }
 
@@ -56,6 +57,7 @@ class Lane {
     this.owner = owner
     this.context = undefined
     this.typeCounts = undefined // of an overflow lane: how many jobs of each type wait
+    this.typeStarts = undefined // ... and the Starts of those that run, by type
     this.isResting = false // among the lanes that the scheduler would not forget when they went idle
     this.done = 0
     this.failed = 0
@@ -228,20 +230,20 @@ class Lanes extends Scheduled {
     this.generation = this.generationOf(lane.headSeq)
     if (lane.typeCounts === undefined) {
       this.context = lane.context ?? (lane.context = this.makeContext(lane.type))
+      this.origin = this.needsClock ? new Start(lane, this.now, lane.type) : lane
     } else {
-      this.context = this.makeContext(payload.type)
+      const { type } = payload
+      this.context = this.makeContext(type)
+      const start = this.origin = new Start(lane, this.now, type)
       payload = countOut(lane, payload)
+      if (lane.typeStarts.has(type)) lane.typeStarts.get(type).add(start)
+      else lane.typeStarts.set(type, new Set([start]))
     }
     lane.shift()
     lane.running++
     this.running++
-    try {
-      this.scheduler.started(lane, this.now)
-    } catch (err) {
-      this.blameThrow('started', err)
-    }
+    this.tellStarted(lane)
     this.size-- // not before: until take() returns, the job counts as waiting
-    this.origin = this.needsClock ? new Start(lane, this.now) : lane
     this.payload = payload
     this.whenSettled = whenSettled
     return true
@@ -249,17 +251,15 @@ class Lanes extends Scheduled {
 
   /** A job that take() gave out has ended. */
   ended (origin, hasFailed) {
-    const { lane, startedAt } = this.needsClock ? origin : { lane: origin, startedAt: 0 }
+    const isStart = origin instanceof Start
+    const lane = isStart ? origin.lane : origin
     if (hasFailed) lane.failed++
     else lane.done++
+    if (lane.typeStarts !== undefined) forgetStart(lane, origin)
     lane.running--
     this.running--
     if (this.needsClock) this.tick()
-    try {
-      this.scheduler.ended(lane, startedAt, this.now)
-    } catch (err) {
-      this.blameThrow('ended', err)
-    }
+    this.tellEnded(lane, isStart ? origin.startedAt : 0)
     if (lane.size + lane.running === 0) {
       this.typesCount--
       this.rest(lane)
@@ -269,7 +269,7 @@ class Lanes extends Scheduled {
 
   /** It was settled a second time. */
   misused (origin) {
-    const lane = this.needsClock ? origin.lane : origin
+    const lane = origin instanceof Start ? origin.lane : origin
     lane.misuse++
   }
 
@@ -328,6 +328,17 @@ class Lanes extends Scheduled {
     this.rest(lane)
   }
 
+  /** The scheduler has other options: types that it names now get lanes of their own. O(types in overflow lanes). */
+  configured () {
+    if (!this.knowsNames) return
+    for (const shared of this.overflow) {
+      if (shared === undefined) continue
+      for (const type of [...shared.typeCounts.keys(), ...shared.typeStarts.keys()]) {
+        if (!this.lanes.has(type) && this.isNamed(type)) this.openOwn(type)
+      }
+    }
+  }
+
   /** What the lane of a type counts: the one that it shares if it overflowed; undefined if there is none. */
   countsOf (type) {
     return this.find(type)
@@ -342,7 +353,7 @@ class Lanes extends Scheduled {
     } catch {
       return
     }
-    if (now > this.now && now < Infinity) this.now = round(now)
+    if (Number.isFinite(now) && now > this.now) this.now = round(now)
   }
 
   /** A job was put into the lane. */
@@ -351,6 +362,22 @@ class Lanes extends Scheduled {
     if (lane.size === 1 && lane.running === 0) this.typesCount++
     if (lane.isPaused) this.pausedCount++
     else this.tellQueued(lane)
+  }
+
+  tellStarted (lane) {
+    try {
+      this.scheduler.started(lane, this.now)
+    } catch (err) {
+      this.blameThrow('started', err)
+    }
+  }
+
+  tellEnded (lane, startedAt) {
+    try {
+      this.scheduler.ended(lane, startedAt, this.now)
+    } catch (err) {
+      this.blameThrow('ended', err)
+    }
   }
 
   tellQueued (lane) {
@@ -415,13 +442,21 @@ class Lanes extends Scheduled {
     const lane = new Lane(type, this)
     this.lanes.set(type, lane)
     const shared = this.overflow[this.overflowOf(type)]
-    if (shared !== undefined && shared.typeCounts.has(type)) this.move(shared, lane)
+    if (shared === undefined) return lane
+    const wasInUse = shared.size + shared.running > 0
+    const starts = shared.typeStarts.get(type)
+    if (starts !== undefined) this.adopt(shared, lane, starts)
+    if (shared.typeCounts.has(type)) this.move(shared, lane)
+    if (lane.size + lane.running > 0) this.typesCount++
+    if (wasInUse && shared.size + shared.running === 0) this.typesCount--
+    this.rest(shared)
     return lane
   }
 
   openShared (at) {
     const lane = new Lane(`overflow lane ${at + 1} of ${this.overflow.length}`, this)
     lane.typeCounts = new Map()
+    lane.typeStarts = new Map()
     return lane
   }
 
@@ -435,6 +470,25 @@ class Lanes extends Scheduled {
     }
   }
 
+  /**
+   * Counts the running jobs of a type, which came from a lane that it shared, as those of its own: to the scheduler they end
+   * here and start there, now. So a cap holds for all of them.
+   */
+  adopt (shared, lane, starts) {
+    shared.typeStarts.delete(lane.type)
+    for (const start of starts) {
+      shared.running--
+      this.tellEnded(shared, start.startedAt)
+      start.lane = lane
+      start.startedAt = this.now
+      lane.size++
+      this.tellQueued(lane)
+      lane.size--
+      lane.running++
+      this.tellStarted(lane)
+    }
+  }
+
   /** Moves the waiting jobs of a type from the lane that it shared to its own. */
   move (shared, lane) {
     const found = []
@@ -444,11 +498,8 @@ class Lanes extends Scheduled {
       shared.removeAt(block, at)
     }
     if (this.scanCount === 0) shared.compactIfSparse()
-    this.typesCount++
-    if (shared.size + shared.running === 0) this.typesCount--
     for (let i = 0; i < found.length; i++) this.tellRemoved(shared)
     for (let i = 0; i < found.length; i++) this.tellQueued(lane)
-    this.rest(shared)
   }
 
   waitingJobs () {
@@ -579,6 +630,12 @@ function nextSize (block) {
 function countIn (lane, type, payload) {
   lane.typeCounts.set(type, (lane.typeCounts.get(type) ?? 0) + 1)
   return new Foreign(type, payload)
+}
+
+function forgetStart (lane, start) {
+  const starts = lane.typeStarts.get(start.type)
+  starts.delete(start)
+  if (starts.size === 0) lane.typeStarts.delete(start.type)
 }
 
 function countOut (lane, { type, payload }) {

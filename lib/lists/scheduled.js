@@ -44,6 +44,9 @@ class Scheduled {
     }
   }
 
+  /** The scheduler has other options. */
+  configured () {}
+
   /**
    * From here on, jobs pushed or unshifted are of the given generation.
    * @param {number} generation
