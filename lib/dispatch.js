@@ -64,7 +64,6 @@ class Dispatch {
     this.misuse = 0
 
     this.scope = asyncScope()
-    this.noticeScope = asyncScope()
     this.pristineScope = asyncScope() // runs none of the caller's code: others are made in it
     this.abortController = undefined
 
@@ -166,9 +165,9 @@ class Dispatch {
     }
   }
 
-  /** Calls the caller's code, none of which is on the stack; what it throws becomes an uncaught exception. */
+  /** Calls the caller's code; what it throws becomes an uncaught exception. */
   call (fn) {
-    this.noticeScope.runInAsyncScope(callSafely, undefined, fn)
+    this.freshScope().runInAsyncScope(callSafely, undefined, fn)
   }
 
   // private from here on
@@ -191,8 +190,13 @@ class Dispatch {
     this.list.beginPass()
     this.turnStart = this.lookedAt = now()
     this.stride = this.untilLook = 1
-    this.fill()
-    this.fillOn()
+    try {
+      this.fill()
+      this.fillOn()
+    } catch (err) {
+      this.isBusy = false
+      rethrow(err) // a fault of ours, or of a scheduler: aflow would swallow it, and the queue stand still
+    }
     this.isWaking = this.isYielding
     this.notify()
     if (this.isYielding) defer(next)
@@ -287,7 +291,7 @@ class Dispatch {
       const { whenSettled } = this
       this.whenSettled = undefined
       this.isAskedAgain = true
-      if (whenSettled !== undefined) this.freshScope().runInAsyncScope(callSafely, undefined, () => whenSettled(err, result))
+      if (whenSettled !== undefined) this.call(() => whenSettled(err, result))
       return
     }
     this.err = err

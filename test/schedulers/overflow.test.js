@@ -1,0 +1,92 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fairlane = require('../..')
+const gates = require('../support/gates')
+const { quiet } = require('../support/turns')
+
+/** How many jobs of a type have begun and not ended. */
+const runningOf = (gate, type) => gate.open.filter(({ context }) => context.type === type).length
+
+/** A queue in which `first` has the only lane of its own, and x shares one. */
+function make (scheduler) {
+  const gate = gates()
+  const schedulerOptions = { maxTypeCap: 2, maxTypeShare: 1, ...(scheduler === 'capped' ? { hard: true } : {}) }
+  const queue = fairlane(gate.runner, { scheduler, maxTypes: 1, schedulerOptions })
+  queue.pushType('first', 'first')
+  return { queue, gate }
+}
+
+for (const scheduler of ['equal', 'capped']) {
+  describe(`hard caps of types that share a lane (${scheduler})`, function () {
+    it('count jobs that run from there when the type gets a lane of its own', async function () {
+      const { queue, gate } = make(scheduler)
+      queue.pushType('x', 1).pushType('x', 2)
+      await quiet()
+      gate.release()
+      queue.pushType('x', 3).pushType('x', 4)
+      await quiet()
+      assert.equal(runningOf(gate, 'x'), 2)
+      assert.equal(queue.stats('x').running, 2)
+      gate.release(2)
+      await quiet()
+      assert.equal(runningOf(gate, 'x'), 2)
+      gate.release(2)
+      await queue.onIdle()
+      assert.equal(queue.stats().types, 0)
+    })
+
+    it('hold when the type is paused and goes on', async function () {
+      const { queue, gate } = make(scheduler)
+      for (let i = 0; i < 4; i++) queue.pushType('x', i)
+      await quiet()
+      queue.pauseType('x').resumeType('x')
+      await quiet()
+      assert.equal(runningOf(gate, 'x'), 2)
+      gate.release(3)
+      await quiet()
+      gate.release(2)
+      await queue.onIdle()
+      assert.equal(queue.stats().types, 0)
+    })
+
+    it('hold from the moment in which the type is named', async function () {
+      const { queue, gate } = make(scheduler)
+      queue.pushType('x', 1)
+      await quiet()
+      queue.pushType('x', 2).pushType('y', 3)
+      queue.scheduler.configure({ typeCaps: { x: 1 } })
+      await quiet()
+      assert.equal(runningOf(gate, 'x'), 1)
+      queue.scheduler.configure({ typeCaps: { x: 0 } })
+      gate.release(2)
+      await quiet()
+      assert.equal(runningOf(gate, 'x'), 0)
+      assert.equal(queue.waiting, 1)
+      queue.scheduler.configure({ typeCaps: { x: 1 } })
+      await quiet()
+      assert.equal(runningOf(gate, 'x'), 1)
+    })
+  })
+}
+
+describe('one scheduler object', function () {
+  const scheduler = () => ({ waiting () {}, start () {}, done () {}, select: () => 0, configure () {} })
+
+  it('that thousands of queues had in turn is configured by one call', function () {
+    const shared = scheduler()
+    let calls = 0
+    shared.configure = () => { calls++ }
+    for (let i = 0; i < 20000; i++) fairlane(() => {}, { scheduler: shared, schedulerOptions: {} })
+    calls = 0
+    shared.configure({})
+    assert.equal(calls, 1)
+  })
+
+  it('may be frozen', async function () {
+    const queue = fairlane((payload, done) => done(), { scheduler: Object.freeze(scheduler()) })
+    queue.pushType('a', 1)
+    await queue.onIdle()
+    assert.equal(queue.stats().done, 1)
+  })
+})
