@@ -73,6 +73,7 @@ class Equal {
     this.virtualTime = 0
     this.mostUsed = 0
     this.recent = new Float64Array(RECENT_COUNT)
+    this.least = new Float64Array(Math.ceil(LOW_QUANTILE * RECENT_COUNT))
     this.endedCount = 0
     this.lowMs = 0
     this.meanMs = FIRST_ESTIMATE_MS
@@ -243,16 +244,19 @@ class Equal {
     this.endedCount++
     if (this.endedCount > RENEWAL && this.endedCount % RENEWAL !== 0) return
     const count = Math.min(this.endedCount, RECENT_COUNT)
-    const least = new Array(Math.ceil(LOW_QUANTILE * count)).fill(Infinity)
+    const { recent } = this
+    const least = this.least.fill(Infinity) // ascending; of interest up to `last`
+    const last = Math.ceil(LOW_QUANTILE * count) - 1
     let sum = 0
     for (let i = 0; i < count; i++) {
-      let ms = this.recent[i]
+      const ms = recent[i]
       sum += ms
-      for (let rank = 0; rank < least.length && ms < Infinity; rank++) {
-        if (ms < least[rank]) [least[rank], ms] = [ms, least[rank]]
-      }
+      if (ms >= least[last]) continue
+      let rank = last
+      for (; rank > 0 && ms < least[rank - 1]; rank--) least[rank] = least[rank - 1]
+      least[rank] = ms
     }
-    this.lowMs = least[least.length - 1]
+    this.lowMs = least[last]
     this.meanMs = sum / count
   }
 }

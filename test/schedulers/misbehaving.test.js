@@ -193,6 +193,7 @@ describe('a scheduler that misbehaves', function () {
         known.push(type)
       },
       start: type => { if (known[0] === type) known.shift() },
+      removed: () => { known.pop() },
       select: () => known.length > 0 ? 0 : -1
     })
     await runAll(scheduler)
