@@ -10,7 +10,8 @@ const { versionOf } = require('./contenders')
 const { summary } = require('./statistics')
 
 /** All cases, in the order in which they run. */
-const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http']
+const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
+  'schedulers', 'types', 'flood', 'fifo-mixed']
 
 /** No measurement takes longer: it is stopped, and the cell says so. */
 const LIMIT_MS = 40000
