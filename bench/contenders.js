@@ -168,7 +168,7 @@ function withScheduler (scheduler) {
   return {
     package: 'fairlane',
     create (runner, { concurrency, clock, weights }) {
-      const schedulerOptions = weights === undefined ? undefined : { weights }
+      const schedulerOptions = weights === undefined || scheduler !== 'equal' ? undefined : { weights }
       return require('..')(runner, { concurrency, scheduler, schedulerOptions, clock })
     }
   }

@@ -19,7 +19,7 @@ const ENOUGH_MS = 3000
  * @param {string} style how the runner completes: sync, nextTick, microtask, setImmediate, promise
  * @param {string[]} [types] the types of the jobs of a burst, used in turn; without, jobs have none
  * @returns {{ renew: function(): Promise<void>, burst: function(number, function(number): void): void,
- *   run: function(number, number=): Promise<number>, check: function(): Promise<void> }}
+ *   run: function(number, number=): Promise<number>, runOf: function(string[]): Promise<number>, check: function(): Promise<void> }}
  */
 function createLoad (contender, style, types) {
   let started = 0
@@ -80,6 +80,12 @@ function createLoad (contender, style, types) {
     })
   }
 
+  /** One burst with a job of each of these types. */
+  function runOf (newTypes) {
+    types = newTypes
+    return run(newTypes.length)
+  }
+
   /** Waits a little for settlements too many, then throws unless each job started once and settled once. */
   async function check () {
     await new Promise((resolve) => setTimeout(resolve, 2))
@@ -87,7 +93,7 @@ function createLoad (contender, style, types) {
     throw new Error(`${contender} miscounted: ${expected} jobs, ${started} started, ${settled} settled`)
   }
 
-  return { renew, burst, run, check }
+  return { renew, burst, run, runOf, check }
 }
 
 /**
