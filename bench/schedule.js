@@ -21,7 +21,7 @@ const LIMIT_MS = 40000
  * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, optionally execArgv for
  *   its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells),
  *   derive(contenders) (adds metrics to rounds), mustAgree (a field that has to be the same for all), isDeterministic (one
- *   round tells all, and the result is the same for every Node) and figures (tables.js)
+ *   round tells all, and the result is the same for every Node) figures (tables.js) and page (which shows it, if not README.md)
  */
 function loadCase (name) {
   return require(`./cases/${name}`)

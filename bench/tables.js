@@ -35,6 +35,26 @@ function tablesOf (report, { spread = true } = {}) {
   return tables
 }
 
+/**
+ * A table with a row per contender and a column per cell, of any cases.
+ * @param {Array<{ report: object, id: string, label: string }>} columns
+ * @returns {{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }}
+ */
+function shortTableOf (columns) {
+  const cells = columns.map(({ report, id }) => report.cells.find((cell) => cell.id === id))
+  const metrics = columns.map(({ report }) => report.metrics[0])
+  return {
+    title: '',
+    subtitle: '',
+    header: ['', ...columns.map(({ label }) => label)],
+    rows: ableIn(cells[0]).map((name) => [
+      name,
+      ...cells.map((cell, i) => cellText(cell.contenders[name], metrics[i], { spread: false, ratio: name !== 'fairlane' }))
+    ]),
+    notes: []
+  }
+}
+
 function tableOfOne (report, show) {
   const [cell] = report.cells
   return {
@@ -144,4 +164,4 @@ function toMarkdown ({ header, rows, notes }) {
   return table.join('\n')
 }
 
-module.exports = { tablesOf, toText, toMarkdown, number }
+module.exports = { tablesOf, shortTableOf, toText, toMarkdown, number }

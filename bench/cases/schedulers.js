@@ -20,6 +20,7 @@ const TYPES = typeNames(10)
 
 module.exports = {
   name: 'schedulers',
+  page: 'docs/schedulers.md',
   budgetMs: 20000,
   title: 'A job that a scheduler chooses, by jobs waiting',
   about: 'Jobs of ten types in turn, from before the first push until the last completion, 10 at a time; the runner does ' +

@@ -13,6 +13,7 @@ const QUICK_SIZE = { jobs: 1e4, bursts: 1, warmups: 0, runs: 1 }
 
 module.exports = {
   name: 'types',
+  page: 'docs/schedulers.md',
   budgetMs: 20000,
   title: 'A job that a scheduler chooses, by types',
   about: '100,000 jobs wait, of as many types as named, in turn; otherwise as in the table by jobs waiting.',
