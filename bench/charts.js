@@ -75,7 +75,7 @@ const CHARTS = {
 
   types (report) {
     return svg('Warm time per job with 100,000 waiting, from push to completion (lower is better)',
-      ['sync', 'setImmediate'].map((style) => linesOf(report, style, 'types', 'types')))
+      ['sync', 'setImmediate'].map((style) => ({ ...linesOf(report, style, 'types', 'types'), isLog: true })))
   },
 
   flood (report) {
@@ -114,7 +114,7 @@ function linesOf (report, style, vary, name) {
   const cells = report.cells.filter((cell) => cell.style === style)
   const drawn = panel(`runner completes ${style === 'sync' ? 'synchronously' : `by ${style}`}: ns per job, by ${name}`,
     cells.map((cell) => cell[vary].toLocaleString('en')), SCHEDULERS, cells, 'warm')
-  return { ...drawn, isLines: true, isLog: true }
+  return { ...drawn, isLines: true }
 }
 
 /** A group of bars per category, a bar per contender. */
@@ -189,10 +189,10 @@ function legendOf (panels) {
   return [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))]
 }
 
-/** From power of ten to power of ten: the axis would begin at 1, where ns per job never are. */
-function rangeOf ({ series }) {
+/** From power of ten to power of ten: the axis would begin at 1 whatever the values. The shortest bar is to be seen. */
+function rangeOf ({ series, isLines = false }) {
   const values = series.flatMap((one) => one.values.map(({ value }) => value)).filter((value) => value > 0)
-  return { min: 10 ** Math.floor(Math.log10(Math.min(...values))), max: 10 ** Math.ceil(Math.log10(Math.max(...values))) }
+  return { min: 10 ** Math.floor(Math.log10(Math.min(...values)) - (isLines ? 0 : 0.5)), max: 10 ** Math.ceil(Math.log10(Math.max(...values))) }
 }
 
 function lineOf (name) {
