@@ -157,7 +157,7 @@ function svg (title, panels) {
     title: [
       { text: title, left: 20, top: 14, textStyle: { ...FONT, fontSize: 17 } },
       ...panels.map((panel, i) => (
-        { text: panel.title, left: 20, top: top + i * PANEL_HEIGHT, textStyle: { ...FONT, fontSize: 13, fontWeight: 'normal' } }
+        { text: panel.isLog ? `${panel.title}, logarithmic` : panel.title, left: 20, top: top + i * PANEL_HEIGHT, textStyle: { ...FONT, fontSize: 13, fontWeight: 'normal' } }
       ))
     ],
     legend: { show: legend, left: 15, top: 46, itemGap: 30, textStyle: FONT, data: legendOf(panels) },
@@ -192,7 +192,8 @@ function legendOf (panels) {
 /** From power of ten to power of ten: the axis would begin at 1 whatever the values. The shortest bar is to be seen. */
 function rangeOf ({ series, isLines = false }) {
   const values = series.flatMap((one) => one.values.map(({ value }) => value)).filter((value) => value > 0)
-  return { min: 10 ** Math.floor(Math.log10(Math.min(...values)) - (isLines ? 0 : 0.5)), max: 10 ** Math.ceil(Math.log10(Math.max(...values))) }
+  const min = 10 ** Math.floor(Math.log10(Math.min(...values)) - (isLines ? 0 : 0.5))
+  return { min, startValue: min, max: 10 ** Math.ceil(Math.log10(Math.max(...values))) }
 }
 
 function lineOf (name) {
