@@ -14,12 +14,28 @@ const COLOURS = {
   'fastq.promise': '#c9b79c',
   'p-limit': '#8d99ae',
   'p-queue': '#5c677d',
-  'no queue': '#c0392b'
+  'no queue': '#c0392b',
+  fair: '#1d6fb8',
+  capped: '#7b5ea7',
+  equal: '#d1495b',
+  window: '#8a8a8a',
+  'quickq fair': '#7aa6c2',
+  'quickq capped': '#c4b1dc',
+  ideal: '#cccccc'
 }
 const WIDTH = 900
 const PANEL_HEIGHT = 250
 const FONT = { fontFamily: 'sans-serif', color: '#222' }
 const CALLBACK_QUEUES = ['fairlane', 'quickq', 'fastq', 'async.queue', 'neo-async']
+const SCHEDULERS = ['fairlane', 'fair', 'capped', 'equal', 'window', 'quickq fair', 'quickq capped']
+const SIMULATED = ['quickq fair', 'fair', 'equal']
+
+/** What the shares in the chart of fairness are those of. */
+const SHARES = {
+  'one-slow': 'one type of 11 whose jobs\ntake 100 times as long',
+  'ten-slow': 'ten types of 100 whose jobs\ntake 100 times as long',
+  weights: 'one type of weight 10\nbeside 30 of weight 1'
+}
 
 /** By case: the result file's report → SVG text. */
 const CHARTS = {
@@ -50,7 +66,55 @@ const CHARTS = {
       panelByContender('answered with 200, per second (longer is better)', cell, 'okPerSecond'),
       panelByContender('p99 latency, ms (shorter is better)', cell, 'p99Ms')
     ])
+  },
+
+  schedulers (report) {
+    return svg('Warm time per job of ten types, from push to completion (lower is better)',
+      ['sync', 'setImmediate'].map((style) => linesOf(report, style, 'jobs', 'jobs waiting')))
+  },
+
+  types (report) {
+    return svg('Warm time per job with 100,000 waiting, from push to completion (lower is better)',
+      ['sync', 'setImmediate'].map((style) => ({ ...linesOf(report, style, 'types', 'types'), isLog: true })))
+  },
+
+  flood (report) {
+    const [cell] = report.cells
+    return svg('Warm time per job when one type floods the queue (shorter is better)', [
+      { ...panelByContender(`${cell.label}, ns per job`, cell, 'warm'), isLog: true }
+    ])
+  },
+
+  fairness (report) {
+    const cells = Object.fromEntries(report.cells.map((cell) => [cell.id, cell]))
+    const valuesOf = (name, figures) => figures.map(([id, key]) => ({ value: cells[id].contenders[name][key].median }))
+    const waits = [['flood', 'p50Ms'], ['flood', 'p99Ms']]
+    const shares = report.figures.filter(({ key }) => key === 'share')
+    return svg('Who gets the slots: ten slots, jobs of 10 ms', [
+      {
+        title: 'one type queues 100,000 jobs at once: how long the jobs of nine quiet types wait, ms (shorter is better)',
+        categories: ['median', 'p99'],
+        series: SIMULATED.map((name) => ({ name, values: valuesOf(name, waits) })),
+        isLog: true
+      },
+      {
+        title: 'share of all slot time, % (nearer to the ideal is better)',
+        categories: shares.map(({ id }) => SHARES[id]),
+        series: [
+          ...SIMULATED.map((name) => ({ name, values: valuesOf(name, shares.map(({ id, key }) => [id, key])) })),
+          { name: 'ideal', values: shares.map(({ ideal }) => ({ value: Number(ideal) })) }
+        ]
+      }
+    ])
   }
+}
+
+/** A line per contender over what is varied in the cells of a completion style. */
+function linesOf (report, style, vary, name) {
+  const cells = report.cells.filter((cell) => cell.style === style)
+  const drawn = panel(`runner completes ${style === 'sync' ? 'synchronously' : `by ${style}`}: ns per job, by ${name}`,
+    cells.map((cell) => cell[vary].toLocaleString('en')), SCHEDULERS, cells, 'warm')
+  return { ...drawn, isLines: true }
 }
 
 /** A group of bars per category, a bar per contender. */
@@ -93,29 +157,47 @@ function svg (title, panels) {
     title: [
       { text: title, left: 20, top: 14, textStyle: { ...FONT, fontSize: 17 } },
       ...panels.map((panel, i) => (
-        { text: panel.title, left: 20, top: top + i * PANEL_HEIGHT, textStyle: { ...FONT, fontSize: 13, fontWeight: 'normal' } }
+        { text: panel.isLog ? `${panel.title}, logarithmic` : panel.title, left: 20, top: top + i * PANEL_HEIGHT, textStyle: { ...FONT, fontSize: 13, fontWeight: 'normal' } }
       ))
     ],
-    legend: { show: legend, left: 15, top: 46, itemGap: 30, textStyle: FONT },
+    legend: { show: legend, left: 15, top: 46, itemGap: 30, textStyle: FONT, data: legendOf(panels) },
     grid: panels.map((panel, i) => ({ left: 70, right: 25, top: top + i * PANEL_HEIGHT + 38, height: PANEL_HEIGHT - 80 })),
     xAxis: panels.map((panel, i) => (
       { type: 'category', gridIndex: i, data: panel.categories, axisTick: { show: false }, axisLabel: { ...FONT, interval: 0 } }
     )),
-    yAxis: panels.map((panel, i) => ({ type: 'value', gridIndex: i, axisLabel: FONT, splitLine: { lineStyle: { color: '#e5e5e5' } } })),
+    yAxis: panels.map((panel, i) => (
+      { type: panel.isLog ? 'log' : 'value', gridIndex: i, axisLabel: FONT, splitLine: { lineStyle: { color: '#e5e5e5' } }, ...(panel.isLog && rangeOf(panel)) }
+    )),
     series: panels.flatMap((panel, i) => panel.series.map(({ name, values }) => ({
-      type: 'bar',
+      ...(panel.isLines ? lineOf(name) : { type: 'bar' }),
       name,
       xAxisIndex: i,
       yAxisIndex: i,
       barMaxWidth: 60,
       itemStyle: { color: COLOURS[name] },
-      label: { show: true, position: 'top', fontSize: 9, color: '#444', formatter: ({ value }) => number(value) },
+      label: { show: !panel.isLines, position: 'top', fontSize: 9, color: '#444', formatter: ({ value }) => number(value) },
       data: values
     })))
   })
   const text = chart.renderToSVGString()
   chart.dispose()
   return text
+}
+
+/** Later panels may have series that the first has not. */
+function legendOf (panels) {
+  return [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))]
+}
+
+/** From power of ten to power of ten: the axis would begin at 1 whatever the values. The shortest bar is to be seen. */
+function rangeOf ({ series, isLines = false }) {
+  const values = series.flatMap((one) => one.values.map(({ value }) => value)).filter((value) => value > 0)
+  const min = 10 ** Math.floor(Math.log10(Math.min(...values)) - (isLines ? 0 : 0.5))
+  return { min, startValue: min, max: 10 ** Math.ceil(Math.log10(Math.max(...values))) }
+}
+
+function lineOf (name) {
+  return { type: 'line', symbolSize: 7, lineStyle: { width: 2.5, type: name.startsWith('quickq') ? 'dashed' : 'solid', color: COLOURS[name] } }
 }
 
 module.exports = { CHARTS }

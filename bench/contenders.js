@@ -2,9 +2,10 @@
 
 // Who is compared: one adapter per queue, so that every case drives all of them alike.
 //
-// An adapter's `create(runner, { concurrency, style })` resolves with `{ push(payload, whenSettled) }`. In style 'promise'
-// the runner is an async function of the payload; in all others it is `runner(payload, done)`. `whenSettled` gets an error
-// or nothing, whether the queue calls it back or the promise that the queue returns does.
+// An adapter's `create(runner, { concurrency, style })` resolves with `{ push(payload, whenSettled) }`, of those that know
+// types also `{ pushType(type, payload, whenSettled) }`. In style 'promise' the runner is an async function of the payload;
+// in all others it is `runner(payload, done)`. `whenSettled` gets an error or nothing, whether the queue calls it back or the
+// promise that the queue returns does. Where time is virtual `create` gets a `clock` too, and may get `weights` by type.
 // `note(style)` says what was done to make a cell possible, `cannot(style)` why it is not.
 
 const fs = require('node:fs')
@@ -15,8 +16,32 @@ const ROOT = path.join(__dirname, '..')
 const CALLBACK_QUEUES = ['fairlane', 'quickq', 'fastq', 'async.queue', 'neo-async']
 const PROMISE_QUEUES = ['fastq.promise', 'p-limit', 'p-queue']
 
+/** fairlane without a scheduler is what the others are compared with; 'window' is a scheduler that does nothing. */
+const SCHEDULERS = ['fairlane', 'fair', 'capped', 'equal', 'window', 'quickq fair', 'quickq capped']
+
 const contenders = {
   fairlane: {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      return require('..')(runner, { concurrency })
+    }
+  },
+
+  fair: withScheduler('fair'),
+  capped: withScheduler('capped'),
+  equal: withScheduler('equal'),
+
+  // What the protocol of window schedulers costs by itself: the first job is always the one.
+  window: {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      const scheduler = { waiting () {}, start () {}, done () {}, select: () => 0 }
+      return require('..')(runner, { concurrency, scheduler })
+    }
+  },
+
+  // fairlane without a scheduler in a process in which queues of every other kind were busy before.
+  'fairlane, mixed': {
     package: 'fairlane',
     create (runner, { concurrency }) {
       return require('..')(runner, { concurrency })
@@ -30,6 +55,9 @@ const contenders = {
     },
     note: noteCallingBack
   },
+
+  'quickq fair': withQuickqScheduler('fair'),
+  'quickq capped': withQuickqScheduler('capped'),
 
   // Starts a job inside push() whenever a slot is free.
   fastq: {
@@ -136,6 +164,26 @@ const contenders = {
   }
 }
 
+function withScheduler (scheduler) {
+  return {
+    package: 'fairlane',
+    create (runner, { concurrency, clock, weights }) {
+      const schedulerOptions = weights === undefined || scheduler !== 'equal' ? undefined : { weights }
+      return require('..')(runner, { concurrency, scheduler, schedulerOptions, clock })
+    }
+  }
+}
+
+/** As it comes: it looks at the first 1,000 waiting jobs. */
+function withQuickqScheduler (scheduler) {
+  return {
+    package: 'quickq',
+    create (runner, { concurrency }) {
+      return require('quickq')(runner, { concurrency, scheduler })
+    }
+  }
+}
+
 /** The runner as a function of payload and callback, for queues that know no promises. */
 function callingBack (runner, style) {
   if (style !== 'promise') return runner
@@ -186,4 +234,4 @@ function entriesFor (names, style) {
   })
 }
 
-module.exports = { contenders, entriesFor, versionOf, CALLBACK_QUEUES, PROMISE_QUEUES }
+module.exports = { contenders, entriesFor, versionOf, CALLBACK_QUEUES, PROMISE_QUEUES, SCHEDULERS }

@@ -3,6 +3,7 @@
 // What runs now and how much is done: one rewritten line on a terminal, a line now and then elsewhere.
 
 const { performance } = require('node:perf_hooks')
+const { roundsOf } = require('./schedule')
 
 /** Without a terminal a line is written this often at most. */
 const PLAIN_LINE_MS = 15000
@@ -18,7 +19,7 @@ function createProgress (stream, cases, { quick, rounds }) {
   const begun = performance.now()
   let total = 0
   for (const benchCase of cases) {
-    for (const cell of benchCase.cells({ quick })) total += cell.weight * cell.contenders.length * rounds
+    for (const cell of benchCase.cells({ quick })) total += cell.weight * cell.contenders.length * roundsOf(benchCase, rounds)
   }
   let done = 0
   let lastLine = -Infinity
@@ -30,7 +31,7 @@ function createProgress (stream, cases, { quick, rounds }) {
     if (!stream.isTTY && now - lastLine < PLAIN_LINE_MS) return
     lastLine = now
     const text = `[${String(share).padStart(3)} %, ${clock(now - begun)}] ${benchCase.name}: ${cell.label}, ` +
-      `round ${round} of ${rounds}, ${contender.name}`
+      `round ${round} of ${roundsOf(benchCase, rounds)}, ${contender.name}`
     stream.write(stream.isTTY ? `\r\x1b[2K${text.slice(0, stream.columns - 1)}` : text + '\n')
   }
 

@@ -10,7 +10,8 @@ const { versionOf } = require('./contenders')
 const { summary } = require('./statistics')
 
 /** All cases, in the order in which they run. */
-const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http']
+const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
+  'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness']
 
 /** No measurement takes longer: it is stopped, and the cell says so. */
 const LIMIT_MS = 40000
@@ -19,7 +20,8 @@ const LIMIT_MS = 40000
  * @param {string} name one of CASES
  * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, optionally execArgv for
  *   its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells),
- *   derive(contenders) (adds metrics to rounds) and mustAgree (a field that has to be the same for all)
+ *   derive(contenders) (adds metrics to rounds), mustAgree (a field that has to be the same for all), isDeterministic (one
+ *   round tells all, and the result is the same for every Node) figures (tables.js) and page (which shows it, if not README.md)
  */
 function loadCase (name) {
   return require(`./cases/${name}`)
@@ -31,8 +33,9 @@ function loadCase (name) {
  * @returns {Promise<{ failures: string[], report: (object|undefined) }>} what went wrong; if nothing did, what the result
  *   file holds
  */
-async function runCase (benchCase, { quick, rounds, node, environment, progress }) {
+async function runCase (benchCase, { quick, rounds: askedRounds, node, environment, progress }) {
   const cells = benchCase.cells({ quick })
+  const rounds = roundsOf(benchCase, askedRounds)
   const failures = []
   if (benchCase.prepare) benchCase.prepare(cells)
 
@@ -50,6 +53,15 @@ async function runCase (benchCase, { quick, rounds, node, environment, progress 
   }
   if (failures.length > 0) return { failures }
   return { failures, report: reportOf(benchCase, cells, { rounds, environment }) }
+}
+
+/**
+ * @param {object} benchCase
+ * @param {number} asked
+ * @returns {number} how often each of its measurements is taken
+ */
+function roundsOf (benchCase, asked) {
+  return benchCase.isDeterministic ? 1 : asked
 }
 
 function mayRun (contender, budgetMs = Infinity) {
@@ -114,7 +126,7 @@ function disagreementIn (cell, field) {
 }
 
 function reportOf (benchCase, cells, { rounds, environment }) {
-  const { name, title, about, metrics } = benchCase
+  const { name, title, about, metrics, figures, isDeterministic } = benchCase
   const versions = {}
   for (const cell of cells) {
     for (const contender of cell.contenders) versions[contender.name] ??= versionOf(contender.name)
@@ -123,11 +135,11 @@ function reportOf (benchCase, cells, { rounds, environment }) {
     case: name,
     title,
     about,
-    date: new Date().toISOString(),
-    environment,
+    ...(isDeterministic ? { isDeterministic } : { date: new Date().toISOString(), environment }),
     versions,
     rounds,
     metrics,
+    figures,
     cells: cells.map(sumUp)
   }
 
@@ -153,4 +165,4 @@ function addSummaries (byName, key, noRatio) {
   }
 }
 
-module.exports = { CASES, loadCase, runCase }
+module.exports = { CASES, loadCase, runCase, roundsOf }

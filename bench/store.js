@@ -1,25 +1,32 @@
 'use strict'
 
-// The result files: results/<case>-node<major>.json, one per case and Node major.
+// The result files: results/<case>-node<major>.json, one per case and Node major; results/<case>.json for cases whose results
+// are the same everywhere.
 
 const fs = require('node:fs')
 const path = require('node:path')
 
 const FOLDER = path.join(__dirname, 'results')
 const NAME = /^(.+)-node(\d+)\.json$/
+const DETERMINISTIC_NAME = /^((?!.*-node\d+\.json).+)\.json$/
 
 /**
  * @param {object} report what runCase made
  * @returns {string} the file's path, from the repository's root
  */
 function saveResult (report) {
-  const name = `${report.case}-node${report.environment.major}.json`
+  const name = report.isDeterministic ? `${report.case}.json` : `${report.case}-node${report.environment.major}.json`
   fs.mkdirSync(FOLDER, { recursive: true })
   fs.writeFileSync(path.join(FOLDER, name), JSON.stringify(report, roundedNumber, 1) + '\n')
   return `bench/results/${name}`
 }
 
-/** Five significant digits are more than any measurement here has. */
+/**
+ * For JSON.stringify: five significant digits are more than any measurement here has.
+ * @param {string} key
+ * @param {any} value
+ * @returns {any}
+ */
 function roundedNumber (key, value) {
   if (typeof value !== 'number' || Number.isInteger(value)) return value
   return Number(value.toPrecision(5))
@@ -48,8 +55,18 @@ function loadResults (major) {
   return results
 }
 
+/** @returns {Object<string, object>} those that are the same for every Node, by case */
+function loadDeterministicResults () {
+  const results = {}
+  for (const name of fileNames()) {
+    const match = DETERMINISTIC_NAME.exec(name)
+    if (match) results[match[1]] = JSON.parse(fs.readFileSync(path.join(FOLDER, name), 'utf8'))
+  }
+  return results
+}
+
 function fileNames () {
   return fs.existsSync(FOLDER) ? fs.readdirSync(FOLDER) : []
 }
 
-module.exports = { FOLDER, saveResult, loadResults, majorsWithResults }
+module.exports = { FOLDER, saveResult, roundedNumber, loadResults, loadDeterministicResults, majorsWithResults }

@@ -3,7 +3,8 @@
 // Result files as tables, and tables as plain text or Markdown.
 // A case with several cells gives tables with a row per cell and a column per contender, one for each metric (and for each
 // set of contenders that can do the cells); a case with one cell gives one with a row per contender and a column per
-// metric. A value is the median over the rounds, ± half the range of all rounds, and × its ratio to fairlane's.
+// metric; a case that names its figures gives one table with a row per figure and a column per contender.
+// A value is the median over the rounds, ± half the range of all rounds, and × its ratio to fairlane's.
 
 /**
  * @param {object} report what a result file holds
@@ -15,6 +16,7 @@ function tablesOf (report, { spread = true } = {}) {
     spread: spread || name === 'fairlane',
     ratio: name !== 'fairlane'
   })
+  if (report.figures) return [tableOfFigures(report)]
   if (report.cells.length === 1) return [tableOfOne(report, show)]
 
   const tables = []
@@ -33,6 +35,26 @@ function tablesOf (report, { spread = true } = {}) {
   return tables
 }
 
+/**
+ * A table with a row per contender and a column per cell, of any cases.
+ * @param {Array<{ report: object, id: string, label: string }>} columns
+ * @returns {{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }}
+ */
+function shortTableOf (columns) {
+  const cells = columns.map(({ report, id }) => report.cells.find((cell) => cell.id === id))
+  const metrics = columns.map(({ report }) => report.metrics[0])
+  return {
+    title: '',
+    subtitle: '',
+    header: ['', ...columns.map(({ label }) => label)],
+    rows: ableIn(cells[0]).map((name) => [
+      name,
+      ...cells.map((cell, i) => cellText(cell.contenders[name], metrics[i], { spread: false, ratio: name !== 'fairlane' }))
+    ]),
+    notes: []
+  }
+}
+
 function tableOfOne (report, show) {
   const [cell] = report.cells
   return {
@@ -40,6 +62,20 @@ function tableOfOne (report, show) {
     subtitle: cell.label,
     header: ['', ...report.metrics.map(withUnit)],
     rows: ableIn(cell).map((name) => [name, ...report.metrics.map((metric) => show(cell, name, metric))]),
+    notes: notesOf(report, report.cells)
+  }
+}
+
+function tableOfFigures (report) {
+  const names = ableIn(report.cells[0])
+  return {
+    title: report.title,
+    subtitle: 'ten slots',
+    header: ['', '', 'ideal', ...names],
+    rows: report.figures.map(({ id, key, label, ideal }) => {
+      const { label: load, contenders } = report.cells.find((cell) => cell.id === id)
+      return [load, label, ideal, ...names.map((name) => number(contenders[name][key].median))]
+    }),
     notes: notesOf(report, report.cells)
   }
 }
@@ -83,6 +119,11 @@ function number (value) {
   return value.toFixed(size >= 10 ? 1 : 2)
 }
 
+/** Columns without a name say what the row is. */
+function isText (header, column) {
+  return header[column] === ''
+}
+
 function notesOf (report, cells) {
   const notes = new Map()
   for (const { id, style = id, contenders } of cells) {
@@ -108,7 +149,7 @@ function toText ({ title, subtitle, header, rows, notes }) {
   const lines = [header, ...rows]
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column].length)))
   const aligned = lines.map((line) =>
-    line.map((text, column) => column === 0 ? text.padEnd(widths[0]) : text.padStart(widths[column])).join('   ').trimEnd())
+    line.map((text, column) => isText(header, column) ? text.padEnd(widths[column]) : text.padStart(widths[column])).join('   ').trimEnd())
   return [`${title}: ${subtitle}`, '', ...aligned, ...notes.map((note) => `  ${note}`)].join('\n')
 }
 
@@ -118,9 +159,9 @@ function toText ({ title, subtitle, header, rows, notes }) {
  */
 function toMarkdown ({ header, rows, notes }) {
   const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  const table = [line(header), `|${header.map((_, column) => column === 0 ? '---' : '--:').join('|')}|`, ...rows.map(line)]
+  const table = [line(header), `|${header.map((_, column) => isText(header, column) ? '---' : '--:').join('|')}|`, ...rows.map(line)]
   if (notes.length > 0) table.push('', notes.map((note) => `*${note}*`).join('<br>\n'))
   return table.join('\n')
 }
 
-module.exports = { tablesOf, toText, toMarkdown, number }
+module.exports = { tablesOf, shortTableOf, toText, toMarkdown, number }

@@ -10,9 +10,8 @@
 // Cold: the first burst of the process. Warm: the mean of later runs, after some that aren't measured; the mean and not
 // the median, because what a queue leaves to the garbage collector is paid in one run out of ten.
 
-const { performance } = require('node:perf_hooks')
 const { CALLBACK_QUEUES, PROMISE_QUEUES, entriesFor } = require('../contenders')
-const { createLoad } = require('../load')
+const { createLoad, coldAndWarm } = require('../load')
 
 /**
  * Per size: bursts in one run (small ones are too short to time alone), runs before measuring (after a million jobs
@@ -28,9 +27,6 @@ const QUICK_SIZES = [
   { jobs: 1e4, name: '1e4', bursts: 1, warmups: 1, runs: 1 },
   { jobs: 1e5, name: '1e5', bursts: 1, warmups: 0, runs: 1 }
 ]
-
-/** A child that has measured for so long starts no further run. */
-const ENOUGH_MS = 3000
 
 module.exports = {
   name: 'fifo',
@@ -60,23 +56,7 @@ module.exports = {
     return cells
   },
 
-  async measure ({ style, jobs, bursts, warmups, runs }, contender) {
-    const load = createLoad(contender, style)
-    await load.renew()
-    const cold = await load.run(jobs)
-    for (let i = 0; i < warmups; i++) {
-      await load.renew()
-      await load.run(jobs, bursts)
-    }
-    const begun = performance.now()
-    let sum = 0
-    let measured = 0
-    while (measured < runs && performance.now() - begun < ENOUGH_MS) {
-      await load.renew()
-      sum += await load.run(jobs, bursts)
-      measured++
-    }
-    await load.check()
-    return { cold, warm: sum / measured }
+  measure ({ style, ...size }, contender) {
+    return coldAndWarm(createLoad(contender, style), size)
   }
 }

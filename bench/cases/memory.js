@@ -8,6 +8,7 @@
 // The same queue was filled once before, as another instance, so that compiled code is not counted.
 
 const { CALLBACK_QUEUES, PROMISE_QUEUES, contenders, entriesFor } = require('../contenders')
+const { heldBytes } = require('../heap')
 
 module.exports = {
   name: 'memory',
@@ -59,13 +60,4 @@ async function fill (contender, jobs) {
 
 function fail () {
   throw new Error('a job settled that never ends')
-}
-
-/** What the process holds once everything that was under way has come to rest. */
-async function heldBytes () {
-  await new Promise((resolve) => setTimeout(resolve, 10))
-  globalThis.gc()
-  globalThis.gc()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
 }

@@ -1,0 +1,54 @@
+'use strict'
+
+// Question: what does a job cost when a scheduler chooses it, with 100 to 1,000,000 jobs of ten types waiting?
+//
+// As the case fifo, but each job has a type, ten of them in turn; fairlane without a scheduler gets the same calls and
+// ignores the types. 'window' is a custom scheduler of quickq's protocol that does nothing but take the first job.
+
+const { SCHEDULERS, entriesFor } = require('../contenders')
+const { createLoad, coldAndWarm, typeNames } = require('../load')
+
+const SIZES = [
+  { jobs: 1e2, name: '1e2', bursts: 100, warmups: 30, runs: 30 },
+  { jobs: 1e4, name: '1e4', bursts: 1, warmups: 40, runs: 60 },
+  { jobs: 1e5, name: '1e5', bursts: 1, warmups: 5, runs: 10 },
+  { jobs: 1e6, name: '1e6', bursts: 1, warmups: 0, runs: 2 }
+]
+const QUICK_SIZES = [{ jobs: 1e4, name: '1e4', bursts: 1, warmups: 0, runs: 1 }]
+
+const TYPES = typeNames(10)
+
+module.exports = {
+  name: 'schedulers',
+  page: 'docs/schedulers.md',
+  budgetMs: 20000,
+  title: 'A job that a scheduler chooses, by jobs waiting',
+  about: 'Jobs of ten types in turn, from before the first push until the last completion, 10 at a time; the runner does ' +
+    'nothing but complete in the named style. fairlane is the queue without a scheduler, window a custom scheduler that ' +
+    'always takes the first job.',
+  metrics: [
+    { key: 'warm', label: 'warm', unit: 'ns/job' },
+    { key: 'cold', label: 'cold', unit: 'ns/job' }
+  ],
+
+  cells ({ quick }) {
+    const cells = []
+    for (const style of ['sync', 'setImmediate']) {
+      for (const size of quick ? QUICK_SIZES : SIZES) {
+        cells.push({
+          id: `${style}-${size.name}`,
+          label: `${style}, ${size.jobs.toLocaleString('en')} waiting`,
+          style,
+          ...size,
+          contenders: entriesFor(SCHEDULERS, style),
+          weight: size.jobs >= 1e6 ? 8 : 2
+        })
+      }
+    }
+    return cells
+  },
+
+  measure ({ style, ...size }, contender) {
+    return coldAndWarm(createLoad(contender, style, TYPES), size)
+  }
+}
