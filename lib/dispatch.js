@@ -111,6 +111,20 @@ class Dispatch {
   }
 
   /**
+   * Starts what may start before it returns, at least one job per free slot; for facades whose originals start jobs
+   * inside push. If the caller's code is on the stack it does nothing: that refills the slots when it returns.
+   */
+  startNow () {
+    if (this.isBusy) return
+    this.isBusy = this.isCut = true
+    this.isYielding = false
+    this.untilLook = this.concurrency - this.running + 1
+    this.fillOn()
+    this.untilLook = this.stride
+    this.notify()
+  }
+
+  /**
    * The callback is called once all jobs accepted up to now have settled, never synchronously.
    * O(1): jobs carry the number of the flush that they came after, and each flush counts its own.
    */

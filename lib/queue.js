@@ -17,6 +17,9 @@ const PAUSED = -1
 const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, misuse: 0 }
 const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
+// The name of a method for facades (compat) only: what may start, starts before it returns.
+const START_NOW = Symbol('startNow')
+
 /**
  * A job queue. Made by `fairlane(runner, options)` or `new Queue(runner, options)`.
  * Emits `drain` each time the last job has ended.
@@ -265,6 +268,10 @@ class Queue extends EventEmitter {
     return { accepted, waiting, running, done, failed, cancelled, rejected: 0, misuse, overrun: 0, types: this.#list.typesCount }
   }
 
+  [START_NOW] () {
+    this.#dispatch.startNow()
+  }
+
   #readType (type, method) {
     if (this.#scheduler === null) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: a queue without a scheduler has no types`)
@@ -359,4 +366,4 @@ function afterConfigure (scheduler, listener) {
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
 }
 
-module.exports = { Queue }
+module.exports = { Queue, START_NOW }

@@ -15,6 +15,16 @@ describe('the published package', function () {
     assert.deepEqual(packedFiles(), [...papers, ...entries, ...codeBelow('lib'), ...codeBelow('schedulers')].sort())
   })
 
+  it('contains all that its entries name', () => {
+    const { exports } = require(join(root, 'package.json'))
+    const named = Object.values(exports).flatMap(function targets (entry) {
+      return typeof entry === 'string' ? entry.slice('./'.length) : Object.values(entry).flatMap(targets)
+    })
+    const packed = packedFiles()
+    assert.deepEqual(named.filter(file => !packed.includes(file)), [])
+    for (const peer of ['quickq', 'fastq', 'async']) assert(named.includes(`lib/compat/${peer}.js`))
+  })
+
   it('is clean by publint', async () => {
     const { code, stdout } = await tool('publint', 'publint', ['--strict'])
     assert.equal(code, 0, stdout)

@@ -27,6 +27,22 @@ describe('the entries of the package', () => {
     `])
   })
 
+  it('of the facades are the same for import and for require', async () => {
+    await assertRuns(['--input-type=module', '--eval', `
+      import assert from 'node:assert'
+      import { createRequire } from 'node:module'
+      import quickq from 'fairlane/compat/quickq'
+      import fastq, { promise } from 'fairlane/compat/fastq'
+      import async, { queue, priorityQueue, cargo, cargoQueue } from 'fairlane/compat/async'
+      const require = createRequire(import.meta.url)
+      assert.equal(quickq, require('fairlane/compat/quickq'))
+      assert.equal(fastq, require('fairlane/compat/fastq'))
+      assert.equal(promise, fastq.promise)
+      assert.equal(async, require('fairlane/compat/async'))
+      assert.deepEqual({ queue, priorityQueue, cargo, cargoQueue }, { ...async })
+    `])
+  })
+
   it('load the core and its three dependencies, nothing else', async () => {
     const { code, stdout, stderr } = await node(['--eval', `
       const { sep } = require('node:path')

@@ -29,6 +29,10 @@ const rooms = {
   'lib/testing/index.js': ['lib/testing/clock.js', 'lib/testing/scheduler.js'],
   'lib/testing/clock.js': ['lib/heap.js'],
   'lib/testing/scheduler.js': ['lib/testing/clock.js', 'lib/options.js', 'lib/lists/lanes.js', 'lib/lists/window.js'],
+  'lib/compat/quickq.js': ['index.js'],
+  'lib/compat/fastq.js': ['index.js', 'lib/queue.js', 'lib/clock.js', 'lib/errors.js'],
+  'lib/compat/async.js': ['qlist', 'index.js', 'lib/queue.js', 'lib/clock.js', 'lib/errors.js', 'lib/compat/priority.js'],
+  'lib/compat/priority.js': ['lib/heap.js'],
   'schedulers/index.js': ['schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
   'schedulers/fair.js': ['lib/heap.js', 'schedulers/options.js'],
   'schedulers/capped.js': ['lib/heap.js', 'schedulers/options.js'],
@@ -81,5 +85,5 @@ function resolve (from, path) {
   const target = posix.join(posix.dirname(from), path)
   if (target.endsWith('.js')) return target
   const candidates = [`${target}.js`, posix.join(target, 'index.js')]
-  return candidates.find(candidate => filesBelow(candidate.split('/')[0]).includes(candidate)) ?? target
+  return candidates.find(isPresent) ?? target
 }
