@@ -67,7 +67,8 @@ class Capped {
   }
 
   ended (lane) {
-    this.place(lane)
+    // who is below the cap stays there
+    if (lane.state.heap === this.capped) this.place(lane)
   }
 
   removed (lane) {

@@ -73,6 +73,7 @@ class Equal {
     this.virtualTime = 0
     this.mostUsed = 0
     this.recent = new Float64Array(RECENT_COUNT)
+    this.least = new Float64Array(Math.ceil(LOW_QUANTILE * RECENT_COUNT)) // scratch of learn()
     this.least = new Float64Array(Math.ceil(LOW_QUANTILE * RECENT_COUNT))
     this.endedCount = 0
     this.lowMs = 0

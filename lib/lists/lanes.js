@@ -330,7 +330,6 @@ class Lanes extends Scheduled {
 
   /** The scheduler has other options: types that it names now get lanes of their own. O(types in overflow lanes). */
   configured () {
-    if (!this.knowsNames) return
     for (const shared of this.overflow) {
       if (shared === undefined) continue
       for (const type of [...shared.typeCounts.keys(), ...shared.typeStarts.keys()]) {
