@@ -70,6 +70,18 @@ for (const scheduler of ['equal', 'capped']) {
   })
 }
 
+describe('configure() of a queue with few of its shared lanes in use', function () {
+  it('names types in any of them', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { scheduler: 'equal', maxTypes: 9, concurrency: 100 })
+    for (let i = 0; i < 9; i++) queue.pushType(`own ${i}`, i)
+    queue.pushType('x', 1).pushType('x', 2)
+    queue.scheduler.configure({ typeCaps: { x: 1 } })
+    await quiet()
+    assert.equal(runningOf(gate, 'x'), 1)
+  })
+})
+
 describe('one scheduler object', function () {
   const scheduler = () => ({ waiting () {}, start () {}, done () {}, select: () => 0, configure () {} })
 
