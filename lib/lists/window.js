@@ -28,6 +28,8 @@ class TypeRecord {
     this.failed = 0
     this.cancelled = 0
     this.misuse = 0
+    this.rejected = 0
+    this.overrun = 0
   }
 }
 
@@ -75,6 +77,7 @@ class Window extends Scheduled {
     this.records.push(record)
     this.payloads.push(payload)
     this.settlers.push(whenSettled)
+    if (typeof whenSettled === 'object') whenSettled.at = this.nextNumber
     this.numbers.push(this.nextNumber++)
     this.accept(record)
   }
@@ -85,6 +88,7 @@ class Window extends Scheduled {
     this.payloads.unshift(payload)
     this.settlers.unshift(whenSettled)
     this.numbers.unshift(--this.firstNumber)
+    if (typeof whenSettled === 'object') whenSettled.at = this.firstNumber
     this.accept(record)
   }
 
@@ -115,10 +119,10 @@ class Window extends Scheduled {
     return true
   }
 
-  /** A job that take() gave out has ended. */
+  /** A job that take() gave out has ended. hasFailed is undefined if it had been counted before. */
   ended (record, startedAt, hasFailed) {
     if (hasFailed) record.failed++
-    else record.done++
+    else if (hasFailed === false) record.done++
     record.running--
     this.running--
     this.forgetIfIdle(record)
@@ -158,17 +162,24 @@ class Window extends Scheduled {
     for (const { payload, whenSettled, number, type } of found) {
       const at = this.indexOf(number)
       if (at === -1) continue // test has removed it
-      const record = this.records.peekAt(at)
       removed.pushOf(this.generationOf(number), payload, whenSettled)
-      this.removeAt(at)
-      record.cancelled++
-      this.forgetIfIdle(record)
+      this.takeOut(at)
       types.push(type)
     }
     this.compactIfSparse()
     if (typeof this.scheduler.removed === 'function') for (const type of types) this.tellRemoved(type)
     return removed
   }
+
+  /** Takes out the job of a ticket. O(log n) amortised, and what the scheduler takes. */
+  drop (ticket) {
+    const type = this.takeOut(this.indexOf(ticket.at))
+    this.compactIfSparse()
+    if (typeof this.scheduler.removed === 'function') this.tellRemoved(type)
+  }
+
+  /** Types can not be paused here. */
+  resumeAllTypes () {}
 
   /** What is counted of a type, if it has jobs. */
   countsOf (type) {
@@ -221,6 +232,15 @@ class Window extends Scheduled {
     if (Number.isInteger(at) && this.records.peekAt(at) !== undefined) return at
     this.blame('select() returned what is not the index of a waiting job')
     return 0
+  }
+
+  /** Takes out a job, but for telling the scheduler. @returns its type */
+  takeOut (at) {
+    const record = this.records.peekAt(at)
+    this.removeAt(at)
+    record.cancelled++
+    this.forgetIfIdle(record)
+    return record.type
   }
 
   /** Has a hole in the place of a job, or, in the first place, closes ranks up to the next job. */

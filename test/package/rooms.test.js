@@ -11,13 +11,19 @@ const LEAVES = ['lib/errors.js', 'lib/clock.js', 'lib/context.js']
 const rooms = {
   'index.js': ['lib/queue.js', 'lib/errors.js'],
   'lib/queue.js': [
-    'eventemitter3', ...LEAVES, 'lib/options.js', 'lib/dispatch.js', 'lib/ticket.js', 'lib/admission.js',
+    'eventemitter3', ...LEAVES, 'lib/options.js', 'lib/dispatch.js', 'lib/ticket.js', 'lib/admission.js', 'lib/closing.js',
+    'lib/map.js', 'lib/stall.js',
     'lib/lists/fifo.js', 'lib/lists/window.js', 'lib/lists/lanes.js', 'schedulers/index.js'
   ],
   'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES],
   'lib/options.js': ['lib/errors.js', 'lib/clock.js'],
-  'lib/ticket.js': LEAVES,
+  'lib/ticket.js': [...LEAVES, 'lib/deadlines.js', 'lib/signals.js'],
   'lib/admission.js': LEAVES,
+  'lib/closing.js': LEAVES,
+  'lib/deadlines.js': ['lib/heap.js'],
+  'lib/map.js': ['qlist'],
+  'lib/signals.js': [],
+  'lib/stall.js': ['lib/errors.js'],
   'lib/lists/fifo.js': ['qlist'],
   'lib/lists/scheduled.js': ['qlist', 'lib/errors.js'],
   'lib/lists/window.js': ['qlist', 'lib/lists/fifo.js', 'lib/lists/scheduled.js'],
