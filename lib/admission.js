@@ -47,11 +47,14 @@ class Admission {
     if (this.isClosed) return false
     if (!this.isLimited) return true
     const { list, dispatch, maxWaiting } = this
-    const room = maxWaiting + Math.max(0, dispatch.concurrency - dispatch.running) - list.size
-    if (room <= 0) return this.meets(QUEUE, list.size, maxWaiting)
+    const mostWaiting = maxWaiting + Math.max(0, dispatch.concurrency - dispatch.running)
+    const room = mostWaiting - list.size
+    if (room <= 0) return this.meets(QUEUE, list.size, mostWaiting)
     if (type === undefined || !this.hasTypes) return true
     const { all, byType } = this.maxWaitingPerType
-    const waiting = list.countsOf(type)?.size ?? 0
+    const counts = list.countsOf(type)
+    // one that is named has, or will have, a lane of its own
+    const waiting = counts === undefined || (counts.type !== type && byType.has(type)) ? 0 : counts.size
     const limit = Math.min(byType.get(type) ?? all, Math.max(1, SHARE_OF_ROOM * room))
     return waiting < limit || this.meets(TYPE, waiting, limit)
   }
@@ -157,7 +160,7 @@ class Admission {
   }
 }
 
-/** How many jobs end per ms: between one and two windows back, or the last known if nobody looked for longer. */
+/** How many jobs end per ms, over the last one to two windows; the last known if nobody looked for longer. */
 class Rate {
   constructor (clock) {
     this.clock = clock
@@ -171,7 +174,8 @@ class Rate {
       this.older = time - this.newer.time >= 10 * RATE_WINDOW_MS ? { time, count } : this.newer
       this.newer = { time, count }
     }
-    if (count > this.older.count && time > this.older.time) this.perMs = (count - this.older.count) / (time - this.older.time)
+    const ms = time - this.older.time
+    if (ms > 0) this.perMs = count > this.older.count ? (count - this.older.count) / ms : Math.min(this.perMs, 1 / ms)
   }
 }
 

@@ -66,12 +66,9 @@ class Mapping {
         }
         const { done, value } = await this.pull()
         if (done) break
-        if (!await this.hasRoom()) return
-        this.start(value)
+        if (await this.hasRoom()) this.start(value)
       }
-      this.isSourceOver = true
     } catch (err) {
-      this.isSourceOver = true
       this.fail(err)
     }
     wake(this.wakeConsumer)
@@ -81,7 +78,11 @@ class Mapping {
     this.isPulling = true
     try {
       const { done, value } = await this.iterator.next()
+      if (done) this.isSourceOver = true
       return { done, value: this.isAsync ? value : await value }
+    } catch (err) {
+      this.isSourceOver = true
+      throw err
     } finally {
       this.isPulling = false
     }
@@ -129,10 +130,8 @@ class Mapping {
   async end () {
     if (!this.isOver) this.stop()
     if (this.isSourceOver || typeof this.iterator.return !== 'function') return
-    this.isSourceOver = true
-    const isPulling = this.isPulling
     const returned = Promise.resolve(this.iterator.return())
-    if (isPulling) returned.catch(() => {})
+    if (this.isPulling) returned.catch(() => {})
     else await returned
   }
 }
