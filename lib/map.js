@@ -21,7 +21,8 @@ class Mapping {
     this.pending = new QList() // entries in the order in which they are to be given out; if not ordered, those that settled
     this.pendingCount = 0 // taken from the source and not given out
     this.isPulling = false // the source is at work
-    this.isSourceOver = false
+    this.isSourceOver = false // it has ended or failed by itself
+    this.isPumped = false
     this.isOver = false
     this.hasFailed = false
     this.error = undefined
@@ -53,7 +54,7 @@ class Mapping {
   }
 
   isDry () {
-    return this.isSourceOver && this.pendingCount === 0
+    return this.isPumped && this.pendingCount === 0
   }
 
   /** Moves values from the source into the queue for as long as somebody wants results. */
@@ -71,6 +72,7 @@ class Mapping {
     } catch (err) {
       this.fail(err)
     }
+    this.isPumped = true
     wake(this.wakeConsumer)
   }
 
