@@ -25,6 +25,9 @@ const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejecte
 const NO_EXTRAS = {}
 const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
+/** What checkInvariants() looks at; no part of the API. */
+let inside
+
 /** An event emitter that knows when somebody begins to listen. */
 class Emitter extends EventEmitter {
   #whenListened
@@ -69,9 +72,8 @@ class Queue extends Emitter {
   #keepsContext
   #isGuarded // jobs may be refused, or all need tickets: push has more to do than to put them into the list
 
-  /** What checks and tests look at; no part of the API. */
-  static inside (queue) {
-    return { list: queue.#list, dispatch: queue.#dispatch, desk: queue.#desk, admission: queue.#admission }
+  static {
+    inside = queue => ({ list: queue.#list, dispatch: queue.#dispatch, desk: queue.#desk, admission: queue.#admission })
   }
 
   /**
@@ -573,4 +575,4 @@ function wakeAfterConfigure (scheduler, wake) {
   Object.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
 }
 
-module.exports = { Queue }
+module.exports = { Queue, inside }
