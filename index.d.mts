@@ -11,10 +11,12 @@ export declare const FairlaneError: fairlane.FairlaneErrorConstructor
 export type FairlaneError = fairlane.FairlaneError
 
 export type {
+  AddOptions,
   AnyRunner,
   CallQueue,
   Callback,
   Clock,
+  CloseOptions,
   Done,
   EitherOptions,
   ErrorCode,
@@ -23,6 +25,7 @@ export type {
   JobContext,
   Lane,
   LaneScheduler,
+  MapOptions,
   NewQueue,
   PromiseOptions,
   PromiseRunner,

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" />
+
 // Written by hand. `P` is the payload of a job, `R` its result.
 // test/types checks this file; test/errors holds the codes equal to lib/errors.js and README.md.
 
@@ -19,17 +21,32 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_TYPE'
     | 'FAIRLANE_ERR_CALLBACK'
     | 'FAIRLANE_ERR_ARGUMENT'
+    | 'FAIRLANE_ERR_QUEUE_FULL'
+    | 'FAIRLANE_ERR_TYPE_FULL'
+    | 'FAIRLANE_ERR_TIMEOUT'
+    | 'FAIRLANE_ERR_MAX_WAIT'
+    | 'FAIRLANE_ERR_ABORTED'
     | 'FAIRLANE_ERR_CLEARED'
+    | 'FAIRLANE_ERR_CLOSED'
 
   /** Codes of warnings, which arrive on `process.on('warning')`. */
   type WarningCode =
     | 'FAIRLANE_WARN_SETTLED_TWICE'
+    | 'FAIRLANE_WARN_STALLED'
 
   /** An error that the queue made while it ran. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
   interface FairlaneError extends Error {
     readonly code: ErrorCode
-    /** The reason given to `clear`, or the falsy value which a runner threw. */
+    /** The reason given to `clear`, that of a signal, or the falsy value which a runner threw. */
     cause?: unknown
+    /** Of refusals, as the next three: the type of the job. */
+    type?: string | undefined
+    /** How many jobs waited, in all or of the type. */
+    waiting?: number
+    /** How many may. */
+    limit?: number
+    /** In about so many ms there will be room, by the recent rate of completions. */
+    retryAfterMs?: number
   }
 
   interface FairlaneErrorConstructor {
@@ -51,11 +68,11 @@ declare namespace fairlane {
    */
   type Done<R = any> = (error?: any, result?: R) => void
 
-  /** What a runner can know about its job. Frozen, and shared by the jobs of a queue, or of a type with a scheduler. */
+  /** What a runner can know about its job. Frozen; shared by the jobs of a queue or type unless they have extras. */
   interface JobContext {
     /** The tenant. Undefined on a queue without scheduler. */
     readonly type: string | undefined
-    /** Shared by all jobs of the queue; made when it is first read. */
+    /** Aborts when the job is settled while it runs. Made when it is first read. */
     readonly signal: AbortSignal
     /** 1 for the first run of a job. */
     readonly attempt: number
@@ -110,6 +127,51 @@ declare namespace fairlane {
      * @default Infinity
      */
     maxTypes?: number | undefined
+
+    /**
+     * How many jobs may wait beyond those that fill free slots; with a scheduler also a dynamic threshold for each type.
+     *
+     * @default Infinity
+     */
+    maxWaiting?: number | undefined
+
+    /**
+     * How many jobs of a type may wait: for each, or by type. Only with a scheduler.
+     *
+     * @default Infinity
+     */
+    maxWaitingPerType?: number | Readonly<Record<string, number>> | ReadonlyMap<string, number> | undefined
+
+    /**
+     * A job that has waited longer is cancelled.
+     *
+     * @default Infinity
+     */
+    maxWaitMs?: number | undefined
+
+    /**
+     * A job that has run longer fails.
+     *
+     * @default Infinity
+     */
+    timeoutMs?: number | undefined
+
+    /**
+     * Whether a runner whose job has timed out keeps its slot until it ends.
+     *
+     * @default 'hold'
+     */
+    onTimeout?: 'hold' | 'release' | undefined
+
+    /** Closes the queue at once when it aborts, as `close({ drain: false })`. */
+    signal?: AbortSignal | undefined
+
+    /**
+     * Whether runner and callback run in the AsyncLocalStorage context of the push.
+     *
+     * @default false
+     */
+    keepContext?: boolean | undefined
 
     /** Where time comes from. Default: the system's. */
     clock?: Clock | undefined
@@ -191,15 +253,46 @@ declare namespace fairlane {
     readonly payload: P
   }
 
+  interface AddOptions {
+    /** With a scheduler it is needed; without one it is ignored. */
+    type?: unknown
+    /** @default false */
+    unshift?: boolean | undefined
+    /** Cancels the job, waiting or running. */
+    signal?: AbortSignal | undefined
+    /** Instead of the queue's. */
+    timeoutMs?: number | undefined
+    /** Instead of the queue's. */
+    maxWaitMs?: number | undefined
+  }
+
+  interface MapOptions {
+    /** Of all the jobs. With a scheduler it is needed. */
+    type?: unknown
+    /** Whether results come in the order of the source; else as jobs end. @default true */
+    ordered?: boolean | undefined
+    /** How many values are taken ahead. Default: 2 × concurrency. */
+    maxPending?: number | undefined
+    /** Whether failures are given as results. @default false */
+    settled?: boolean | undefined
+  }
+
+  interface CloseOptions {
+    /** Whether accepted jobs may finish. @default true */
+    drain?: boolean | undefined
+    /** With `drain`, after so many ms the rest is cancelled. Without, how long to wait for runners; default: one turn. */
+    timeoutMs?: number | undefined
+  }
+
   /** Counts since the queue was made, but for `waiting`, `running` and `types`, which are of now. */
   interface QueueStats {
-    /** Jobs taken in: `waiting + running + done + failed + cancelled`. */
+    /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs that still hold a slot. */
     accepted: number
     waiting: number
     running: number
     done: number
     failed: number
-    /** Jobs taken out by `remove` or `clear`. */
+    /** Jobs ended by `remove`, `clear`, `close`, a signal or `maxWaitMs`. */
     cancelled: number
     /** Jobs refused. */
     rejected: number
@@ -214,6 +307,14 @@ declare namespace fairlane {
   interface QueueEvents {
     /** The queue has emptied: nothing waits, nothing runs. Comes after the `drain` function. */
     drain: () => void
+    /** Jobs begin to be refused. */
+    saturated: () => void
+    /** All jobs are accepted again. */
+    unsaturated: () => void
+    /** A job has failed that was started while somebody listened. Comes after its callback. */
+    jobfailed: (error: any, job: { type: string | undefined, payload: any }) => void
+    /** The queue has closed; so many runners had not ended. */
+    close: (abandonedCount: number) => void
   }
 
   /** Runs jobs in arrival order, at most `concurrency` of them at once. Each settles exactly once. */
@@ -226,6 +327,8 @@ declare namespace fairlane {
     readonly waiting: number
     /** True from `pause()`, or from setting `concurrency` to 0 or below, until `resume()` or a positive `concurrency`. */
     readonly paused: boolean
+    /** True from the first `close()` on. */
+    readonly closed: boolean
     /** The object that was given, or that was made for a name; null without a scheduler. */
     readonly scheduler: LaneScheduler | WindowScheduler | null
 
@@ -269,7 +372,40 @@ declare namespace fairlane {
     /** As `pushType`, but at the head. */
     unshiftType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
 
-    /** Starts no more jobs: sets `concurrency` to -1. Running jobs finish. */
+    /**
+     * Queues a job. O(1); the promise rejects with what it fails, is cancelled or is refused with.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_TYPE_REQUIRED if there is no type and the queue has a scheduler
+     */
+    add (payload: P, options?: AddOptions): Promise<R>
+
+    /**
+     * Runs a job for each value of a source; takes values as results are asked for. Throws as `add`.
+     * A break or the first failure aborts what it has queued.
+     */
+    map (source: Iterable<P> | AsyncIterable<P>, options: MapOptions & { settled: true }): AsyncGenerator<PromiseSettledResult<R>, void, void>
+    map (source: Iterable<P> | AsyncIterable<P>, options?: MapOptions): AsyncGenerator<R, void, void>
+
+    /**
+     * Resolves when a push (of that type) would be accepted, at once if so; rejects with FAIRLANE_ERR_CLOSED when the queue
+     * closes. A level, not a reservation.
+     */
+    ready (type?: unknown): Promise<void>
+
+    /**
+     * Refuses new jobs, lifts pauses, and resolves when the accepted ones have ended or were given up, with the number of
+     * runners that had not ended. A later call can only make it end sooner.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
+     */
+    close (options?: CloseOptions): Promise<number>
+
+    /** As `close()`. */
+    [Symbol.asyncDispose] (): Promise<void>
+
+    /** Starts no more jobs: sets `concurrency` to -1. Running jobs finish. No effect once closed. */
     pause (): Queue<P, R>
 
     /**

@@ -3,9 +3,16 @@
 // Turns of the event loop and time, in Node and in browsers. Taken once when the module loads, so that test doubles
 // of the global timers don't stop a queue in the middle of its work.
 
-const { performance, queueMicrotask } = globalThis
+const { performance, queueMicrotask, setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
 
-module.exports = { now, defer: deferral(), rethrow }
+// Called with no receiver of their own, which browsers want.
+const systemClock = {
+  now,
+  setTimeout: (fn, ms) => startTimer(fn, ms),
+  clearTimeout: timer => stopTimer(timer)
+}
+
+module.exports = { now, defer: deferral(), rethrow, systemClock }
 
 /** Milliseconds from an arbitrary start, with fractions; never goes back. */
 function now () {

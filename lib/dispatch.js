@@ -25,10 +25,12 @@ const MAX_STRIDE = 32
 const FULFILLED = Symbol('fulfilled')
 const THROWN = Symbol('thrown')
 
-// The states of a started job.
-const ON_STACK = 0 // its runner has not returned
-const PENDING = 1
-const ENDED = 2
+// The states of a started job. One that pends has its place among dispatch.pending for a state, 0 or more: a field of its
+// own for that costs a synchronous job 3 ns.
+const ON_STACK = -1 // its runner has not returned
+const ENDED = -2
+const OVERDUE = -3 // settled by a timeout, an abort or close; its runner goes on, in its slot
+const RELEASED = -4 // ... and without its slot
 
 /** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
 class Running {
@@ -41,17 +43,33 @@ class Running {
   }
 }
 
+/** In the place of a callback, or ticket, while somebody listens to failures: calls back, then tells them. */
+class Witness {
+  constructor (dispatch, whenSettled, type, payload) {
+    this.dispatch = dispatch
+    this.whenSettled = whenSettled
+    this.about = { type, payload }
+  }
+
+  settle (err, result) {
+    const { whenSettled } = this
+    if (whenSettled !== undefined) callSafely(() => tell(whenSettled, err, result))
+    if (err) this.dispatch.hooks.onFailure(err, this.about)
+  }
+}
+
 class Dispatch {
   /**
    * @param {Function} runner
    * @param {object} list where jobs wait (lib/lists)
    * @param {{ concurrency: number, settleBy: string }} options
-   * @param {() => void} onDrain called each time the last job has ended
+   * @param {object} hooks what the queue does: `onDrain()` each time the last job has ended, `onLevel()` if isWatched and
+   *   fewer jobs may wait, `onFailure(err, { type, payload })` for jobs that were started while isObserved
    */
-  constructor (runner, list, options, onDrain) {
+  constructor (runner, list, options, hooks) {
     this.runner = runner
     this.list = list
-    this.onDrain = onDrain
+    this.hooks = hooks
     this.concurrency = options.concurrency
     this.givesDone = options.settleBy !== 'promise'
     this.takesReturn = options.settleBy !== 'callback'
@@ -61,11 +79,19 @@ class Dispatch {
     this.done = 0
     this.failed = 0
     this.cancelled = 0
+    this.rejected = 0
     this.misuse = 0
+    this.overrun = 0 // runners that go on without a slot
+    this.heldCount = 0 // runners that go on in their slot though their jobs have settled
+    this.isObserved = false // somebody listens to failures
+    this.pending = [] // started jobs whose runners have returned and that have not settled, in no order; then undefined
+    this.pendingCount = 0
+    this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
 
     this.scope = asyncScope()
     this.pristineScope = asyncScope() // runs none of the caller's code: others are made in it
     this.abortController = undefined
+    this.abortReason = undefined
 
     this.isBusy = false // jobs are being started or called back on this stack: whoever does so refills the slots
     this.isWaking = false // a pass in the next turn of the event loop is due, or it is going on
@@ -89,12 +115,16 @@ class Dispatch {
     this.flushes = new QList() // of { unsettled, accepted, callbacks }, one per generation, the last is generation - 1
     this.flushingCount = 0
     this.isFlushing = false
+    this.isWatched = false // the queue wants to know when fewer jobs wait
     this.idleWaiters = []
   }
 
   /** The AbortSignal of all jobs without one of their own. */
   get signal () {
-    if (this.abortController === undefined) this.abortController = new AbortController()
+    if (this.abortController === undefined) {
+      this.abortController = new AbortController()
+      if (this.abortReason !== undefined) this.abortController.abort(this.abortReason)
+    }
     return this.abortController.signal
   }
 
@@ -129,7 +159,7 @@ class Dispatch {
    * O(1): jobs carry the number of the flush that they came after, and each flush counts its own.
    */
   fflush (callback) {
-    const unsettledCount = this.list.size + this.running
+    const unsettledCount = this.list.size + this.running - this.heldCount
     const last = this.flushes.peekAt(-1)
     if (unsettledCount === 0) {
       defer(() => this.call(callback))
@@ -160,23 +190,43 @@ class Dispatch {
    * @returns {number} how many
    */
   cancel (remove, makeError) {
-    const isNested = this.isBusy
-    this.isBusy = true
-    try {
+    return this.apart(() => {
       const removed = remove()
       const count = removed.size
-      const scope = this.freshScope()
-      this.cancelled += count
-      if (this.isFlushing) removed.forEach((payload, whenSettled, generation) => this.countDown(generation))
-      while (removed.take()) {
-        const { whenSettled } = removed
-        if (whenSettled !== undefined) scope.runInAsyncScope(callSafely, undefined, () => whenSettled(makeError()))
-      }
+      this.countCancelled(removed)
+      this.tellCancelled(removed, makeError)
       return count
-    } finally {
-      this.isBusy = isNested
-      if (!isNested) this.notify()
-    }
+    })
+  }
+
+  /**
+   * Settles jobs with extras, waiting or running, unless they have settled. Nothing starts meanwhile. O(1) for each, and what
+   * the list takes.
+   * @param {{ ticket: object, err: Error, hasFailed: boolean, releases: boolean }[]} ends hasFailed: counted as failed, else as
+   *   cancelled. releases: a runner that goes on loses its slot
+   */
+  interrupt (ends) {
+    this.apart(() => {
+      this.tellSettled(ends.filter(end => this.settleTicket(end)))
+    })
+  }
+
+  /**
+   * Settles all jobs, waiting and running. Nothing starts meanwhile. Runners keep their slots until they end.
+   * @param {() => Error} makeError called for each
+   */
+  abandon (makeError) {
+    this.apart(() => {
+      const removed = this.list.removeAll()
+      this.countCancelled(removed)
+      const ends = this.pending.slice(0, this.pendingCount).map(job => this.settlePending(job, { err: makeError(), hasFailed: false, releases: false }))
+      const reason = makeError()
+      this.abortReason = reason
+      this.postponed ??= { err: makeError(), hasFailed: false, releases: false }
+      if (this.abortController !== undefined) this.call(() => this.abortController.abort(reason))
+      this.tellSettled(ends)
+      this.tellCancelled(removed, makeError)
+    })
   }
 
   /** Calls the caller's code; what it throws becomes an uncaught exception. */
@@ -185,6 +235,90 @@ class Dispatch {
   }
 
   // private from here on
+
+  /** Calls fn while nothing can start; then what may start is started, in a later turn. */
+  apart (fn) {
+    const isNested = this.isBusy
+    this.isBusy = true
+    try {
+      return fn()
+    } finally {
+      this.isBusy = isNested
+      this.isAskedAgain = true
+      if (!isNested) this.notify()
+    }
+  }
+
+  /** Jobs were taken out of the list. From here on nothing can settle those that have extras but tellCancelled(). */
+  countCancelled (removed) {
+    this.cancelled += removed.size
+    removed.forEach((payload, whenSettled, generation) => {
+      if (this.isFlushing) this.countDown(generation)
+      if (typeof whenSettled === 'object') whenSettled.leave()
+    })
+  }
+
+  tellCancelled (removed, makeError) {
+    while (removed.take()) {
+      const { whenSettled } = removed
+      if (whenSettled !== undefined) this.call(() => tell(whenSettled, makeError()))
+    }
+  }
+
+  /** Settles the job of a ticket, but for calling back. @returns {boolean} false if it has settled, or will later */
+  settleTicket (end) {
+    const { ticket } = end
+    const { job } = ticket
+    if (ticket.isSettled) return false
+    if (job === undefined) {
+      this.cancelled++
+      if (this.isFlushing) this.countDown(ticket.generation)
+      ticket.leave()
+      end.whenSettled = ticket
+      this.list.drop(ticket)
+      return true
+    }
+    if (job.state >= 0) {
+      this.settlePending(job, end)
+      return true
+    }
+    if (job.state === ON_STACK) this.postponed ??= end
+    return false
+  }
+
+  /** Settles a job whose runner goes on, but for calling back. @returns {object} end, completed for tellSettled() */
+  settlePending (job, end) {
+    const { hasFailed, releases } = end
+    const { whenSettled } = job
+    const own = whenSettled instanceof Witness ? whenSettled.whenSettled : whenSettled
+    end.whenSettled = hasFailed ? whenSettled : own
+    if (typeof own === 'object') {
+      end.ticket = own
+      own.leave()
+    }
+    if (hasFailed) this.failed++
+    else this.cancelled++
+    this.list.interrupted(job.origin, hasFailed)
+    if (this.isFlushing) this.countDown(job.generation)
+    this.unpark(job)
+    job.whenSettled = undefined
+    if (releases) {
+      job.state = RELEASED
+      this.overrun++
+      this.running--
+      this.list.ended(job.origin, undefined)
+    } else {
+      job.state = OVERDUE
+      this.heldCount++
+    }
+    return end
+  }
+
+  /** Aborts the signals of the jobs that run, then calls back. */
+  tellSettled (ends) {
+    for (const { ticket, err } of ends) if (ticket !== undefined) this.call(() => ticket.abort(err))
+    for (const { whenSettled, err } of ends) if (whenSettled !== undefined) this.call(() => tell(whenSettled, err))
+  }
 
   schedule () {
     this.isWaking = true
@@ -260,24 +394,44 @@ class Dispatch {
    */
   start () {
     const { list, runner } = this
-    const { payload, context } = list
-    const job = new Running(this, list.whenSettled, list.generation, list.origin)
+    const { payload, whenSettled, context } = list
+    const job = new Running(this, whenSettled, list.generation, list.origin)
+    if (this.isObserved) job.whenSettled = new Witness(this, whenSettled, context.type, payload)
     list.payload = list.whenSettled = undefined
     this.running++
     try {
-      const returned = runner(payload, this.givesDone ? settle.bind(job) : undefined, context)
+      const done = this.givesDone ? settle.bind(job) : undefined
+      const returned = typeof whenSettled === 'object' ? whenSettled.run(job, runner, payload, done, context) : runner(payload, done, context)
       if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, job)
     } catch (err) {
       if (job.state === ENDED) rethrow(err)
       else settle.call(job, err, undefined, THROWN)
     }
     if (job.state === ON_STACK) {
-      job.state = PENDING
+      job.state = this.pendingCount
+      this.pending[this.pendingCount++] = job
+      if (this.postponed !== undefined) this.interruptPostponed(job)
       return false
     }
     this.release(job, this.err)
     this.callBack()
     return true
+  }
+
+  /** What came over a job while its runner was on the stack; one that has ended there keeps its own end. */
+  interruptPostponed (job) {
+    const end = this.postponed
+    this.postponed = undefined
+    if (end.ticket === undefined || end.ticket.job === job) this.tellSettled([this.settlePending(job, end)])
+  }
+
+  unpark (job) {
+    const { pending } = this
+    const { state } = job
+    const last = pending[--this.pendingCount]
+    pending[state] = last
+    last.state = state
+    pending[this.pendingCount] = undefined
   }
 
   /** The runner returned something: if it is a promise or thenable, it settles the job. */
@@ -300,19 +454,42 @@ class Dispatch {
   endLate (job, err, result) {
     const isNested = this.isBusy
     this.isBusy = true
+    this.unpark(job)
+    job.state = ENDED
     this.release(job, err)
     if (isNested) {
       const { whenSettled } = this
       this.whenSettled = undefined
       this.isAskedAgain = true
-      if (whenSettled !== undefined) this.call(() => whenSettled(err, result))
+      if (whenSettled !== undefined) this.call(() => tell(whenSettled, err, result))
       return
     }
     this.err = err
     this.result = result
+    this.callBackAndFill()
+  }
+
+  callBackAndFill () {
     this.scope.runInAsyncScope(this.callAndFill)
     this.fillOn()
-    if (this.running === 0 || this.isFlushing || this.isAskedAgain) this.notify()
+    if (this.running === 0 || this.isFlushing || this.isAskedAgain || this.isWatched) this.notify()
+  }
+
+  /** The runner of a job that had settled before has ended. */
+  endOverdue (job) {
+    const isReleased = job.state === RELEASED
+    job.state = ENDED
+    if (isReleased) {
+      this.overrun--
+      return
+    }
+    const isNested = this.isBusy
+    this.isBusy = true
+    this.heldCount--
+    this.running--
+    this.list.ended(job.origin, undefined)
+    if (isNested) this.isAskedAgain = true
+    else this.callBackAndFill()
   }
 
   /** Frees the slot of a job; its callback is to be called. Retains nothing of it: callers may keep `done`. */
@@ -336,7 +513,7 @@ class Dispatch {
     this.whenSettled = this.err = this.result = undefined
     if (whenSettled === undefined) return
     try {
-      whenSettled(err, result)
+      tell(whenSettled, err, result)
     } catch (thrown) {
       rethrow(thrown)
     }
@@ -365,8 +542,9 @@ class Dispatch {
     }
     if (this.isIdle() && this.drainedAt !== this.accepted) {
       this.drainedAt = this.accepted
-      this.onDrain()
+      this.hooks.onDrain()
     }
+    if (this.isWatched) this.hooks.onLevel()
     while (this.isFlushing && this.flushes.peek().unsettledCount === 0) {
       const { callbacks } = this.flushes.shift()
       this.isFlushing = !this.flushes.isEmpty()
@@ -390,18 +568,25 @@ class Dispatch {
  */
 function settle (err, result, how) {
   const { state, dispatch } = this
-  if (state === ENDED) {
-    if (how !== FULFILLED) dispatch.reportMisuse(this)
+  if (state < ON_STACK) {
+    if (state !== ENDED) dispatch.endOverdue(this)
+    else if (how !== FULFILLED) dispatch.reportMisuse(this)
     return
   }
-  this.state = ENDED
   if (how === THROWN) err = failure(err)
   if (state === ON_STACK) {
+    this.state = ENDED
     dispatch.err = err
     dispatch.result = result
   } else {
     dispatch.endLate(this, err, result)
   }
+}
+
+/** Calls a job back: by a plain callback, or by the ticket that a job with extras has in its place. */
+function tell (whenSettled, err, result) {
+  if (typeof whenSettled === 'function') whenSettled(err, result)
+  else whenSettled.settle(err, result)
 }
 
 function callSafely (fn) {

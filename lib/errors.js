@@ -13,11 +13,18 @@ const codes = Object.freeze({
   FAIRLANE_ERR_TYPE: 'The type of a job can not be made into a string.',
   FAIRLANE_ERR_CALLBACK: 'A callback is not a function.',
   FAIRLANE_ERR_ARGUMENT: 'An argument is not what the method takes.',
-  FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.'
+  FAIRLANE_ERR_QUEUE_FULL: 'The job was refused: as many jobs wait as may.',
+  FAIRLANE_ERR_TYPE_FULL: 'The job was refused: as many jobs of its type wait as may.',
+  FAIRLANE_ERR_TIMEOUT: 'The job ran longer than its time limit.',
+  FAIRLANE_ERR_MAX_WAIT: 'The job was cancelled: it waited longer than it may.',
+  FAIRLANE_ERR_ABORTED: 'The job was cancelled by its signal.',
+  FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.',
+  FAIRLANE_ERR_CLOSED: 'The queue is closed, or it was closed before the job ended.'
 })
 
 const warnings = Object.freeze({
-  FAIRLANE_WARN_SETTLED_TWICE: 'A runner settled a job that was settled already.'
+  FAIRLANE_WARN_SETTLED_TWICE: 'A runner settled a job that was settled already.',
+  FAIRLANE_WARN_STALLED: 'Jobs that wait for jobs of their own queue seem to hold all slots.'
 })
 
 /** What a job fails with when fairlane, not the runner, ended it. `code` is one of `codes`, `cause` what led to it. */

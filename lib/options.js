@@ -2,10 +2,11 @@
 
 // Options, read once when a queue is made: validated, completed, never kept by reference.
 
-const { now } = require('./clock')
+const { systemClock } = require('./clock')
 const { typeError, rangeError, rejectUnknown, describe } = require('./errors')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
+const ON_TIMEOUT = ['hold', 'release']
 const SCHEDULERS = ['fair', 'capped', 'equal']
 const LANE_METHODS = ['queued', 'next', 'started', 'ended']
 const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
@@ -13,19 +14,60 @@ const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
 // name → how its value is read, given the value or undefined; what it returns is the normal form
 const readers = {
   concurrency: value => value === undefined ? 10 : readConcurrency(value),
-  settleBy: readSettleBy,
+  settleBy: value => readChoice(value, 'settleBy', SETTLE_BY),
   scheduler: readScheduler,
   schedulerOptions: readSchedulerOptions,
   maxTypes: readMaxTypes,
+  maxWaiting: value => readCount(value, 'maxWaiting', 'FAIRLANE_ERR_OPTION'),
+  maxWaitingPerType: readMaxWaitingPerType,
+  maxWaitMs: value => readMs(value, 'maxWaitMs', 'FAIRLANE_ERR_OPTION') ?? Infinity,
+  timeoutMs: value => readMs(value, 'timeoutMs', 'FAIRLANE_ERR_OPTION') ?? Infinity,
+  onTimeout: value => readChoice(value, 'onTimeout', ON_TIMEOUT),
+  signal: value => readSignal(value, 'FAIRLANE_ERR_OPTION'),
+  keepContext: value => readFlag(value, 'keepContext', false, 'FAIRLANE_ERR_OPTION'),
   clock: readClock
 }
 
-module.exports = { readOptions, readConcurrency, isLaneScheduler }
+// The same for the options of methods, where wrong ones are wrong arguments.
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const addReaders = {
+  type: value => value,
+  unshift: value => readFlag(value, 'unshift', false, ARGUMENT),
+  signal: value => readSignal(value, ARGUMENT),
+  timeoutMs: value => readMs(value, 'timeoutMs', ARGUMENT),
+  maxWaitMs: value => readMs(value, 'maxWaitMs', ARGUMENT)
+}
+const mapReaders = {
+  type: value => value,
+  ordered: value => readFlag(value, 'ordered', true, ARGUMENT),
+  maxPending: value => value === undefined ? undefined : readPositiveCount(value, 'maxPending', ARGUMENT),
+  settled: value => readFlag(value, 'settled', false, ARGUMENT)
+}
+const clearReaders = {
+  type: value => value,
+  reason: value => value
+}
+const closeReaders = {
+  drain: value => readFlag(value, 'drain', true, ARGUMENT),
+  timeoutMs: value => readDuration(value, 'timeoutMs', ARGUMENT)
+}
+
+module.exports = {
+  readOptions,
+  readConcurrency,
+  isLaneScheduler,
+  readAddOptions: options => readArguments(options, addReaders, 'add'),
+  readMapOptions: options => readArguments(options, mapReaders, 'map'),
+  readClearOptions: options => readArguments(options, clearReaders, 'clear'),
+  readCloseOptions: options => readArguments(options, closeReaders, 'close')
+}
 
 /**
  * @param {object | number | string | undefined} options an options object, or the concurrency alone
  * @returns {{ concurrency: number, settleBy: string, scheduler: string | object | null,
- *   schedulerOptions: object | undefined, maxTypes: number, clock: { now: () => number } }}
+ *   schedulerOptions: object | undefined, maxTypes: number, maxWaiting: number,
+ *   maxWaitingPerType: { all: number, byType: Map<string, number> }, maxWaitMs: number, timeoutMs: number, onTimeout: string,
+ *   signal: AbortSignal | undefined, keepContext: boolean, clock: { now: () => number } }}
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
@@ -35,7 +77,10 @@ function readOptions (options) {
     throw typeError('FAIRLANE_ERR_OPTION', `options must be an object or the concurrency, not ${describe(options)}`)
   }
   rejectUnknown(options, Object.keys(readers), 'FAIRLANE_ERR_OPTION')
-  const read = Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
+  const read = readAll(options, readers)
+  if (read.scheduler === null && options.maxWaitingPerType !== undefined) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'maxWaitingPerType is of no use without a scheduler')
+  }
   if (read.scheduler === null && read.schedulerOptions !== undefined && Object.keys(read.schedulerOptions).length > 0) {
     throw typeError('FAIRLANE_ERR_OPTION', 'schedulerOptions are of no use without a scheduler')
   }
@@ -43,6 +88,18 @@ function readOptions (options) {
     throw typeError('FAIRLANE_ERR_OPTION', 'maxTypes is of no use without a scheduler of lanes')
   }
   return read
+}
+
+function readArguments (options = {}, readers, method) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
+  }
+  rejectUnknown(options, Object.keys(readers), ARGUMENT)
+  return readAll(options, readers)
+}
+
+function readAll (options, readers) {
+  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
 }
 
 /** Whether a scheduler is of the lane protocol; one by name is. An object that has the methods of both is, too. */
@@ -62,10 +119,64 @@ function readConcurrency (value) {
   throw error('FAIRLANE_ERR_CONCURRENCY', `concurrency must be a positive integer or Infinity, not ${describe(value)}`)
 }
 
-function readSettleBy (value = 'either') {
-  if (SETTLE_BY.includes(value)) return value
+/** One of some words; the first is the default. */
+function readChoice (value, name, choices) {
+  if (value === undefined) return choices[0]
+  if (choices.includes(value)) return value
   const error = typeof value === 'string' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `settleBy must be one of ${SETTLE_BY.join(', ')}, not ${describe(value)}`)
+  throw error('FAIRLANE_ERR_OPTION', `${name} must be one of ${choices.join(', ')}, not ${describe(value)}`)
+}
+
+function readFlag (value, name, byDefault, code) {
+  if (value === undefined) return byDefault
+  if (typeof value === 'boolean') return value
+  throw typeError(code, `${name} must be true or false, not ${describe(value)}`)
+}
+
+/** Whole, 0 or more; Infinity by default. */
+function readCount (value, name, code) {
+  if (value === undefined || value === 0) return value ?? Infinity
+  return readPositiveCount(value, name, code)
+}
+
+function readPositiveCount (value, name, code) {
+  if (value === Infinity || (Number.isInteger(value) && value > 0)) return value
+  const error = typeof value === 'number' ? rangeError : typeError
+  throw error(code, `${name} must be a whole number or Infinity, not ${describe(value)}`)
+}
+
+/** A time above 0, or Infinity; undefined if there is none. */
+function readMs (value, name, code) {
+  if (value !== 0) return readDuration(value, name, code)
+  throw rangeError(code, `${name} must be above 0`)
+}
+
+/** A time, or Infinity; undefined if there is none. */
+function readDuration (value, name, code) {
+  if (value === undefined || (typeof value === 'number' && value >= 0)) return value
+  const error = typeof value === 'number' ? rangeError : typeError
+  throw error(code, `${name} must be a time in ms or Infinity, not ${describe(value)}`)
+}
+
+function readSignal (value, code) {
+  if (value === undefined) return undefined
+  const isSignal = typeof value === 'object' && value !== null && typeof value.aborted === 'boolean' &&
+    hasMethods(value, ['addEventListener', 'removeEventListener'])
+  if (isSignal) return value
+  throw typeError(code, `signal must be an AbortSignal, not ${describe(value)}`)
+}
+
+/** A number for each type, or numbers by type. */
+function readMaxWaitingPerType (value) {
+  const name = 'maxWaitingPerType'
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { all: readCount(value, name, 'FAIRLANE_ERR_OPTION'), byType: new Map() }
+  }
+  const byType = new Map()
+  for (const [type, count] of value instanceof Map ? value : Object.entries(value)) {
+    byType.set(String(type), readCount(count, `${name} of ${describe(String(type))}`, 'FAIRLANE_ERR_OPTION'))
+  }
+  return { all: Infinity, byType }
 }
 
 function readScheduler (value = null) {
@@ -86,13 +197,11 @@ function readSchedulerOptions (value) {
 }
 
 function readMaxTypes (value = Infinity) {
-  if (value === Infinity || (Number.isInteger(value) && value > 0)) return value
-  const error = typeof value === 'number' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `maxTypes must be a positive integer or Infinity, not ${describe(value)}`)
+  return readPositiveCount(value, 'maxTypes', 'FAIRLANE_ERR_OPTION')
 }
 
 function readClock (value) {
-  if (value === undefined) return { now }
+  if (value === undefined) return systemClock
   if (typeof value !== 'object' || value === null || !hasMethods(value, ['now', 'setTimeout', 'clearTimeout'])) {
     throw typeError('FAIRLANE_ERR_OPTION', 'clock must be an object with the methods now, setTimeout and clearTimeout')
   }

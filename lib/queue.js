@@ -4,32 +4,80 @@
 // Nothing is changed before all arguments of a call have been found good.
 
 const EventEmitter = require('eventemitter3')
+const { Admission } = require('./admission')
+const { Closing } = require('./closing')
 const { JobContext } = require('./context')
 const { Dispatch } = require('./dispatch')
-const { FairlaneError, rejectUnknown, typeError } = require('./errors')
+const { FairlaneError, typeError } = require('./errors')
 const { Fifo } = require('./lists/fifo')
 const { Lanes } = require('./lists/lanes')
 const { Window } = require('./lists/window')
-const { isLaneScheduler, readConcurrency, readOptions } = require('./options')
+const { Mapping } = require('./map')
+const {
+  isLaneScheduler, readAddOptions, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions
+} = require('./options')
+const { StallWatch } = require('./stall')
+const { Desk } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
-const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, misuse: 0 }
+const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, misuse: 0, overrun: 0 }
+const NO_EXTRAS = {}
 const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
 // The name of a method for facades (compat) only: what may start, starts before it returns.
 const START_NOW = Symbol('startNow')
 
+/** What checkInvariants() looks at; no part of the API. */
+let inside
+
+/** An event emitter that knows when somebody begins to listen. */
+class Emitter extends EventEmitter {
+  #whenListened
+
+  /** @param {(event: string | symbol) => void} whenListened called before a listener is added */
+  constructor (whenListened) {
+    super()
+    this.#whenListened = whenListened
+  }
+
+  on (event, listener, context) {
+    this.#whenListened(event)
+    return super.on(event, listener, context)
+  }
+
+  addListener (event, listener, context) {
+    return this.on(event, listener, context)
+  }
+
+  once (event, listener, context) {
+    this.#whenListened(event)
+    return super.once(event, listener, context)
+  }
+}
+
 /**
  * A job queue. Made by `fairlane(runner, options)` or `new Queue(runner, options)`.
- * Emits `drain` each time the last job has ended.
+ * Emits `drain` each time the last job has ended, `saturated` when it begins to refuse jobs and `unsaturated` when it accepts
+ * all again, `jobfailed` (error, { type, payload }) for each job that fails, `close` (abandonedCount) when it has closed.
  */
-class Queue extends EventEmitter {
+class Queue extends Emitter {
   #scheduler
   #list
   #dispatch
+  #desk
+  #admission
+  #stallWatch
   #drain = null
   #lastConcurrency
+  #closing = undefined
+  #stopListening = undefined // to the option `signal`
+  #keepsContext
+  #isGuarded // jobs may be refused, or all need tickets: push has more to do than to put them into the list
+
+  static {
+    inside = queue => ({ list: queue.#list, dispatch: queue.#dispatch, desk: queue.#desk, admission: queue.#admission })
+  }
 
   /**
    * @param {(payload: any, done: (err?: any, result?: any) => void, context: object) => any} runner called for each job
@@ -39,17 +87,33 @@ class Queue extends EventEmitter {
    * @param {'fair' | 'capped' | 'equal' | object | null} [options.scheduler=null] chooses the type whose job starts next
    * @param {object} [options.schedulerOptions={}] the scheduler's own options
    * @param {number} [options.maxTypes=Infinity] how many types get a lane of their own; later ones share some
+   * @param {number} [options.maxWaiting=Infinity] how many jobs may wait beyond those that fill free slots
+   * @param {number | object | Map<string, number>} [options.maxWaitingPerType=Infinity] the same for each type
+   * @param {number} [options.maxWaitMs=Infinity] a job that has waited longer is cancelled
+   * @param {number} [options.timeoutMs=Infinity] a job that has run longer fails
+   * @param {'hold' | 'release'} [options.onTimeout='hold'] whether its runner keeps its slot until it ends
+   * @param {AbortSignal} [options.signal] closes the queue at once when it aborts
+   * @param {boolean} [options.keepContext=false] whether runner and callback run in the AsyncLocalStorage context of the push
    * @param {{ now: () => number, setTimeout: Function, clearTimeout: Function }} [options.clock] in ms
    * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
    */
   constructor (runner, options) {
-    super()
+    super(event => { if (event === 'jobfailed') this.#dispatch.isObserved = true })
     if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function')
     const read = readOptions(options)
     this.#lastConcurrency = read.concurrency
     this.#scheduler = makeScheduler(read)
     this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.signal))
-    this.#dispatch = new Dispatch(runner, this.#list, read, () => this.#drained())
+    this.#dispatch = new Dispatch(runner, this.#list, read, {
+      onDrain: () => this.#drained(),
+      onLevel: () => this.#admission.check(),
+      onFailure: (err, job) => this.emit('jobfailed', err, job)
+    })
+    this.#desk = new Desk(this.#dispatch, read)
+    this.#admission = new Admission(read, this.#list, this.#dispatch, event => this.#announce(event))
+    this.#stallWatch = new StallWatch(this.#dispatch, this.#desk.deadlines)
+    this.#keepsContext = read.keepContext
+    this.#isGuarded = this.#admission.isLimited || this.#desk.servesAll
     if (this.#scheduler !== null) {
       if (read.schedulerOptions === undefined) this.#list.configure({ concurrency: read.concurrency })
       afterConfigure(this.#scheduler, () => {
@@ -57,6 +121,7 @@ class Queue extends EventEmitter {
         this.#dispatch.wake()
       })
     }
+    if (read.signal !== undefined) this.#closeBy(read.signal)
   }
 
   /** Waiting and running jobs. */
@@ -77,6 +142,11 @@ class Queue extends EventEmitter {
   /** What chooses the type whose job starts next: the object given, or the one that was made by name; else null. */
   get scheduler () {
     return this.#scheduler
+  }
+
+  /** True from the first close() on. */
+  get closed () {
+    return this.#closing !== undefined
   }
 
   get paused () {
@@ -107,7 +177,8 @@ class Queue extends EventEmitter {
   }
 
   /**
-   * Queues a job behind all others. O(1).
+   * Queues a job behind all others. O(1). If the queue refuses the job its callback is told so, in a microtask:
+   * FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TYPE_FULL, FAIRLANE_ERR_CLOSED.
    * @param {any} payload given to the runner as it is
    * @param {(err: any, result: any) => void} [callback] called when the job has settled, never before push returns
    * @returns {this}
@@ -116,6 +187,7 @@ class Queue extends EventEmitter {
   push (payload, callback) {
     if (this.#scheduler !== null) throw typeRequired('push')
     const whenSettled = readCallback(callback)
+    if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, false, NO_EXTRAS)
     this.#dispatch.accept()
     this.#list.push(undefined, payload, whenSettled)
     return this
@@ -125,6 +197,7 @@ class Queue extends EventEmitter {
   unshift (payload, callback) {
     if (this.#scheduler !== null) throw typeRequired('unshift')
     const whenSettled = readCallback(callback)
+    if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, true, NO_EXTRAS)
     this.#dispatch.accept()
     this.#list.unshift(undefined, payload, whenSettled)
     return this
@@ -139,6 +212,7 @@ class Queue extends EventEmitter {
   pushType (type, payload, callback) {
     const name = readType(type)
     const whenSettled = readCallback(callback)
+    if (this.#isGuarded) return this.#put(name, payload, whenSettled, false, NO_EXTRAS)
     this.#dispatch.accept()
     this.#list.push(name, payload, whenSettled)
     return this
@@ -148,14 +222,96 @@ class Queue extends EventEmitter {
   unshiftType (type, payload, callback) {
     const name = readType(type)
     const whenSettled = readCallback(callback)
+    if (this.#isGuarded) return this.#put(name, payload, whenSettled, true, NO_EXTRAS)
     this.#dispatch.accept()
     this.#list.unshift(name, payload, whenSettled)
     return this
   }
 
-  /** Starts no more jobs until resume(); running ones finish. Sets `concurrency` to -1. @returns {this} */
+  /**
+   * Queues a job, for a promise of its result.
+   * @param {any} payload
+   * @param {object} [options]
+   * @param {any} [options.type] with a scheduler it is needed; without one it is ignored
+   * @param {boolean} [options.unshift=false] before all others
+   * @param {AbortSignal} [options.signal] cancels the job, waiting or running: FAIRLANE_ERR_ABORTED
+   * @param {number} [options.timeoutMs] instead of the queue's
+   * @param {number} [options.maxWaitMs] instead of the queue's
+   * @returns {Promise<any>} rejects with what the job fails or is cancelled or refused with
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
+   */
+  add (payload, options) {
+    const { type, unshift, ...extras } = options === undefined ? NO_EXTRAS : readAddOptions(options)
+    const name = this.#readTypeOption(type, 'add')
+    if (this.#dispatch.isBusy) this.#stallWatch.begin()
+    return new Promise((resolve, reject) => {
+      const whenSettled = (err, result) => {
+        if (err) reject(err)
+        else resolve(result)
+      }
+      this.#put(name, payload, whenSettled, unshift, extras)
+    })
+  }
+
+  /**
+   * Runs a job for each value of a source. It takes values only as the results are asked for, and waits for admission. A break or
+   * the first failure aborts what it has queued, and closes the source.
+   * @param {Iterable<any> | AsyncIterable<any>} source
+   * @param {object} [options]
+   * @param {any} [options.type] of all the jobs
+   * @param {boolean} [options.ordered=true] whether results come in the order of the source; else as jobs end
+   * @param {number} [options.maxPending] how many values are taken ahead; default 2 × concurrency
+   * @param {boolean} [options.settled=false] whether it gives `{ status, value, reason }`, and goes on after failures
+   * @returns {AsyncGenerator<any>}
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
+   */
+  map (source, options) {
+    const { type, ordered, maxPending = 2 * this.#lastConcurrency, settled } = readMapOptions(options)
+    const name = this.#readTypeOption(type, 'map')
+    if (typeof source?.[Symbol.asyncIterator] !== 'function' && typeof source?.[Symbol.iterator] !== 'function') {
+      throw typeError('FAIRLANE_ERR_ARGUMENT', 'map: the source must be iterable')
+    }
+    const jobs = {
+      add: (payload, signal) => this.add(payload, { type: name, signal }),
+      accepts: () => this.#admission.accepts(name),
+      ready: () => this.#admission.ready(name)
+    }
+    return new Mapping(jobs, source, { ordered, maxPending, settled }).results()
+  }
+
+  /**
+   * @param {any} [type]
+   * @returns {Promise<void>} resolves when a push (of that type) would be accepted, at once if so: a level, and no reservation.
+   *   Rejects with FAIRLANE_ERR_CLOSED when the queue closes
+   * @throws FAIRLANE_ERR_TYPE
+   */
+  ready (type) {
+    return this.#admission.ready(type === undefined || this.#scheduler === null ? undefined : readType(type))
+  }
+
+  /**
+   * Refuses new jobs from now on, and lifts pauses. Waits until all accepted jobs have ended, or settles them with
+   * FAIRLANE_ERR_CLOSED. A later call can only make it end sooner.
+   * @param {object} [options]
+   * @param {boolean} [options.drain=true] whether accepted jobs may finish
+   * @param {number} [options.timeoutMs] with drain: after so many ms the rest is cancelled as without drain. Without: how long
+   *   to wait for the runners that were told to stop; by default one turn of the event loop
+   * @returns {Promise<number>} how many runners had not ended
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  close (options) {
+    const { drain, timeoutMs } = readCloseOptions(options)
+    return this.#close(drain, timeoutMs)
+  }
+
+  /** As close(). */
+  [Symbol.asyncDispose] () {
+    return this.close()
+  }
+
+  /** Starts no more jobs until resume(); running ones finish. Sets `concurrency` to -1. No effect once closed. @returns {this} */
   pause () {
-    this.#dispatch.concurrency = PAUSED
+    if (!this.closed) this.#dispatch.concurrency = PAUSED
     return this
   }
 
@@ -170,6 +326,7 @@ class Queue extends EventEmitter {
     this.#dispatch.concurrency = this.#lastConcurrency = read
     if (this.#scheduler !== null) this.#list.configure({ concurrency: read })
     this.#dispatch.wake()
+    if (this.#dispatch.isWatched) this.#admission.check()
     return this
   }
 
@@ -224,12 +381,8 @@ class Queue extends EventEmitter {
    * @returns {number} how many
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
-  clear (options = {}) {
-    if (typeof options !== 'object' || options === null) {
-      throw typeError('FAIRLANE_ERR_ARGUMENT', 'clear: the options must be an object')
-    }
-    rejectUnknown(options, ['type', 'reason'], 'FAIRLANE_ERR_ARGUMENT')
-    const { type, reason } = options
+  clear (options) {
+    const { type, reason } = readClearOptions(options)
     const name = type === undefined ? undefined : this.#readType(type, 'clear')
     const cause = reason === undefined ? undefined : { cause: reason }
     return this.#dispatch.cancel(() => name === undefined ? this.#list.removeAll() : this.#list.removeType(name),
@@ -239,12 +392,14 @@ class Queue extends EventEmitter {
   /**
    * Starts no more jobs of a type until resumeType(); running ones finish, pushes are accepted. Only with lanes: what a
    * window scheduler chooses is not the queue's to hold back. O(1), O(jobs in its lane) if it has none of its own.
+   * No effect once closed.
    * @param {any} type
    * @returns {this}
    * @throws FAIRLANE_ERR_TYPE; FAIRLANE_ERR_SCHEDULER if the queue's scheduler has no methods paused and resumed
    */
   pauseType (type) {
-    this.#list.pauseType(this.#readPausable(type, 'pauseType'))
+    const name = this.#readPausable(type, 'pauseType')
+    if (!this.closed) this.#list.pauseType(name)
     return this
   }
 
@@ -263,9 +418,80 @@ class Queue extends EventEmitter {
    */
   stats (type) {
     if (type !== undefined) return typeStats(this.#list.countsOf(this.#readType(type, 'stats')))
-    const { accepted, running, done, failed, cancelled, misuse } = this.#dispatch
+    const { accepted, running, done, failed, cancelled, rejected, misuse, overrun } = this.#dispatch
     const waiting = this.#list.size
-    return { accepted, waiting, running, done, failed, cancelled, rejected: 0, misuse, overrun: 0, types: this.#list.typesCount }
+    return { accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun, types: this.#list.typesCount }
+  }
+
+  /** Puts a job into the list, unless it is refused. */
+  #put (type, payload, whenSettled, atHead, extras) {
+    const { signal, timeoutMs, maxWaitMs } = extras
+    if (signal !== undefined && signal.aborted) {
+      this.#dispatch.rejected++
+      this.#tellRefused(whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
+      return this
+    }
+    const refusal = this.#admission.refuse(type)
+    if (refusal !== undefined) {
+      this.#tellRefused(whenSettled, refusal)
+      return this
+    }
+    if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || this.#desk.servesAll) {
+      const ticket = this.#desk.issue(whenSettled, extras)
+      this.#dispatch.accept()
+      this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+    } else {
+      this.#dispatch.accept()
+      this.#list[atHead ? 'unshift' : 'push'](type, payload, whenSettled)
+    }
+    return this
+  }
+
+  /** In a microtask of the context that the callback of an accepted job would have. */
+  #tellRefused (whenSettled, error) {
+    if (whenSettled === undefined) return
+    queueMicrotask(this.#keepsContext ? () => whenSettled(error) : () => this.#dispatch.call(() => whenSettled(error)))
+  }
+
+  #close (drain, timeoutMs, cause) {
+    if (this.#closing === undefined) {
+      this.#closing = new Closing(this.#dispatch, this.#desk.deadlines, abandonedCount => this.#closed(abandonedCount))
+      this.#isGuarded = true
+      this.#admission.close()
+      if (this.paused) this.resume()
+      if (this.#scheduler !== null) this.#list.resumeAllTypes()
+      this.#dispatch.wake()
+      this.#closing.begin()
+    }
+    if (!drain) this.#closing.abandon(timeoutMs, cause)
+    else if (timeoutMs !== undefined) this.#closing.drain(timeoutMs)
+    return this.#closing.promise
+  }
+
+  #closed (abandonedCount) {
+    if (this.#stopListening !== undefined) this.#stopListening()
+    this.#stallWatch.end()
+    this.#dispatch.call(() => this.emit('close', abandonedCount))
+  }
+
+  #closeBy (signal) {
+    const onAbort = () => { this.#close(false, undefined, { cause: signal.reason }) }
+    if (signal.aborted) {
+      onAbort()
+      return
+    }
+    signal.addEventListener('abort', onAbort)
+    this.#stopListening = () => signal.removeEventListener('abort', onAbort)
+  }
+
+  #announce (event) {
+    if (this.listenerCount(event) > 0) this.#dispatch.call(() => this.emit(event))
+  }
+
+  #readTypeOption (type, method) {
+    if (type !== undefined) return readType(type)
+    if (this.#scheduler === null) return undefined
+    throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs only with a type`)
   }
 
   [START_NOW] () {
@@ -288,6 +514,7 @@ class Queue extends EventEmitter {
   }
 
   #drained () {
+    this.#stallWatch.end()
     if (this.#drain !== null) this.#dispatch.call(this.#drain)
     if (this.listenerCount('drain') > 0) this.#dispatch.call(() => this.emit('drain'))
   }
@@ -321,10 +548,10 @@ function typeRequired (method) {
 }
 
 /** What stats(type) gives; a type without jobs and history has zeros. */
-function typeStats ({ size, running, done, failed, cancelled, misuse } = NOTHING) {
+function typeStats ({ size, running, done, failed, cancelled, rejected, misuse, overrun } = NOTHING) {
   const accepted = size + running + done + failed + cancelled
   return {
-    accepted, waiting: size, running, done, failed, cancelled, rejected: 0, misuse, overrun: 0, types: size + running > 0 ? 1 : 0
+    accepted, waiting: size, running, done, failed, cancelled, rejected, misuse, overrun, types: size + running > 0 ? 1 : 0
   }
 }
 
@@ -366,4 +593,4 @@ function afterConfigure (scheduler, listener) {
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
 }
 
-module.exports = { Queue, START_NOW }
+module.exports = { Queue, START_NOW, inside }

@@ -66,6 +66,25 @@ class Fifo {
     this.prepend(payload, whenSettled)
   }
 
+  /** As push and unshift, for a job with extras: its ticket is told where it is, so that drop() finds it. */
+  pushTicket (type, payload, ticket) {
+    this.push(type, payload, ticket)
+    ticket.block = this.tail
+    ticket.at = this.tailAt - 2
+  }
+
+  unshiftTicket (type, payload, ticket) {
+    this.unshift(type, payload, ticket)
+    ticket.block = this.head
+    ticket.at = this.headAt
+  }
+
+  /** Takes out the job of a ticket. O(1) amortised. */
+  drop ({ block, at }) {
+    this.removeAt(block, at)
+    this.compactIfSparse()
+  }
+
   /** Takes out the first job. @returns {boolean} false if there is none */
   take () {
     while (this.size > 0) {
@@ -94,6 +113,7 @@ class Fifo {
 
   /** What becomes of a job that take() gave out is of no interest here, nor is time. */
   misused () {}
+  interrupted () {}
   beginPass () {}
   ended () {}
 
@@ -203,11 +223,15 @@ class Fifo {
     const payload = block[at]
     const whenSettled = block[at + 1]
     if (whenSettled === REMOVED) return
+    this.removeAt(block, at)
+    removed.pushOf(generation, payload, whenSettled)
+  }
+
+  removeAt (block, at) {
     block[at] = undefined
     block[at + 1] = REMOVED
     this.size--
     this.removedCount++
-    removed.pushOf(generation, payload, whenSettled)
   }
 
   /** Marks of removed jobs take room until the head gets to them: when they outnumber the jobs, all move together. */
@@ -222,7 +246,8 @@ class Fifo {
   pushOf (generation, payload, whenSettled) {
     if (this.size === 0) this.generation = this.newestGeneration = generation
     else if (this.newestGeneration !== generation) this.barrier(generation)
-    this.push(undefined, payload, whenSettled)
+    if (typeof whenSettled === 'object') this.pushTicket(undefined, payload, whenSettled)
+    else this.push(undefined, payload, whenSettled)
   }
 
   /** Makes the jobs and marks of another list, which is not used afterwards, those of this one. */

@@ -63,6 +63,8 @@ class Lane {
     this.failed = 0
     this.cancelled = 0
     this.misuse = 0
+    this.rejected = 0
+    this.overrun = 0
 
     this.head = this.tail = newBlock(1)
     this.headAt = this.tailAt = 0
@@ -78,6 +80,7 @@ class Lane {
     tail[tailAt] = payload
     tail[tailAt + 1] = whenSettled
     tail[tailAt + 2] = number
+    if (typeof whenSettled === 'object') tellPlace(whenSettled, tail, tailAt)
     this.tailAt = tailAt + STEP
     if (this.size++ === 0) this.headSeq = number
   }
@@ -98,6 +101,7 @@ class Lane {
     head[at] = payload
     head[at + 1] = whenSettled
     head[at + 2] = this.headSeq = number
+    if (typeof whenSettled === 'object') tellPlace(whenSettled, head, at)
     this.size++
   }
 
@@ -184,10 +188,10 @@ class Lane {
 class Lanes extends Scheduled {
   /**
    * @param {object} scheduler
-   * @param {{ maxTypes: number, clock: { now: () => number } }} options
+   * @param {{ maxTypes: number, maxWaitingPerType: { byType: Map<string, number> }, clock: { now: () => number } }} options
    * @param {(type: string) => object} makeContext makes the runner's third argument for jobs of a type
    */
-  constructor (scheduler, { maxTypes, clock }, makeContext) {
+  constructor (scheduler, { maxTypes, maxWaitingPerType, clock }, makeContext) {
     super(scheduler, makeContext)
     this.clock = clock
     this.needsClock = Boolean(scheduler.needsClock)
@@ -197,6 +201,7 @@ class Lanes extends Scheduled {
     this.now = this.needsClock ? round(clock.now()) : 0
     this.lanes = new Map() // by type
     this.maxTypes = maxTypes
+    this.limitedTypes = maxWaitingPerType.byType
     this.overflow = maxTypes === Infinity ? [] : new Array(Math.min(Math.ceil(maxTypes / 8), MOST_OVERFLOW_LANES)).fill(undefined)
     this.resting = new QList()
     this.typesCount = 0 // lanes with a job waiting or running
@@ -206,13 +211,13 @@ class Lanes extends Scheduled {
   push (type, payload, whenSettled) {
     const lane = this.lanes.get(type) ?? this.open(type)
     lane.append(lane.typeCounts === undefined ? payload : countIn(lane, type, payload), whenSettled, this.nextNumber++)
-    this.accept(lane)
+    this.accept(lane, whenSettled)
   }
 
   unshift (type, payload, whenSettled) {
     const lane = this.lanes.get(type) ?? this.open(type)
     lane.prepend(lane.typeCounts === undefined ? payload : countIn(lane, type, payload), whenSettled, --this.firstNumber)
-    this.accept(lane)
+    this.accept(lane, whenSettled)
   }
 
   /** A pass begins in a turn of its own: time may have gone by. */
@@ -249,17 +254,16 @@ class Lanes extends Scheduled {
     return true
   }
 
-  /** A job that take() gave out has ended. */
+  /** A job that take() gave out has ended. hasFailed is undefined if it had been counted before. */
   ended (origin, hasFailed) {
-    const isStart = origin instanceof Start
-    const lane = isStart ? origin.lane : origin
+    const lane = laneOf(origin)
     if (hasFailed) lane.failed++
-    else lane.done++
+    else if (hasFailed === false) lane.done++
     if (lane.typeStarts !== undefined) forgetStart(lane, origin)
     lane.running--
     this.running--
     if (this.needsClock) this.tick()
-    this.tellEnded(lane, isStart ? origin.startedAt : 0)
+    this.tellEnded(lane, lane === origin ? 0 : origin.startedAt)
     if (lane.size + lane.running === 0) {
       this.typesCount--
       this.rest(lane)
@@ -269,8 +273,12 @@ class Lanes extends Scheduled {
 
   /** It was settled a second time. */
   misused (origin) {
-    const lane = origin instanceof Start ? origin.lane : origin
-    lane.misuse++
+    laneOf(origin).misuse++
+  }
+
+  /** It was settled while its runner goes on. */
+  interrupted (origin, hasFailed) {
+    laneOf(origin)[hasFailed ? 'failed' : 'cancelled']++
   }
 
   /** As forEach, for the jobs of one type. O(jobs in its lane). */
@@ -300,6 +308,15 @@ class Lanes extends Scheduled {
    */
   remove (test) {
     return this.removeFrom([...this.all()], test)
+  }
+
+  /** Takes out the job of a ticket. O(1) amortised, and what the scheduler takes. */
+  drop ({ lane, block, at }) {
+    this.takeOut(lane, block, at)
+    if (this.scanCount === 0) lane.compactIfSparse()
+    if (!lane.isPaused) this.tellRemoved(lane)
+    this.rest(lane)
+    if (!this.resting.isEmpty()) this.forgetResting()
   }
 
   /** The jobs of a type stay, running ones finish, and its pushes wait, until resumeType(). O(jobs in its lane). */
@@ -338,6 +355,10 @@ class Lanes extends Scheduled {
     }
   }
 
+  resumeAllTypes () {
+    for (const [type, lane] of this.lanes) if (lane.isPaused) this.resumeType(type)
+  }
+
   /** What the lane of a type counts: the one that it shares if it overflowed; undefined if there is none. */
   countsOf (type) {
     return this.find(type)
@@ -356,7 +377,8 @@ class Lanes extends Scheduled {
   }
 
   /** A job was put into the lane. */
-  accept (lane) {
+  accept (lane, whenSettled) {
+    if (typeof whenSettled === 'object') whenSettled.lane = lane
     this.size++
     if (lane.size === 1 && lane.running === 0) this.typesCount++
     if (lane.isPaused) this.pausedCount++
@@ -460,6 +482,7 @@ class Lanes extends Scheduled {
   }
 
   isNamed (type) {
+    if (this.limitedTypes.has(type)) return true
     if (!this.knowsNames) return false
     try {
       return this.scheduler.isNamed(type)
@@ -493,7 +516,9 @@ class Lanes extends Scheduled {
     const found = []
     shared.scan((block, at) => { if (block[at].type === lane.type) found.push({ block, at }) })
     for (const { block, at } of found) {
-      lane.append(countOut(shared, block[at]), block[at + 1], block[at + 2])
+      const whenSettled = block[at + 1]
+      lane.append(countOut(shared, block[at]), whenSettled, block[at + 2])
+      if (typeof whenSettled === 'object') whenSettled.lane = lane
       shared.removeAt(block, at)
     }
     if (this.scanCount === 0) shared.compactIfSparse()
@@ -529,13 +554,8 @@ class Lanes extends Scheduled {
     for (const { lane, block, at, number } of found) {
       // test may have removed it
       if (block[at + 2] !== number || block[at + 1] === REMOVED) continue
-      const payload = lane.typeCounts === undefined ? block[at] : countOut(lane, block[at])
-      removed.pushOf(this.generationOf(number), payload, block[at + 1])
-      lane.removeAt(block, at)
-      lane.cancelled++
-      this.size--
-      if (lane.isPaused) this.pausedCount--
-      if (lane.size + lane.running === 0) this.typesCount--
+      const whenSettled = block[at + 1]
+      removed.pushOf(this.generationOf(number), this.takeOut(lane, block, at), whenSettled)
       losers.push(lane)
     }
     const distinct = new Set(losers)
@@ -544,6 +564,17 @@ class Lanes extends Scheduled {
     for (const lane of distinct) this.rest(lane)
     if (!this.resting.isEmpty()) this.forgetResting()
     return removed
+  }
+
+  /** Takes out a job, but for telling the scheduler. @returns its payload */
+  takeOut (lane, block, at) {
+    const payload = lane.typeCounts === undefined ? block[at] : countOut(lane, block[at])
+    lane.removeAt(block, at)
+    lane.cancelled++
+    this.size--
+    if (lane.isPaused) this.pausedCount--
+    if (lane.size + lane.running === 0) this.typesCount--
+    return payload
   }
 
   /** Where the jobs are that pass the test, in arrival order. */
@@ -626,9 +657,19 @@ function nextSize (block) {
   return jobCount === 1 ? 4 : Math.min(2 * jobCount, MOST_JOBS)
 }
 
+/** The ticket of a job is told where that is, so that drop() finds it. */
+function tellPlace (ticket, block, at) {
+  ticket.block = block
+  ticket.at = at
+}
+
 function countIn (lane, type, payload) {
   lane.typeCounts.set(type, (lane.typeCounts.get(type) ?? 0) + 1)
   return new Foreign(type, payload)
+}
+
+function laneOf (origin) {
+  return origin instanceof Start ? origin.lane : origin
 }
 
 function forgetStart (lane, start) {

@@ -34,6 +34,15 @@ class Scheduled {
     this.barriers = new QList() // of { generation, from, to }: the numbers of all jobs up to that generation
   }
 
+  /** As push and unshift, which tell the ticket of a job with extras where it is. */
+  pushTicket (type, payload, ticket) {
+    this.push(type, payload, ticket)
+  }
+
+  unshiftTicket (type, payload, ticket) {
+    this.unshift(type, payload, ticket)
+  }
+
   /** The scheduler is told new options. */
   configure (options) {
     if (typeof this.scheduler.configure !== 'function') return

@@ -30,6 +30,8 @@ class TypeRecord {
     this.failed = 0
     this.cancelled = 0
     this.misuse = 0
+    this.rejected = 0
+    this.overrun = 0
   }
 }
 
@@ -77,6 +79,7 @@ class Window extends Scheduled {
     this.records.push(record)
     this.payloads.push(payload)
     this.settlers.push(whenSettled)
+    if (typeof whenSettled === 'object') whenSettled.at = this.nextNumber
     this.numbers.push(this.nextNumber++)
     this.accept(record)
   }
@@ -87,6 +90,7 @@ class Window extends Scheduled {
     this.payloads.unshift(payload)
     this.settlers.unshift(whenSettled)
     this.numbers.unshift(--this.firstNumber)
+    if (typeof whenSettled === 'object') whenSettled.at = this.firstNumber
     this.accept(record)
   }
 
@@ -119,10 +123,10 @@ class Window extends Scheduled {
     return true
   }
 
-  /** A job that take() gave out has ended. */
+  /** A job that take() gave out has ended. hasFailed is undefined if it had been counted before. */
   ended (record, hasFailed) {
     if (hasFailed) record.failed++
-    else record.done++
+    else if (hasFailed === false) record.done++
     record.running--
     this.running--
     this.forgetIfIdle(record)
@@ -136,6 +140,11 @@ class Window extends Scheduled {
   /** It was settled a second time. */
   misused (record) {
     record.misuse++
+  }
+
+  /** It was settled while its runner goes on. */
+  interrupted (record, hasFailed) {
+    record[hasFailed ? 'failed' : 'cancelled']++
   }
 
   /** As forEach, for the jobs of one type. O(n). */
@@ -167,17 +176,24 @@ class Window extends Scheduled {
     for (const { payload, whenSettled, number, type } of found) {
       const at = this.indexOf(number)
       if (at === -1) continue // test has removed it
-      const record = this.records.peekAt(at)
       removed.pushOf(this.generationOf(number), payload, whenSettled)
-      this.removeAt(at)
-      record.cancelled++
-      this.forgetIfIdle(record)
+      this.takeOut(at)
       types.push(type)
     }
     this.compactIfSparse()
     if (typeof this.scheduler.removed === 'function') for (const type of types) this.tellRemoved(type)
     return removed
   }
+
+  /** Takes out the job of a ticket. O(log n) amortised, and what the scheduler takes. */
+  drop (ticket) {
+    const type = this.takeOut(this.indexOf(ticket.at))
+    this.compactIfSparse()
+    if (typeof this.scheduler.removed === 'function') this.tellRemoved(type)
+  }
+
+  /** Types can not be paused here. */
+  resumeAllTypes () {}
 
   /** What is counted of a type, if it has jobs. */
   countsOf (type) {
@@ -229,6 +245,15 @@ class Window extends Scheduled {
     if (Number.isInteger(at) && this.records.peekAt(at) !== undefined) return at
     this.blame('select() returned what is not the index of a waiting job')
     return 0
+  }
+
+  /** Takes out a job, but for telling the scheduler. @returns its type */
+  takeOut (at) {
+    const record = this.records.peekAt(at)
+    this.removeAt(at)
+    record.cancelled++
+    this.forgetIfIdle(record)
+    return record.type
   }
 
   /** Has a hole in the place of a job, or, in the first place, closes ranks up to the next job. */

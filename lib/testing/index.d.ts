@@ -1,6 +1,6 @@
 // Written by hand.
 
-import type { Clock, LaneScheduler, WindowScheduler } from '../../index'
+import type { Clock, Done, JobContext, LaneScheduler, Queue, WindowScheduler } from '../../index'
 
 /** A timer of a `FakeClock`. */
 export interface FakeTimer {
@@ -20,6 +20,43 @@ export interface FakeClock extends Clock {
 
 /** @param startMs what `now()` is at first; default 0 */
 export declare function fakeClock (startMs?: number): FakeClock
+
+/** A job that a `GateRunner` was called for. */
+export interface GatedJob<P = any, R = any> {
+  readonly payload: P
+  readonly done: Done<R>
+  readonly context: JobContext
+}
+
+/** A runner whose jobs end when the test says so. */
+export interface GateRunner<P = any, R = any> {
+  readonly runner: (payload: P, done: Done<R>, context: JobContext) => void
+  /** In the order in which they began. */
+  readonly started: readonly GatedJob<P, R>[]
+  /** Those that have not been ended. */
+  readonly open: GatedJob<P, R>[]
+  /** Resolves at the count-th start. */
+  until (count: number): Promise<void>
+  /** Ends the oldest open jobs, by default one, with their payloads as the results. */
+  release (count?: number): void
+  /** Fails the oldest open job. */
+  fail (error: unknown): void
+}
+
+export declare function gateRunner<P = any, R = any> (): GateRunner<P, R>
+
+/** An account of what a queue's jobs do, told by the test; its methods throw when a job does what none may. */
+export declare class Model<J = any> {
+  pushed (job: J): void
+  refused (job: J): void
+  started (job: J): void
+  settled (job: J): void
+  /** Throws if a job has not settled, or the queue counts otherwise. */
+  finish (queue: Queue<any, any>): void
+}
+
+/** Throws if the inside of the queue contradicts itself. O(waiting + running); may be called anywhere. */
+export declare function checkInvariants (queue: Queue<any, any>): void
 
 export interface SchedulerChecksOptions {
   /** Whether no slot is ever free while an unpaused job waits. @default true */

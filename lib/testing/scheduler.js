@@ -67,7 +67,7 @@ class History {
     this.count = 0
     const makeContext = type => ({ type })
     this.list = this.hasLanes
-      ? new Lanes(scheduler, { maxTypes: types.length > 50 && types.length < 100 ? 8 : Infinity, clock: this.clock }, makeContext)
+      ? new Lanes(scheduler, { maxTypes: types.length > 50 && types.length < 100 ? 8 : Infinity, maxWaitingPerType: { byType: new Map() }, clock: this.clock }, makeContext)
       : new Window(scheduler, makeContext)
     this.list.blame = what => fail(`the scheduler's ${what}`)
     this.list.stall = () => false

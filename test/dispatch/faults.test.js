@@ -14,7 +14,7 @@ describe('a list that fails', function () {
     const uncaught = captureUncaught()
     const ended = []
     const list = new Fifo()
-    const dispatch = new Dispatch((payload, done) => setImmediate(done), list, { concurrency: 1, settleBy: 'either' }, () => {})
+    const dispatch = new Dispatch((payload, done) => setImmediate(done), list, { concurrency: 1, settleBy: 'either' }, { onDrain () {} })
     list.take = () => { throw new Error('no job') }
     list.push(undefined, 1, () => ended.push(1))
     dispatch.accept()

@@ -27,7 +27,7 @@ class Steered {
 function make (options) {
   const scheduler = Object.assign(new Steered(), options)
   const clock = fakeClock(5)
-  const list = new Lanes(scheduler, { maxTypes: options?.maxTypes ?? Infinity, clock }, type => ({ type }))
+  const list = new Lanes(scheduler, { maxTypes: options?.maxTypes ?? Infinity, clock, maxWaitingPerType: { byType: new Map() } }, type => ({ type }))
   list.blame = assert.fail
   return { list, scheduler, clock }
 }

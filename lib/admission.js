@@ -1,0 +1,182 @@
+'use strict'
+
+// How many jobs may wait: in all, of one type, and by a dynamic threshold between these (Choudhury and Hahne, "Dynamic queue
+// length thresholds for shared-memory packet switches", 1998): what one type may have waiting shrinks with the room that
+// all leave, so that a flood leaves room for others. Who is refused is told when to come back; who waits for room is told
+// when there is some.
+
+const { FairlaneError } = require('./errors')
+
+const SHARE_OF_ROOM = 4 // one type may have up to so many times the free room waiting: alone, it fills 80 % of maxWaiting
+const RATE_WINDOW_MS = 1000
+const LONGEST_RETRY_MS = 60000
+
+const QUEUE = 'FAIRLANE_ERR_QUEUE_FULL'
+const TYPE = 'FAIRLANE_ERR_TYPE_FULL'
+
+class Admission {
+  /**
+   * @param {{ maxWaiting: number, maxWaitingPerType: { all: number, byType: Map<string, number> }, scheduler: any, clock: object }} options
+   * @param {object} list
+   * @param {object} dispatch
+   * @param {(event: string) => void} emit called in a microtask
+   */
+  constructor ({ maxWaiting, maxWaitingPerType, scheduler, clock }, list, dispatch, emit) {
+    this.maxWaiting = maxWaiting
+    this.maxWaitingPerType = maxWaitingPerType
+    this.hasTypes = scheduler !== null
+    this.isLimited = maxWaiting !== Infinity || maxWaitingPerType.all !== Infinity || maxWaitingPerType.byType.size > 0
+    this.list = list
+    this.dispatch = dispatch
+    this.emit = emit
+    this.rate = new Rate(clock)
+    this.code = undefined // of the limit that accepts() ran into
+    this.waiting = 0
+    this.limit = 0
+    this.isClosed = false
+    this.isSaturated = false
+    this.refusedTypes = new Set() // since it is saturated
+    this.waiters = new Map() // type → promises of ready()
+  }
+
+  /**
+   * Whether a job of the type would be accepted now. O(1). If not, `code`, `waiting` and `limit` say why.
+   * @param {string | undefined} type undefined: of any type, and on a queue without types
+   */
+  accepts (type) {
+    if (this.isClosed) return false
+    if (!this.isLimited) return true
+    const { list, dispatch, maxWaiting } = this
+    const mostWaiting = maxWaiting + Math.max(0, dispatch.concurrency - dispatch.running)
+    const room = mostWaiting - list.size
+    if (room <= 0) return this.meets(QUEUE, list.size, mostWaiting)
+    if (type === undefined || !this.hasTypes) return true
+    const { all, byType } = this.maxWaitingPerType
+    const counts = list.countsOf(type)
+    // one that is named has, or will have, a lane of its own
+    const waiting = counts === undefined || (counts.type !== type && byType.has(type)) ? 0 : counts.size
+    const limit = Math.min(byType.get(type) ?? all, Math.max(1, SHARE_OF_ROOM * room))
+    return waiting < limit || this.meets(TYPE, waiting, limit)
+  }
+
+  /**
+   * What a push of a type is refused by; undefined if it is accepted.
+   * @param {string | undefined} type
+   * @returns {FairlaneError | undefined} FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TYPE_FULL, FAIRLANE_ERR_CLOSED
+   */
+  refuse (type) {
+    if (this.isLimited) this.rate.look(this.endedCount())
+    if (this.accepts(type)) return undefined
+    this.dispatch.rejected++
+    const counts = this.hasTypes ? this.list.countsOf(type) : undefined
+    if (counts !== undefined) counts.rejected++
+    if (this.isClosed) return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
+    const error = this.fullError(type)
+    this.saturate(type)
+    return error
+  }
+
+  /** @returns {Promise<void>} resolves when a job of the type would be accepted; rejects when the queue closes */
+  ready (type) {
+    if (this.isClosed) return Promise.reject(new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed'))
+    if (this.accepts(type)) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      if (!this.waiters.has(type)) this.waiters.set(type, [])
+      this.waiters.get(type).push({ resolve, reject })
+      this.dispatch.isWatched = true
+    })
+  }
+
+  /** Something may be accepted that was not: tells those who wait for it. O(types that wait for it). */
+  check () {
+    for (const [type, waiters] of this.waiters) {
+      if (!this.accepts(type)) {
+        if (this.code === QUEUE) break
+        continue
+      }
+      this.waiters.delete(type)
+      for (const { resolve } of waiters) resolve()
+    }
+    if (this.isSaturated && this.acceptsAll()) {
+      this.isSaturated = false
+      this.refusedTypes.clear()
+      this.announce('unsaturated')
+    }
+    this.dispatch.isWatched = this.isSaturated || this.waiters.size > 0
+  }
+
+  /** From here on nothing is accepted. */
+  close () {
+    this.isClosed = true
+    for (const waiters of this.waiters.values()) {
+      for (const { reject } of waiters) reject(new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed'))
+    }
+    this.waiters.clear()
+    this.isSaturated = this.dispatch.isWatched = false
+  }
+
+  // private from here on
+
+  meets (code, waiting, limit) {
+    this.code = code
+    this.waiting = waiting
+    this.limit = limit
+    return false
+  }
+
+  acceptsAll () {
+    for (const type of this.refusedTypes) if (!this.accepts(type)) return false
+    return true
+  }
+
+  saturate (type) {
+    this.refusedTypes.add(type)
+    if (this.isSaturated) return
+    this.isSaturated = this.dispatch.isWatched = true
+    this.announce('saturated')
+  }
+
+  /** In a microtask: push calls nobody back, and the two events come in the order in which they happened. */
+  announce (event) {
+    queueMicrotask(() => this.emit(event))
+  }
+
+  fullError (type) {
+    const { code, waiting, limit } = this
+    const message = code === QUEUE ? `${waiting} jobs wait already` : `${waiting} jobs of the type wait already`
+    return Object.assign(new FairlaneError(code, message), { type, waiting, limit, retryAfterMs: this.retryAfterMs() })
+  }
+
+  /** In about so many ms enough jobs will have ended for one more; those of a type get the share that their type has. */
+  retryAfterMs () {
+    const { code, waiting, limit, list } = this
+    const aheadCount = Math.max(1, waiting - limit + 1) * (code === QUEUE ? 1 : list.typesCount)
+    return Math.min(Math.max(Math.ceil(aheadCount / this.rate.perMs), 1), LONGEST_RETRY_MS)
+  }
+
+  endedCount () {
+    const { done, failed, cancelled } = this.dispatch
+    return done + failed + cancelled
+  }
+}
+
+/** How many jobs end per ms, over the last one to two windows; the last known if nobody looked for longer. */
+class Rate {
+  constructor (clock) {
+    this.clock = clock
+    this.perMs = 1 / RATE_WINDOW_MS
+    this.older = this.newer = { time: clock.now(), count: 0 }
+  }
+
+  look (count) {
+    const time = this.clock.now()
+    if (time - this.newer.time >= RATE_WINDOW_MS) {
+      this.older = time - this.newer.time >= 10 * RATE_WINDOW_MS ? { time, count } : this.newer
+      this.newer = { time, count }
+    }
+    const ms = time - this.older.time
+    if (ms > 0) this.perMs = count > this.older.count ? (count - this.older.count) / ms : Math.min(this.perMs, 1 / ms)
+  }
+}
+
+module.exports = { Admission }

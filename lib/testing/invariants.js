@@ -1,0 +1,56 @@
+'use strict'
+
+// Everything that must be true of a queue whenever the caller's code runs.
+
+const { inside } = require('../queue')
+
+/**
+ * O(waiting + running). May be called anywhere: in runners, callbacks, listeners.
+ * @param {object} queue
+ * @throws {Error} that says what is wrong
+ */
+function checkInvariants (queue) {
+  const { list, dispatch, desk, admission } = inside(queue)
+  const { accepted, waiting, running, done, failed, cancelled, overrun } = queue.stats()
+  const { heldCount } = dispatch
+  check(queue.length === waiting + running, 'length is not waiting + running')
+  check(queue.waiting === waiting && queue.running === running, 'properties and stats differ')
+  check(Math.min(waiting, running, heldCount, overrun) >= 0 && heldCount <= running, 'a count is below 0 or above another')
+  check(accepted === waiting + running - heldCount + done + failed + cancelled, 'the states do not add up to what was accepted')
+
+  let count = 0
+  const generations = new Map()
+  const tickets = []
+  list.forEach((payload, whenSettled, generation) => {
+    count++
+    generations.set(generation, (generations.get(generation) ?? 0) + 1)
+    if (typeof whenSettled === 'object') tickets.push({ ticket: whenSettled, generation })
+  })
+  check(count === waiting, `the list holds ${count} jobs, and counts ${waiting}`)
+  for (const { ticket, generation } of tickets) {
+    check(!ticket.isSettled && ticket.job === undefined, 'a job waits that has started or settled')
+    check(ticket.generation === generation, 'a job is not of the generation in which it was accepted')
+  }
+
+  const pending = dispatch.pending.slice(0, dispatch.pendingCount)
+  check(pending.every((job, i) => job.state === i), 'a running job is not where it says')
+  check(pending.length <= running - heldCount, 'more jobs pend than run')
+  check(dispatch.isFlushing === !dispatch.flushes.isEmpty(), 'flushing is not told')
+
+  const { heap } = desk.deadlines
+  check(heap.items.every((item, i) => item.position === i), 'a deadline is not where it says')
+  check(heap.items.every(item => !item.isSettled), 'a settled job has a deadline')
+  check(heap.size === 0 || heap.keys[0] >= desk.deadlines.timerAt, 'no timer is set for the first deadline')
+  check(heap.size > 0 || desk.deadlines.timer === undefined, 'a timer is set for no deadline')
+  for (const [signal, { tickets }] of desk.signals.entries) {
+    check(tickets.size > 0, 'a signal without jobs is listened to')
+    for (const ticket of tickets) check(ticket.signal === signal && !ticket.isSettled, 'a settled job has a signal')
+  }
+  check(!admission.isSaturated || dispatch.isWatched, 'nobody would see that the queue is not saturated any more')
+}
+
+function check (condition, message) {
+  if (!condition) throw new Error(message)
+}
+
+module.exports = { checkInvariants }

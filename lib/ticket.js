@@ -1,0 +1,143 @@
+'use strict'
+
+// The extras of a job that has any: a signal, limits of time, the AsyncLocalStorage context of its push, a signal for its
+// runner. A ticket stands in the list where a plain job has its callback, so plain jobs know nothing of it.
+//
+//   made ──▶ waiting ──run()──▶ running ──▶ settled        leave(): nothing can end it any more
+//               └──────────────────────────────▲
+
+const { asyncScope, JobContext } = require('./context')
+const { FairlaneError } = require('./errors')
+const { Deadlines } = require('./deadlines')
+const { Signals } = require('./signals')
+
+/** The extras of one job. */
+class Ticket {
+  constructor (desk, callback, signal, timeoutMs, scope, generation) {
+    this.desk = desk
+    this.callback = callback
+    this.signal = signal
+    this.timeoutMs = timeoutMs
+    this.scope = scope
+    this.generation = generation
+    this.isSettled = false
+    this.job = undefined // in dispatch, once it runs
+    this.controller = undefined
+    this.abortReason = undefined
+    this.position = -1 // in the heap of deadlines
+    this.order = 0
+    this.lane = undefined // where it waits, as the list wants to know it
+    this.block = undefined
+    this.at = 0
+  }
+
+  /** Calls the runner. @returns what that returns */
+  run (job, runner, payload, done, { type }) {
+    const { desk, scope } = this
+    this.job = job
+    this.lane = this.block = undefined
+    desk.deadlines.remove(this)
+    desk.deadlines.add(this, this.timeoutMs)
+    const context = new JobContext(type, 1, () => this.runnersSignal())
+    if (scope === undefined) return runner(payload, done, context)
+    return scope.runInAsyncScope(runner, undefined, payload, done, context)
+  }
+
+  /** From here on neither signal nor time can end the job. */
+  leave () {
+    if (this.isSettled) return
+    this.isSettled = true
+    this.job = undefined
+    this.desk.deadlines.remove(this)
+    if (this.signal !== undefined) this.desk.signals.remove(this.signal, this)
+  }
+
+  /** Calls the job back. */
+  settle (err, result) {
+    const { callback, scope } = this
+    this.leave()
+    this.callback = this.lane = this.block = undefined
+    if (callback === undefined) return
+    if (scope === undefined) callback(err, result)
+    else scope.runInAsyncScope(callback, undefined, err, result)
+  }
+
+  /** The job was settled while it ran: its runner's signal says so. */
+  abort (reason) {
+    this.abortReason = reason
+    if (this.controller === undefined) return
+    if (this.scope === undefined) this.controller.abort(reason)
+    else this.scope.runInAsyncScope(this.controller.abort, this.controller, reason)
+  }
+
+  // private from here on
+
+  /** Made when the runner asks for it: an AbortController takes 2 µs. */
+  runnersSignal () {
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.abortReason !== undefined) this.controller.abort(this.abortReason)
+    }
+    return this.controller.signal
+  }
+}
+
+/** Issues the tickets of a queue, and ends their jobs when their time is up or their signal aborts. */
+class Desk {
+  /**
+   * @param {object} dispatch
+   * @param {{ timeoutMs: number, maxWaitMs: number, onTimeout: string, keepContext: boolean, clock: object }} options
+   */
+  constructor (dispatch, { timeoutMs, maxWaitMs, onTimeout, keepContext, clock }) {
+    this.dispatch = dispatch
+    this.timeoutMs = timeoutMs
+    this.maxWaitMs = maxWaitMs
+    this.releases = onTimeout === 'release'
+    this.keepsContext = keepContext
+    this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items))
+    this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
+  }
+
+  /** Whether every job needs a ticket. */
+  get servesAll () {
+    return this.timeoutMs !== Infinity || this.maxWaitMs !== Infinity || this.keepsContext
+  }
+
+  /**
+   * A ticket for a job that is to be accepted now; its time begins.
+   * @param {Function | undefined} callback
+   * @param {{ signal?: AbortSignal, timeoutMs?: number, maxWaitMs?: number }} extras undefined: the queue's
+   */
+  issue (callback, { signal, timeoutMs = this.timeoutMs, maxWaitMs = this.maxWaitMs }) {
+    const scope = this.keepsContext ? asyncScope() : undefined
+    const ticket = new Ticket(this, callback, signal, timeoutMs, scope, this.dispatch.generation)
+    this.deadlines.add(ticket, maxWaitMs)
+    if (signal !== undefined) this.signals.add(signal, ticket)
+    return ticket
+  }
+
+  // private from here on
+
+  abort (signal, tickets) {
+    const makeError = () => new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
+    this.dispatch.interrupt(Array.from(tickets, ticket => ({ ticket, err: makeError(), hasFailed: false, releases: false })))
+  }
+
+  end (items) {
+    const tickets = items.filter(item => item instanceof Ticket)
+    this.dispatch.interrupt(tickets.map(ticket => ticket.job === undefined ? this.lateStart(ticket) : this.timeout(ticket)))
+    for (const item of items) if (!(item instanceof Ticket)) item.whenDue()
+  }
+
+  lateStart (ticket) {
+    const err = new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
+    return { ticket, err, hasFailed: false, releases: false }
+  }
+
+  timeout (ticket) {
+    const err = new FairlaneError('FAIRLANE_ERR_TIMEOUT', `The job ran longer than ${ticket.timeoutMs} ms`)
+    return { ticket, err, hasFailed: true, releases: this.releases }
+  }
+}
+
+module.exports = { Desk }

@@ -1,0 +1,122 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fairlane = require('../..')
+const gates = require('../support/gates')
+const { captureWarnings } = require('../support/uncaught')
+const { fakeClock } = require('../../lib/testing')
+const { node } = require('../support/child')
+const { quiet, turn } = require('../support/turns')
+
+describe('add', function () {
+  it('gives a promise of the result', async function () {
+    const queue = fairlane(async (n) => 2 * n)
+    assert.equal(await queue.add(21), 42)
+  })
+
+  it('rejects with what the job fails with', async function () {
+    const error = new Error('expected')
+    await assert.rejects(fairlane(async () => { throw error }).add(1), error)
+    await assert.rejects(fairlane((n, done) => done(error)).add(1), error)
+  })
+
+  it('never leaves a promise pending: clear and remove reject it', async function () {
+    const queue = fairlane(() => {}).pause()
+    const cleared = queue.add(1)
+    queue.clear({ reason: 'gone' })
+    await assert.rejects(cleared, { code: 'FAIRLANE_ERR_CLEARED', cause: 'gone' })
+    const removed = queue.add(2, { timeoutMs: 1000 })
+    queue.remove(() => true)
+    await assert.rejects(removed, { code: 'FAIRLANE_ERR_CLEARED' })
+  })
+
+  it('queues at the head if asked', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 1).pause()
+    queue.add('a')
+    queue.add('b', { unshift: true })
+    queue.add('c', { unshift: true, timeoutMs: Infinity })
+    assert.deepEqual([...queue.jobs()].map(({ payload }) => payload), ['c', 'b', 'a'])
+  })
+
+  it('takes a type, which a scheduler needs', async function () {
+    const queue = fairlane(async (payload, done, { type }) => type, { scheduler: 'equal' })
+    assert.equal(await queue.add(1, { type: 7 }), '7')
+    assert.equal(await queue.add(1, { type: 'head', unshift: true }), 'head')
+    assert.equal(await queue.add(1, { type: 'extras', unshift: true, timeoutMs: 1000 }), 'extras')
+    assert.throws(() => queue.add(1), { code: 'FAIRLANE_ERR_TYPE_REQUIRED' })
+    assert.throws(() => queue.add(1, { type: Symbol('x') }), { code: 'FAIRLANE_ERR_TYPE' })
+    assert.equal(await fairlane(async (payload, done, { type }) => type).add(1, { type: 'ignored' }), undefined)
+  })
+
+  it('throws for wrong use, before anything has changed', function () {
+    const queue = fairlane(() => {})
+    const wrong = [null, 5, [], { tpye: 1 }, { unshift: 1 }, { signal: {} }, { signal: null }, { timeoutMs: 0 },
+      { timeoutMs: '5' }, { timeoutMs: -1 }, { maxWaitMs: NaN }, { maxWaitMs: 0 }]
+    for (const options of wrong) assert.throws(() => queue.add(1, options), { code: 'FAIRLANE_ERR_ARGUMENT' }, JSON.stringify(options))
+    assert.throws(() => queue.add(1, { tpye: 1 }), /'type'/)
+    assert.equal(queue.stats().accepted, 0)
+  })
+
+  it('makes an unhandled rejection like any promise that nobody awaits, where push makes none', async function () {
+    const program = (call) => `
+      const queue = require('fairlane')(async () => { throw new Error('expected') })
+      process.on('unhandledRejection', (error) => console.log('unhandled', error.message))
+      queue.${call}`
+    assert.equal((await node(['--eval', program('add(1)')])).stdout.trim(), 'unhandled expected')
+    assert.equal((await node(['--eval', program('push(1)')])).stdout, '')
+  })
+
+  describe('inside a job of the same queue', function () {
+    let warnings
+    beforeEach(function () { warnings = captureWarnings() })
+    afterEach(function () { warnings.release() })
+
+    function nested (clock) {
+      const gate = gates()
+      const queue = fairlane((payload, done) => {
+        gate.runner(payload, done)
+        if (payload === 'parent') return queue.add('child')
+      }, { concurrency: 1, clock })
+      return { gate, queue }
+    }
+
+    it('warns once when all slots wait for each other, naming the likely cause', async function () {
+      const clock = fakeClock()
+      const { gate, queue } = nested(clock)
+      queue.push('parent')
+      await gate.until(1)
+      clock.advance(10000)
+      await turn()
+      clock.advance(100000)
+      await quiet()
+      assert.deepEqual(warnings.seen.map(({ code }) => code), ['FAIRLANE_WARN_STALLED'])
+      assert.match(warnings.seen[0].message, /waits for a job of its own queue/)
+      queue.resume(2)
+      await gate.until(2)
+      gate.open[1].done()
+      await queue.onIdle()
+      queue.push('parent')
+      await gate.until(4)
+      assert.equal(clock.timerCount, 0)
+      await queue.close({ drain: false })
+    })
+
+    it('does not warn while jobs start or settle, and keeps no timer on an empty queue', async function () {
+      const clock = fakeClock()
+      const { gate, queue } = nested(clock)
+      queue.push('parent')
+      await gate.until(1)
+      assert.equal(clock.timerCount, 1)
+      clock.advance(9000)
+      queue.resume(2)
+      await gate.until(2)
+      clock.advance(9000)
+      assert.equal(clock.timerCount, 1)
+      gate.open[1].done()
+      await queue.onIdle()
+      assert.equal(clock.timerCount, 0)
+      assert.deepEqual(warnings.seen, [])
+    })
+  })
+})

@@ -1,0 +1,170 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fairlane = require('../..')
+const gates = require('../support/gates')
+const { quiet, turn } = require('../support/turns')
+
+async function collect (iterator) {
+  const list = []
+  for await (const value of iterator) list.push(value)
+  return list
+}
+
+async function takeOne (iterator) {
+  assert.deepEqual(await iterator.next(), { done: false, value: 1 })
+  await iterator.return()
+}
+
+/** A source that writes down how it is used. */
+function source (count, log = []) {
+  return {
+    log,
+    * [Symbol.iterator] () {
+      try {
+        for (let i = 0; i < count; i++) {
+          log.push(i)
+          yield i
+        }
+      } finally {
+        log.push('closed')
+      }
+    }
+  }
+}
+
+describe('map', function () {
+  it('gives results in the order of the source', async function () {
+    const queue = fairlane((n, done) => { n % 2 ? done(null, n) : setImmediate(done, null, n) }, 3)
+    assert.deepEqual(await collect(queue.map([0, 1, 2, 3, 4])), [0, 1, 2, 3, 4])
+    assert.deepEqual(await collect(queue.map([])), [])
+  })
+
+  it('gives results as jobs end if not ordered', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 3)
+    const results = queue.map([0, 1, 2], { ordered: false })
+    const first = results.next()
+    await gate.until(3)
+    gate.open[2].done(null, 'last')
+    assert.equal((await first).value, 'last')
+    gate.release(2)
+    assert.deepEqual(await collect(results), [0, 1])
+  })
+
+  it('takes async sources, and promises in others, and types', async function () {
+    const queue = fairlane(async (n, done, { type }) => [type, n], { scheduler: 'equal' })
+    async function * numbers () {
+      yield 1
+      await turn()
+      yield 2
+    }
+    assert.deepEqual(await collect(queue.map(numbers(), { type: 'a' })), [['a', 1], ['a', 2]])
+    assert.deepEqual(await collect(queue.map([Promise.resolve(3)], { type: 'a' })), [['a', 3]])
+    assert.throws(() => queue.map([]), { code: 'FAIRLANE_ERR_TYPE_REQUIRED' })
+  })
+
+  it('takes no more ahead than maxPending, by default twice the concurrency, and nothing before it is asked', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 1)
+    const { log, ...values } = source(10)
+    const results = queue.map(values)
+    await quiet()
+    assert.deepEqual(log, [])
+    const first = results.next()
+    await gate.until(1)
+    await quiet()
+    assert.deepEqual(log, [0, 1])
+    gate.release()
+    await first
+    await quiet()
+    assert.deepEqual(log, [0, 1, 2])
+    const closing = results.return()
+    await closing
+    assert.deepEqual(log, [0, 1, 2, 'closed'])
+    assert.equal(queue.waiting, 0)
+  })
+
+  it('waits for admission, so that nothing of it is refused', async function () {
+    const queue = fairlane((n, done) => setImmediate(done, null, n), { concurrency: 1, maxWaiting: 1 })
+    assert.deepEqual(await collect(queue.map([1, 2, 3, 4, 5, 6], { maxPending: 100 })), [1, 2, 3, 4, 5, 6])
+    assert.equal(queue.stats().rejected, 0)
+  })
+
+  it('aborts what it has queued on a break, while it waits for admission too', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { concurrency: 1, maxWaiting: 1 })
+    const values = source(10)
+    const results = queue.map(values, { maxPending: 10 })
+    const first = results.next()
+    await gate.until(1)
+    await quiet()
+    gate.release()
+    await first
+    await results.return()
+    assert.equal(queue.waiting, 0)
+    assert(gate.started.at(-1).context.signal.aborted || gate.started.length === 1)
+    queue.clear()
+    await quiet()
+    assert.equal(values.log.at(-1), 'closed')
+    for (const { done } of gate.started.slice(1)) done()
+    await queue.onIdle()
+  })
+
+  it('throws the first failure at once, aborts the rest and closes the source', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 2)
+    const error = new Error('expected')
+    const values = source(10)
+    const results = queue.map(values)
+    const first = results.next()
+    await gate.until(2)
+    gate.open[1].done(error)
+    await assert.rejects(first, error)
+    await quiet()
+    assert.equal(queue.waiting, 0)
+    assert.equal(values.log.at(-1), 'closed')
+    assert.equal(gate.started[0].context.signal.aborted, true)
+    for (const { done } of gate.started.filter((job) => job.payload !== 1)) done()
+    await queue.onIdle()
+  })
+
+  it('goes on after failures and gives them as results with settled', async function () {
+    const queue = fairlane(async (n) => { if (n === 1) throw new Error('expected'); return n })
+    const results = await collect(queue.map([0, 1, 2], { settled: true }))
+    assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+    assert.deepEqual([results[0].value, results[1].reason.message], [0, 'expected'])
+  })
+
+  it('throws what the source throws, and what a closed queue refuses with', async function () {
+    const queue = fairlane(async (n) => n)
+    function * broken () { throw new Error('expected') }
+    await assert.rejects(collect(queue.map(broken())), { message: 'expected' })
+    queue.close()
+    await assert.rejects(collect(queue.map([1])), { code: 'FAIRLANE_ERR_CLOSED' })
+  })
+
+  it('does not wait for a source that is at work when the consumer stops', async function () {
+    const queue = fairlane(async (n) => n)
+    let isReturned = false
+    const endless = {
+      [Symbol.asyncIterator]: () => ({
+        count: 0,
+        next () { return this.count++ === 0 ? Promise.resolve({ done: false, value: 1 }) : new Promise(() => {}) },
+        return () { isReturned = true; return Promise.reject(new Error('ignored')) }
+      })
+    }
+    await takeOne(queue.map(endless))
+    assert.equal(isReturned, true)
+    const bare = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: 1 }) }) }
+    await takeOne(queue.map(bare))
+    await queue.onIdle()
+  })
+
+  it('throws for wrong use', function () {
+    const queue = fairlane(() => {})
+    for (const args of [[5], [null], [undefined], [[], null], [[], { order: true }], [[], { maxPending: 0 }], [[], { settled: 1 }]]) {
+      assert.throws(() => queue.map(...args), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    }
+  })
+})

@@ -1,0 +1,202 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { getEventListeners } = require('node:events')
+const fairlane = require('../..')
+const gates = require('../support/gates')
+const { turn } = require('../support/turns')
+
+const KINDS = {
+  'no scheduler': {},
+  lanes: { scheduler: 'equal' },
+  'shared lanes': { scheduler: 'equal', maxTypes: 1 },
+  'a window': {
+    scheduler: { waiting () {}, start () {}, done () {}, removed () {}, select: (types) => types.size() === 0 ? -1 : 0 }
+  }
+}
+
+describe('the signal of a job', function () {
+  it('cancels it while it waits', async function () {
+    const queue = fairlane(() => {}).pause()
+    const controller = new AbortController()
+    const promise = queue.add(1, { signal: controller.signal })
+    controller.abort('why')
+    assert.equal(queue.length, 0)
+    await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED', cause: 'why' })
+    assert.equal(queue.stats().cancelled, 1)
+  })
+
+  it('settles it at once while it runs, tells its runner, and holds the slot until that ends', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 1)
+    const controller = new AbortController()
+    const promise = queue.add(1, { signal: controller.signal })
+    await gate.until(1)
+    const { signal } = gate.started[0].context
+    assert.equal(signal.aborted, false)
+    controller.abort('why')
+    assert.equal(signal.aborted, true)
+    assert.equal(signal.reason.code, 'FAIRLANE_ERR_ABORTED')
+    await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED', cause: 'why' })
+    assert.equal(queue.running, 1)
+    let isFlushed = false
+    queue.fflush(() => { isFlushed = true })
+    queue.push(2)
+    await turn()
+    assert.equal(gate.started.length, 1)
+    gate.release()
+    await gate.until(2)
+    gate.release()
+    await queue.onIdle()
+    assert.equal(isFlushed, true)
+    assert.deepEqual({ ...queue.stats(), types: 0 },
+      { accepted: 2, waiting: 0, running: 0, done: 1, failed: 0, cancelled: 1, rejected: 0, misuse: 0, overrun: 0, types: 0 })
+  })
+
+  it('that is read first after the abort is aborted', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner)
+    const controller = new AbortController()
+    const promise = queue.add(1, { signal: controller.signal })
+    await gate.until(1)
+    controller.abort()
+    await assert.rejects(promise)
+    assert.equal(gate.started[0].context.signal.aborted, true)
+  })
+
+  it('that has aborted already refuses it', async function () {
+    const queue = fairlane(() => {})
+    await assert.rejects(queue.add(1, { signal: AbortSignal.abort('early') }), { code: 'FAIRLANE_ERR_ABORTED', cause: 'early' })
+    assert.deepEqual([queue.stats().accepted, queue.stats().rejected], [0, 1])
+  })
+
+  it('that aborts inside the runner settles it when that returns, unless it has ended', async function () {
+    const controller = new AbortController()
+    const second = new AbortController()
+    const queue = fairlane((payload, done) => {
+      if (payload === 1) {
+        controller.abort()
+        return setImmediate(done)
+      }
+      if (payload === 2) {
+        second.abort()
+        done(null, 'ended')
+        return
+      }
+      setImmediate(done, null, 'plain')
+    }, { concurrency: 1, settleBy: 'callback' })
+    await assert.rejects(queue.add(1, { signal: controller.signal }), { code: 'FAIRLANE_ERR_ABORTED' })
+    assert.equal(await queue.add(2, { signal: second.signal }), 'ended')
+    assert.equal(await queue.add(3), 'plain')
+    await queue.onIdle()
+    assert.equal(queue.stats().misuse, 0)
+  })
+
+  it('has one listener, however many jobs, which goes with the last of them', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 2)
+    const { signal } = new AbortController()
+    for (let i = 0; i < 10; i++) queue.add(i, { signal }).catch(() => {})
+    assert.equal(getEventListeners(signal, 'abort').length, 1)
+    queue.remove(({ payload }) => payload > 3)
+    await gate.until(2)
+    gate.release(2)
+    await gate.until(4)
+    gate.release(1)
+    assert.equal(getEventListeners(signal, 'abort').length, 1)
+    gate.release(1)
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+  })
+
+  it('aborts 100,000 waiting jobs in linear time and touches no others', async function () {
+    this.timeout(60000)
+    const timeOf = async (count) => {
+      const queue = fairlane(() => {}).pause()
+      const controller = new AbortController()
+      const promises = []
+      for (let i = 0; i < count; i++) {
+        promises.push(queue.add(i, { signal: controller.signal }))
+        if (i % 100 === 0) queue.push(`other ${i}`)
+      }
+      const begun = performance.now()
+      controller.abort()
+      const ms = performance.now() - begun
+      const results = await Promise.allSettled(promises)
+      assert(results.every(({ reason }) => reason.code === 'FAIRLANE_ERR_ABORTED'))
+      assert.equal(queue.waiting, count / 100)
+      return ms
+    }
+    await timeOf(10000)
+    const small = await timeOf(10000)
+    const large = await timeOf(100000)
+    assert(large < 40 * Math.max(small, 5), `${large} ms for ten times the jobs of ${small} ms`)
+  })
+
+  for (const [name, options] of Object.entries(KINDS)) {
+    it(`takes jobs from the middle without a change of order or counts, with ${name}`, async function () {
+      const gate = gates()
+      const removed = []
+      const queue = fairlane(gate.runner, { concurrency: 1, ...options }).pause()
+      const types = options.scheduler === undefined ? [undefined] : ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+      const kept = new Map(types.map((type) => [type, []]))
+      const controllers = []
+      for (let i = 0; i < 600; i++) {
+        const type = types[i % types.length]
+        const controller = new AbortController()
+        queue.add(i, { type, signal: controller.signal, unshift: i % 7 === 0 }).catch(() => removed.push(i))
+        if (i % 6 === 0) kept.get(type)[i % 7 === 0 ? 'unshift' : 'push'](i)
+        else controllers.push(controller)
+      }
+      for (const controller of controllers) controller.abort()
+      await turn()
+      assert.equal(removed.length, 500)
+      assert.equal(queue.waiting, 100)
+      queue.resume()
+      for (let n = 1; n <= 100; n++) {
+        await gate.until(n)
+        gate.release()
+      }
+      await queue.onIdle()
+      const started = new Map(types.map((type) => [type, []]))
+      for (const { payload, context } of gate.started) started.get(context.type).push(payload)
+      assert.deepEqual(started, kept)
+      assert.deepEqual([queue.stats().done, queue.stats().cancelled, queue.stats().types], [100, 500, 0])
+    })
+  }
+
+  it('lets a type move to a lane of its own with its jobs, and still finds them', async function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal', maxTypes: 1 }).pause()
+    const controller = new AbortController()
+    queue.pushType('first', 0)
+    const promise = queue.add(1, { type: 'second', signal: controller.signal })
+    queue.add(2, { type: 'second' })
+    queue.pauseType('second')
+    assert.equal(queue.stats('second').waiting, 2)
+    controller.abort()
+    await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED' })
+    assert.equal(queue.stats('second').waiting, 1)
+    queue.clear()
+  }).timeout(5000)
+
+  it('can abort from the callback of a job that is cleared with its own', async function () {
+    const queue = fairlane(() => {}).pause()
+    const controller = new AbortController()
+    queue.push(1, () => controller.abort())
+    const promise = queue.add(2, { signal: controller.signal })
+    assert.equal(queue.clear(), 2)
+    await assert.rejects(promise, { code: 'FAIRLANE_ERR_CLEARED' })
+    assert.equal(queue.stats().cancelled, 2)
+  })
+
+  it('is waited for by fflush, wherever it takes jobs out', async function () {
+    const queue = fairlane(() => {}).pause()
+    const controller = new AbortController()
+    const promise = queue.add(1, { signal: controller.signal })
+    const flushed = queue.fflush()
+    queue.push(2)
+    controller.abort()
+    await assert.rejects(promise)
+    await flushed
+    assert.equal(queue.waiting, 1)
+  })
+})
