@@ -129,6 +129,17 @@ describe('the signal of a job', function () {
     for (const promise of both) await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED' })
   })
 
+  it('copes with a scheduler that clears the queue when a job is removed', async function () {
+    const controller = new AbortController()
+    const scheduler = { waiting () {}, start () {}, done () {}, removed () { queue.clear() }, select: () => 0 }
+    const queue = fairlane(() => {}, { scheduler }).pause()
+    const promises = [1, 2].map((n) => queue.add(n, { type: 'a', signal: controller.signal }))
+    controller.abort()
+    await assert.rejects(promises[0], { code: 'FAIRLANE_ERR_ABORTED' })
+    await assert.rejects(promises[1], { code: 'FAIRLANE_ERR_CLEARED' })
+    assert.equal(queue.stats().cancelled, 2)
+  })
+
   it('has one listener, however many jobs, which goes with the last of them', async function () {
     const gate = gates()
     const queue = fairlane(gate.runner, 2)
