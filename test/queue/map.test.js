@@ -161,6 +161,21 @@ describe('map', function () {
     await queue.onIdle()
   })
 
+  it('is not concerned any more when the queue closes after the consumer has stopped', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { concurrency: 1, maxWaiting: 0 })
+    const results = queue.map([1, 2, 3])
+    const first = results.next()
+    await gate.until(1)
+    gate.release()
+    await first
+    await gate.until(2)
+    await quiet()
+    await results.return()
+    assert.equal(await queue.close({ drain: false }), 1)
+    await quiet()
+  })
+
   it('throws for wrong use', function () {
     const queue = fairlane(() => {})
     for (const args of [[5], [null], [undefined], [[], null], [[], { order: true }], [[], { maxPending: 0 }], [[], { settled: 1 }]]) {

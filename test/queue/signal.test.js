@@ -92,6 +92,54 @@ describe('the signal of a job', function () {
     assert.equal(queue.stats().misuse, 0)
   })
 
+  it('gives the same signal to its runner each time, and copes with a scheduler that aborts in turn', async function () {
+    const gate = gates()
+    const controllers = [new AbortController(), new AbortController()]
+    const scheduler = { waiting () {}, start () {}, done () {}, removed () { controllers[1].abort() }, select: () => 0 }
+    const queue = fairlane(gate.runner, { concurrency: 1, scheduler })
+    const promises = controllers.map(({ signal }) => queue.add(1, { type: 'a', signal }))
+    promises.push(queue.add(2, { type: 'a', signal: controllers[1].signal }), queue.add(3, { type: 'a', signal: controllers[0].signal }))
+    await gate.until(1)
+    const { context } = gate.started[0]
+    assert.equal(context.signal, context.signal)
+    controllers[0].abort()
+    for (const promise of promises) await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED' })
+    assert.equal(queue.stats().cancelled, 4)
+    gate.release()
+    await queue.onIdle()
+  })
+
+  it('does nothing to a job that has ended in its runner, or settles with others that the abort settles', async function () {
+    const controller = new AbortController()
+    const queue = fairlane((payload, done) => {
+      done(null, payload)
+      controller.abort()
+    }, { scheduler: 'equal', concurrency: 1 })
+    const first = queue.add(1, { type: 'a', signal: controller.signal })
+    const second = queue.add(2, { type: 'a', signal: controller.signal })
+    assert.equal(await first, 1)
+    await assert.rejects(second, { code: 'FAIRLANE_ERR_ABORTED' })
+    const nested = new AbortController()
+    const outer = new AbortController()
+    const removing = { waiting () {}, start () {}, done () {}, removed () { nested.abort() }, select: () => 0 }
+    const paused = fairlane(() => {}, { scheduler: removing }).pause()
+    outer.signal.addEventListener('abort', () => nested.abort())
+    const both = [paused.add(1, { type: 'a', signal: outer.signal }), paused.add(2, { type: 'a', signal: nested.signal })]
+    outer.abort()
+    for (const promise of both) await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED' })
+  })
+
+  it('copes with a scheduler that clears the queue when a job is removed', async function () {
+    const controller = new AbortController()
+    const scheduler = { waiting () {}, start () {}, done () {}, removed () { queue.clear() }, select: () => 0 }
+    const queue = fairlane(() => {}, { scheduler }).pause()
+    const promises = [1, 2].map((n) => queue.add(n, { type: 'a', signal: controller.signal }))
+    controller.abort()
+    await assert.rejects(promises[0], { code: 'FAIRLANE_ERR_ABORTED' })
+    await assert.rejects(promises[1], { code: 'FAIRLANE_ERR_CLEARED' })
+    assert.equal(queue.stats().cancelled, 2)
+  })
+
   it('has one listener, however many jobs, which goes with the last of them', async function () {
     const gate = gates()
     const queue = fairlane(gate.runner, 2)

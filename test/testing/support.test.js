@@ -1,0 +1,44 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fairlane = require('../..')
+const { checkInvariants, gateRunner, Model } = require('../../lib/testing')
+const { inside } = require('../../lib/queue')
+
+describe('gateRunner', function () {
+  it('starts jobs when the queue says, and ends them when the test says', async function () {
+    const gate = gateRunner()
+    const queue = fairlane(gate.runner, 3)
+    const results = Promise.allSettled([1, 2, 3].map((n) => queue.add(n)))
+    await gate.until(3)
+    await gate.until(1)
+    gate.fail('expected')
+    gate.release(2)
+    assert.deepEqual((await results).map(({ value, reason }) => value ?? reason), ['expected', 2, 3])
+    assert.throws(() => gate.release(), /no job is open/)
+  })
+})
+
+describe('Model', function () {
+  it('fails when a job does what none may', function () {
+    const model = new Model()
+    model.pushed('a')
+    assert.throws(() => model.pushed('a'), /job a was pushed twice/)
+    model.started('a')
+    assert.throws(() => model.started('a'), /started while running/)
+    assert.throws(() => model.refused('a'), /refused after/)
+    assert.throws(() => model.finish(fairlane(() => {})), /still running/)
+    model.settled('a')
+    assert.throws(() => model.settled('a'), /settled while settled/)
+    assert.throws(() => model.finish(fairlane(() => {})), /counts 0 accepted jobs, not 1/)
+  })
+})
+
+describe('checkInvariants', function () {
+  it('finds what contradicts itself', function () {
+    const queue = fairlane(() => {}).pause().push(1)
+    checkInvariants(queue)
+    inside(queue).list.size++
+    assert.throws(() => checkInvariants(queue), /add up/)
+  })
+})
