@@ -27,6 +27,17 @@ const contenders = {
     }
   },
 
+  // The call that returns a promise for each job.
+  'fairlane.add': withAdd({}),
+
+  // The same with one optional feature each.
+  'add, signal': withAdd({}, () => ({ signal: new AbortController().signal })),
+  'add, timeoutMs': withAdd({}, () => ({ timeoutMs: 60000 })),
+  'add, maxWaitMs': withAdd({}, () => ({ maxWaitMs: 60000 })),
+  keepContext: withOptions({ keepContext: true }),
+  maxWaiting: withOptions({ maxWaiting: 1e7 }),
+  timeoutMs: withOptions({ timeoutMs: 60000 }),
+
   fair: withScheduler('fair'),
   capped: withScheduler('capped'),
   equal: withScheduler('equal'),
@@ -160,6 +171,31 @@ const contenders = {
           if (next < jobs) runner(next++, ended)
         }
       }
+    }
+  }
+}
+
+/** fairlane by add(); `makeExtras` makes what the jobs of a queue are added with. */
+function withAdd (options, makeExtras = () => undefined) {
+  return {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      const queue = require('..')(runner, { concurrency, ...options })
+      const extras = makeExtras()
+      return {
+        push (payload, whenSettled) {
+          queue.add(payload, extras).then(() => whenSettled(), whenSettled)
+        }
+      }
+    }
+  }
+}
+
+function withOptions (options) {
+  return {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      return require('..')(runner, { concurrency, ...options })
     }
   }
 }

@@ -50,6 +50,14 @@ const TARGETS = {
     ))
   },
 
+  add (cells) {
+    const limits = { 'fastq.promise': 0.8, 'p-limit': 0.5, 'p-queue': 0.2 }
+    const medianOf = name => cells['1e5'][name].warm.median
+    return Object.entries(limits).map(([peer, limit]) => (
+      { what: `add() to ${peer}, 1e5 waiting`, value: medianOf('fairlane.add') / medianOf(peer), limit, unit: '×' }
+    ))
+  },
+
   schedulers (cells) {
     const rows = []
     for (const name of ['fair', 'capped', 'equal']) {

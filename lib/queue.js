@@ -241,15 +241,15 @@ class Queue extends Emitter {
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
    */
   add (payload, options) {
-    const { type, unshift, ...extras } = options === undefined ? NO_EXTRAS : readAddOptions(options)
-    const name = this.#readTypeOption(type, 'add')
+    const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
+    const name = this.#readTypeOption(extras.type, 'add')
     if (this.#dispatch.isBusy) this.#stallWatch.begin()
     return new Promise((resolve, reject) => {
       const whenSettled = (err, result) => {
         if (err) reject(err)
         else resolve(result)
       }
-      this.#put(name, payload, whenSettled, unshift, extras)
+      this.#put(name, payload, whenSettled, extras.unshift, extras)
     })
   }
 
