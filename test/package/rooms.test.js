@@ -15,7 +15,8 @@ const rooms = {
     'lib/map.js', 'lib/stall.js',
     'lib/lists/fifo.js', 'lib/lists/window.js', 'lib/lists/lanes.js', 'schedulers/index.js'
   ],
-  'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES],
+  'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/pending.js'],
+  'lib/pending.js': [],
   'lib/options.js': ['lib/errors.js', 'lib/clock.js'],
   'lib/ticket.js': [...LEAVES, 'lib/deadlines.js', 'lib/signals.js'],
   'lib/admission.js': LEAVES,

@@ -247,4 +247,16 @@ describe('the signal of a job', function () {
     await flushed
     assert.equal(queue.waiting, 1)
   })
+
+  it('aborts a job from inside its runner, whether or not one before it ended there after its own abort', async function () {
+    const controllers = [new AbortController(), new AbortController()]
+    const queue = fairlane((n, done) => {
+      controllers[n].abort()
+      if (n === 0) done(null, 'done')
+    }, 1)
+    const first = queue.add(0, { signal: controllers[0].signal })
+    const second = queue.add(1, { signal: controllers[1].signal })
+    assert.equal(await first, 'done')
+    await assert.rejects(second, { code: 'FAIRLANE_ERR_ABORTED' })
+  })
 })
