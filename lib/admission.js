@@ -10,6 +10,8 @@ const { FairlaneError } = require('./errors')
 const SHARE_OF_ROOM = 4 // one type may have up to so many times the free room waiting: alone, it fills 80 % of maxWaiting
 const RATE_WINDOW_MS = 1000
 const LONGEST_RETRY_MS = 60000
+// Of more refused types, which may be invented ones, it is not watched when they are accepted again.
+const MOST_REFUSED = 1000
 
 const QUEUE = 'FAIRLANE_ERR_QUEUE_FULL'
 const TYPE = 'FAIRLANE_ERR_TYPE_FULL'
@@ -35,7 +37,7 @@ class Admission {
     this.limit = 0
     this.isClosed = false
     this.isSaturated = false
-    this.refusedTypes = new Set() // since it is saturated
+    this.refusedTypes = new Set() // of limits of their own, since it is saturated
     this.waiters = new Map() // type → promises of ready()
   }
 
@@ -99,7 +101,6 @@ class Admission {
     }
     if (this.isSaturated && this.acceptsAll()) {
       this.isSaturated = false
-      this.refusedTypes.clear()
       this.announce('unsaturated')
     }
     this.dispatch.isWatched = this.isSaturated || this.waiters.size > 0
@@ -124,13 +125,18 @@ class Admission {
     return false
   }
 
+  /** O(1) amortised: a type that is accepted again need not be looked at again. */
   acceptsAll () {
-    for (const type of this.refusedTypes) if (!this.accepts(type)) return false
+    if (!this.accepts(undefined)) return false
+    for (const type of this.refusedTypes) {
+      if (!this.accepts(type)) return false
+      this.refusedTypes.delete(type)
+    }
     return true
   }
 
   saturate (type) {
-    this.refusedTypes.add(type)
+    if (this.code === TYPE && this.refusedTypes.size < MOST_REFUSED) this.refusedTypes.add(type)
     if (this.isSaturated) return
     this.isSaturated = this.dispatch.isWatched = true
     this.announce('saturated')
@@ -155,8 +161,8 @@ class Admission {
   }
 
   endedCount () {
-    const { done, failed, cancelled } = this.dispatch
-    return done + failed + cancelled
+    const { done, failed } = this.dispatch
+    return done + failed
   }
 }
 

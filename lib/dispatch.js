@@ -421,7 +421,7 @@ class Dispatch {
   interruptPostponed (job) {
     const end = this.postponed
     this.postponed = undefined
-    if (end.ticket === undefined || end.ticket.job === job) this.tellSettled([this.settlePending(job, end)])
+    this.tellSettled([this.settlePending(job, end)])
   }
 
   /** The runner returned something: if it is a promise or thenable, it settles the job. */
@@ -531,6 +531,7 @@ class Dispatch {
     }
     if (this.isIdle() && this.drainedAt !== this.accepted) {
       this.drainedAt = this.accepted
+      this.pending.reset()
       this.hooks.onDrain()
     }
     if (this.isWatched) this.hooks.onLevel()

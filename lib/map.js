@@ -77,11 +77,17 @@ class Mapping {
   }
 
   async pull () {
+    const { done, value } = await this.step()
+    return { done, value: this.isAsync ? value : await value }
+  }
+
+  /** A source that throws is over, and not closed. */
+  async step () {
     this.isPulling = true
     try {
-      const { done, value } = await this.iterator.next()
-      if (done) this.isSourceOver = true
-      return { done, value: this.isAsync ? value : await value }
+      const result = await this.iterator.next()
+      if (result.done) this.isSourceOver = true
+      return result
     } catch (err) {
       this.isSourceOver = true
       throw err
@@ -132,9 +138,10 @@ class Mapping {
   async end () {
     if (!this.isOver) this.stop()
     if (this.isSourceOver || typeof this.iterator.return !== 'function') return
-    const returned = Promise.resolve(this.iterator.return())
-    if (this.isPulling) returned.catch(() => {})
-    else await returned
+    const returned = new Promise(resolve => resolve(this.iterator.return()))
+    const isMoot = this.isPulling || this.hasFailed // there is an error already, or nobody to tell
+    const closed = isMoot ? returned.catch(() => {}) : returned
+    if (!this.isPulling) await closed
   }
 }
 

@@ -15,6 +15,11 @@ class Pending {
     this.at = 0
   }
 
+  /** None pends: gives memory back. */
+  reset () {
+    if (this.places.length > FIRST_LENGTH) this.resize(0)
+  }
+
   /**
    * @param {{ state: number }} job whose state is PENDING as long as it pends
    * @param {number} mostCount of jobs that pend now, this one included

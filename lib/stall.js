@@ -35,7 +35,9 @@ class StallWatch {
 
   whenDue () {
     const { running, concurrency, list } = this.dispatch
-    if (running < concurrency || list.size === 0 || this.progress !== this.progressCount()) {
+    // with a slot free, or paused, it is no deadlock; the next job that is added by another has it watched again
+    if (concurrency < 0 || running < concurrency || list.size === 0) return
+    if (this.progress !== this.progressCount()) {
       this.begin()
       return
     }

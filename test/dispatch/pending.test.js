@@ -35,5 +35,10 @@ describe('the started jobs that pend', function () {
     for (const job of jobs) job.state = ENDED
     for (let i = 0; i < 40000; i++) pending.add({ state: ENDED }, 1)
     assert.ok(pending.places.length <= 64)
+    jobs.forEach((job, i) => pending.add(job, i + 1))
+    pending.reset()
+    assert.equal(pending.places.length, 32)
+    pending.reset()
+    assert.deepEqual(pending.list(), [])
   })
 })

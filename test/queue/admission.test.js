@@ -5,7 +5,7 @@ const fairlane = require('../..')
 const gates = require('../support/gates')
 const { fakeClock } = require('../../lib/testing')
 const { captureUncaught } = require('../support/uncaught')
-const { turn } = require('../support/turns')
+const { quiet, turn } = require('../support/turns')
 
 /** Pushes, and says how it was refused, if it was. */
 function push (queue, ...args) {
@@ -222,5 +222,29 @@ describe('saturated and unsaturated', function () {
     gate.release()
     await turn()
     assert.deepEqual(events, ['unsaturated'])
+  })
+
+  it('does not grow with the number of invented types that are refused', async function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: 0 }).pause()
+    for (let i = 0; i < 1100; i++) queue.pushType(`invented ${i}`, i)
+    assert.equal(queue.stats().rejected, 1100)
+    assert.equal(queue.stats().types, 0)
+  })
+
+  it('keeps nothing of refused types that have no job waiting', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 1, maxWaiting: 1 })
+    const events = []
+    for (const event of ['saturated', 'unsaturated']) queue.on(event, () => events.push(event))
+    queue.pushType('a', 1)
+    await gate.until(1)
+    queue.pushType('a', 2)
+    for (let i = 0; i < 100; i++) queue.pushType(`invented ${i}`, i)
+    assert.equal(queue.stats().rejected, 100)
+    gate.release()
+    await gate.until(2)
+    await queue.ready('b')
+    await quiet()
+    assert.deepEqual(events, ['saturated', 'unsaturated'])
   })
 })

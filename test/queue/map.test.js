@@ -182,4 +182,27 @@ describe('map', function () {
       assert.throws(() => queue.map(...args), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
   })
+
+  it('closes a source whose value is a promise that rejects, and keeps the first error if closing fails', async function () {
+    let isClosed = false
+    function * source () {
+      try {
+        yield Promise.reject(new Error('value'))
+        yield 2
+      } finally {
+        isClosed = true
+      }
+    }
+    const queue = fairlane(async value => value)
+    await assert.rejects(async () => { for await (const result of queue.map(source())) assert.fail(result) }, { message: 'value' })
+    assert.equal(isClosed, true)
+
+    const failing = {
+      [Symbol.iterator] () { return this },
+      next: () => ({ done: false, value: 1 }),
+      return () { throw new Error('return') }
+    }
+    const broken = fairlane(async () => { throw new Error('job') })
+    await assert.rejects(async () => { for await (const result of broken.map(failing)) assert.fail(result) }, { message: 'job' })
+  })
 })
