@@ -20,6 +20,12 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_CALLBACK'
     | 'FAIRLANE_ERR_ARGUMENT'
     | 'FAIRLANE_ERR_CLEARED'
+    | 'FAIRLANE_ERR_QUEUE_FULL'
+    | 'FAIRLANE_ERR_CLOSED'
+    | 'FAIRLANE_ERR_LOCKED'
+    | 'FAIRLANE_ERR_CORRUPT'
+    | 'FAIRLANE_ERR_IO'
+    | 'FAIRLANE_ERR_TOO_LARGE'
 
   /** Codes of warnings, which arrive on `process.on('warning')`. */
   type WarningCode =

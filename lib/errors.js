@@ -13,7 +13,13 @@ const codes = Object.freeze({
   FAIRLANE_ERR_TYPE: 'The type of a job can not be made into a string.',
   FAIRLANE_ERR_CALLBACK: 'A callback is not a function.',
   FAIRLANE_ERR_ARGUMENT: 'An argument is not what the method takes.',
-  FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.'
+  FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.',
+  FAIRLANE_ERR_QUEUE_FULL: 'The queue holds as much as it may, or waits for as many acknowledgements.',
+  FAIRLANE_ERR_CLOSED: 'The queue is closed.',
+  FAIRLANE_ERR_LOCKED: 'The durable queue is open already, in this or in another process.',
+  FAIRLANE_ERR_CORRUPT: 'The files of a durable queue are damaged; `file` and `offset` say where.',
+  FAIRLANE_ERR_IO: 'The file system failed; `cause` says how.',
+  FAIRLANE_ERR_TOO_LARGE: 'A payload, a batch or a type is larger than a durable queue can hold.'
 })
 
 const warnings = Object.freeze({
