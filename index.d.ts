@@ -28,6 +28,10 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_ABORTED'
     | 'FAIRLANE_ERR_CLEARED'
     | 'FAIRLANE_ERR_CLOSED'
+    | 'FAIRLANE_ERR_LOCKED'
+    | 'FAIRLANE_ERR_CORRUPT'
+    | 'FAIRLANE_ERR_IO'
+    | 'FAIRLANE_ERR_TOO_LARGE'
 
   /** Codes of warnings, which arrive on `process.on('warning')`. */
   type WarningCode =

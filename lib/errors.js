@@ -19,7 +19,11 @@ const codes = Object.freeze({
   FAIRLANE_ERR_MAX_WAIT: 'The job was cancelled: it waited longer than it may.',
   FAIRLANE_ERR_ABORTED: 'The job was cancelled by its signal.',
   FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.',
-  FAIRLANE_ERR_CLOSED: 'The queue is closed, or it was closed before the job ended.'
+  FAIRLANE_ERR_CLOSED: 'The queue is closed, or it was closed before the job ended.',
+  FAIRLANE_ERR_LOCKED: 'The durable queue is open already, in this or in another process.',
+  FAIRLANE_ERR_CORRUPT: 'The files of a durable queue are damaged; `file` and `offset` say where.',
+  FAIRLANE_ERR_IO: 'The file system failed; `cause` says how.',
+  FAIRLANE_ERR_TOO_LARGE: 'A payload, a batch or a type is larger than a durable queue can hold.'
 })
 
 const warnings = Object.freeze({

@@ -37,6 +37,23 @@ const rooms = {
   'lib/testing/gates.js': [],
   'lib/testing/invariants.js': ['lib/queue.js'],
   'lib/testing/model.js': [],
+  'lib/durable/index.js': ['lib/durable/persistent-queue.js'],
+  'lib/durable/persistent-queue.js': [
+    'lib/errors.js', 'lib/durable/files.js', 'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/store.js'
+  ],
+  'lib/durable/store.js': [
+    'node:path', 'lib/errors.js', 'lib/durable/compaction.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/reader.js',
+    'lib/durable/recovery.js'
+  ],
+  'lib/durable/compaction.js': ['node:path', 'lib/durable/format.js', 'lib/durable/log.js'],
+  'lib/durable/recovery.js': ['node:path', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/table.js'],
+  'lib/durable/log.js': ['node:path', 'lib/errors.js', 'lib/durable/format.js'],
+  'lib/durable/reader.js': ['node:path', 'lib/durable/format.js'],
+  'lib/durable/format.js': ['node:zlib'],
+  'lib/durable/table.js': [],
+  'lib/durable/options.js': ['lib/errors.js'],
+  'lib/durable/files.js': ['node:fs', 'node:path'],
+  'lib/durable/lock.js': ['node:crypto', 'node:fs', 'node:net', 'node:path', 'lib/errors.js'],
   'lib/testing/clock.js': ['lib/heap.js'],
   'lib/testing/scheduler.js': ['lib/testing/clock.js', 'lib/options.js', 'lib/lists/lanes.js', 'lib/lists/window.js'],
   'lib/compat/quickq.js': ['index.js'],

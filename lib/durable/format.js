@@ -1,0 +1,202 @@
+'use strict'
+
+// The bytes of the log. What is written where is drawn here and explained in docs/durability.md.
+//
+//   segment   header | frame | frame | …
+//   header    magic 8 | version u32 | segment id u32 | base seq u64 | end of the one before u32 | crc u32      32 bytes
+//   frame     length u32 | crc u32 | record count u32 | synced segment u32 | synced offset u32 | records       20 bytes and more
+//   PUSH      1, or 2 at the front | seq u48 | type length u16 | payload length u32 | type | payload
+//   ACK       3 | first seq u48 | count u32
+//   STATE     4 | seq u48 | dead u8 | attempts u32 | not before f64 | error length u32 | error
+//   TRIM      5 | segment u32
+//
+// Numbers are little endian. The length of a frame is that of all of it; its crc is of all that follows the crc, seeded
+// with the segment id, so that a frame is of no use in another segment.
+
+const { crc32 } = require('node:zlib')
+
+const MAGIC = Buffer.from('FAIRLANE')
+const VERSION = 1
+const HEADER_BYTES = 32
+const FRAME_BYTES = 20
+const PUSH_BYTES = 13
+const ACK_BYTES = 11
+const STATE_BYTES = 24
+const TRIM_BYTES = 5
+
+const PUSH = 1
+const PUSH_FRONT = 2
+const ACK = 3
+const STATE = 4
+const TRIM = 5
+
+const NO_TYPE = 0xffff
+const MAX_TYPE_BYTES = NO_TYPE - 1
+// Offsets and lengths are u32; this leaves room for a segment that begins below its limit and ends with such a frame.
+const MAX_FRAME_BYTES = 2 ** 30 + 2 ** 16
+
+const SEGMENT_NAME = /^\d{10}\.log$/
+
+module.exports = {
+  HEADER_BYTES,
+  FRAME_BYTES,
+  PUSH_BYTES,
+  ACK_BYTES,
+  STATE_BYTES,
+  TRIM_BYTES,
+  PUSH,
+  PUSH_FRONT,
+  ACK,
+  STATE,
+  TRIM,
+  NO_TYPE,
+  MAX_TYPE_BYTES,
+  MAX_FRAME_BYTES,
+  SEGMENT_NAME,
+  VERSION,
+  segmentName,
+  encodeHeader,
+  headerDefect,
+  isOtherVersion,
+  baseSeqOf,
+  previousEndOf,
+  finishFrame,
+  isFrameAt,
+  findFrame,
+  readSeq,
+  writeSeq,
+  visitRecords,
+  payloadOf,
+  typeOf,
+  crc32
+}
+
+function segmentName (id) {
+  return `${String(id).padStart(10, '0')}.log`
+}
+
+/** @param {number} previousEnd the length of the segment before, which a cut at the end of a frame would not show otherwise */
+function encodeHeader (id, baseSeq, previousEnd) {
+  const header = Buffer.alloc(HEADER_BYTES)
+  MAGIC.copy(header)
+  header.writeUInt32LE(VERSION, 8)
+  header.writeUInt32LE(id, 12)
+  header.writeBigUInt64LE(BigInt(baseSeq), 16)
+  header.writeUInt32LE(previousEnd, 24)
+  header.writeUInt32LE(crc32(header.subarray(0, HEADER_BYTES - 4)), HEADER_BYTES - 4)
+  return header
+}
+
+/** @returns {string | undefined} what is wrong with the header that bytes begin with */
+function headerDefect (bytes, id) {
+  if (bytes.length < HEADER_BYTES) return 'the header is incomplete'
+  if (!bytes.subarray(0, 8).equals(MAGIC)) return 'this is no segment of a log'
+  if (bytes.readUInt32LE(HEADER_BYTES - 4) !== crc32(bytes.subarray(0, HEADER_BYTES - 4))) return 'the header is damaged'
+  if (isOtherVersion(bytes)) return `the format has version ${bytes.readUInt32LE(8)}, and this is ${VERSION}`
+  if (bytes.readUInt32LE(12) !== id) return `the segment is number ${bytes.readUInt32LE(12)}`
+}
+
+/** Whether a header, else whole, is of a format that this code does not know. */
+function isOtherVersion (bytes) {
+  return bytes.length >= HEADER_BYTES && bytes.subarray(0, 8).equals(MAGIC) && bytes.readUInt32LE(8) !== VERSION &&
+    bytes.readUInt32LE(HEADER_BYTES - 4) === crc32(bytes.subarray(0, HEADER_BYTES - 4))
+}
+
+function baseSeqOf (bytes) {
+  return Number(bytes.readBigUInt64LE(16))
+}
+
+function previousEndOf (bytes) {
+  return bytes.readUInt32LE(24)
+}
+
+/** Fills in what precedes the records of a frame that begins at 0. */
+function finishFrame (buffer, length, segment, count, synced) {
+  buffer.writeUInt32LE(length, 0)
+  buffer.writeUInt32LE(count, 8)
+  buffer.writeUInt32LE(synced.segment, 12)
+  buffer.writeUInt32LE(synced.offset, 16)
+  buffer.writeUInt32LE(crc32(buffer.subarray(8, length), segment), 4)
+}
+
+/** Whether a whole frame of the segment begins at `at`. */
+function isFrameAt (bytes, at, segment) {
+  if (at + FRAME_BYTES > bytes.length) return false
+  const length = bytes.readUInt32LE(at)
+  if (length < FRAME_BYTES || at + length > bytes.length) return false
+  // a look at the mark spares most crcs while findFrame looks for a frame at every byte
+  if (bytes.readUInt32LE(at + 12) > segment) return false
+  return crc32(bytes.subarray(at + 8, at + length), segment) === bytes.readUInt32LE(at + 4)
+}
+
+/** @returns {number} where the next whole frame begins, at `at` or behind; the length of bytes if there is none */
+function findFrame (bytes, at, segment) {
+  while (at < bytes.length && !isFrameAt(bytes, at, segment)) at++
+  return Math.min(at, bytes.length)
+}
+
+function readSeq (bytes, at) {
+  return bytes.readUInt32LE(at) + bytes.readUInt16LE(at + 4) * 0x100000000
+}
+
+function writeSeq (bytes, seq, at) {
+  bytes.writeUInt32LE(seq >>> 0, at)
+  bytes.writeUInt16LE(seq / 0x100000000, at + 4)
+}
+
+/** The payload of a PUSH record, in the same memory. */
+function payloadOf (record) {
+  const typeLength = record.readUInt16LE(7)
+  return record.subarray(PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength))
+}
+
+/** The type in a PUSH record, or undefined. */
+function typeOf (record) {
+  const length = record.readUInt16LE(7)
+  return length === NO_TYPE ? undefined : record.toString('utf8', PUSH_BYTES, PUSH_BYTES + length)
+}
+
+/**
+ * Calls the visitor for each record of the whole frame at `at`: push(seq, kind, at, length), ack(seq, count),
+ * state(seq, state), trim(segment).
+ * @returns {boolean} false if the records are not those of a frame, whatever the crc says
+ */
+function visitRecords (bytes, at, visitor) {
+  const end = at + bytes.readUInt32LE(at)
+  let count = bytes.readUInt32LE(at + 8)
+  let next = at + FRAME_BYTES
+  while (next < end && count-- > 0) {
+    switch (bytes[next]) {
+      case PUSH:
+      case PUSH_FRONT: {
+        const typeLength = bytes.readUInt16LE(next + 7)
+        const length = PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength) + bytes.readUInt32LE(next + 9)
+        visitor.push(readSeq(bytes, next + 1), bytes[next], next, length)
+        next += length
+        break
+      }
+      case ACK:
+        visitor.ack(readSeq(bytes, next + 1), bytes.readUInt32LE(next + 7))
+        next += ACK_BYTES
+        break
+      case STATE: {
+        const errorLength = bytes.readUInt32LE(next + 20)
+        visitor.state(readSeq(bytes, next + 1), {
+          isDead: bytes[next + 7] === 1,
+          attempts: bytes.readUInt32LE(next + 8),
+          notBefore: bytes.readDoubleLE(next + 12),
+          error: errorLength === 0 ? undefined : bytes.toString('utf8', next + STATE_BYTES, next + STATE_BYTES + errorLength)
+        })
+        next += STATE_BYTES + errorLength
+        break
+      }
+      case TRIM:
+        visitor.trim(bytes.readUInt32LE(next + 1))
+        next += TRIM_BYTES
+        break
+      default:
+        return false
+    }
+  }
+  return next === end && count === 0
+}

@@ -1,0 +1,7 @@
+'use strict'
+
+// Queues that survive a crash. Needs a file system, so Node only; loaded by those who ask for it.
+
+const { PersistentQueue } = require('./persistent-queue')
+
+module.exports = { PersistentQueue }

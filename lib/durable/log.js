@@ -1,0 +1,389 @@
+'use strict'
+
+// HOT (bench: durable). Writes the log. Records are encoded at once into the buffer of the open group, and:
+//
+//   append ─▶ open group ──turn──▶ sealed ──write──▶ written ──sync──▶ settled       ack: 'disk'
+//                                     │                └────────────▶ settled       ack: 'os'
+//                                     └─ of the next segment: waits until this one is synced and the next one is there
+//
+// Promises: groups reach the file in order, each as one frame, all records of one append() in one frame. At most one sync is
+// under way. A segment is synced before its successor is there. A failed write takes back what was not written if that
+// was pushes only; a failed sync is the end, since nobody knows what the disk has then.
+// It knows nothing of what jobs are alive.
+
+const { join } = require('node:path')
+const { FairlaneError } = require('../errors')
+const { HEADER_BYTES, FRAME_BYTES, segmentName, encodeHeader, finishFrame } = require('./format')
+
+// Larger groups are written as several frames; also what a buffer may have to be kept.
+const GROUP_BYTES = 2 ** 20
+const FIRST_BUFFER_BYTES = 2 ** 14
+// With ack 'os' the system is made to write now and then: a power failure loses less, and a new segment waits less.
+const UNSYNCED_BYTES = 2 ** 23
+
+/** Records that become one frame, and who waits for them. */
+class Group {
+  constructor (segment, start, buffer) {
+    this.segment = segment
+    this.start = start
+    this.buffer = buffer
+    this.length = FRAME_BYTES
+    this.count = 0
+    this.ackAt = 0 // where the last record is, if that is an ACK
+    this.firstSeq = 0 // jobs pushed: from firstSeq to below endSeq
+    this.endSeq = 0
+    this.pushesCount = 0 // calls, not jobs
+    this.isRevertible = true
+    this.moved = [] // seq, segment, offset: where compaction took jobs from
+    this.outcome = undefined
+    this.error = undefined
+  }
+
+  /** What all who wait for this group share. */
+  get promise () {
+    if (this.outcome === undefined) {
+      this.outcome = {}
+      this.outcome.promise = new Promise((resolve, reject) => Object.assign(this.outcome, { resolve, reject }))
+    }
+    return this.outcome.promise
+  }
+
+  settle (err) {
+    this.error = err
+    if (this.outcome === undefined) return
+    if (err === undefined) this.outcome.resolve()
+    else this.outcome.reject(err)
+  }
+}
+
+class Log {
+  /**
+   * @param {object} files lib/durable/files.js or what tests put in its place
+   * @param {string} folder
+   * @param {{ segmentBytes: number, ack: 'os' | 'disk' }} options
+   * @param {{ segments: Map<number, { bytes: number, liveCount: number }>, tail: { segment: number, offset: number, fd: number } }} found
+   *   what recovery found; the tail is synced
+   * @param {{ nextSeq: () => number, settled: (group: Group, err?: Error) => void,
+   *   revert: (group: Group) => void, failed: (err: Error) => void }} owner
+   */
+  constructor (files, folder, { segmentBytes, ack }, { segments, tail }, owner) {
+    this.files = files
+    this.folder = folder
+    this.segmentBytes = segmentBytes
+    this.waitsForDisk = ack === 'disk'
+    this.owner = owner
+    this.error = undefined
+
+    this.bytes = 0 // of all files
+    for (const segment of segments.values()) this.bytes += segment.bytes
+    this.segments = segments // those that the files hold, and those that groups were encoded for
+    this.fd = tail.fd
+    this.segment = tail.segment // where the file ends
+    this.offset = tail.offset
+    this.nextSegment = tail.segment // where the next group begins
+    this.nextOffset = tail.offset
+    this.syncedSegment = tail.segment
+    this.syncedOffset = tail.offset
+
+    this.takenBackCount = 0
+    this.group = undefined
+    this.sealed = []
+    this.written = []
+    this.syncing = [] // what the sync that is under way will settle
+    this.syncingFd = -1 // that of the sync that is under way
+    this.isTurnDue = false
+    this.spare = undefined
+    this.turn = this.turn.bind(this)
+  }
+
+  /**
+   * Makes room for records of `length` bytes in one frame, which the caller is to write at once, at the place returned.
+   * @returns {number} where in the buffer of `group`
+   */
+  append (length, recordsCount) {
+    let { group } = this
+    if (group === undefined || !this.fits(group, length)) {
+      this.seal()
+      group = this.open(length)
+    }
+    const at = group.length
+    if (group.buffer.length < at + length) this.grow(group, at + length)
+    group.length += length
+    group.count += recordsCount
+    group.ackAt = 0
+    return at
+  }
+
+  /** Writes what is there now, blocking. @param {boolean} isSynced also to the disk */
+  commitNow (isSynced) {
+    this.seal()
+    while (this.sealed.length > 0 && (this.isNext() || (this.syncNow() && this.createNext())) && this.writeFirst());
+    if (isSynced && this.error === undefined) this.syncNow()
+  }
+
+  /** @returns {Promise<void>} resolves when all that was appended up to now is on the disk; rejects if not, or not all */
+  flush () {
+    if (this.error !== undefined) return Promise.reject(this.error)
+    this.seal()
+    const barrier = new Group(this.nextSegment, this.nextOffset, undefined)
+    barrier.length = 0
+    this.sealed.push(barrier)
+    this.due()
+    return barrier.promise
+  }
+
+  /** Closes the file, which nothing may be appended to any more. */
+  close () {
+    this.leave()
+    this.fd = -1
+  }
+
+  /** Ends the log: whatever waits fails. */
+  fail (cause) {
+    if (this.error !== undefined) return
+    this.error = ioError(cause)
+    const groups = [...this.syncing, ...this.written, ...this.sealed]
+    if (this.group !== undefined) groups.push(this.group)
+    this.syncing = this.written = this.sealed = []
+    this.group = undefined
+    this.close()
+    this.owner.failed(this.error)
+    for (const group of groups) this.settle(group, this.error)
+  }
+
+  // private from here on
+
+  fits (group, length) {
+    const end = group.length + length
+    return end <= GROUP_BYTES && group.start + end <= this.segmentBytes
+  }
+
+  open (length) {
+    if (this.nextOffset + FRAME_BYTES + length > this.segmentBytes && this.nextOffset > HEADER_BYTES) {
+      this.nextSegment++
+      this.nextOffset = HEADER_BYTES
+      this.segments.set(this.nextSegment, { bytes: 0, liveCount: 0 })
+    }
+    const buffer = this.spare ?? Buffer.allocUnsafeSlow(FIRST_BUFFER_BYTES)
+    this.spare = undefined
+    this.group = new Group(this.nextSegment, this.nextOffset, buffer)
+    this.due()
+    return this.group
+  }
+
+  grow (group, length) {
+    const buffer = Buffer.allocUnsafeSlow(length <= GROUP_BYTES ? Math.min(2 ** Math.ceil(Math.log2(length)), GROUP_BYTES) : length)
+    group.buffer.copy(buffer, 0, 0, group.length)
+    group.buffer = buffer
+  }
+
+  due () {
+    if (this.isTurnDue) return
+    this.isTurnDue = true
+    queueMicrotask(this.turn)
+  }
+
+  turn () {
+    this.isTurnDue = false
+    if (this.error !== undefined) return
+    this.seal()
+    this.writeOut()
+  }
+
+  seal () {
+    const { group } = this
+    if (group === undefined) return
+    finishFrame(group.buffer, group.length, group.segment, group.count, { segment: this.syncedSegment, offset: this.syncedOffset })
+    this.group = undefined
+    this.nextOffset += group.length
+    this.sealed.push(group)
+  }
+
+  writeOut () {
+    while (this.sealed.length > 0 && (this.isNext() || this.roll()) && this.writeFirst());
+    if (this.error !== undefined) return
+    if (this.written.length > 0 || this.offset - this.syncedOffset >= UNSYNCED_BYTES) this.sync()
+  }
+
+  /** Whether the first sealed group is of this segment. */
+  isNext () {
+    return this.sealed[0].segment === this.segment
+  }
+
+  /** Writes the first sealed group. @returns {boolean} false if that failed */
+  writeFirst () {
+    const group = this.sealed[0]
+    try {
+      this.writeAll(this.fd, group.buffer, group.length, group.start)
+    } catch (err) {
+      this.takeBack(err)
+      return false
+    }
+    this.sealed.shift()
+    this.offset += group.length
+    this.bytes += group.length
+    this.segments.get(this.segment).bytes = this.offset
+    const isBarrier = group.buffer === undefined
+    if (!isBarrier && group.buffer.length <= GROUP_BYTES) this.spare = group.buffer
+    group.buffer = undefined
+    if (this.waitsForDisk || isBarrier) this.written.push(group)
+    else this.settle(group)
+    return true
+  }
+
+  writeAll (fd, buffer, length, position) {
+    let done = 0
+    while (done < length) {
+      const count = this.files.write(fd, buffer, done, length - done, position + done)
+      if (count === 0) throw new Error('nothing could be written')
+      done += count
+    }
+  }
+
+  /** Goes on to the next segment if this one is synced; else has it synced first. @returns {boolean} whether it has */
+  roll () {
+    if (this.syncedSegment === this.segment && this.syncedOffset === this.offset) return this.createNext()
+    this.sync()
+    return false
+  }
+
+  /** @returns {boolean} false if that failed */
+  createNext () {
+    const id = this.segment + 1
+    let fd
+    try {
+      fd = createSegment(this.files, this.folder, id, this.owner.nextSeq(), this.offset)
+    } catch (err) {
+      if (err.isUnknown) this.fail(err.cause)
+      else this.takeBack(err)
+      return false
+    }
+    this.leave()
+    this.fd = fd
+    this.segment = this.syncedSegment = id
+    this.offset = HEADER_BYTES
+    this.bytes += HEADER_BYTES
+    this.syncedOffset = 0 // of the header, the name is synced, the content is not
+    return true
+  }
+
+  /** Closes the file; if it is being synced, whoever has it synced does. */
+  leave () {
+    if (this.fd !== this.syncingFd) this.files.close(this.fd)
+  }
+
+  /** Has the system write to the disk all that is in the file now. */
+  sync () {
+    if (this.syncingFd !== -1) return
+    this.syncingFd = this.fd
+    this.syncing = this.written
+    this.written = []
+    const { fd, segment, offset, takenBackCount } = this
+    this.files.sync(fd, err => {
+      this.syncingFd = -1
+      if (fd !== this.fd) this.files.close(fd)
+      if (this.error !== undefined) return
+      if (err) this.fail(err)
+      else this.synced(segment, takenBackCount === this.takenBackCount ? offset : 0)
+    })
+  }
+
+  synced (segment, offset) {
+    // syncNow may have been further meanwhile
+    if (segment === this.segment && offset > this.syncedOffset) this.syncedOffset = offset
+    const groups = this.syncing
+    this.syncing = []
+    for (const group of groups) this.settle(group)
+    this.writeOut()
+  }
+
+  /** @returns {boolean} false if that failed */
+  syncNow () {
+    try {
+      this.files.syncNow(this.fd)
+    } catch (err) {
+      this.fail(err)
+      return false
+    }
+    this.syncedOffset = this.offset
+    const groups = [...this.syncing, ...this.written]
+    this.syncing = []
+    this.written = []
+    for (const group of groups) this.settle(group)
+    return true
+  }
+
+  /**
+   * A group could not be written: it and those behind it fail. Nothing of them may stay in the file, since later frames,
+   * shorter ones, would be written over a part of it.
+   */
+  takeBack (err) {
+    this.seal()
+    const groups = this.sealed
+    if (!groups.every(group => group.isRevertible)) return this.fail(err)
+    try {
+      this.files.truncate(this.fd, this.offset)
+    } catch {
+      return this.fail(err)
+    }
+    // a crash may forget this, so the segment must be synced before there is another; a sync under way may not do it
+    this.syncedOffset = 0
+    this.takenBackCount++
+    this.sealed = []
+    this.nextSegment = this.segment
+    this.nextOffset = this.offset
+    for (const group of groups) this.owner.revert(group)
+    for (const id of this.segments.keys()) {
+      if (id > this.segment) this.segments.delete(id)
+    }
+    // others may append from here on
+    const error = ioError(err)
+    for (const group of groups) this.settle(group, error)
+  }
+
+  settle (group, err) {
+    this.owner.settled(group, err)
+    group.settle(err)
+  }
+}
+
+/**
+ * Makes the file of a segment, with its header and with its name synced into the folder. If that fails, there is no file;
+ * if it isn't known whether there is one, the error has `isUnknown` and a `cause`.
+ * @returns {number} its descriptor
+ */
+function createSegment (files, folder, id, baseSeq, previousEnd) {
+  const path = join(folder, segmentName(id))
+  const fd = files.create(path)
+  try {
+    const count = files.write(fd, encodeHeader(id, baseSeq, previousEnd), 0, HEADER_BYTES, 0)
+    if (count < HEADER_BYTES) throw new Error('the header could not be written whole')
+    syncName(files, folder)
+    return fd
+  } catch (err) {
+    files.close(fd)
+    if (err.isUnknown) throw err
+    try {
+      files.remove(path)
+    } catch {
+      throw Object.assign(new Error('a segment was left half made', { cause: err }), { isUnknown: true })
+    }
+    throw err
+  }
+}
+
+function syncName (files, folder) {
+  try {
+    files.syncFolder(folder)
+  } catch (cause) {
+    // without a descriptor for the folder nothing was begun
+    if (cause.syscall === 'open') throw cause
+    throw Object.assign(new Error('the name of a segment could not be synced', { cause }), { isUnknown: true })
+  }
+}
+
+function ioError (cause) {
+  return new FairlaneError('FAIRLANE_ERR_IO', `The log could not be written: ${cause.message}`, { cause })
+}
+
+module.exports = { Log, createSegment, ioError, GROUP_BYTES }

@@ -1,0 +1,356 @@
+'use strict'
+
+// A first-in-first-out queue of bytes on disk. Payloads are taken at least once (reserve, then ack), or at most once (pop).
+//
+//   push ─▶ written, safe ─▶ taken ─▶ acked: gone
+//                ▲             │
+//                └── release ──┘
+//
+// Promises: what a push acknowledged is there after a crash, what an ack or pop acknowledged does not come back; order by
+// number. Only numbers are in memory.
+
+const { FairlaneError, typeError, rangeError, describe } = require('../errors')
+const { files } = require('./files')
+const { lock } = require('./lock')
+const { readOptions, readPath } = require('./options')
+const { openStore, removeStore } = require('./store')
+
+const SYSTEM = { files, lock }
+const OPENED_BY_OPEN = Symbol('open')
+
+class PersistentQueue {
+  #store
+  #capacity
+  #capacityBytes
+  #maxInflightOps
+  #waitsForDisk
+
+  #safeSeq = 0 // jobs below may be taken
+  #cursor = 0 // jobs below were taken once
+  #reserved = new Set()
+  #released = [] // numbers below the cursor, in order
+  #inflightOps = 0
+  #pending = [] // pushes that wait for their turn: { payloads, bytes, resolve, reject }
+  #pendingCount = 0
+  #pendingBytes = 0
+  #error // what a call is refused with from now on
+  #closing
+
+  /**
+   * Opens the queue in a folder, which is made if need be. One process may have it open.
+   *
+   * @param {string} path the folder, on a disk of this machine: network file systems are not supported
+   * @param {object} [options]
+   * @param {number} [options.capacity=Infinity] how many payloads it holds at most
+   * @param {number} [options.capacityBytes=Infinity] how many bytes of payload
+   * @param {number} [options.maxInflightOps=1000] how many pushes may be unacknowledged; the promises of further ones wait
+   * @param {'disk' | 'os'} [options.ack='disk'] when a call is acknowledged: when the disk has it, or when the operating system has
+   *   it, which survives the end of the process and not that of the machine
+   * @param {number} [options.segmentBytes=67108864] the size of a file; disk space comes back file by file
+   * @param {boolean} [options.repair=false] keep what is whole of a damaged log: `recovered.dropped` says what was not
+   * @param {(progress: { bytes: number, totalBytes: number }) => void} [options.onProgress] called while the log is read
+   * @returns {Promise<PersistentQueue>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
+   */
+  static open (path, options, environment = SYSTEM) {
+    return new PersistentQueue(OPENED_BY_OPEN, readOptions(options)).#open(readPath(path), readOptions(options), environment)
+  }
+
+  /**
+   * Removes a queue that nobody has open: its files, and the folder if there are no others in it.
+   * @returns {Promise<void>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_IO
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  static remove (path, environment = SYSTEM) {
+    return removeStore(readPath(path), environment)
+  }
+
+  constructor (key, { capacity, capacityBytes, maxInflightOps, ack } = {}) {
+    if (key !== OPENED_BY_OPEN) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a PersistentQueue is made by PersistentQueue.open()')
+    this.#capacity = capacity
+    this.#capacityBytes = capacityBytes
+    this.#maxInflightOps = maxInflightOps
+    this.#waitsForDisk = ack === 'disk'
+  }
+
+  /** Payloads that were pushed and are not finished: waiting ones, and reserved ones. */
+  get length () {
+    return this.#store.table.size + this.#pendingCount
+  }
+
+  /** The bytes of those. */
+  get bytes () {
+    return this.#store.payloadBytes + this.#pendingBytes
+  }
+
+  /** What opening found: `jobs`, what a crash had left half written (`cut`), and what was damaged (`dropped`, with repair). */
+  get recovered () {
+    return this.#store.recovered
+  }
+
+  /** Bytes of all its files. */
+  diskBytes () {
+    return this.#store.log.bytes
+  }
+
+  /**
+   * Puts payloads at the end; several are there after a crash together or not at all. They are copied at once.
+   * @param {Uint8Array | Uint8Array[]} payloads
+   * @returns {Promise<void>} resolves when they are safe; rejects with FAIRLANE_ERR_QUEUE_FULL (then nothing is written),
+   *   FAIRLANE_ERR_TOO_LARGE, FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  push (payloads) {
+    const read = readPayloads(payloads)
+    const bytes = bytesOf(read)
+    const refusal = this.#refusal(read, bytes)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    if (read.length === 0) return Promise.resolve()
+    if (this.#inflightOps >= this.#maxInflightOps) return this.#wait(read.map(payload => Buffer.from(payload)), bytes)
+    return this.#write(read).promise
+  }
+
+  /**
+   * As push, blocking until they are safe.
+   * @throws as push rejects and throws; FAIRLANE_ERR_QUEUE_FULL also if maxInflightOps pushes are unacknowledged
+   */
+  pushSync (payloads) {
+    const read = readPayloads(payloads)
+    const bytes = bytesOf(read)
+    const refusal = this.#refusal(read, bytes)
+    if (refusal !== undefined) throw refusal
+    if (read.length === 0) return
+    if (this.#inflightOps >= this.#maxInflightOps) throw full(`${this.#inflightOps} pushes are not acknowledged yet`)
+    this.#commitNow(this.#write(read))
+  }
+
+  /**
+   * Takes payloads from the front for good: they do not come back, even if the process dies before it has worked on them.
+   * @param {number} [max=1]
+   * @returns {Promise<Buffer[]>} at most max, [] if the queue is empty; resolves when it is safe that they are gone; rejects with
+   *   FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_CLOSED
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  pop (max = 1) {
+    readMax(max)
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    try {
+      const { payloads, group } = this.#pop(max)
+      return group === undefined ? Promise.resolve(payloads) : group.promise.then(() => payloads)
+    } catch (err) {
+      return Promise.reject(err)
+    }
+  }
+
+  /** As pop, blocking. @returns {Buffer[]} */
+  popSync (max = 1) {
+    readMax(max)
+    if (this.#error !== undefined) throw this.#error
+    const { payloads, group } = this.#pop(max)
+    if (group !== undefined) this.#commitNow(group)
+    return payloads
+  }
+
+  /**
+   * What pop would give, without taking it.
+   * @param {number} [max=1]
+   * @returns {Promise<Buffer[]>} rejects as pop
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  async peek (max = 1) {
+    readMax(max)
+    if (this.#error !== undefined) throw this.#error
+    const seqs = this.#released.slice(0, max)
+    const { table } = this.#store
+    for (let seq = table.next(this.#cursor, this.#safeSeq); seq < this.#safeSeq && seqs.length < max; seq = table.next(seq + 1, this.#safeSeq)) {
+      seqs.push(seq)
+    }
+    return seqs.map(seq => this.#store.payload(seq))
+  }
+
+  /**
+   * Takes payloads from the front until ack() finishes them; release(), or the end of the process, puts them back.
+   * @param {number} [max=1]
+   * @returns {Promise<{ id: number, payload: Buffer }[]>} rejects as pop
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  reserve (max = 1) {
+    readMax(max)
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    try {
+      const { seqs, payloads } = this.#take(max)
+      for (const seq of seqs) this.#reserved.add(seq)
+      return Promise.resolve(seqs.map((id, i) => ({ id, payload: payloads[i] })))
+    } catch (err) {
+      return Promise.reject(err)
+    }
+  }
+
+  /**
+   * Finishes reserved payloads.
+   * @param {number | number[]} ids
+   * @returns {Promise<void>} resolves when it is safe that they are gone; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED
+   * @throws FAIRLANE_ERR_ARGUMENT if one is not reserved; then none is finished
+   */
+  ack (ids) {
+    const seqs = this.#readReserved(ids, 'ack')
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    if (seqs.length === 0) return Promise.resolve()
+    for (const seq of seqs) this.#reserved.delete(seq)
+    return this.#finish(seqs).promise
+  }
+
+  /**
+   * Puts reserved payloads back to where they were.
+   * @param {number | number[]} ids
+   * @throws FAIRLANE_ERR_ARGUMENT if one is not reserved; then none is put back
+   */
+  release (ids) {
+    const seqs = this.#readReserved(ids, 'release')
+    for (const seq of seqs) this.#reserved.delete(seq)
+    this.#putBack(seqs)
+  }
+
+  /** @returns {Promise<void>} resolves when all calls up to now are on the disk; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED */
+  async flush () {
+    if (this.#error !== undefined) throw this.#error
+    await this.#store.log.flush()
+  }
+
+  /**
+   * Acknowledges what was pushed, refuses what comes now, and lets another process open the queue. Reserved payloads
+   * are back when it is opened again.
+   * @returns {Promise<void>} rejects with FAIRLANE_ERR_IO
+   */
+  close () {
+    if (this.#closing === undefined) this.#closing = this.#close()
+    return this.#closing
+  }
+
+  async #open (path, options, environment) {
+    this.#store = await openStore(path, options, environment, {
+      safe: endSeq => { this.#safeSeq = endSeq },
+      settled: group => this.#settled(group),
+      failed: err => { this.#error = err }
+    })
+    const { table, nextSeq } = this.#store
+    this.#safeSeq = nextSeq
+    this.#cursor = table.first(nextSeq)
+    return this
+  }
+
+  async #close () {
+    this.#error ??= new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
+    // what fails, the promises of the pushes tell
+    while (this.#pending.length > 0) await Promise.allSettled([this.#store.log.flush()])
+    await this.#store.close()
+  }
+
+  #refusal (payloads, bytes) {
+    if (this.#error !== undefined) return this.#error
+    const tooLarge = this.#store.refusal(payloads.length, bytes)
+    if (tooLarge !== undefined) return tooLarge
+    if (this.length + payloads.length > this.#capacity) return full(`it holds ${this.length} payloads, of ${this.#capacity} at most`)
+    if (this.bytes + bytes > this.#capacityBytes) return full(`it holds ${this.bytes} bytes, of ${this.#capacityBytes} at most`)
+  }
+
+  #write (payloads) {
+    const group = this.#store.push(payloads)
+    this.#inflightOps++
+    return group
+  }
+
+  #wait (payloads, bytes) {
+    this.#pendingCount += payloads.length
+    this.#pendingBytes += bytes
+    return new Promise((resolve, reject) => this.#pending.push({ payloads, bytes, resolve, reject }))
+  }
+
+  #settled (group) {
+    this.#inflightOps -= group.pushesCount
+    if (this.#pending.length === 0) return
+    const { error } = this.#store.log
+    const room = error === undefined ? this.#maxInflightOps - this.#inflightOps : Infinity
+    for (const { payloads, bytes, resolve, reject } of this.#pending.splice(0, room)) {
+      this.#pendingCount -= payloads.length
+      this.#pendingBytes -= bytes
+      if (error === undefined) this.#write(payloads).promise.then(resolve, reject)
+      else reject(error)
+    }
+  }
+
+  #commitNow (group) {
+    this.#store.log.commitNow(this.#waitsForDisk)
+    if (group.error !== undefined) throw group.error
+  }
+
+  #pop (max) {
+    const { seqs, payloads } = this.#take(max)
+    return { payloads, group: seqs.length === 0 ? undefined : this.#finish(seqs) }
+  }
+
+  #finish (seqs) {
+    let group
+    for (const seq of seqs) group = this.#store.ack(seq)
+    return group
+  }
+
+  /** Takes numbers and payloads from the front; if a payload can not be read, none. */
+  #take (max) {
+    const seqs = this.#released.splice(0, max)
+    const { table } = this.#store
+    while (seqs.length < max) {
+      const seq = table.next(this.#cursor, this.#safeSeq)
+      this.#cursor = seq
+      if (seq === this.#safeSeq) break
+      seqs.push(seq)
+      this.#cursor = seq + 1
+    }
+    try {
+      return { seqs, payloads: seqs.map(seq => this.#store.payload(seq)) }
+    } catch (err) {
+      this.#putBack(seqs)
+      throw err
+    }
+  }
+
+  #putBack (seqs) {
+    if (seqs.length > 0) this.#released = this.#released.concat(seqs).sort((a, b) => a - b)
+  }
+
+  #readReserved (ids, method) {
+    const seqs = Array.isArray(ids) ? ids : [ids]
+    for (const seq of seqs) {
+      if (!this.#reserved.has(seq)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: ${describe(seq)} is not reserved`)
+    }
+    if (new Set(seqs).size < seqs.length) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: an id is there twice`)
+    return seqs
+  }
+}
+
+function readPayloads (payloads) {
+  const read = Array.isArray(payloads) ? payloads : [payloads]
+  for (const payload of read) {
+    if (!(payload instanceof Uint8Array)) {
+      throw typeError('FAIRLANE_ERR_ARGUMENT', `push takes a Buffer, a Uint8Array or an array of them, not ${describe(payload)}`)
+    }
+  }
+  return read
+}
+
+function bytesOf (payloads) {
+  let bytes = 0
+  for (const { length } of payloads) bytes += length
+  return bytes
+}
+
+function readMax (max) {
+  if (max === Infinity || (Number.isInteger(max) && max > 0)) return
+  throw rangeError('FAIRLANE_ERR_ARGUMENT', `max must be a positive integer or Infinity, not ${describe(max)}`)
+}
+
+function full (why) {
+  return new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', `The queue is full: ${why}`)
+}
+
+module.exports = { PersistentQueue }

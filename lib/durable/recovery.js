@@ -1,0 +1,318 @@
+'use strict'
+
+// Reads a log from its first byte to its last, and finds out which jobs are alive. A crash may have left anything behind the last
+// sync: that is cut off. Anything else that isn't whole is damage, and said: the files are not changed then.
+
+const { join } = require('node:path')
+const { FairlaneError } = require('../errors')
+const { createSegment } = require('./log')
+const { Table } = require('./table')
+const format = require('./format')
+
+const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, STATE_BYTES, segmentName } = format
+const CLOSED_NAME = 'closed'
+const READ_BYTES = 2 ** 23
+
+/**
+ * @param {object} files
+ * @param {string} folder which is there
+ * @param {{ repair?: boolean, onProgress?: (progress: { bytes: number, totalBytes: number }) => void,
+ *   observer?: { push: Function, ack: Function } }} options repair: keep what is whole
+ * @returns {Promise<object>} the live jobs, the segments, the tail with its descriptor, and what was cut and dropped
+ * @throws FAIRLANE_ERR_CORRUPT with `file` and `offset`
+ */
+async function recover (files, folder, { repair = false, onProgress, observer }) {
+  const recovery = new Recovery(files, folder, repair, observer)
+  const ids = recovery.ids()
+  const sizes = ids.map(id => recovery.sizeOf(id))
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0)
+  let bytes = 0
+  for (const [i, id] of ids.entries()) {
+    recovery.readSegment(id, sizes[i], i === ids.length - 1)
+    bytes += sizes[i]
+    if (onProgress !== undefined) onProgress({ bytes, totalBytes })
+    await new Promise(setImmediate)
+  }
+  return recovery.finish()
+}
+
+/**
+ * Says where a log ends that was closed in order: what is missing at its end can be missed then. Nothing but that check
+ * depends on it, so that a disk which is full now is not worth an error.
+ */
+function writeClosed (files, folder, segment, offset) {
+  const text = `${segment} ${offset}`
+  const bytes = Buffer.from(`${text} ${format.crc32(text)}\n`)
+  let fd
+  try {
+    fd = files.create(join(folder, CLOSED_NAME))
+    files.write(fd, bytes, 0, bytes.length, 0)
+    files.syncNow(fd)
+    files.syncFolder(folder)
+  } catch {
+    // as if it had not been closed
+  } finally {
+    if (fd !== undefined) files.close(fd)
+  }
+}
+
+class Recovery {
+  constructor (files, folder, repair, observer = { push () {}, ack () {} }) {
+    this.files = files
+    this.folder = folder
+    this.repair = repair
+    this.observer = observer
+    this.names = files.list(folder)
+    this.table = new Table()
+    this.states = new Map()
+    this.stateBytes = 0
+    this.segments = new Map() // id → { bytes, liveCount }
+    this.nextSeq = 1
+    this.trimmed = 0
+    this.cut = undefined // { file, offset, bytes } that a crash left
+    this.dropped = [] // of the same, damaged
+    this.synced = { segment: 0, offset: 0 } // the highest mark
+    this.segment = 0 // being read
+    this.removed = []
+  }
+
+  /** The segments that are there, in order, without a hole. */
+  ids () {
+    const ids = this.names.filter(name => SEGMENT_NAME.test(name)).map(name => parseInt(name)).sort((a, b) => a - b)
+    for (let i = 1; i < ids.length; i++) {
+      if (ids[i] !== ids[i - 1] + 1) this.damage(segmentName(ids[i - 1] + 1), 0, 0, 'a segment is missing')
+    }
+    return ids
+  }
+
+  sizeOf (id) {
+    return this.opened(segmentName(id), fd => this.files.size(fd))
+  }
+
+  readSegment (id, size, isLast) {
+    const bytes = this.read(segmentName(id), size)
+    const defect = format.headerDefect(bytes, id)
+    this.segment = id
+    this.segments.set(id, { bytes: size, liveCount: 0 })
+    if (defect !== undefined) {
+      if (isLast && isUnfinished(bytes, id) && !this.wasSynced(bytes, 0, id)) return this.removeLast(id, size)
+      if (format.isOtherVersion(bytes)) throw corrupt(this.folder, segmentName(id), 8, defect)
+      this.damage(segmentName(id), 0, Math.min(HEADER_BYTES, size), defect)
+    } else {
+      this.nextSeq = Math.max(this.nextSeq, format.baseSeqOf(bytes))
+      this.checkEnd(id - 1, format.previousEndOf(bytes))
+    }
+    this.readFrames(bytes, id, isLast)
+  }
+
+  /** A segment ends where its successor says, if it is there. */
+  checkEnd (id, end) {
+    const segment = this.segments.get(id)
+    if (segment !== undefined && segment.bytes !== end) this.damage(segmentName(id), Math.min(end, segment.bytes), 0, `the segment ended at ${end}`)
+  }
+
+  readFrames (bytes, id, isLast) {
+    let at = HEADER_BYTES
+    while (at < bytes.length) {
+      if (format.isFrameAt(bytes, at, id) && this.readFrame(bytes, at)) {
+        at += bytes.readUInt32LE(at)
+        continue
+      }
+      const next = format.findFrame(bytes, at + 1, id)
+      if (isLast && !this.wasSynced(bytes, at, id)) {
+        this.cut = { file: segmentName(id), offset: at, bytes: bytes.length - at }
+        this.segments.get(id).bytes = at
+        return
+      }
+      this.damage(segmentName(id), at, next - at, 'no whole frame begins here')
+      at = next
+    }
+  }
+
+  readFrame (bytes, at) {
+    this.noteMark(bytes, at)
+    return format.visitRecords(bytes, at, {
+      push: (seq, kind, recordAt, length) => this.push(seq, kind, bytes, recordAt, length),
+      ack: (seq, count) => this.ack(seq, count),
+      state: (seq, state) => this.setState(seq, state),
+      trim: segment => { this.trimmed = Math.max(this.trimmed, segment) }
+    })
+  }
+
+  push (seq, kind, bytes, at, length) {
+    if (this.table.find(seq)) this.remove(seq)
+    this.table.set(seq, this.segment, at, length)
+    this.segments.get(this.segment).liveCount++
+    if (seq >= this.nextSeq) this.nextSeq = seq + 1
+    this.observer.push(seq, kind, bytes.subarray(at, at + length))
+  }
+
+  ack (seq, count) {
+    for (const end = seq + count; seq < end; seq++) {
+      if (!this.table.find(seq)) continue
+      this.remove(seq)
+      this.observer.ack(seq)
+    }
+  }
+
+  setState (seq, state) {
+    if (!this.table.find(seq)) return
+    this.forgetState(seq)
+    this.states.set(seq, state)
+    this.stateBytes += stateLength(state)
+  }
+
+  remove (seq) {
+    this.segments.get(this.table.segment).liveCount--
+    this.table.delete(seq)
+    this.forgetState(seq)
+  }
+
+  forgetState (seq) {
+    const state = this.states.get(seq)
+    if (state === undefined) return
+    this.states.delete(seq)
+    this.stateBytes -= stateLength(state)
+  }
+
+  noteMark (bytes, at) {
+    const segment = bytes.readUInt32LE(at + 12)
+    const offset = bytes.readUInt32LE(at + 16)
+    if (segment > this.synced.segment || (segment === this.synced.segment && offset > this.synced.offset)) {
+      this.synced = { segment, offset }
+    }
+  }
+
+  /** Whether what isn't whole at `at` had been synced: frames behind it may tell. */
+  wasSynced (bytes, at, id) {
+    for (let next = format.findFrame(bytes, at + 1, id); next < bytes.length; next = format.findFrame(bytes, next + 1, id)) {
+      this.noteMark(bytes, next)
+    }
+    return this.synced.segment === id && this.synced.offset > at
+  }
+
+  /** A crash came between the making of a segment and its header. */
+  removeLast (id, size) {
+    this.cut = { file: segmentName(id), offset: 0, bytes: size }
+    this.segments.delete(id)
+    this.removed.push(segmentName(id))
+  }
+
+  async finish () {
+    this.checkEnds()
+    const { files, folder } = this
+    const isDamaged = this.dropped.length > 0
+    if (this.names.includes(CLOSED_NAME)) this.removed.push(CLOSED_NAME)
+    for (const name of this.removed) files.remove(join(folder, name))
+    files.syncFolder(folder)
+    this.removeTrimmed()
+    const tail = isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail()
+    const { table, states, stateBytes, segments, nextSeq, cut, dropped } = this
+    return { table, states, stateBytes, segments, nextSeq, cut, dropped, tail }
+  }
+
+  /** Nothing may be missing at either end. */
+  checkEnds () {
+    const [first = this.trimmed + 1] = this.segments.keys()
+    if (first > this.trimmed + 1) this.damage(segmentName(this.trimmed + 1), 0, 0, 'a segment is missing')
+    const closed = this.readClosed()
+    if (closed === undefined) return
+    const last = [...this.segments.keys()].at(-1)
+    if (last !== closed.segment || this.segments.get(last).bytes !== closed.offset) {
+      this.damage(segmentName(closed.segment), closed.offset, 0, 'the log was closed with its end here, and it has another')
+    }
+  }
+
+  readClosed () {
+    if (!this.names.includes(CLOSED_NAME)) return undefined
+    const text = this.opened(CLOSED_NAME, fd => {
+      const bytes = Buffer.alloc(64)
+      return bytes.toString('latin1', 0, this.files.read(fd, bytes, 0, bytes.length, 0))
+    })
+    const [, position, segment, offset, crc] = /^((\d+) (\d+)) (\d+)\n$/.exec(text) ?? []
+    // one that was not finished is of no use, and no loss
+    if (position === undefined || format.crc32(position) !== Number(crc)) return undefined
+    return { segment: Number(segment), offset: Number(offset) }
+  }
+
+  /** Segments whose removal was begun. They come back when a crash forgets it. */
+  removeTrimmed () {
+    for (const id of [...this.segments.keys()]) {
+      if (id > this.trimmed || this.segments.get(id).liveCount > 0) return
+      this.files.remove(join(this.folder, segmentName(id)))
+      this.files.syncFolder(this.folder)
+      this.segments.delete(id)
+    }
+  }
+
+  /** What was read may not have been synced: it is from now on. */
+  oldTail () {
+    const segment = [...this.segments.keys()].at(-1)
+    const fd = this.files.open(join(this.folder, segmentName(segment)))
+    const offset = this.segments.get(segment).bytes
+    try {
+      if (this.cut?.file === segmentName(segment)) this.files.truncate(fd, offset)
+      this.files.syncNow(fd)
+    } catch (err) {
+      this.files.close(fd)
+      throw err
+    }
+    return { segment, offset, fd }
+  }
+
+  newTail () {
+    const last = [...this.segments.keys()].at(-1) ?? this.trimmed
+    const segment = last + 1
+    const fd = createSegment(this.files, this.folder, segment, this.nextSeq, this.segments.get(last)?.bytes ?? 0)
+    this.files.syncNow(fd)
+    this.segments.set(segment, { bytes: HEADER_BYTES, liveCount: 0 })
+    return { segment, offset: HEADER_BYTES, fd }
+  }
+
+  read (name, size) {
+    return this.opened(name, fd => {
+      const bytes = Buffer.allocUnsafeSlow(size)
+      let done = 0
+      let count
+      do {
+        count = this.files.read(fd, bytes, done, Math.min(READ_BYTES, size - done), done)
+        done += count
+      } while (count > 0)
+      return bytes.subarray(0, done)
+    })
+  }
+
+  opened (name, use) {
+    const fd = this.files.open(join(this.folder, name))
+    try {
+      return use(fd)
+    } finally {
+      this.files.close(fd)
+    }
+  }
+
+  /** Throws, or with repair makes a note. */
+  damage (file, offset, bytes, what) {
+    if (!this.repair) throw corrupt(this.folder, file, offset, what)
+    this.dropped.push({ file, offset, bytes, what })
+  }
+}
+
+/** Whether these may be the bytes of a header that a crash left half written: the right ones, or none. */
+function isUnfinished (bytes, id) {
+  const header = format.encodeHeader(id, 0, 0)
+  return bytes.subarray(0, 16).every((byte, i) => byte === 0 || byte === header[i])
+}
+
+function stateLength ({ error }) {
+  return STATE_BYTES + FRAME_BYTES + (error === undefined ? 0 : Buffer.byteLength(error))
+}
+
+/** @returns {FairlaneError} with `file` and `offset` */
+function corrupt (folder, name, offset, what) {
+  const file = join(folder, name)
+  const error = new FairlaneError('FAIRLANE_ERR_CORRUPT', `The log is damaged: ${what} (${file}, offset ${offset})`)
+  return Object.assign(error, { file, offset })
+}
+
+module.exports = { recover, writeClosed, stateLength, corrupt, CLOSED_NAME }

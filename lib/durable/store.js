@@ -1,0 +1,300 @@
+'use strict'
+
+// Jobs on disk: which are alive, where their records lie, and the log that they are written to. It numbers jobs and keeps
+// what it is told of them; in which order they are taken, and by whom, is its owner's business.
+
+const { join } = require('node:path')
+const { FairlaneError } = require('../errors')
+const { Compactor } = require('./compaction')
+const { Log, ioError } = require('./log')
+const { Reader } = require('./reader')
+const { recover, writeClosed, stateLength, corrupt, CLOSED_NAME } = require('./recovery')
+const format = require('./format')
+
+const {
+  PUSH, PUSH_FRONT, ACK, STATE, PUSH_BYTES, ACK_BYTES, STATE_BYTES, FRAME_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES,
+  segmentName
+} = format
+const UNKNOWN = Buffer.alloc(0)
+
+/**
+ * Opens the log in a folder, which is made if need be.
+ * @param {string} folder
+ * @param {object} options read already: segmentBytes, ack, repair, onProgress
+ * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
+ * @param {{ safe: (endSeq: number) => void, settled: (group: object) => void, failed: (err: Error) => void }} owner
+ * @returns {Promise<Store>}
+ * @throws FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
+ */
+async function openStore (folder, options, { files, lock }, owner) {
+  let held
+  let store
+  try {
+    files.makeFolder(folder)
+    held = await lock(folder)
+    const found = await recover(files, folder, options)
+    store = new Store(files, folder, options, held, found, owner)
+    if (found.dropped.length > 0) await store.compactor.rewriteBefore(found.tail.segment)
+    return store
+  } catch (err) {
+    if (store !== undefined) store.log.fail(err)
+    else if (held !== undefined) await held.release()
+    throw err instanceof FairlaneError ? err : ioError(err)
+  }
+}
+
+class Store {
+  constructor (files, folder, options, held, found, owner) {
+    this.files = files
+    this.folder = folder
+    this.held = held
+    this.owner = owner
+    this.table = found.table
+    this.states = found.states // of the jobs that have one: seq → { isDead, attempts, notBefore, error }
+    this.stateBytes = found.stateBytes
+    this.nextSeq = found.nextSeq
+    this.recovered = { jobs: found.table.size, cut: found.cut, dropped: found.dropped }
+    this.reader = new Reader(files, folder)
+    this.log = new Log(files, folder, options, found, {
+      nextSeq: () => this.nextSeq,
+      settled: (group, err) => this.settled(group, err),
+      revert: group => this.revert(group),
+      failed: err => this.failed(err)
+    })
+    this.compactor = new Compactor(this)
+    this.released = undefined // a promise: the lock is, or is being
+  }
+
+  /** How many bytes the live jobs would take in a log without anything else. */
+  get liveBytes () {
+    return this.table.bytes + this.table.size * FRAME_BYTES + this.stateBytes
+  }
+
+  /** The bytes of the payloads of live jobs, if none has a type. */
+  get payloadBytes () {
+    return this.table.bytes - this.table.size * PUSH_BYTES
+  }
+
+  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_TOO_LARGE if so many payloads of so many bytes fit into no frame */
+  refusal (count, bytes, type = '') {
+    const typeBytes = Buffer.byteLength(type)
+    const length = bytes + count * (PUSH_BYTES + typeBytes)
+    if (typeBytes > MAX_TYPE_BYTES) return tooLarge('type', typeBytes, MAX_TYPE_BYTES)
+    if (length > MAX_FRAME_BYTES) return tooLarge('push', length, MAX_FRAME_BYTES)
+  }
+
+  /**
+   * Writes jobs in one frame, for which there is no refusal(): all of them will be there after a crash, or none.
+   * @param {Uint8Array[]} payloads at least one
+   * @param {string} [type]
+   * @returns {object} the group that they are in
+   */
+  push (payloads, type, isFront = false) {
+    const typeBytes = type === undefined ? UNKNOWN : Buffer.from(type)
+    const headBytes = PUSH_BYTES + typeBytes.length
+    let length = headBytes * payloads.length
+    for (let i = 0; i < payloads.length; i++) length += payloads[i].length
+    let at = this.log.append(length, payloads.length)
+    const { group } = this.log
+    const { buffer } = group
+    for (let i = 0; i < payloads.length; i++) {
+      const payload = payloads[i]
+      const seq = this.nextSeq++
+      buffer[at] = isFront ? PUSH_FRONT : PUSH
+      format.writeSeq(buffer, seq, at + 1)
+      buffer.writeUInt16LE(type === undefined ? NO_TYPE : typeBytes.length, at + 7)
+      buffer.writeUInt32LE(payload.length, at + 9)
+      buffer.set(typeBytes, at + PUSH_BYTES)
+      buffer.set(payload, at + headBytes)
+      this.table.set(seq, group.segment, group.start + at, headBytes + payload.length)
+      at += headBytes + payload.length
+    }
+    this.segmentOf(group.segment).liveCount += payloads.length
+    if (group.firstSeq === 0) group.firstSeq = this.nextSeq - payloads.length
+    group.endSeq = this.nextSeq
+    group.pushesCount++
+    return group
+  }
+
+  /**
+   * Writes that a live job is finished; runs of them take little room.
+   * @returns {object} the group that this is in
+   */
+  ack (seq) {
+    const { log } = this
+    const at = log.group === undefined ? 0 : log.group.ackAt
+    const count = at === 0 ? 0 : log.group.buffer.readUInt32LE(at + 7)
+    this.forget(seq)
+    if (at !== 0 && format.readSeq(log.group.buffer, at + 1) + count === seq) {
+      log.group.buffer.writeUInt32LE(count + 1, at + 7)
+      return log.group
+    }
+    const start = log.append(ACK_BYTES, 1)
+    const { group } = log
+    group.buffer[start] = ACK
+    format.writeSeq(group.buffer, seq, start + 1)
+    group.buffer.writeUInt32LE(1, start + 7)
+    group.ackAt = start
+    group.isRevertible = false
+    return group
+  }
+
+  /**
+   * Writes what a live job has come to.
+   * @param {{ isDead: boolean, attempts: number, notBefore: number, error: string | undefined }} state kept, not to be changed
+   * @returns {object} the group that this is in
+   */
+  setState (seq, state) {
+    this.forgetState(seq)
+    this.states.set(seq, state)
+    this.stateBytes += stateLength(state)
+    const length = stateLength(state) - FRAME_BYTES
+    this.writeState(seq, state, this.log.append(length, 1))
+    this.log.group.isRevertible = false
+    return this.log.group
+  }
+
+  /**
+   * The record of a live job. Blocks if it has to be read.
+   * @returns {Buffer} to be used at once
+   * @throws FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
+   */
+  record (seq) {
+    this.table.find(seq)
+    const { segment, offset, length } = this.table
+    const { log } = this
+    if (segment > log.segment || (segment === log.segment && offset >= log.offset)) log.commitNow(false)
+    let record
+    try {
+      record = this.reader.record(segment, offset, length)
+    } catch (err) {
+      throw ioError(err)
+    }
+    if (record[0] > PUSH_FRONT || format.readSeq(record, 1) !== seq) {
+      throw corrupt(this.folder, segmentName(segment), offset, `this is not the record of job ${seq}`)
+    }
+    return record
+  }
+
+  /** A copy of a job's payload. Throws as record(). */
+  payload (seq) {
+    return Buffer.from(format.payloadOf(this.record(seq)))
+  }
+
+  /** Writes all to the disk and ends the log; then another process may open it. Rejects with FAIRLANE_ERR_IO. */
+  async close () {
+    await this.compactor.stop()
+    // pushes that find the disk full fail alone, and nothing of them is left to write
+    while (this.log.error === undefined && !await this.log.flush().then(() => true, () => false));
+    if (this.log.error === undefined) {
+      this.log.close()
+      writeClosed(this.files, this.folder, this.log.segment, this.log.offset)
+    }
+    await this.release()
+  }
+
+  // private from here on
+
+  /** Moves a job to the end of the log, with its state. */
+  move (seq) {
+    const { log, table } = this
+    const record = this.record(seq)
+    const state = this.states.get(seq)
+    const stateBytes = state === undefined ? 0 : stateLength(state) - FRAME_BYTES
+    const { segment, offset } = table
+    const at = log.append(record.length + stateBytes, state === undefined ? 1 : 2)
+    const { group } = log
+    group.buffer.set(record, at)
+    if (state !== undefined) this.writeState(seq, state, at + record.length)
+    group.moved.push(seq, segment, offset)
+    this.place(seq, group.segment, group.start + at, record.length)
+    return group
+  }
+
+  place (seq, segment, offset, length) {
+    this.segmentOf(this.table.segment).liveCount--
+    this.table.set(seq, segment, offset, length)
+    this.segmentOf(segment).liveCount++
+  }
+
+  segmentOf (id) {
+    return this.log.segments.get(id)
+  }
+
+  forget (seq) {
+    this.table.find(seq)
+    this.segmentOf(this.table.segment).liveCount--
+    this.table.delete(seq)
+    if (this.states.size > 0) this.forgetState(seq)
+  }
+
+  forgetState (seq) {
+    const state = this.states.get(seq)
+    if (state === undefined) return
+    this.states.delete(seq)
+    this.stateBytes -= stateLength(state)
+  }
+
+  writeState (seq, { isDead, attempts, notBefore, error = '' }, at) {
+    const { buffer } = this.log.group
+    buffer[at] = STATE
+    format.writeSeq(buffer, seq, at + 1)
+    buffer[at + 7] = isDead ? 1 : 0
+    buffer.writeUInt32LE(attempts, at + 8)
+    buffer.writeDoubleLE(notBefore, at + 12)
+    buffer.writeUInt32LE(Buffer.byteLength(error), at + 20)
+    buffer.write(error, at + STATE_BYTES)
+  }
+
+  settled (group, err) {
+    if (err === undefined) {
+      if (group.endSeq > 0) this.owner.safe(group.endSeq)
+      this.compactor.look()
+    }
+    this.owner.settled(group)
+  }
+
+  /** A group was not written, and the log goes on: as if it had not been encoded. */
+  revert ({ firstSeq, endSeq, moved }) {
+    for (let seq = firstSeq; seq < endSeq; seq++) this.forget(seq)
+    for (let i = 0; i < moved.length; i += 3) {
+      this.table.find(moved[i])
+      this.place(moved[i], moved[i + 1], moved[i + 2], this.table.length)
+    }
+  }
+
+  failed (err) {
+    this.owner.failed(err)
+    this.release()
+  }
+
+  release () {
+    if (this.released === undefined) {
+      this.reader.close()
+      this.released = this.held.release()
+    }
+    return this.released
+  }
+}
+
+function tooLarge (what, bytes, max) {
+  return new FairlaneError('FAIRLANE_ERR_TOO_LARGE', `A ${what} has ${bytes} bytes; it may have ${max}`)
+}
+
+/** Removes a log that nobody has open, and the folder if nothing else is in it. Rejects with FAIRLANE_ERR_LOCKED or FAIRLANE_ERR_IO. */
+async function removeStore (folder, { files, lock }) {
+  let held
+  try {
+    const names = files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || name === CLOSED_NAME)
+    if (names.length > 0) held = await lock(folder)
+    // the oldest segment first: what a crash leaves of it can not be taken for a whole log
+    for (const name of names.sort()) files.remove(join(folder, name))
+    if (held !== undefined) await held.release()
+    files.removeFolder(folder)
+  } catch (err) {
+    if (held !== undefined) await held.release()
+    throw err instanceof FairlaneError ? err : ioError(err)
+  }
+}
+
+module.exports = { openStore, removeStore }

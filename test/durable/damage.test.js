@@ -1,0 +1,236 @@
+'use strict'
+
+const assert = require('node:assert')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const format = require('../../lib/durable/format')
+const { SimulatedDisk, systemError } = require('./disk')
+const { FOLDER, History, openOn, numbersIn, work, payload, numberOf } = require('./history')
+
+const base = seedFromEnvironment()
+const ROUNDS = Number(process.env.ROUNDS ?? 100)
+
+// how bytes go bad; each gets the file and a random source, and returns the bytes that are there then
+const damages = {
+  'a bit flips' (bytes, random) {
+    const copy = Buffer.from(bytes)
+    copy[random.below(copy.length)] ^= 1 << random.below(8)
+    return copy
+  },
+  'the end is missing': (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
+  'a block is zero' (bytes, random) {
+    const at = random.below(bytes.length)
+    return Buffer.from(bytes).fill(0, at, Math.min(at + 512, bytes.length))
+  },
+  'a block is another': (bytes, random) => {
+    const at = random.below(bytes.length)
+    const copy = Buffer.from(bytes)
+    copy.copy(copy, at, random.below(bytes.length))
+    return copy
+  },
+  'there is more at the end': (bytes, random) => Buffer.concat([bytes, Buffer.alloc(random.below(200) + 1, random.below(256))]),
+  'it is text': () => Buffer.from('This is the file of somebody else, and longer than a header.')
+}
+
+describe('damage', function () {
+  this.timeout(60000 + ROUNDS * 100)
+
+  for (const [name, damage] of Object.entries(damages)) {
+    it(`is never taken for a queue: ${name}`, async () => {
+      for (let seed = base; seed < base + ROUNDS; seed++) {
+        const random = seeded(seed)
+        const { disk, numbers } = await closedQueue(random)
+        const file = random.pick(disk.list(FOLDER).filter(name => name !== 'closed'))
+        const { file: inode } = at(disk, file)
+        const bytes = damage(inode.bytes, random)
+        if (bytes.equals(inode.bytes)) continue
+        inode.bytes = inode.durable = bytes
+        await checkDamaged(disk, numbers, `SEED=${seed} ${file}`)
+      }
+    })
+  }
+
+  it('is never taken for a queue: a segment is missing', async () => {
+    for (let seed = base; seed < base + ROUNDS; seed++) {
+      const random = seeded(seed)
+      const { disk, numbers } = await closedQueue(random)
+      disk.remove(`${FOLDER}/${random.pick(disk.list(FOLDER).filter(name => name !== 'closed'))}`)
+      await checkDamaged(disk, numbers, `SEED=${seed}`)
+    }
+  })
+
+  it('is never taken for a queue: a segment is there under another name', async () => {
+    for (let seed = base; seed < base + ROUNDS / 4; seed++) {
+      const random = seeded(seed)
+      const { disk, numbers } = await closedQueue(random)
+      const names = disk.list(FOLDER).filter(name => name !== 'closed').sort()
+      const { file } = at(disk, random.pick(names))
+      const fd = disk.create(`${FOLDER}/${format.segmentName(parseInt(names.at(-1)) + 1)}`)
+      disk.write(fd, file.bytes, 0, file.bytes.length, 0)
+      disk.close(fd)
+      await checkDamaged(disk, numbers, `SEED=${seed}`)
+    }
+  })
+
+  it('below what was synced is found without the queue having been closed', async () => {
+    const disk = new SimulatedDisk()
+    const queue = await openOn(disk)
+    const places = []
+    for (let i = 1; i <= 5; i++) {
+      places.push(queue.diskBytes())
+      await queue.push(payload(i, 50))
+    }
+    const killed = disk.afterKill()
+    const { file } = at(killed, '0000000001.log')
+    file.bytes[places[2] + 30] ^= 1
+    await assert.rejects(openOn(killed), { code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/0000000001.log`, offset: places[2] })
+    const repaired = await openOn(killed, { repair: true })
+    assert.deepEqual(await numbersIn(repaired), [1, 2, 4, 5])
+    assert.deepEqual(repaired.recovered.dropped, [
+      { file: '0000000001.log', offset: places[2], bytes: places[3] - places[2], what: 'no whole frame begins here' }
+    ])
+    await repaired.close()
+    await queue.close()
+  })
+
+  it('is not what a crash leaves behind what was synced, and that is cut off', async () => {
+    const disk = new SimulatedDisk()
+    const queue = await openOn(disk)
+    for (let i = 1; i <= 3; i++) await queue.push(payload(i, 50))
+    const killed = disk.afterKill()
+    const { file } = at(killed, '0000000001.log')
+    file.bytes = Buffer.concat([file.bytes, Buffer.from('half a frame')])
+    const again = await openOn(killed)
+    assert.deepEqual(again.recovered, { jobs: 3, cut: { file: '0000000001.log', offset: queue.diskBytes(), bytes: 12 }, dropped: [] })
+    await Promise.all([again.close(), queue.close()])
+  })
+
+  it('of a version that is not known is not repaired', async () => {
+    const { disk } = await closedQueue(seeded(1))
+    const [name] = disk.list(FOLDER).sort()
+    const { file } = at(disk, name)
+    file.bytes.writeUInt32LE(2, 8)
+    file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(0, 28)), 28)
+    for (const repair of [false, true]) {
+      await assert.rejects(openOn(disk, { repair }), { code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${name}`, offset: repair || name ? 8 : 0 })
+    }
+  })
+
+  it('of records in a frame that is whole is damage too', async () => {
+    for (const spoil of [bytes => { bytes[32 + 20] = 9 }, bytes => { bytes[32 + 8]++ }]) {
+      const disk = new SimulatedDisk()
+      const queue = await openOn(disk)
+      await queue.push(payload(1, 10))
+      await queue.close()
+      const { file } = at(disk, '0000000001.log')
+      spoil(file.bytes)
+      const end = 32 + file.bytes.readUInt32LE(32)
+      file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(32 + 8, end), 1), 32 + 4)
+      await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT' })
+    }
+  })
+
+  it('that comes while the queue is open is found when a payload is read', async () => {
+    const disk = new SimulatedDisk()
+    const queue = await openOn(disk)
+    await queue.push([payload(1, 10), payload(2, 10)])
+    const { file } = at(disk, '0000000001.log')
+    const { bytes } = file
+    file.bytes = Buffer.from(bytes).fill(0, 32)
+    await assert.rejects(queue.pop(), { code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/0000000001.log`, offset: 52 })
+    file.bytes = Buffer.alloc(0)
+    await assert.rejects(queue.reserve(2), { code: 'FAIRLANE_ERR_CORRUPT' })
+    await queue.close()
+  })
+
+  it('of a large payload is found when it is read', async () => {
+    const disk = new SimulatedDisk()
+    const queue = await openOn(disk)
+    await queue.push(payload(1, 1 << 19))
+    const { file } = at(disk, '0000000001.log')
+    file.bytes = file.bytes.subarray(0, 1000)
+    await assert.rejects(queue.pop(), { code: 'FAIRLANE_ERR_IO' })
+    await queue.close()
+    const otherDisk = new SimulatedDisk()
+    const other = await openOn(otherDisk)
+    await other.push(payload(1, 10))
+    at(otherDisk, '0000000001.log').file.bytes = Buffer.alloc(0)
+    await assert.rejects(other.pop(), { code: 'FAIRLANE_ERR_IO' })
+    await other.close()
+  })
+
+  it('files of others in the folder do no harm', async () => {
+    const { disk, numbers } = await closedQueue(seeded(2))
+    disk.close(disk.create(`${FOLDER}/notes.txt`))
+    disk.close(disk.create(`${FOLDER}/00001.log`))
+    const queue = await openOn(disk)
+    assert.deepEqual(await numbersIn(queue), numbers)
+    await queue.close()
+  })
+
+  it('of the file that says where the log ends is no loss', async () => {
+    const { disk, numbers } = await closedQueue(seeded(3))
+    at(disk, 'closed').file.bytes[0] ^= 1
+    const queue = await openOn(disk)
+    assert.deepEqual(await numbersIn(queue), numbers)
+    await queue.close()
+  })
+
+  it('is said to be so if all segments are missing', async () => {
+    const { disk } = await closedQueue(seeded(4))
+    for (const name of disk.list(FOLDER)) if (name !== 'closed') disk.remove(`${FOLDER}/${name}`)
+    await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT' })
+    const queue = await openOn(disk, { repair: true })
+    assert.deepEqual(await numbersIn(queue), [])
+    await queue.close()
+  })
+
+  it('that can not be read is an error of the file system', async () => {
+    const { disk } = await closedQueue(seeded(5))
+    disk.fault = kind => kind === 'read' ? systemError('EIO') : undefined
+    await assert.rejects(openOn(disk), ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.code === 'EIO')
+    assert.equal(disk.openCount, 0)
+  })
+})
+
+async function closedQueue (random) {
+  const disk = new SimulatedDisk()
+  const queue = await openOn(disk, { ack: 'os' })
+  await work(queue, new History(), random, 80, 1)
+  await queue.push(payload(1e6, 20))
+  await queue.close()
+  const again = await openOn(disk)
+  const numbers = await numbersIn(again)
+  await again.close()
+  return { disk, numbers }
+}
+
+/** A damaged queue does not open, unless nothing is lost; repaired, it has payloads that were pushed, and opens again. */
+async function checkDamaged (disk, numbers, message) {
+  const opened = await openOn(disk.afterKill()).catch(() => undefined)
+  if (opened !== undefined) {
+    assert(opened.recovered.cut !== undefined, message)
+    assert.deepEqual(await numbersIn(opened), numbers, message)
+    return opened.close()
+  }
+  await assert.rejects(openOn(disk), err => {
+    assert.equal(err.code, 'FAIRLANE_ERR_CORRUPT', `${message} ${err.stack}`)
+    assert.match(err.file, /^\/queue\/(\d{10}\.log|closed)$/)
+    assert(Number.isInteger(err.offset))
+    return true
+  }, message)
+  assert.equal(disk.openCount, 0, message)
+  const queue = await openOn(disk, { repair: true })
+  const { dropped } = queue.recovered
+  assert(dropped.length > 0, message)
+  const repaired = await numbersIn(queue)
+  await queue.push(payload(1e6 + 1, 20))
+  await queue.close()
+  const again = await openOn(disk)
+  assert.deepEqual((await again.pop(Infinity)).map(numberOf), [...repaired, 1e6 + 1], message)
+  assert.deepEqual(again.recovered.dropped, [], message)
+  await again.close()
+}
+
+function at (disk, name) {
+  return { file: disk.folders.get(FOLDER).names.get(name) }
+}

@@ -1,0 +1,358 @@
+'use strict'
+
+const assert = require('node:assert')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const { PersistentQueue } = require('../../lib/durable')
+const { SimulatedDisk, systemError } = require('./disk')
+const { FOLDER, openOn, unlocked, numbersIn, payload, numberOf } = require('./history')
+
+const base = seedFromEnvironment()
+const ROUNDS = Number(process.env.ROUNDS ?? 100)
+
+describe('when the file system fails', function () {
+  this.timeout(60000 + ROUNDS * 100)
+
+  let disk
+  let queue
+
+  beforeEach(async () => {
+    disk = new SimulatedDisk()
+    queue = await openOn(disk)
+  })
+
+  afterEach(async () => {
+    disk.fault = () => undefined
+    await queue.close()
+    assert.equal(disk.openCount, 0)
+  })
+
+  const failOnce = (kind, code) => {
+    disk.fault = actual => {
+      if (actual !== kind) return undefined
+      disk.fault = () => undefined
+      return code === 'short' ? code : systemError(code)
+    }
+  }
+  const failsWith = cause => err => err.code === 'FAIRLANE_ERR_IO' && err.cause.code === cause
+
+  it('a push that finds the disk full fails, and later ones are taken', async () => {
+    await queue.push(payload(1, 50))
+    failOnce('write', 'ENOSPC')
+    const pushes = await Promise.allSettled([queue.push(payload(2, 90)), queue.push(payload(3, 10))])
+    for (const { reason } of pushes) assert(failsWith('ENOSPC')(reason))
+    assert.equal(queue.length, 1)
+    assert.equal(queue.bytes, 50)
+    failOnce('write', 'EIO')
+    assert.throws(() => queue.pushSync(payload(4, 10)), failsWith('EIO'))
+    await queue.push(payload(5, 10))
+    assert.deepEqual(await numbersIn(queue), [1, 5])
+    const after = await openOn(disk.afterKill())
+    assert.deepEqual(await numbersIn(after), [1, 5])
+    await after.close()
+  })
+
+  it('a push for which no new segment can be made fails, and later ones are taken', async () => {
+    await queue.push(payload(1, 3000))
+    for (const fail of [() => failOnce('create', 'EMFILE'), failSecondWrite, () => failFolder('open')]) {
+      fail()
+      await assert.rejects(queue.push(payload(2, 2000)), ({ code }) => code === 'FAIRLANE_ERR_IO')
+      failOnce('create', 'EMFILE')
+      assert.throws(() => queue.pushSync(payload(2, 2000)), failsWith('EMFILE'))
+    }
+    disk.fault = () => undefined
+    await queue.push(payload(3, 2000))
+    assert.deepEqual(await numbersIn(queue), [1, 3])
+
+    function failSecondWrite () {
+      disk.fault = (kind, path) => kind === 'write' && path.endsWith('2.log') ? 'short' : undefined
+    }
+
+    function failFolder (syscall) {
+      disk.fault = kind => kind === 'syncFolder' ? Object.assign(systemError('EMFILE'), { syscall }) : undefined
+    }
+  })
+
+  it('short writes are finished', async () => {
+    disk.fault = kind => kind === 'write' ? 'short' : undefined
+    await queue.push(payload(1, 1000))
+    const killed = await openOn(disk.afterKill())
+    assert.deepEqual(await numbersIn(killed), [1])
+    await killed.close()
+  })
+
+  it('a disk that takes nothing is an error', async () => {
+    disk.write = () => 0
+    await assert.rejects(queue.push(payload(1, 10)), { code: 'FAIRLANE_ERR_IO' })
+    delete disk.write
+    await queue.push(payload(2, 10))
+    assert.deepEqual(await numbersIn(queue), [2])
+  })
+
+  const ends = {
+    'a sync fails': () => failOnce('sync', 'EIO'),
+    'what was half written can not be taken back': () => { disk.fault = kind => ['write', 'truncate'].includes(kind) ? systemError('EIO') : undefined }
+  }
+  for (const [name, fail] of Object.entries(ends)) {
+    for (const method of ['push', 'pushSync']) {
+      it(`${name}: the queue closes, and nothing is acknowledged any more (${method})`, async () => {
+        await queue.push(payload(1, 10))
+        const other = queue.push(payload(2, 10))
+        fail()
+        await assert.rejects(async () => queue[method](payload(3, 10)), failsWith('EIO'))
+        await assert.rejects(other, failsWith('EIO'))
+        disk.fault = () => undefined
+        for (const call of [() => queue.push(payload(4, 10)), () => queue.pop(), () => queue.flush()]) {
+          await assert.rejects(call, failsWith('EIO'))
+        }
+        const again = await openOn(disk)
+        assert.equal((await numbersIn(again))[0], 1)
+        await again.close()
+      })
+    }
+  }
+
+  it('the name of a segment can not be synced: the queue closes', async () => {
+    await queue.push(payload(1, 3000))
+    failOnce('syncFolder', 'EIO')
+    await assert.rejects(queue.push(payload(2, 3000)), failsWith('EIO'))
+    await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
+  })
+
+  it('a half made segment can not be removed: the queue closes', async () => {
+    await queue.push(payload(1, 3000))
+    disk.fault = (kind, path) => (kind === 'write' && path.endsWith('2.log')) || kind === 'remove' ? systemError('EIO') : undefined
+    await assert.rejects(queue.push(payload(2, 3000)), failsWith('EIO'))
+    await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
+  })
+
+  it('an acknowledgement that can not be written closes the queue, and the payload is there again', async () => {
+    await queue.push([payload(1, 10), payload(2, 10)])
+    const [{ id }] = await queue.reserve()
+    failOnce('write', 'ENOSPC')
+    await assert.rejects(queue.ack(id), failsWith('ENOSPC'))
+    await assert.rejects(queue.ack([]), failsWith('ENOSPC'))
+    const again = await openOn(disk)
+    assert.deepEqual(await numbersIn(again), [1, 2])
+    await again.close()
+  })
+
+  it('pushes that wait fail with the queue', async () => {
+    await queue.close()
+    queue = await openOn(disk, { maxInflightOps: 1 })
+    failOnce('sync', 'EIO')
+    const pushes = await Promise.allSettled([1, 2, 3].map(number => queue.push(payload(number, 10))))
+    for (const { reason } of pushes) assert(failsWith('EIO')(reason))
+  })
+
+  it('a pop that can not read leaves all where it is', async () => {
+    await queue.push([payload(1, 10), payload(2, 10)])
+    for (const method of ['pop', 'peek', 'reserve']) {
+      failOnce('open', 'EMFILE')
+      await assert.rejects(queue[method](2), failsWith('EMFILE'))
+    }
+    failOnce('open', 'EMFILE')
+    assert.throws(() => queue.popSync(2), failsWith('EMFILE'))
+    assert.deepEqual((await queue.pop(2)).map(numberOf), [1, 2])
+  })
+
+  it('a segment that can not be removed closes the queue', async () => {
+    for (let i = 1; i < 4; i++) await queue.push(payload(i, 3000))
+    disk.fault = kind => kind === 'remove' ? systemError('EPERM') : undefined
+    await queue.pop(2)
+    while ((await queue.push(payload(9, 10)).catch(err => err)) === undefined);
+    await assert.rejects(queue.pop(), failsWith('EPERM'))
+  })
+
+  it('compaction that meets a full disk is put off', async () => {
+    let number = 1
+    const pinned = []
+    const fill = async count => {
+      for (let i = 0; i < count; i++) {
+        await queue.push([payload(number++, 10), payload(number++, 1200)])
+        pinned.push(...await queue.reserve())
+        await queue.pop()
+      }
+    }
+    await fill(3)
+    let isFull = true
+    disk.fault = (kind, path) => isFull && kind === 'read' && path.endsWith('1.log') ? systemError('EIO') : undefined
+    await fill(20)
+    isFull = false
+    const full = queue.diskBytes()
+    await fill(30)
+    assert(queue.diskBytes() < full + 30 * 600, `${queue.diskBytes()} of ${full}`)
+    queue.release(pinned.map(({ id }) => id))
+    assert.deepEqual(await numbersIn(queue), pinned.map(({ payload }) => numberOf(payload)))
+  })
+
+  it('a log that can not be opened gives back its lock', async () => {
+    let isLocked = false
+    const environment = {
+      files: disk,
+      lock: async () => {
+        isLocked = true
+        return { release: async () => { isLocked = false } }
+      }
+    }
+    await queue.push(payload(1, 10))
+    await queue.close()
+    for (const kind of ['makeFolder', 'remove', 'syncFolder', 'sync', 'open', 'list']) {
+      failOnce(kind, 'EIO')
+      await assert.rejects(PersistentQueue.open(FOLDER, {}, environment), failsWith('EIO'))
+      assert.equal(isLocked, false)
+      assert.equal(disk.openCount, 0)
+    }
+    disk.fault = kind => kind === 'remove' ? systemError('EIO') : undefined
+    await assert.rejects(PersistentQueue.remove(FOLDER, environment), failsWith('EIO'))
+    assert.equal(isLocked, false)
+    disk.fault = kind => kind === 'list' ? systemError('EIO') : undefined
+    await assert.rejects(PersistentQueue.remove(FOLDER, environment), failsWith('EIO'))
+  })
+
+  it('pushes are taken back with what compaction moved along with them', async () => {
+    await queue.close()
+    queue = await openOn(disk, { ack: 'os' })
+    const pinned = []
+    for (let i = 1; i < 60; i++) {
+      await queue.push([payload(2 * i, 1000), payload(2 * i + 1, 1500)])
+      pinned.push(...await queue.reserve())
+      // each write that comes from moving jobs fails once
+      disk.fault = kind => {
+        if (kind !== 'write' || !new Error().stack.includes('turn')) return undefined
+        disk.fault = () => undefined
+        return i % 3 === 0 ? systemError('ENOSPC') : undefined
+      }
+      await queue.push(payload(1000 + i, 10)).catch(isIo)
+      disk.fault = () => undefined
+      queue.popSync()
+    }
+    queue.release(pinned.map(({ id }) => id))
+    const numbers = await numbersIn(queue)
+    for (const { payload } of pinned) assert(numbers.includes(numberOf(payload)))
+    await queue.close()
+    queue = await openOn(disk)
+    assert.deepEqual(await numbersIn(queue), numbers)
+  })
+
+  it('damage that compaction meets closes the queue', async () => {
+    const work = async () => {
+      for (let i = 1; i < 100; i++) {
+        await queue.push([payload(2 * i, 10), payload(2 * i + 1, 1900)])
+        await queue.reserve()
+        await queue.pop()
+        if (i > 1) disk.folders.get(FOLDER).names.get('0000000001.log').bytes.fill(0, 32)
+      }
+    }
+    await assert.rejects(work(), ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.code === 'FAIRLANE_ERR_CORRUPT')
+    await assert.rejects(queue.flush(), { code: 'FAIRLANE_ERR_IO' })
+  })
+
+  it('a repair that fails leaves a log that can be repaired', async () => {
+    await queue.push([payload(1, 10), payload(2, 10)])
+    await queue.push(payload(3, 10))
+    await queue.close()
+    disk.folders.get(FOLDER).names.get('0000000001.log').bytes[60] ^= 1
+    let syncsCount = 0
+    disk.fault = kind => kind === 'sync' && ++syncsCount === 2 ? systemError('EIO') : undefined
+    await assert.rejects(openOn(disk, { repair: true }), failsWith('EIO'))
+    assert.equal(disk.openCount, 0)
+    await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT' })
+    queue = await openOn(disk, { repair: true })
+    assert.deepEqual(await numbersIn(queue), [3])
+  })
+
+  it('closing goes on when pushes that wait find the disk full', async () => {
+    await queue.close()
+    queue = await openOn(disk, { maxInflightOps: 1 })
+    const pushes = [1, 2, 3].map(number => queue.push(payload(number, 3000)))
+    disk.fault = kind => kind === 'create' ? systemError('ENOSPC') : undefined
+    await Promise.all([queue.close(), Promise.allSettled(pushes)])
+    disk.fault = () => undefined
+    queue = await openOn(disk)
+    assert.deepEqual(await numbersIn(queue), [1])
+  })
+
+  it('closing without saying so does no harm', async () => {
+    await queue.push(payload(1, 10))
+    failOnce('create', 'ENOSPC')
+    await queue.close()
+    queue = await openOn(disk)
+    assert.deepEqual(await numbersIn(queue), [1])
+  })
+
+  it('at any time and in any way, nothing that was acknowledged is lost', async () => {
+    for (let seed = base; seed < base + ROUNDS; seed++) await survive(seed)
+  })
+})
+
+/** Works on a disk with faults; then the machine fails, and what was acknowledged must be there. */
+async function survive (seed) {
+  const random = seeded(seed)
+  const disk = new SimulatedDisk()
+  const rate = random.pick([0.003, 0.02, 0.1])
+  const environment = { files: disk, lock: unlocked }
+  const safe = new Set()
+  const gone = new Set()
+  const going = new Set()
+  let number = 1
+  const pending = []
+  let queue = await openOn(disk)
+  disk.fault = kind => {
+    if (!random.chance(rate)) return undefined
+    return kind === 'write' && random.chance(0.3) ? 'short' : systemError(random.pick(['ENOSPC', 'EIO', 'EMFILE']))
+  }
+  for (let i = 0; i < 150; i++) {
+    if (random.chance(0.6)) {
+      const numbers = Array.from({ length: random.below(4) + 1 }, () => number++)
+      pending.push(queue.push(numbers.map(number => payload(number, random.below(400))))
+        .then(() => { for (const number of numbers) safe.add(number) }, isIo))
+    } else {
+      const taking = queue
+      pending.push(taking.reserve(random.below(3) + 1).then(async reserved => {
+        const numbers = reserved.map(({ payload }) => numberOf(payload))
+        for (const number of numbers) going.add(number)
+        await taking.ack(reserved.map(({ id }) => id))
+        for (const number of numbers) gone.add(number)
+      }).catch(isRefused))
+    }
+    if (random.chance(0.3)) await Promise.all(pending)
+    if (random.chance(0.05)) {
+      const { fault } = disk
+      // it has many files to open, and would hardly ever get through
+      disk.fault = kind => random.chance(0.1) ? fault(kind) : undefined
+      queue = await reopened(queue, environment)
+      disk.fault = fault
+    }
+  }
+  await Promise.all(pending)
+  const numbers = new Set()
+  const after = await openOn(disk.afterPowerLoss(random))
+  for (const number of await numbersIn(after)) {
+    assert(!numbers.has(number), `SEED=${seed}: ${number} is there twice`)
+    numbers.add(number)
+  }
+  await after.close()
+  for (const number of safe) assert(numbers.has(number) || going.has(number), `SEED=${seed}: ${number} is lost`)
+  for (const number of gone) assert(!numbers.has(number), `SEED=${seed}: ${number} is back`)
+  await queue.close().catch(isIo)
+}
+
+async function reopened (queue, environment) {
+  await queue.close().catch(isIo)
+  for (;;) {
+    try {
+      return await PersistentQueue.open(FOLDER, { segmentBytes: 4096 }, environment)
+    } catch (err) {
+      isIo(err)
+    }
+  }
+}
+
+/** The queue may have been closed between a reservation and its acknowledgement. */
+function isRefused (err) {
+  if (err.code !== 'FAIRLANE_ERR_CLOSED') isIo(err)
+}
+
+function isIo (err) {
+  if (err.code !== 'FAIRLANE_ERR_IO') throw err
+}

@@ -1,0 +1,26 @@
+'use strict'
+
+const assert = require('node:assert')
+const fs = require('node:fs')
+const { tmpdir } = require('node:os')
+const { join } = require('node:path')
+const { files } = require('../../lib/durable/files')
+
+describe('the file layer', () => {
+  let folder
+
+  beforeEach(() => { folder = fs.mkdtempSync(join(tmpdir(), 'fairlane-')) })
+  afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+  it('passes on what is no answer', () => {
+    const path = join(folder, 'file')
+    fs.writeFileSync(path, '')
+    assert.throws(() => files.list(path), { code: 'ENOTDIR' })
+    assert.throws(() => files.removeFolder(path), { code: 'ENOTDIR' })
+  })
+
+  it('has no names to sync on Windows', () => {
+    files.syncFolder(join(folder, 'none'), 'win32')
+    assert.throws(() => files.syncFolder(join(folder, 'none')), { code: 'ENOENT', syscall: 'open' })
+  })
+})

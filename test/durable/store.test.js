@@ -1,0 +1,134 @@
+'use strict'
+
+const assert = require('node:assert')
+const { openStore } = require('../../lib/durable/store')
+const format = require('../../lib/durable/format')
+const { SimulatedDisk } = require('./disk')
+const { FOLDER, unlocked } = require('./history')
+
+const owner = { safe () {}, settled () {}, failed () {} }
+const FAILED = { isDead: false, attempts: 2, notBefore: 1e12 + 0.5, error: 'it did not work: ü' }
+const DEAD = { isDead: true, attempts: 5, notBefore: 0, error: undefined }
+
+describe('the store of jobs', () => {
+  let disk
+  let store
+
+  const open = async options => {
+    store = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os', ...options }, { files: disk, lock: unlocked }, owner)
+  }
+  const reopen = async options => {
+    await store.close()
+    await open(options)
+  }
+
+  beforeEach(async () => {
+    disk = new SimulatedDisk()
+    await open()
+  })
+  afterEach(() => store.close())
+
+  const push = (text, type, isFront) => {
+    store.push([Buffer.from(text)], type, isFront)
+    return store.nextSeq - 1
+  }
+
+  it('keeps types, and which jobs were put to the front', async () => {
+    const seqs = [push('a'), push('b', 'tenant ü'), push('c', '', true)]
+    const observed = []
+    await reopen({ observer: { push: (seq, kind, record) => observed.push([seq, kind, format.typeOf(record)]), ack: () => {} } })
+    assert.deepEqual(observed, [[seqs[0], format.PUSH, undefined], [seqs[1], format.PUSH, 'tenant ü'], [seqs[2], format.PUSH_FRONT, '']])
+    assert.deepEqual(seqs.map(seq => String(store.payload(seq))), ['a', 'b', 'c'])
+  })
+
+  it('tells its observer of jobs that are finished', async () => {
+    const seqs = [push('a'), push('b'), push('c')]
+    for (const seq of seqs) store.ack(seq)
+    const acked = []
+    await reopen({ observer: { push: () => {}, ack: seq => acked.push(seq) } })
+    assert.deepEqual(acked, seqs)
+    assert.equal(store.table.size, 0)
+  })
+
+  it('keeps the last state of a job, until it is finished', async () => {
+    const seqs = [push('a'), push('b', 'x'), push('c')]
+    store.setState(seqs[0], DEAD)
+    store.setState(seqs[0], FAILED)
+    store.setState(seqs[1], DEAD)
+    store.setState(seqs[2], FAILED)
+    store.ack(seqs[2])
+    const { stateBytes } = store
+    await reopen()
+    assert.deepEqual([...store.states], [[seqs[0], FAILED], [seqs[1], DEAD]])
+    assert.equal(store.stateBytes, stateBytes)
+    store.ack(seqs[0])
+    store.ack(seqs[1])
+    await reopen()
+    assert.equal(store.states.size, 0)
+    assert.equal(store.stateBytes, 0)
+  })
+
+  it('moves states along with their jobs', async () => {
+    const seqs = []
+    for (let i = 0; i < 200; i++) {
+      seqs.push(push(`job ${i}`, 'x'))
+      store.setState(seqs[i], i % 2 === 0 ? FAILED : DEAD)
+      store.ack(push('y'.repeat(500)))
+      if (i % 10 === 0) await store.log.flush()
+    }
+    while (store.log.segments.has(1)) await store.log.flush()
+    await reopen()
+    assert.deepEqual([...store.states.keys()].sort((a, b) => a - b), seqs)
+    assert.deepEqual(store.states.get(seqs[0]), FAILED)
+    assert.deepEqual(store.states.get(seqs[1]), DEAD)
+    assert.deepEqual(seqs.map(seq => String(store.payload(seq))), seqs.map((_, i) => `job ${i}`))
+  })
+
+  it('has jobs where they were if their new place can not be written', async () => {
+    const seqs = [push('a'), push('b')]
+    await store.log.flush()
+    for (const seq of seqs) store.move(seq)
+    disk.fault = kind => kind === 'write' ? new Error('full') : undefined
+    await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
+    disk.fault = () => undefined
+    assert.deepEqual(seqs.map(seq => String(store.payload(seq))), ['a', 'b'])
+    push('c'.repeat(4000))
+    assert.equal(store.log.nextSegment, 2)
+  })
+
+  it('forgets the state of a job that a repair could not keep', async () => {
+    const seq = push('a')
+    await store.log.flush()
+    store.setState(seq, FAILED)
+    await store.close()
+    disk.folders.get(FOLDER).names.get('0000000001.log').bytes[60] ^= 1
+    await open({ repair: true })
+    assert.equal(store.table.size, 0)
+    assert.equal(store.states.size, 0)
+  })
+
+  it('finds a job that was moved and is not written yet', async () => {
+    const seq = push('a', 'x')
+    await store.log.flush()
+    store.move(seq)
+    assert.equal(String(store.payload(seq)), 'a')
+  })
+
+  it('moves many bytes in several goes, as long as the log can be written', async () => {
+    await reopen({ segmentBytes: 1 << 22 })
+    const seqs = Array.from({ length: 50 }, () => push('x'.repeat(1e5)))
+    const id = store.log.nextSegment
+    await store.log.flush()
+    await store.compactor.rewriteBefore(id)
+    assert(!store.log.segments.has(1))
+    assert.equal(store.payload(seqs[39]).length, 1e5)
+    const clearing = store.compactor.clear(store.compactor.oldest())
+    store.log.fail(new Error('gone'))
+    await assert.rejects(clearing, { code: 'FAIRLANE_ERR_IO' })
+  })
+
+  it('refuses a type that is too long', () => {
+    assert.equal(store.refusal(1, 1, 'x'.repeat(65534)), undefined)
+    assert.equal(store.refusal(1, 1, 'x'.repeat(65535)).code, 'FAIRLANE_ERR_TOO_LARGE')
+  })
+})
