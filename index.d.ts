@@ -193,7 +193,10 @@ declare namespace fairlane {
 
   /** What a lane scheduler sees of a type. Only `state` is its own. */
   interface Lane<S = any> {
+    /** The type; of a shared lane a name that is made up. */
     readonly type: string
+    /** Whether types beyond `maxTypes` share it. */
+    readonly isShared: boolean
     /** Waiting jobs. */
     readonly size: number
     /** Running jobs. */

@@ -12,7 +12,7 @@ const FIRST_CAPACITY = 16
 /**
  * A 4-ary min-heap of items that know their own `position` in it; -1 outside. Memory follows `size` in both directions.
  * Items with equal keys come in the order of their field `order`, if they have one; it may change together with the key, or
- * grow without it (then update() must be told, too).
+ * grow without it (then update() must be told, too), or before the item is taken out.
  */
 class Heap {
   constructor () {
@@ -39,14 +39,14 @@ class Heap {
 
   /** Takes out the item at a position. O(log size). */
   remove (at) {
-    const removed = this.items[at]
+    this.items[at].position = -1
     const last = this.items.pop()
     const size = --this.size
-    removed.position = -1
     if (at !== size) {
       const key = this.keys[size]
-      const isLess = key < this.keys[at] || (key === this.keys[at] && last.order < removed.order)
-      if (isLess) this.siftUp(at, last, key)
+      const parent = (at - 1) >> 2
+      const isAbove = at > 0 && (key < this.keys[parent] || (key === this.keys[parent] && last.order < this.items[parent].order))
+      if (isAbove) this.siftUp(at, last, key)
       else this.siftDown(at, last, key)
     }
     if (size < this.keys.length / 4 && this.keys.length > FIRST_CAPACITY) {

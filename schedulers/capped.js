@@ -94,7 +94,7 @@ class Capped {
   place (lane) {
     const state = lane.state ?? (lane.state = new State(lane))
     if (state.capsVersion !== this.capsVersion) {
-      state.limit = this.caps.limitOf(lane.type)
+      state.limit = this.caps.limitOf(lane)
       state.capsVersion = this.capsVersion
     }
     const heap = this.heapOf(lane)

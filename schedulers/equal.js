@@ -74,7 +74,6 @@ class Equal {
     this.mostUsed = 0
     this.recent = new Float64Array(RECENT_COUNT)
     this.least = new Float64Array(Math.ceil(LOW_QUANTILE * RECENT_COUNT)) // scratch of learn()
-    this.least = new Float64Array(Math.ceil(LOW_QUANTILE * RECENT_COUNT))
     this.endedCount = 0
     this.lowMs = 0
     this.meanMs = FIRST_ESTIMATE_MS
@@ -171,13 +170,14 @@ class Equal {
   }
 
   refresh (state) {
-    const { type } = state.lane
+    const { lane } = state
     state.version = this.version
-    state.limit = this.caps.limitOf(type)
-    state.weight = this.weights instanceof Map ? this.weights.get(type) ?? 1 : this.askWeight(type)
+    state.limit = this.caps.limitOf(lane)
+    state.weight = lane.isShared ? 1 : this.weightOf(lane.type)
   }
 
-  askWeight (type) {
+  weightOf (type) {
+    if (this.weights instanceof Map) return this.weights.get(type) ?? 1
     try {
       return this.weights(type)
     } catch (err) {

@@ -16,8 +16,12 @@ class Caps {
     this.typeCaps = new Map()
   }
 
-  /** @returns {number} how many running jobs of the type are too many for another: the first count that reaches a cap */
-  limitOf (type) {
+  /**
+   * @param {{ type: string, isShared: boolean }} lane
+   * @returns {number} how many running jobs are too many for another: the first count that reaches a cap
+   */
+  limitOf ({ type, isShared }) {
+    if (isShared) return Math.min(this.shareLimit(), Math.ceil(this.maxTypeCap))
     return Math.min(this.shareLimit(), Math.ceil(this.maxTypeCap), Math.ceil(this.typeCaps.get(type) ?? Infinity))
   }
 

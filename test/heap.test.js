@@ -53,6 +53,31 @@ describe('the heap', function () {
     assert.equal(heap.size, 3)
   })
 
+  it('is in order after an item was taken out whose order had changed', function () {
+    const heap = new Heap()
+    const items = Array.from({ length: 3 }, (_, order) => ({ position: -1, key: 0, order }))
+    for (const item of items) heap.insert(item, 0)
+    items[0].order = 9
+    heap.remove(0)
+    check(heap)
+    assert.equal(heap.items[0], items[1])
+  })
+
+  it('moves an item whose order has grown behind its equals', function () {
+    const heap = new Heap()
+    const items = Array.from({ length: 10 }, (_, order) => ({ position: -1, key: 1, order }))
+    for (const item of items) heap.insert(item, 1)
+    const seen = []
+    for (let i = 10; i < 30; i++) {
+      const item = heap.items[0]
+      seen.push(items.indexOf(item))
+      item.order = i
+      heap.update(0, 1)
+      check(heap)
+    }
+    assert.deepEqual(seen, [...items.keys(), ...items.keys()])
+  })
+
   it('gives its room back', function () {
     const heap = new Heap()
     for (let i = 0; i < 10000; i++) heap.insert({ position: -1 }, i)

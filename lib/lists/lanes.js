@@ -44,10 +44,11 @@ class Start {
   }
 }
 
-/** The waiting jobs of one type, and counts. Schedulers see type, size, running, headSeq, isPaused, and own `state`. */
+/** The waiting jobs of one type, and counts. Schedulers see the first six fields, and own `state`. */
 class Lane {
-  constructor (type, owner) {
+  constructor (type, owner, isShared) {
     this.type = type
+    this.isShared = isShared // by types that overflowed; `type` is a name made up
     this.size = 0
     this.running = 0
     this.headSeq = 0
@@ -56,8 +57,8 @@ class Lane {
 
     this.owner = owner
     this.context = undefined
-    this.typeCounts = undefined // of an overflow lane: how many jobs of each type wait
-    this.typeStarts = undefined // ... and the Starts of those that run, by type
+    this.typeCounts = isShared ? new Map() : undefined // how many jobs of each type wait
+    this.typeStarts = isShared ? new Map() : undefined // the Starts of those that run, by type
     this.isResting = false // among the lanes that the scheduler would not forget when they went idle
     this.done = 0
     this.failed = 0
@@ -171,7 +172,7 @@ class Lane {
   /** Marks of removed jobs take room until the head gets to them: when they outnumber the jobs, those move together. */
   compactIfSparse () {
     if (this.removedCount < MIN_REMOVED || this.removedCount <= this.size) return
-    const dense = new Lane(this.type, this.owner)
+    const dense = new Lane(this.type, this.owner, false)
     this.scan((block, at) => dense.append(block[at], block[at + 1], block[at + 2]))
     this.head = dense.head
     this.tail = dense.tail
@@ -210,13 +211,13 @@ class Lanes extends Scheduled {
 
   push (type, payload, whenSettled) {
     const lane = this.lanes.get(type) ?? this.open(type)
-    lane.append(lane.typeCounts === undefined ? payload : countIn(lane, type, payload), whenSettled, this.nextNumber++)
+    lane.append(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, this.nextNumber++)
     this.accept(lane, whenSettled)
   }
 
   unshift (type, payload, whenSettled) {
     const lane = this.lanes.get(type) ?? this.open(type)
-    lane.prepend(lane.typeCounts === undefined ? payload : countIn(lane, type, payload), whenSettled, --this.firstNumber)
+    lane.prepend(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, --this.firstNumber)
     this.accept(lane, whenSettled)
   }
 
@@ -233,16 +234,16 @@ class Lanes extends Scheduled {
     let payload = head[headAt]
     const whenSettled = head[headAt + 1]
     this.generation = this.generationOf(lane.headSeq)
-    if (lane.typeCounts === undefined) {
-      this.context = lane.context ?? (lane.context = this.makeContext(lane.type))
-      this.origin = this.needsClock ? new Start(lane, this.now, lane.type) : lane
-    } else {
+    if (lane.isShared) {
       const { type } = payload
       this.context = this.makeContext(type)
       const start = this.origin = new Start(lane, this.now, type)
       payload = countOut(lane, payload)
       if (lane.typeStarts.has(type)) lane.typeStarts.get(type).add(start)
       else lane.typeStarts.set(type, new Set([start]))
+    } else {
+      this.context = lane.context ?? (lane.context = this.makeContext(lane.type))
+      this.origin = this.needsClock ? new Start(lane, this.now, lane.type) : lane
     }
     lane.shift()
     lane.running++
@@ -460,7 +461,7 @@ class Lanes extends Scheduled {
   }
 
   openOwn (type) {
-    const lane = new Lane(type, this)
+    const lane = new Lane(type, this, false)
     this.lanes.set(type, lane)
     const shared = this.overflow[this.overflowOf(type)]
     if (shared === undefined) return lane
@@ -475,10 +476,7 @@ class Lanes extends Scheduled {
   }
 
   openShared (at) {
-    const lane = new Lane(`overflow lane ${at + 1} of ${this.overflow.length}`, this)
-    lane.typeCounts = new Map()
-    lane.typeStarts = new Map()
-    return lane
+    return new Lane(`overflow lane ${at + 1} of ${this.overflow.length}`, this, true)
   }
 
   isNamed (type) {
@@ -535,12 +533,11 @@ class Lanes extends Scheduled {
     const jobs = []
     for (const lane of lanes) {
       lane.scan((block, at) => {
-        const isShared = lane.typeCounts !== undefined
         jobs.push({
-          payload: isShared ? block[at].payload : block[at],
+          payload: lane.isShared ? block[at].payload : block[at],
           whenSettled: block[at + 1],
           number: block[at + 2],
-          type: isShared ? block[at].type : lane.type
+          type: lane.isShared ? block[at].type : lane.type
         })
       })
     }
@@ -568,7 +565,7 @@ class Lanes extends Scheduled {
 
   /** Takes out a job, but for telling the scheduler. @returns its payload */
   takeOut (lane, block, at) {
-    const payload = lane.typeCounts === undefined ? block[at] : countOut(lane, block[at])
+    const payload = lane.isShared ? countOut(lane, block[at]) : block[at]
     lane.removeAt(block, at)
     lane.cancelled++
     this.size--
@@ -587,8 +584,7 @@ class Lanes extends Scheduled {
         lane.scan((block, at) => {
           const number = block[at + 2]
           if (number < firstNumber || number >= nextNumber) return // test has pushed it
-          const isShared = lane.typeCounts !== undefined
-          const isFound = isShared ? test(block[at].payload, block[at].type) : test(block[at], lane.type)
+          const isFound = lane.isShared ? test(block[at].payload, block[at].type) : test(block[at], lane.type)
           if (isFound) found.push({ lane, block, at, number })
         })
       }
@@ -642,8 +638,8 @@ class Lanes extends Scheduled {
 
   forget (lane) {
     lane.owner = undefined
-    if (lane.typeCounts === undefined) this.lanes.delete(lane.type)
-    else this.overflow[this.overflow.indexOf(lane)] = undefined
+    if (lane.isShared) this.overflow[this.overflow.indexOf(lane)] = undefined
+    else this.lanes.delete(lane.type)
   }
 }
 

@@ -335,6 +335,34 @@ describe('lanes', function () {
       assert.equal(list.size, 100)
     })
 
+    it('do so where a new job takes the place of one that passed', function () {
+      const { list } = make({ forgets: false })
+      list.push('a', 'old')
+      const removed = list.remove(() => {
+        list.removeAll()
+        list.push('a', 'new')
+        return true
+      })
+      assert.equal(removed.size, 0)
+      assert.deepEqual(payloads(list), ['new'])
+    })
+
+    it('do not test what the test has pushed', function () {
+      const { list, scheduler } = make({ forgets: false })
+      for (let i = 0; i < 5; i++) list.push('a', i)
+      take(list, scheduler, 'a')
+      const seen = []
+      list.remove(payload => {
+        seen.push(payload)
+        if (seen.length > 1) return false
+        list.removeAll()
+        for (let i = 10; i < 14; i++) list.push('a', i)
+        return false
+      })
+      assert.deepEqual(seen, [1])
+      assert.equal(list.size, 4)
+    })
+
     it('compact only when no test is running, and pass over the jobs of a type that it has leave a shared lane', function () {
       const { list } = make({ maxTypes: 1 })
       list.push('own', 0)

@@ -41,6 +41,15 @@ describe('equal', function () {
     }
   })
 
+  it('asks no weight for a lane that types share', async function () {
+    const asked = []
+    const weights = type => asked.push(type)
+    const queue = fairlane((payload, done) => done(), { scheduler: 'equal', schedulerOptions: { weights }, maxTypes: 1 })
+    for (const type of ['a', 'b', 'c']) queue.pushType(type, 1)
+    await queue.onIdle()
+    assert.deepEqual(asked, ['a'])
+  })
+
   it('takes new weights at run time, for types that wait, too', async function () {
     const sim = simulation({ scheduler: 'equal', schedulerOptions: { weights: { b: 1 } } })
     sim.push('a', 10, 4000)
@@ -54,15 +63,43 @@ describe('equal', function () {
     for (const [i, part] of [3 / 4, 3 / 12, 1 / 2, 1 / 2, 4 / 5].entries()) assert.ok(Math.abs(parts[i] - part) < 0.02, `${parts}`)
   })
 
-  it('reads the weight of a type that only runs when it is next needed', async function () {
+  for (const scheduler of ['capped', 'equal']) {
+    it(`takes new caps for types that only run, too (${scheduler})`, async function () {
+      const gate = gates()
+      const queue = fairlane(gate.runner, { scheduler, concurrency: 3, schedulerOptions: { ...scheduler === 'capped' && { hard: true } } })
+      queue.pushType('a', 1)
+      await gate.until(1)
+      queue.scheduler.configure({ typeCaps: { a: 1 } })
+      queue.pushType('a', 2).pushType('b', 3)
+      await gate.until(2)
+      await quiet()
+      assert.deepEqual(gate.payloads, [1, 3])
+    })
+  }
+
+  it('is told the time at which a pass begins, and that at which a job ends', async function () {
+    const clock = fakeClock(1000)
+    const times = []
+    class Watch extends Equal {
+      started (lane, now) {
+        times.push(now)
+        super.started(lane, now)
+      }
+
+      ended (lane, startedAt, now) {
+        times.push([startedAt, now])
+        super.ended(lane, startedAt, now)
+      }
+    }
     const gate = gates()
-    const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 1 })
-    queue.pushType('a', 1)
+    const queue = fairlane(gate.runner, { scheduler: new Watch(), concurrency: 1, clock })
+    clock.advance(5)
+    queue.pushType('a', 1).pushType('a', 2)
+    clock.advance(0.5)
     await gate.until(1)
-    queue.scheduler.configure({ weights: { a: 2 } })
+    clock.advance(10)
     gate.release()
-    queue.pushType('a', 2)
-    await gate.until(2)
+    assert.deepEqual(times, [1005.5, [1005.5, 1015.5], 1015.5])
   })
 
   it('has hard caps, and shares the rest', async function () {
@@ -73,13 +110,11 @@ describe('equal', function () {
   })
 
   it('lets a type pay for a job that took no measurable time', async function () {
-    const clock = { now: () => 1000, setTimeout, clearTimeout }
-    const queue = fairlane((payload, done) => done(), { scheduler: 'equal', concurrency: 1, clock })
-    const order = []
-    for (let i = 0; i < 50; i++) for (const type of ['a', 'b']) queue.pushType(type, 0, () => order.push(type))
+    const queue = fairlane((payload, done) => done(), { scheduler: 'equal', concurrency: 1, clock: fakeClock() })
+    let order = ''
+    for (const type of 'abc') for (let i = 0; i < 20; i++) queue.pushType(type, 0, () => { order += type })
     await queue.onIdle()
-    const first = order.slice(0, 50)
-    assert.ok(first.filter(type => type === 'a').length > 10 && first.filter(type => type === 'b').length > 10)
+    assert.equal(order, 'abc'.repeat(20))
   })
 
   it('forgets an idle type when that changes no later decision, and all when nothing is left', async function () {

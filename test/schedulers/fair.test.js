@@ -71,16 +71,29 @@ describe('fair', function () {
   })
 
   it('counts paused types nowhere', function () {
-    const a = lane('a', 6, 1, 0)
-    const b = lane('b', 54, 0, 1)
-    const fair = knowing([a, b], { concurrency: 10 })
-    assert.equal(fair.next(), b, 'a has a tenth of the slots and of the waiting jobs')
+    const a = lane('a', 6, 2, 0)
+    const b = lane('b', 53, 0, 1)
+    const c = lane('c', 1, 0, 2)
+    const fair = knowing([a, b, c], { concurrency: 10 })
+    assert.equal(fair.next(), b, 'a has a fifth of the slots, a tenth of the waiting jobs')
     b.isPaused = true
     fair.paused(b)
     assert.equal(fair.next(), a)
     b.isPaused = false
     fair.resumed(b)
     assert.equal(fair.next(), b)
+  })
+
+  it('knows how many types run', function () {
+    const lanes = ['a', 'b'].map(type => lane(type, 0, 2, 0))
+    const fair = knowing(lanes)
+    const counts = []
+    for (const each of [...lanes, ...lanes]) {
+      each.running--
+      fair.ended(each)
+      counts.push(fair.runningTypesCount)
+    }
+    assert.deepEqual(counts, [2, 2, 1, 0])
   })
 
   it('has nothing to choose from when nothing waits', function () {

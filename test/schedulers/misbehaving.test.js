@@ -31,7 +31,7 @@ const WRONG_LANES = {
   null: null,
   'a number': 0,
   'a string': 'a',
-  'what looks like a lane': { type: 'a', size: 1, running: 0, headSeq: 0, isPaused: false },
+  'what looks like a lane': { type: 'a', isShared: false, size: 1, running: 0, headSeq: 0, isPaused: false },
   'a copy': lane => ({ ...lane }),
   'an empty lane': (lane, empty) => empty,
   'a lane of another queue': () => foreignLane()

@@ -10,21 +10,27 @@ describe('caps', function () {
       for (const share of shares) {
         let count = 0
         while (!(count / concurrency >= share)) count++
-        assert.equal(Object.assign(new Caps(share), { concurrency }).limitOf('a'), count, `${share} of ${concurrency}`)
+        assert.equal(Object.assign(new Caps(share), { concurrency }).limitOf({ type: 'a' }), count, `${share} of ${concurrency}`)
       }
     }
   })
 
   it('of a share of Infinity are none, of nothing are 0', function () {
-    assert.equal(Object.assign(new Caps(0.5), { concurrency: Infinity }).limitOf('a'), Infinity)
-    assert.equal(Object.assign(new Caps(0), { concurrency: Infinity }).limitOf('a'), 0)
-    assert.equal(new Caps(Infinity).limitOf('a'), Infinity)
+    assert.equal(Object.assign(new Caps(0.5), { concurrency: Infinity }).limitOf({ type: 'a' }), Infinity)
+    assert.equal(Object.assign(new Caps(0), { concurrency: Infinity }).limitOf({ type: 'a' }), 0)
+    assert.equal(new Caps(Infinity).limitOf({ type: 'a' }), Infinity)
+  })
+
+  it('of shared lanes are those for all types', function () {
+    const caps = Object.assign(new Caps(0.8), { maxTypeCap: 6.5, typeCaps: new Map([['a', 2]]) })
+    assert.equal(caps.limitOf({ type: 'a', isShared: true }), 7)
+    assert.equal(caps.limitOf({ type: 'a', isShared: false }), 2)
   })
 
   it('are the lowest of share, number, and number of the type', function () {
     const caps = Object.assign(new Caps(0.8), { maxTypeCap: 6, typeCaps: new Map([['a', 2.5], ['b', 7]]) })
-    assert.deepEqual(['a', 'b', 'c'].map(type => caps.limitOf(type)), [3, 6, 6])
+    assert.deepEqual(['a', 'b', 'c'].map(type => caps.limitOf({ type })), [3, 6, 6])
     caps.maxTypeCap = Infinity
-    assert.deepEqual(['a', 'b', 'c'].map(type => caps.limitOf(type)), [3, 7, 8])
+    assert.deepEqual(['a', 'b', 'c'].map(type => caps.limitOf({ type })), [3, 7, 8])
   })
 })
