@@ -20,20 +20,15 @@ const PROMISE_QUEUES = ['fastq.promise', 'p-limit', 'p-queue']
 const SCHEDULERS = ['fairlane', 'fair', 'capped', 'equal', 'window', 'quickq fair', 'quickq capped']
 
 const contenders = {
-  fairlane: {
-    package: 'fairlane',
-    create (runner, { concurrency }) {
-      return require('..')(runner, { concurrency })
-    }
-  },
+  fairlane: withOptions({}),
 
   // The call that returns a promise for each job.
-  'fairlane.add': withAdd({}),
+  'fairlane.add': withAdd(),
 
   // The same with one optional feature each.
-  'add, signal': withAdd({}, () => ({ signal: new AbortController().signal })),
-  'add, timeoutMs': withAdd({}, () => ({ timeoutMs: 60000 })),
-  'add, maxWaitMs': withAdd({}, () => ({ maxWaitMs: 60000 })),
+  'add, signal': withAdd(() => ({ signal: new AbortController().signal })),
+  'add, timeoutMs': withAdd(() => ({ timeoutMs: 60000 })),
+  'add, maxWaitMs': withAdd(() => ({ maxWaitMs: 60000 })),
   keepContext: withOptions({ keepContext: true }),
   maxWaiting: withOptions({ maxWaiting: 1e7 }),
   timeoutMs: withOptions({ timeoutMs: 60000 }),
@@ -52,12 +47,7 @@ const contenders = {
   },
 
   // fairlane without a scheduler in a process in which queues of every other kind were busy before.
-  'fairlane, mixed': {
-    package: 'fairlane',
-    create (runner, { concurrency }) {
-      return require('..')(runner, { concurrency })
-    }
-  },
+  'fairlane, mixed': withOptions({}),
 
   quickq: {
     package: 'quickq',
@@ -176,11 +166,11 @@ const contenders = {
 }
 
 /** fairlane by add(); `makeExtras` makes what the jobs of a queue are added with. */
-function withAdd (options, makeExtras = () => undefined) {
+function withAdd (makeExtras = () => undefined) {
   return {
     package: 'fairlane',
     create (runner, { concurrency }) {
-      const queue = require('..')(runner, { concurrency, ...options })
+      const queue = require('..')(runner, { concurrency })
       const extras = makeExtras()
       return {
         push (payload, whenSettled) {
