@@ -111,7 +111,7 @@ class Queue extends Emitter {
     })
     this.#desk = new Desk(this.#dispatch, read)
     this.#admission = new Admission(read, this.#list, this.#dispatch, event => this.#announce(event))
-    this.#stallWatch = new StallWatch(this.#dispatch, this.#desk.deadlines)
+    this.#stallWatch = new StallWatch(this.#dispatch, read.clock)
     this.#keepsContext = read.keepContext
     this.#isGuarded = this.#admission.isLimited || this.#desk.servesAll
     if (this.#scheduler !== null) {
@@ -243,7 +243,7 @@ class Queue extends Emitter {
   add (payload, options) {
     const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
     const name = this.#readTypeOption(extras.type, 'add')
-    if (this.#dispatch.isBusy) this.#stallWatch.begin()
+    this.#stallWatch.added()
     return new Promise((resolve, reject) => {
       const whenSettled = (err, result) => {
         if (err) reject(err)
