@@ -12,7 +12,7 @@ const { FairlaneError, typeError } = require('./errors')
 const { Fifo } = require('./lists/fifo')
 const { Lanes } = require('./lists/lanes')
 const { Window } = require('./lists/window')
-const { Mapping } = require('./map')
+const { map } = require('./map')
 const {
   isLaneScheduler, readAddOptions, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions
 } = require('./options')
@@ -276,7 +276,7 @@ class Queue extends Emitter {
       accepts: () => this.#admission.accepts(name),
       ready: () => this.#admission.ready(name)
     }
-    return new Mapping(jobs, source, { ordered, maxPending, settled }).results()
+    return map(jobs, source, { ordered, maxPending, settled })
   }
 
   /**
