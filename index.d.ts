@@ -301,7 +301,7 @@ declare namespace fairlane {
     failed: number
     /** Jobs ended by `remove`, `clear`, `close`, a signal or `maxWaitMs`. */
     cancelled: number
-    /** Jobs refused. */
+    /** Jobs refused: by a limit, by a closed queue, or because their signal had aborted already. */
     rejected: number
     /** Second settlements of a job, which were ignored. */
     misuse: number
@@ -458,7 +458,7 @@ declare namespace fairlane {
      * Cancels all waiting jobs. O(waiting).
      * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
      *
-     * @param options `type`: only jobs of that type; `reason`: becomes the `cause` of that error
+     * @param options `type`: only jobs of that type, if it is undefined all; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object, has another name in it, or a type without a scheduler
      */

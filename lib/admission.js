@@ -69,13 +69,18 @@ class Admission {
   refuse (type) {
     if (this.isLimited) this.rate.look(this.endedCount())
     if (this.accepts(type)) return undefined
-    this.dispatch.rejected++
-    const counts = this.hasTypes ? this.list.countsOf(type) : undefined
-    if (counts !== undefined) counts.rejected++
+    this.countRejected(type)
     if (this.isClosed) return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
     const error = this.fullError(type)
     this.saturate(type)
     return error
+  }
+
+  /** A job of the type is not taken in, for whatever reason. */
+  countRejected (type) {
+    this.dispatch.rejected++
+    const counts = this.hasTypes ? this.list.countsOf(type) : undefined
+    if (counts !== undefined) counts.rejected++
   }
 
   /** @returns {Promise<void>} resolves when a job of the type would be accepted; rejects when the queue closes */

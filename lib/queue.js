@@ -31,19 +31,18 @@ const START_NOW = Symbol('startNow')
 /** What checkInvariants() looks at; no part of the API. */
 let inside
 
-/** An event emitter that knows when somebody begins to listen. */
+/** An event emitter that tells when listeners come and go. */
 class Emitter extends EventEmitter {
-  #whenListened
+  #whenChanged
 
-  /** @param {(event: string | symbol) => void} whenListened called before a listener is added */
-  constructor (whenListened) {
+  /** @param {() => void} whenChanged called after a listener was added or removed */
+  constructor (whenChanged) {
     super()
-    this.#whenListened = whenListened
+    this.#whenChanged = whenChanged
   }
 
   on (event, listener, context) {
-    this.#whenListened(event)
-    return super.on(event, listener, context)
+    return this.#changed(super.on(event, listener, context))
   }
 
   addListener (event, listener, context) {
@@ -51,8 +50,24 @@ class Emitter extends EventEmitter {
   }
 
   once (event, listener, context) {
-    this.#whenListened(event)
-    return super.once(event, listener, context)
+    return this.#changed(super.once(event, listener, context))
+  }
+
+  removeListener (event, listener, context, isOnce) {
+    return this.#changed(super.removeListener(event, listener, context, isOnce))
+  }
+
+  off (event, listener, context, isOnce) {
+    return this.removeListener(event, listener, context, isOnce)
+  }
+
+  removeAllListeners (event) {
+    return this.#changed(super.removeAllListeners(event))
+  }
+
+  #changed (self) {
+    this.#whenChanged()
+    return self
   }
 }
 
@@ -98,7 +113,7 @@ class Queue extends Emitter {
    * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
    */
   constructor (runner, options) {
-    super(event => { if (event === 'jobfailed') this.#dispatch.isObserved = true })
+    super(() => { this.#dispatch.isObserved = this.listenerCount('jobfailed') > 0 })
     if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function')
     const read = readOptions(options)
     this.#lastConcurrency = read.concurrency
@@ -376,7 +391,7 @@ class Queue extends Emitter {
   /**
    * Cancels all waiting jobs, or those of one type; their callbacks get FAIRLANE_ERR_CLEARED before clear returns.
    * O(waiting).
-   * @param {{ type?: any, reason?: any }} [options] type: only those; not on a queue without a scheduler. reason: becomes
+   * @param {{ type?: any, reason?: any }} [options] type: only those, undefined: all; not on a queue without a scheduler. reason: becomes
    *   the `cause` of the errors
    * @returns {number} how many
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
@@ -427,7 +442,7 @@ class Queue extends Emitter {
   #put (type, payload, whenSettled, atHead, extras) {
     const { signal, timeoutMs, maxWaitMs } = extras
     if (signal !== undefined && signal.aborted) {
-      this.#dispatch.rejected++
+      this.#admission.countRejected(type)
       this.#tellRefused(whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
       return this
     }

@@ -4,7 +4,8 @@ const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
 const gates = require('../support/gates')
-const { fakeClock } = require('../../lib/testing')
+const { checkInvariants, fakeClock } = require('../../lib/testing')
+const { inside } = require('../../lib/queue')
 const { captureUncaught } = require('../support/uncaught')
 const { turn } = require('../support/turns')
 
@@ -49,6 +50,35 @@ describe('the event jobfailed', function () {
     await uncaught.until(1)
     uncaught.release()
     assert.deepEqual([uncaught.seen, count], [[error], 1])
+  })
+})
+
+describe('listeners to jobfailed', function () {
+  it('cost nothing any more once the last one is gone, however it went', async function () {
+    const queue = fairlane(async () => { throw new Error('expected') })
+    const listener = () => {}
+    const goings = [
+      () => queue.off('jobfailed', listener),
+      () => queue.removeListener('jobfailed', listener),
+      () => queue.removeAllListeners('jobfailed'),
+      () => queue.removeAllListeners()
+    ]
+    for (const go of goings) {
+      assert.equal(queue.on('jobfailed', listener).addListener('jobfailed', listener), queue)
+      checkInvariants(queue)
+      assert.equal(go(), queue)
+      checkInvariants(queue)
+      assert.equal(inside(queue).dispatch.isObserved, false)
+    }
+    queue.once('jobfailed', listener)
+    checkInvariants(queue)
+    queue.push(1)
+    await queue.onIdle()
+    assert.equal(inside(queue).dispatch.isObserved, false)
+    queue.on('jobfailed', listener).once('jobfailed', listener).on('drain', listener).off('drain', listener)
+    queue.push(2)
+    await queue.onIdle()
+    assert.equal(inside(queue).dispatch.isObserved, true)
   })
 })
 

@@ -70,6 +70,20 @@ describe('the signal of a job', function () {
     assert.deepEqual([queue.stats().accepted, queue.stats().rejected], [0, 1])
   })
 
+  it('that has aborted already counts the job as rejected, of its type too, and of no type that has no jobs', async function () {
+    for (const options of Object.values(KINDS)) {
+      const queue = fairlane(() => {}, options).pause()
+      const hasTypes = options.scheduler !== undefined
+      if (hasTypes) queue.pushType('a', 1)
+      for (const type of ['a', 'b']) {
+        await assert.rejects(queue.add(1, { type, signal: AbortSignal.abort() }), { code: 'FAIRLANE_ERR_ABORTED' })
+      }
+      const { accepted, waiting, rejected, cancelled } = queue.stats()
+      assert.deepEqual([accepted, waiting, rejected, cancelled], [Number(hasTypes), Number(hasTypes), 2, 0])
+      if (hasTypes) assert.deepEqual([queue.stats('a').rejected, queue.stats('b').rejected], [1, 0])
+    }
+  })
+
   it('that aborts inside the runner settles it when that returns, unless it has ended', async function () {
     const controller = new AbortController()
     const second = new AbortController()
