@@ -54,9 +54,7 @@ class Admission {
     if (room <= 0) return this.meets(QUEUE, list.size, mostWaiting)
     if (type === undefined || !this.hasTypes) return true
     const { all, byType } = this.maxWaitingPerType
-    const counts = list.countsOf(type)
-    // one that is named has, or will have, a lane of its own
-    const waiting = counts === undefined || (counts.type !== type && byType.has(type)) ? 0 : counts.size
+    const waiting = list.waitingWith(type)
     const limit = Math.min(byType.get(type) ?? all, Math.max(1, SHARE_OF_ROOM * room))
     return waiting < limit || this.meets(TYPE, waiting, limit)
   }

@@ -248,3 +248,27 @@ describe('saturated and unsaturated', function () {
     assert.deepEqual(events, ['saturated', 'unsaturated'])
   })
 })
+
+describe('the limit of types that share a lane', function () {
+  it('counts all of them together, and not a type that would get a lane of its own', async function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal', maxTypes: 2, maxWaitingPerType: 2 }).pause()
+    for (const type of ['own 1', 'own 2', 'shared 1', 'shared 2']) assert.equal(await push(queue, type, 1), undefined)
+    const refused = await push(queue, 'shared 3', 1)
+    assert.deepEqual([refused.code, refused.waiting, refused.limit], ['FAIRLANE_ERR_TYPE_FULL', 2, 2])
+    assert.equal(queue.stats('shared 1').waiting, 2)
+
+    queue.clear({ type: 'own 1' })
+    assert.equal((await push(queue, 'shared 1', 1)).code, 'FAIRLANE_ERR_TYPE_FULL', 'a type stays where its jobs wait')
+    await queue.ready('fresh')
+    assert.equal(await push(queue, 'fresh', 1), undefined)
+    assert.deepEqual([queue.stats('fresh').waiting, queue.stats('shared 1').waiting], [1, 2])
+    assert.equal((await push(queue, 'another', 1)).code, 'FAIRLANE_ERR_TYPE_FULL')
+  })
+
+  it('counts not a type that the scheduler names', async function () {
+    const schedulerOptions = { typeCaps: { named: 1 } }
+    const queue = fairlane(() => {}, { scheduler: 'equal', schedulerOptions, maxTypes: 1, maxWaitingPerType: 1 }).pause()
+    for (const type of ['own', 'shared', 'named']) assert.equal(await push(queue, type, 1), undefined)
+    for (const type of ['own', 'shared', 'named', 'other']) assert.equal((await push(queue, type, 1)).code, 'FAIRLANE_ERR_TYPE_FULL')
+  })
+})
