@@ -43,7 +43,7 @@ declare namespace fairlane {
     readonly code: ErrorCode
     /** The reason given to `clear`, that of a signal, or the falsy value which a runner threw. */
     cause?: unknown
-    /** Of refusals, as the next three: the type of the job. */
+    /** Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three: the type of the job. */
     type?: string | undefined
     /** How many jobs waited, in all or of the type. */
     waiting?: number
@@ -287,7 +287,7 @@ declare namespace fairlane {
   interface CloseOptions {
     /** Whether accepted jobs may finish. @default true */
     drain?: boolean | undefined
-    /** With `drain`, after so many ms the rest is cancelled. Without, how long to wait for runners; default: one turn. */
+    /** With `drain`, after so many ms the rest is cancelled; default: never. Without, how long to wait for runners; default: one turn. */
     timeoutMs?: number | undefined
   }
 
@@ -403,7 +403,7 @@ declare namespace fairlane {
 
     /**
      * Refuses new jobs, lifts pauses, and resolves when the accepted ones have ended or were given up, with the number of
-     * runners that had not ended. A later call can only make it end sooner.
+     * runners that had not ended. By default it waits for them however long they take. A later call can only make it end sooner.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
      */

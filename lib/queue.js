@@ -16,6 +16,7 @@ const { map } = require('./map')
 const {
   isLaneScheduler, readAddOptions, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions
 } = require('./options')
+const { listenTo } = require('./signals')
 const { StallWatch } = require('./stall')
 const { Desk } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
@@ -495,8 +496,7 @@ class Queue extends Emitter {
       onAbort()
       return
     }
-    signal.addEventListener('abort', onAbort)
-    this.#stopListening = () => signal.removeEventListener('abort', onAbort)
+    this.#stopListening = listenTo(signal, onAbort)
   }
 
   #announce (event) {

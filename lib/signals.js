@@ -3,11 +3,15 @@
 // One abort listener per signal, however many jobs it can cancel: a listener per job would make adding and settling them
 // quadratic (an EventTarget compares each new listener with all it has).
 
+const { addAbortListener } = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
+  ? process.getBuiltinModule('node:events')
+  : { addAbortListener: undefined }
+
 class Signals {
   /** @param {(signal: AbortSignal, tickets: Set<object>) => void} onAbort given those added and not removed, in order */
   constructor (onAbort) {
     this.onAbort = onAbort
-    this.entries = new Map() // signal → { tickets, listener }
+    this.entries = new Map() // signal → { tickets, stopListening }
   }
 
   add (signal, ticket) {
@@ -18,20 +22,31 @@ class Signals {
 
   /** O(1). With its last ticket the signal is let go. */
   remove (signal, ticket) {
-    const { tickets, listener } = this.entries.get(signal)
+    const { tickets, stopListening } = this.entries.get(signal)
     tickets.delete(ticket)
     if (tickets.size > 0) return
     this.entries.delete(signal)
-    signal.removeEventListener('abort', listener)
+    stopListening()
   }
 
   // private from here on
 
   listen (signal, tickets) {
-    const listener = () => this.onAbort(signal, tickets)
-    this.entries.set(signal, { tickets, listener })
-    signal.addEventListener('abort', listener)
+    this.entries.set(signal, { tickets, stopListening: listenTo(signal, () => this.onAbort(signal, tickets)) })
   }
 }
 
-module.exports = { Signals }
+/**
+ * Calls listener when the signal aborts, in Node also if another listener stops the event there (`stopImmediatePropagation`):
+ * a signal may be shared with code that nobody here knows.
+ * @param {AbortSignal} signal that has not aborted
+ * @param {() => void} listener
+ * @returns {() => void} stops it
+ */
+function listenTo (signal, listener) {
+  if (addAbortListener !== undefined && signal instanceof AbortSignal) addAbortListener(signal, listener)
+  else signal.addEventListener('abort', listener)
+  return () => signal.removeEventListener('abort', listener)
+}
+
+module.exports = { Signals, listenTo }

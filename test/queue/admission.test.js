@@ -109,6 +109,21 @@ describe('maxWaitingPerType', function () {
   })
 })
 
+describe('what a refusal says more than its code', function () {
+  it('is said by the errors of limits only', async function () {
+    const names = ({ code, ...error }) => [code, Object.keys(error)]
+    const details = ['type', 'waiting', 'limit', 'retryAfterMs']
+    const full = fairlane(() => {}, { maxWaiting: 0 }).pause()
+    assert.deepEqual(names(await push(full, 'a', 1)), ['FAIRLANE_ERR_QUEUE_FULL', details])
+    const ofType = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: 0 })
+    assert.deepEqual(names(await push(ofType, 'a', 1)), ['FAIRLANE_ERR_TYPE_FULL', details])
+    const aborted = await full.add(1, { signal: AbortSignal.abort() }).catch((error) => error)
+    assert.deepEqual(names(aborted), ['FAIRLANE_ERR_ABORTED', []])
+    full.close()
+    assert.deepEqual(names(await push(full, 1)), ['FAIRLANE_ERR_CLOSED', []])
+  })
+})
+
 describe('retryAfterMs', function () {
   it('follows the recent rate of completions', async function () {
     const clock = fakeClock()

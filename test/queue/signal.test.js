@@ -15,6 +15,13 @@ const KINDS = {
   }
 }
 
+/** A signal with a listener that lets no later one hear of the abort. */
+function stopping () {
+  const controller = new AbortController()
+  controller.signal.addEventListener('abort', (event) => event.stopImmediatePropagation())
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
+
 describe('the signal of a job', function () {
   it('cancels it while it waits', async function () {
     const queue = fairlane(() => {}).pause()
@@ -152,6 +159,29 @@ describe('the signal of a job', function () {
     await assert.rejects(promises[0], { code: 'FAIRLANE_ERR_ABORTED' })
     await assert.rejects(promises[1], { code: 'FAIRLANE_ERR_CLEARED' })
     assert.equal(queue.stats().cancelled, 2)
+  })
+
+  it('is heard though a listener before stops the event, of a job that waits or runs, and of the queue', async function () {
+    const { signal, abort } = stopping()
+    const queue = fairlane(() => {}, { concurrency: 1, signal })
+    const own = stopping()
+    const promises = [1, 2].map((n) => queue.add(n, { signal: own.signal }))
+    const other = queue.add(3)
+    await turn()
+    own.abort()
+    for (const promise of promises) await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED' })
+    abort()
+    await assert.rejects(other, { code: 'FAIRLANE_ERR_CLOSED' })
+    assert.equal(queue.closed, true)
+  })
+
+  it('may be of another make', async function () {
+    const target = Object.assign(new EventTarget(), { aborted: false, reason: undefined })
+    const queue = fairlane(() => {}).pause()
+    const promise = queue.add(1, { signal: target })
+    target.reason = 'why'
+    target.dispatchEvent(new Event('abort'))
+    await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED', cause: 'why' })
   })
 
   it('has one listener, however many jobs, which goes with the last of them', async function () {
