@@ -5,6 +5,7 @@
 
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { Round } = require('../support/control-round')
+const { captureWarnings } = require('../support/uncaught')
 
 const MIN_ROUNDS = 200
 const MOST_ROUNDS = 2000
@@ -13,6 +14,10 @@ const STEPS = 150
 
 describe('a queue with limits, signals and deadlines', function () {
   const seed = seedFromEnvironment()
+  let warnings
+
+  beforeEach(function () { warnings = captureWarnings() })
+  afterEach(function () { warnings.release() })
 
   it(`settles every accepted job once and for a reason, and tells every refused one once (SEED=${seed})`, async function () {
     this.timeout(120000)
@@ -22,6 +27,7 @@ describe('a queue with limits, signals and deadlines', function () {
       const round = new Round(random.below(4294967296))
       try {
         await round.play(STEPS)
+        if (warnings.seen.length > 0) throw warnings.seen[0]
       } catch (error) {
         throw Object.assign(error, { message: `SEED=${seed}, round ${number}, ${round.description}: ${error.message}` })
       }

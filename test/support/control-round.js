@@ -107,6 +107,7 @@ class Round {
     this.randomCount = 0
     this.isInRunner = false
     this.isInQuietCall = false
+    this.startlessDepth = 0
     this.drainCount = 0
     this.drainEventCount = 0
     this.failure = undefined
@@ -214,8 +215,8 @@ class Round {
 
   abort (random) {
     const i = random.below(this.controllers.length)
-    this.controllers[i].abort(`reason ${i}`)
-    this.controllers[i] = new AbortController()
+    this.startingNothing(() => this.controllers[i].abort(`reason ${i}`))
+    if (random.chance(0.8)) this.controllers[i] = new AbortController()
   }
 
   resume (random) {
@@ -282,7 +283,7 @@ class Round {
   cancelling (test, call) {
     const chosen = this.arrivals.filter((job) => job.state === 'waiting' && test(job))
     for (const job of chosen) job.clearCount++
-    const count = call()
+    const count = this.startingNothing(call)
     const waiting = new Set([...this.queue.jobs()].map(({ payload }) => payload))
     const spared = chosen.filter((job) => waiting.has(job))
     for (const job of spared) job.clearCount--
@@ -326,7 +327,8 @@ class Round {
     else if (timeoutMs !== undefined) this.abandonAt = Math.min(this.abandonAt, this.clock.now() + timeoutMs)
     this.pausedTypes.clear()
     if (drain === false && timeoutMs === undefined && this.options.signal !== undefined && random.chance(0.5)) this.controller.abort('over')
-    const closed = queue.close({ drain, timeoutMs })
+    if (!drain && timeoutMs === undefined) this.closing.turnsLeft ??= 4
+    const closed = this.startingNothing(() => queue.close({ drain, timeoutMs }))
     this.expect(queue.closed && !queue.paused, 'a closed queue is not paused')
     if (isFirst) {
       closed.then((count) => {
@@ -418,6 +420,8 @@ class Round {
       }
       this.compare()
     }
+    for (const mapped of this.mappings) mapped.check()
+    if (this.closing?.turnsLeft !== undefined) this.expect(this.closing.isOver || --this.closing.turnsLeft > 0, 'it closes though runners go on')
     this.expectWaits()
   }
 
@@ -485,6 +489,16 @@ class Round {
       return call()
     } finally {
       this.isInQuietCall = before
+    }
+  }
+
+  /** Calls what may call back, and starts nothing meanwhile. */
+  startingNothing (call) {
+    this.startlessDepth++
+    try {
+      return call()
+    } finally {
+      this.startlessDepth--
     }
   }
 
@@ -565,7 +579,7 @@ class Job {
   run (done, context) {
     const { round, type } = this
     const { queue, storage } = round
-    round.expect(!round.isInQuietCall, 'nothing starts inside a call')
+    round.expect(!round.isInQuietCall && round.startlessDepth === 0, 'nothing starts inside a call')
     round.expect(!round.isInRunner, 'no runner starts inside another')
     round.expect(this.state === (this.mapped ? 'made' : 'waiting'), `job ${this.id} starts while ${this.state}`)
     round.expect(!round.isAbandoned, 'nothing starts once all was given up')
@@ -587,10 +601,19 @@ class Job {
     round.isInRunner = true
     try {
       round.maybeAct(this.random)
+      if (this.random.chance(0.05)) this.abortItself()
       return this[this.end](done)
     } finally {
       round.isInRunner = false
     }
+  }
+
+  abortItself () {
+    const { controllers } = this.round
+    const i = controllers.findIndex(({ signal }) => signal === this.options?.signal)
+    if (i === -1) return
+    controllers[i].abort('by its runner')
+    controllers[i] = new AbortController()
   }
 
   expectCaps () {
@@ -753,6 +776,11 @@ class Mapped {
     if (!this.isSettled) round.expect(value === job?.result, 'map gives results, in order')
     else if (value.status === 'fulfilled') round.expect(value.value === job?.result, 'map gives results as they settled')
     else if (value.reason.code === undefined) round.expect(value.reason === job?.error, 'map gives failures as they settled')
+  }
+
+  check () {
+    const isWaiting = this.isOver && [...this.round.queue.jobs()].some(({ payload }) => payload.mapped === this)
+    this.round.expect(!isWaiting, 'nothing of a map() waits once that is over')
   }
 
   finish () {
