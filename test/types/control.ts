@@ -110,7 +110,7 @@ queue.push('a', (error: fairlane.FairlaneError) => {
     const waiting: number | undefined = error.waiting
   }
   // @ts-expect-error no such code
-  if (error.code === 'FAIRLANE_ERR_FULL') return
+  const isFull: boolean = error.code === 'FAIRLANE_ERR_FULL'
 })
 
 // Options.
