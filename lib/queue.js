@@ -119,7 +119,8 @@ class Queue extends Emitter {
     const read = readOptions(options)
     this.#lastConcurrency = read.concurrency
     this.#scheduler = makeScheduler(read)
-    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.signal))
+    const signal = () => this.#dispatch.signal
+    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, signal))
     this.#dispatch = new Dispatch(runner, this.#list, read, {
       onDrain: () => this.#drained(),
       onLevel: () => this.#admission.check(),

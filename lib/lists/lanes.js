@@ -11,7 +11,7 @@
 //                      ▲ headAt                                            ▲ tailAt
 //
 // A block is a flat array of triples (payload, whenSettled, arrival number) and a link to the next block. The first holds
-// one job, the second four, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
+// two jobs, the second eight, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
 // REMOVED in the place of whenSettled is no job. The first triple of a lane that is not empty is always a job.
 
 const QList = require('qlist')
@@ -19,6 +19,7 @@ const { Fifo } = require('./fifo')
 const { Scheduled } = require('./scheduled')
 
 const STEP = 3
+const FEWEST_JOBS = 2
 const MOST_JOBS = 512
 // An empty lane keeps a block of up to so many jobs for the next ones.
 const KEPT_JOBS = 8
@@ -67,7 +68,7 @@ class Lane {
     this.rejected = 0
     this.overrun = 0
 
-    this.head = this.tail = newBlock(1)
+    this.head = this.tail = newBlock(FEWEST_JOBS)
     this.headAt = this.tailAt = 0
     this.removedCount = 0
   }
@@ -150,7 +151,7 @@ class Lane {
   }
 
   empty () {
-    if (this.head !== this.tail || this.tail.length > KEPT_JOBS * STEP + 1) this.tail = newBlock(1)
+    if (this.head !== this.tail || this.tail.length > KEPT_JOBS * STEP + 1) this.tail = newBlock(FEWEST_JOBS)
     this.head = this.tail
     this.headAt = this.tailAt = 0
     this.removedCount = 0
@@ -657,10 +658,10 @@ function newBlock (jobCount) {
   return new Array(jobCount * STEP + 1).fill(undefined)
 }
 
-/** Twice the jobs of a block; four after one. */
+/** Twice the jobs of a block; after the first, four times as many. */
 function nextSize (block) {
   const jobCount = (block.length - 1) / STEP
-  return jobCount === 1 ? 4 : Math.min(2 * jobCount, MOST_JOBS)
+  return jobCount === FEWEST_JOBS ? 4 * jobCount : Math.min(2 * jobCount, MOST_JOBS)
 }
 
 /** The ticket of a job is told where that is, so that drop() finds it. */

@@ -34,6 +34,7 @@ function checkInvariants (queue) {
 
   const pending = dispatch.pending.list()
   check(pending.length <= running - heldCount, 'more jobs pend than run')
+  check(pending.length === dispatch.pending.liveCount, 'a job that pends is not counted so, or another is')
   check(dispatch.isFlushing === !dispatch.flushes.isEmpty(), 'flushing is not told')
 
   const { heap } = desk.deadlines
