@@ -64,6 +64,23 @@ describe('close', function () {
     assert.equal(queue.stats().misuse, 0)
   })
 
+  it('settles running jobs in the order of their starts, then waiting ones in theirs', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 100)
+    const told = []
+    for (let i = 0; i < 500; i++) queue.push(i, (error) => { if (error) told.push(i) })
+    for (let n = 100, i = 0; n < 400; n++, i++) {
+      await gate.until(n)
+      gate.started[i % 3 === 0 ? i : n - 1].done() // each once, old ones and young ones
+    }
+    await gate.until(400)
+    await queue.close({ drain: false })
+    const started = told.filter((payload) => payload < 400)
+    assert.deepEqual(started, [...started].sort((a, b) => a - b))
+    assert.equal(told.length, 200)
+    assert.deepEqual(told.slice(100), Array.from({ length: 100 }, (_, i) => 400 + i))
+  })
+
   it('that is read first after it is aborted gives an aborted signal', async function () {
     const gate = gates()
     const queue = fairlane(gate.runner)
