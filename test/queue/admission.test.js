@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const gates = require('../support/gates')
+const { inside } = require('../../lib/queue')
 const { fakeClock } = require('../../lib/testing')
 const { captureUncaught } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
@@ -147,6 +148,24 @@ describe('retryAfterMs', function () {
   })
 })
 
+describe('retryAfterMs of a queue whose jobs are cancelled', function () {
+  it('does not take them for completions', async function () {
+    const clock = fakeClock()
+    const queue = fairlane(() => {}, { maxWaiting: 0, concurrency: 1, clock })
+    queue.push('runs for ever')
+    for (let i = 0; i < 100; i++) {
+      clock.advance(20)
+      const controller = new AbortController()
+      queue.resume(2).add(i, { signal: controller.signal, unshift: true }).catch(() => {})
+      controller.abort()
+      queue.resume(1)
+    }
+    await turn()
+    assert.equal(queue.stats().cancelled, 100)
+    assert((await push(queue, 'refused')).retryAfterMs >= 1000)
+  })
+})
+
 describe('ready', function () {
   it('resolves at once when a push would be accepted', async function () {
     await fairlane(() => {}).ready()
@@ -239,11 +258,15 @@ describe('saturated and unsaturated', function () {
     assert.deepEqual(events, ['unsaturated'])
   })
 
-  it('does not grow with the number of invented types that are refused', async function () {
-    const queue = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: 0 }).pause()
-    for (let i = 0; i < 1100; i++) queue.pushType(`invented ${i}`, i)
-    assert.equal(queue.stats().rejected, 1100)
-    assert.equal(queue.stats().types, 0)
+  it('do not grow with the number of invented types that are refused, in shared lanes neither', async function () {
+    for (const options of [{ maxWaitingPerType: 0 }, { maxWaitingPerType: 1, maxTypes: 1 }]) {
+      const queue = fairlane(() => {}, { scheduler: 'equal', ...options }).pause()
+      for (let i = 0; i < 3000; i++) queue.pushType(`invented ${i}`, i)
+      assert(queue.stats().rejected > 2900)
+      assert(inside(queue).admission.refusedTypes.size <= 1000)
+      queue.clear()
+      if (options.maxWaitingPerType > 0) assert.equal(inside(queue).admission.refusedTypes.size, 0)
+    }
   })
 
   it('keeps nothing of refused types that have no job waiting', async function () {

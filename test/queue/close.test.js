@@ -5,7 +5,7 @@ const { once } = require('node:events')
 const fairlane = require('../..')
 const gates = require('../support/gates')
 const { fakeClock } = require('../../lib/testing')
-const { turn } = require('../support/turns')
+const { quiet, turn } = require('../support/turns')
 
 describe('close', function () {
   it('lets accepted jobs finish and refuses new ones', async function () {
@@ -100,6 +100,21 @@ describe('close', function () {
     clock.advance(100)
     for (const promise of promises) await assert.rejects(promise, { code: 'FAIRLANE_ERR_CLOSED' })
     assert.equal(await closing, 1)
+  })
+
+  it('waits for jobs that a hard cap of 0 stops, until its time is over', async function () {
+    const clock = fakeClock()
+    const queue = fairlane(async () => {}, { clock, scheduler: 'equal', schedulerOptions: { typeCaps: { a: 0 } } })
+    const stopped = queue.add(1, { type: 'a' })
+    assert.equal(await queue.add(2, { type: 'b' }), undefined)
+    let isClosed = false
+    const closing = queue.close({ timeoutMs: 100 }).then(() => { isClosed = true })
+    clock.advance(99)
+    await quiet()
+    assert.deepEqual([isClosed, queue.waiting], [false, 1])
+    clock.advance(1)
+    await assert.rejects(stopped, { code: 'FAIRLANE_ERR_CLOSED' })
+    await closing
   })
 
   it('without drain waits for runners up to timeoutMs', async function () {

@@ -53,6 +53,26 @@ describe('the event jobfailed', function () {
   })
 })
 
+describe('a listener that throws', function () {
+  it('keeps the event from those behind it, and nothing else from anybody', async function () {
+    const uncaught = captureUncaught()
+    const error = new Error('expected')
+    const queue = fairlane(async (payload) => payload)
+    const seen = []
+    queue.drain = () => seen.push('drain')
+    queue.on('drain', () => { throw error }).on('drain', () => seen.push('second listener'))
+    queue.fflush(() => seen.push('nothing to flush'))
+    queue.push(1)
+    queue.fflush(() => seen.push('fflush'))
+    await queue.onIdle()
+    assert.equal(await queue.add(2), 2)
+    await uncaught.until(2)
+    uncaught.release()
+    assert.deepEqual(uncaught.seen, [error, error])
+    assert.deepEqual(seen, ['nothing to flush', 'drain', 'fflush', 'drain'])
+  })
+})
+
 describe('listeners to jobfailed', function () {
   it('cost nothing any more once the last one is gone, however it went', async function () {
     const queue = fairlane(async () => { throw new Error('expected') })

@@ -292,6 +292,21 @@ describe('the signal of a job', function () {
     assert.equal(queue.waiting, 1)
   })
 
+  for (const [name, end] of [['done()', (done) => done(null, 'ended')], ['a throw', () => { throw new Error('ended') }]]) {
+    it(`that aborts in a runner which then ends by ${name} leaves nothing behind for a close in the next runner`, async function () {
+      const controller = new AbortController()
+      const queue = fairlane((n, done) => {
+        if (n === 1) return queue.close({ drain: false })
+        controller.abort()
+        end(done)
+      }, { concurrency: 1, settleBy: 'callback' })
+      const [first, second] = [queue.add(0, { signal: controller.signal }), queue.add(1)]
+      assert.equal(await first.catch(({ message }) => message), 'ended')
+      await assert.rejects(second, { code: 'FAIRLANE_ERR_CLOSED' })
+      assert.equal(await queue.close(), 1)
+    })
+  }
+
   it('aborts a job from inside its runner, whether or not one before it ended there after its own abort', async function () {
     const controllers = [new AbortController(), new AbortController()]
     const queue = fairlane((n, done) => {

@@ -169,6 +169,22 @@ describe('the warning about jobs that wait for jobs of their own queue', functio
     await queue.onIdle()
   })
 
+  it('leaves no timer when time limits have emptied the queue meanwhile', async function () {
+    const gate = gates()
+    const queue = fairlane((payload, done) => {
+      gate.runner(payload, done)
+      if (payload === 'parent') queue.add('child', { timeoutMs: Infinity, maxWaitMs: 5000 }).catch(() => {})
+    }, { concurrency: 1, timeoutMs: 5000, onTimeout: 'release', clock })
+    queue.push('parent')
+    await gate.until(1)
+    clock.advance(5000)
+    assert.deepEqual([queue.length, clock.timerCount], [0, 0])
+    clock.advance(100000)
+    await quiet()
+    assert.deepEqual([await codes(), clock.timerCount], [[], 0])
+    gate.release()
+  })
+
   it('keeps no process alive', async function () {
     const { code, stdout } = await node(['--eval', `
       const queue = require('fairlane')(async n => { if (n === 0) await queue.add(1) }, 1)
