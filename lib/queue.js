@@ -457,6 +457,7 @@ class Queue extends Emitter {
       const ticket = this.#desk.issue(whenSettled, extras)
       this.#dispatch.accept()
       this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+      this.#desk.watch(ticket, extras)
     } else {
       this.#dispatch.accept()
       this.#list[atHead ? 'unshift' : 'push'](type, payload, whenSettled)
@@ -497,7 +498,8 @@ class Queue extends Emitter {
       onAbort()
       return
     }
-    this.#stopListening = listenTo(signal, onAbort)
+    listenTo(signal, onAbort)
+    this.#stopListening = () => signal.removeEventListener('abort', onAbort)
   }
 
   #announce (event) {

@@ -7,11 +7,13 @@ const { addAbortListener } = typeof process === 'object' && typeof process.getBu
   ? process.getBuiltinModule('node:events')
   : { addAbortListener: undefined }
 
+const { rethrow } = require('./clock')
+
 class Signals {
   /** @param {(signal: AbortSignal, tickets: Set<object>) => void} onAbort given those added and not removed, in order */
   constructor (onAbort) {
     this.onAbort = onAbort
-    this.entries = new Map() // signal → { tickets, stopListening }
+    this.entries = new Map() // signal → { tickets, listener }
   }
 
   add (signal, ticket) {
@@ -22,17 +24,22 @@ class Signals {
 
   /** O(1). With its last ticket the signal is let go. */
   remove (signal, ticket) {
-    const { tickets, stopListening } = this.entries.get(signal)
-    tickets.delete(ticket)
-    if (tickets.size > 0) return
+    const entry = this.entries.get(signal)
+    if (entry === undefined || !entry.tickets.delete(ticket) || entry.tickets.size > 0) return
     this.entries.delete(signal)
-    stopListening()
+    try {
+      signal.removeEventListener('abort', entry.listener)
+    } catch (err) {
+      rethrow(err) // of a signal of another make; a job is being settled: it must be told
+    }
   }
 
   // private from here on
 
   listen (signal, tickets) {
-    this.entries.set(signal, { tickets, stopListening: listenTo(signal, () => this.onAbort(signal, tickets)) })
+    const listener = () => this.onAbort(signal, tickets)
+    this.entries.set(signal, { tickets, listener })
+    listenTo(signal, listener)
   }
 }
 
@@ -40,13 +47,11 @@ class Signals {
  * Calls listener when the signal aborts, in Node also if another listener stops the event there (`stopImmediatePropagation`):
  * a signal may be shared with code that nobody here knows.
  * @param {AbortSignal} signal that has not aborted
- * @param {() => void} listener
- * @returns {() => void} stops it
+ * @param {() => void} listener to be removed by removeEventListener
  */
 function listenTo (signal, listener) {
   if (addAbortListener !== undefined && signal instanceof AbortSignal) addAbortListener(signal, listener)
   else signal.addEventListener('abort', listener)
-  return () => signal.removeEventListener('abort', listener)
 }
 
 module.exports = { Signals, listenTo }

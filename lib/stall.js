@@ -7,6 +7,7 @@
 // down all promises of the process, before Node 24). So each add() that finds all slots taken begins the watch: in such a
 // deadlock the last one of those that wait has done so.
 
+const { rethrow } = require('./clock')
 const { warn } = require('./errors')
 
 const INSIDE_MS = 10000
@@ -38,9 +39,14 @@ class StallWatch {
 
   /** The queue is empty: nothing to watch, and no timer for it. */
   end () {
-    if (this.timer === undefined) return
-    this.clock.clearTimeout(this.timer)
+    const { timer } = this
+    if (timer === undefined) return
     this.timer = undefined
+    try {
+      this.clock.clearTimeout(timer)
+    } catch (err) {
+      rethrow(err)
+    }
   }
 
   // private from here on
