@@ -366,6 +366,12 @@ class Lanes extends Scheduled {
     return this.find(type)
   }
 
+  /** How many jobs wait in the lane that a job of the type would go to. */
+  waitingWith (type) {
+    const lane = this.find(type)
+    return lane === undefined || (lane.isShared && this.opensOwn(type)) ? 0 : lane.size
+  }
+
   // private from here on
 
   tick () {
@@ -453,12 +459,16 @@ class Lanes extends Scheduled {
 
   /** The lane for a job of a type that has none of its own. */
   open (type) {
-    if (this.maxTypes === Infinity || this.isNamed(type)) return this.openOwn(type)
+    if (this.opensOwn(type)) return this.openOwn(type)
     const at = this.overflowOf(type)
-    const shared = this.overflow[at]
+    return this.overflow[at] ?? (this.overflow[at] = this.openShared(at))
+  }
+
+  opensOwn (type) {
+    if (this.maxTypes === Infinity || this.isNamed(type)) return true
+    const shared = this.overflow[this.overflowOf(type)]
     const isOrdered = shared === undefined || !shared.typeCounts.has(type)
-    if (isOrdered && this.lanes.size < this.maxTypes) return this.openOwn(type)
-    return shared ?? (this.overflow[at] = this.openShared(at))
+    return isOrdered && this.lanes.size < this.maxTypes
   }
 
   openOwn (type) {
