@@ -464,15 +464,20 @@ class Dispatch {
     this.pending.drop(job)
     this.release(job, err)
     if (isNested) {
-      const { whenSettled } = this
-      this.whenSettled = undefined
-      this.isAskedAgain = true
-      if (whenSettled !== undefined) this.call(() => tell(whenSettled, err, result))
+      this.tellNested(err, result)
       return
     }
     this.err = err
     this.result = result
     this.callBackAndFill()
+  }
+
+  /** The caller's code is on the stack: whoever called that refills the slots. */
+  tellNested (err, result) {
+    const { whenSettled } = this
+    this.whenSettled = undefined
+    this.isAskedAgain = true
+    if (whenSettled !== undefined) this.call(() => tell(whenSettled, err, result))
   }
 
   callBackAndFill () {

@@ -13,34 +13,33 @@
 
 const PENDING = 0
 const PLACES = 64
-const LEAST_FULL = 8
+const FEW_BLOCKS = 8 // not worth packing
 
 class Block {
   constructor () {
     this.jobs = new Array(PLACES)
-    this.count = 0
     this.liveCount = 0
   }
 }
 
 class Pending {
   constructor () {
-    this.full = []
     this.block = new Block()
-    this.sweepAt = LEAST_FULL // how many full blocks there may be before the empty ones are looked for
+    this.count = 0 // of jobs in it
+    this.full = []
+    this.mostFull = 1 // with more, those without a job that pends are looked for
   }
 
-  /** None pends: gives memory back. */
-  reset () {
-    this.full.length = 0
-    this.sweepAt = LEAST_FULL
+  /** How many pend now. */
+  get liveCount () {
+    return this.full.reduce((sum, { liveCount }) => sum + liveCount, this.block.liveCount)
   }
 
   /** @param {{ state: number, block: Block | undefined }} job whose state is PENDING from now until drop() */
   add (job) {
-    if (this.block.count === PLACES) this.nextBlock()
+    if (this.count === PLACES) this.nextBlock()
     const { block } = this
-    block.jobs[block.count++] = job
+    block.jobs[this.count++] = job
     block.liveCount++
     job.block = block
   }
@@ -52,12 +51,15 @@ class Pending {
 
   /** Those that pend now, in the order of their starts. */
   list () {
-    return [...this.full, this.block].flatMap(({ jobs, count }) => jobs.slice(0, count).filter(isPending))
+    const jobs = this.full.flatMap(block => block.jobs)
+    for (let i = 0; i < this.count; i++) jobs.push(this.block.jobs[i])
+    return jobs.filter(({ state }) => state === PENDING)
   }
 
-  /** How many pend now. */
-  get liveCount () {
-    return countLive([...this.full, this.block])
+  /** None pends: gives memory back. */
+  reset () {
+    this.full.length = 0
+    this.mostFull = 1
   }
 
   // private from here on
@@ -65,26 +67,31 @@ class Pending {
   nextBlock () {
     this.full.push(this.block)
     this.block = new Block()
-    if (this.full.length < this.sweepAt) return
-    this.full = this.full.filter(({ liveCount }) => liveCount > 0)
-    if (4 * countLive(this.full) < PLACES * this.full.length) this.pack()
-    this.sweepAt = Math.max(LEAST_FULL, 2 * this.full.length)
+    this.count = 0
+    if (this.full.length > this.mostFull) this.sweep()
+  }
+
+  /** Drops the blocks in which no job pends; if few do in the others, those jobs move together. */
+  sweep () {
+    const { full } = this
+    let count = 0
+    let liveCount = 0
+    for (let i = 0; i < full.length; i++) {
+      if (full[i].liveCount === 0) continue
+      liveCount += full[i].liveCount
+      full[count++] = full[i]
+    }
+    full.length = count
+    this.mostFull = Infinity
+    if (count > FEW_BLOCKS && 4 * liveCount < PLACES * count) this.pack()
+    this.mostFull = Math.max(1, 2 * full.length)
   }
 
   pack () {
     const jobs = this.list()
-    this.full = []
-    this.sweepAt = Infinity
+    this.full.length = this.count = 0
     for (const job of jobs) this.add(job)
   }
-}
-
-function countLive (blocks) {
-  return blocks.reduce((sum, { liveCount }) => sum + liveCount, 0)
-}
-
-function isPending (job) {
-  return job.state === PENDING
 }
 
 module.exports = { Pending, PENDING }
