@@ -172,6 +172,7 @@ class Round {
   }
 
   push (random) {
+    if (this.isStarting) return // it would come before the job that was chosen already
     const { queue } = this
     const job = new Job(this, this.hasTypes ? random.pick(TYPES) : undefined, this.newRandom())
     const { options, type } = job
