@@ -516,6 +516,7 @@ class Dispatch {
 
   callAndFill () {
     this.callBack()
+    /* istanbul ignore next: each Node version takes one way */
     if (isolatesEnterWith) this.isCut = true
     else this.fill()
   }
