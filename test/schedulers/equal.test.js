@@ -30,6 +30,36 @@ describe('equal', function () {
     assert.deepEqual(gate.payloads, ['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'a3', 'b3'])
   })
 
+  it('forgets a type that came back when jobs were long, and never ran, once all is idle', function () {
+    const equal = new Equal({ concurrency: 1 })
+    const lane = type => ({ type, size: 0, running: 0, headSeq: 0, isPaused: false, isShared: false, state: undefined })
+    const [busy, back] = [lane('busy'), lane('back')]
+    let now = 0
+    const run = (ms, whileItRuns = () => {}) => {
+      busy.size = 1
+      equal.queued(busy)
+      assert.equal(equal.next(now), busy)
+      busy.size = 0
+      busy.running = 1
+      equal.started(busy, now)
+      whileItRuns()
+      busy.running = 0
+      equal.ended(busy, now, now += ms)
+    }
+    for (let i = 0; i < 3; i++) run(1000)
+    run(1, () => {
+      back.size = 1
+      equal.queued(back)
+      back.isPaused = true
+      equal.paused(back)
+    })
+    for (let i = 0; i < 40; i++) run(1)
+    back.isPaused = false
+    back.size = 0
+    equal.removed(back)
+    assert.ok(equal.forget(busy) && equal.forget(back))
+  })
+
   it('takes weights as an object, a Map, or a function of the type', async function () {
     for (const weights of [{ a: 3 }, new Map([['a', 3]]), type => type === 'a' ? 3 : 1]) {
       const sim = simulation({ scheduler: 'equal', schedulerOptions: { weights } })
