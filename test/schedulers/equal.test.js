@@ -9,6 +9,8 @@ const { share, slotTime } = require('../support/shares')
 const gates = require('../support/gates')
 const { quiet } = require('../support/turns')
 
+const laneOf = (type, size = 0) => ({ type, size, running: 0, headSeq: 0, isPaused: false, isShared: false, state: undefined })
+
 describe('equal', function () {
   it('starts jobs of new types in the order of arrival, one of each in turn', async function () {
     const gate = gates()
@@ -32,8 +34,7 @@ describe('equal', function () {
 
   it('forgets a type that came back when jobs were long, and never ran, once all is idle', function () {
     const equal = new Equal({ concurrency: 1 })
-    const lane = type => ({ type, size: 0, running: 0, headSeq: 0, isPaused: false, isShared: false, state: undefined })
-    const [busy, back] = [lane('busy'), lane('back')]
+    const [busy, back] = [laneOf('busy'), laneOf('back')]
     let now = 0
     const run = (ms, whileItRuns = () => {}) => {
       busy.size = 1
@@ -58,6 +59,18 @@ describe('equal', function () {
     back.size = 0
     equal.removed(back)
     assert.ok(equal.forget(busy) && equal.forget(back))
+  })
+
+  it('knows of starts that it has not chosen', function () {
+    const equal = new Equal({ concurrency: 9 })
+    const lanes = ['a', 'b', 'c'].map(type => laneOf(type, 3))
+    for (const lane of lanes) equal.queued(lane)
+    for (const lane of lanes.slice(0, 2)) {
+      lane.size--
+      lane.running++
+      equal.started(lane, 0)
+    }
+    assert.equal(equal.next(0), lanes[2])
   })
 
   it('takes weights as an object, a Map, or a function of the type', async function () {
