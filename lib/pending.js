@@ -17,7 +17,7 @@ const FEW_BLOCKS = 8 // not worth packing
 
 class Block {
   constructor () {
-    this.jobs = new Array(PLACES)
+    this.jobs = new Array(PLACES).fill(undefined)
     this.liveCount = 0
   }
 }
