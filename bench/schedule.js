@@ -98,8 +98,9 @@ function runChild (node, args) {
   return new Promise((resolve, reject) => {
     // a group of its own, so that what it has started ends with it
     const child = spawn(node, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], detached: true })
-    const kill = () => process.kill(-child.pid, 'SIGKILL')
-    process.once('exit', kill)
+    const kill = () => killGroup(child)
+    // before the folders are removed in which it works
+    process.prependOnceListener('exit', kill)
     let errorText = ''
     let resultText = ''
     let stopped = false
@@ -119,6 +120,15 @@ function runChild (node, args) {
       resolve({ failure: `${how}\n${errorText.slice(-2000)}` })
     })
   })
+}
+
+function killGroup (child) {
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // no groups here, or nothing of it is left
+    child.kill('SIGKILL')
+  }
 }
 
 function disagreementIn (cell, field) {

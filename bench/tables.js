@@ -19,7 +19,14 @@ function tablesOf (report, { spread = true } = {}) {
   if (report.figures) return [tableOfFigures(report)]
   if (report.cells.length === 1) return [tableOfOne(report, show)]
 
-  return sectionsOf(report.cells).flatMap((section) => tablesOfSection(report, section, show))
+  const tables = sectionsOf(report.cells).flatMap((section) => tablesOfSection(report, section, show))
+  return tables[0].section === undefined ? tables : eachNoteOnce(tables)
+}
+
+/** A section has the contenders of another, and the same to say of them. */
+function eachNoteOnce (tables) {
+  const said = new Set()
+  return tables.map(({ notes, ...table }) => ({ ...table, notes: notes.filter((note) => !said.has(note) && said.add(note)) }))
 }
 
 function tablesOfSection (report, section, show) {
@@ -30,6 +37,7 @@ function tablesOfSection (report, section, show) {
       const names = ableIn(cells[0]).filter((name) => cells.some((cell) => cell.contenders[name][metric.key]))
       tables.push({
         title: report.title,
+        section: cells[0].section,
         subtitle: cells[0].section === undefined ? withUnit(metric) : `${cells[0].section}: ${withUnit(metric)}`,
         header: ['', ...names],
         rows: [...rowOfSyncs(cells[0], names), ...cells.map((cell) => [cell.label, ...names.map((name) => show(cell, name, metric))])],
@@ -54,17 +62,17 @@ function rowOfSyncs ({ contenders }, names) {
 /**
  * A table with a row per contender and a column per cell, of any cases.
  * @param {Array<{ report: object, id: string, label: string, key?: string }>} columns key: of the metric, if not the first
+ * @param {string[]} [names] the contenders, if not those of the first column
  * @returns {{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }}
  */
-function shortTableOf (columns) {
+function shortTableOf (columns, names) {
   const cells = columns.map(({ report, id }) => report.cells.find((cell) => cell.id === id))
   const metrics = columns.map(({ report, key }) => report.metrics.find((metric) => metric.key === key) ?? report.metrics[0])
-  const names = [...new Set(cells.flatMap(ableIn))]
   return {
     title: '',
     subtitle: '',
     header: ['', ...columns.map(({ label }) => label)],
-    rows: names.map((name) => [
+    rows: (names ?? ableIn(cells[0])).map((name) => [
       name,
       ...cells.map((cell, i) => cell.contenders[name] ? cellText(cell.contenders[name], metrics[i], { spread: false, ratio: name !== 'fairlane' }) : '')
     ]),

@@ -12,6 +12,7 @@ const os = require('node:os')
 const { once } = require('node:events')
 const { fork } = require('node:child_process')
 const path = require('node:path')
+const { versionOf } = require('../contenders')
 const { heldBytes } = require('../heap')
 const { createPlace, inFolderOfItsOwn } = require('../durable/place')
 const { runLoad, pushInWindow, createPayload, isPayload } = require('../durable/load')
@@ -68,8 +69,9 @@ module.exports = {
 
   versionOf (name, peers) {
     const { package: packageName, peer } = queues[name]
-    if (packageName === null || packageName === 'fairlane') return packageName
-    return peers[peer].version && `${packageName}@${peers[peer].version}`
+    if (packageName === 'fairlane') return versionOf(packageName)
+    const version = peers?.[peer]?.version
+    return version === undefined ? null : `${packageName}@${version}`
   },
 
   measure (cell, contender) {
@@ -183,7 +185,11 @@ function ofLoad (quick, { load, ...cell }) {
 function entriesFor (names, peers) {
   return names
     .filter(name => queues[name].peer === undefined || peers[queues[name].peer] !== undefined)
-    .map(name => ({ name, note: queues[name].note, syncs: queues[name].syncs === true, cannot: peers[queues[name].peer]?.cannot }))
+    .map(name => {
+      const { note, syncs = false, peer } = queues[name]
+      const cannot = peers[peer]?.cannot
+      return { name, note: cannot ? undefined : note, syncs, cannot }
+    })
 }
 
 const KINDS = {

@@ -7,7 +7,6 @@
 //   .peers/node<major>/<name>/   a package from npm with all that it needs
 //   .peers/pqueue                a program that you have built: the decision says what it has to do
 
-const fs = require('node:fs')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 
@@ -15,6 +14,9 @@ const FOLDER = path.join(__dirname, '../.peers')
 const PQUEUE_PROGRAM = path.join(FOLDER, 'pqueue')
 const PINNED = { rocksq: '0.3.0', 'better-sqlite3': '12.11.1', lmdb: '3.5.6' }
 const INSTALL_LIMIT_MS = 600000
+
+/** Loads the native part of a package that is at the path `at`. */
+const LOADING = { 'better-sqlite3': 'new (require(at))(":memory:")', lmdb: 'require(at)' }
 
 /**
  * Installs what is not there yet.
@@ -59,7 +61,7 @@ function preparePqueue (run) {
 
 function preparePackage (name, { node, environment }, say, run) {
   const test = () => run(node, ['-e', `const at = ${JSON.stringify(packagePath(name, environment.major))}
-    if (${JSON.stringify(name)} === 'better-sqlite3') new (require(at))(':memory:'); else require(at)
+    ${LOADING[name]}
     console.log(require(at + '/package.json').version)`])
   if (outputOf(test()) === PINNED[name]) return { version: PINNED[name] }
 

@@ -98,9 +98,9 @@ function sqlite (packageName, synchronous) {
       const database = new Database(`${folder}.db`)
       database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};
         CREATE TABLE queue (id INTEGER PRIMARY KEY, payload BLOB NOT NULL)`)
-      const [begin, commit, insert, select, remove] = [
+      const [begin, commit, insert, select, remove, removeFirst] = [
         'BEGIN', 'COMMIT', 'INSERT INTO queue (payload) VALUES (?)', 'SELECT id, payload FROM queue ORDER BY id LIMIT ?',
-        'DELETE FROM queue WHERE id <= ?'
+        'DELETE FROM queue WHERE id <= ?', 'DELETE FROM queue WHERE id = (SELECT min(id) FROM queue) RETURNING payload'
       ].map(text => database.prepare(text))
       return {
         push (payloads) {
@@ -110,8 +110,8 @@ function sqlite (packageName, synchronous) {
           commit.run()
         },
         pop (max) {
-          const rows = select.all(max)
-          if (rows.length > 0) remove.run(rows[rows.length - 1].id)
+          const rows = max === 1 ? removeFirst.all() : select.all(max)
+          if (max > 1 && rows.length > 0) remove.run(rows[rows.length - 1].id)
           return rows.map(({ payload }) => payload)
         },
         close: () => database.close()
@@ -157,7 +157,7 @@ function lmdb (options) {
 }
 
 function runRocksq (load, folder) {
-  return runProgram(pythonPath(), [path.join(__dirname, 'rocksq.py'), JSON.stringify(load), folder])
+  return runProgram(pythonPath(), [path.join(__dirname, 'load_rocksq.py'), JSON.stringify(load), folder])
 }
 
 function runPqueue (load, folder) {

@@ -1,4 +1,4 @@
-# RocksQ under a load (load.js says what that is): python rocksq.py <load as JSON> <folder>
+# RocksQ under a load (load.js says what that is): python load_rocksq.py <load as JSON> <folder>
 # Prints nanoseconds per payload as JSON; fails if anything is not what was pushed.
 
 import json
