@@ -7,7 +7,7 @@
 //                'parallel'  as 'turns', but a queue that has threads may push in one and pop in another
 //                'window'    single pushes, `window` of them at a time unacknowledged; then pop all by hundreds, unmeasured
 //   size         bytes of a payload, at least 4
-//   count        payloads in a repetition
+//   count        payloads in a repetition, a multiple of batch
 //   batch        payloads in a call, for push and pop; a queue that cannot take several takes one after the other
 //   repetitions  how often, each in a folder of its own, of which only pushes and pops are timed
 //
@@ -25,7 +25,7 @@ const BIG_BYTES = 16384
 /**
  * @param {{ shape: string, size: number, count: number, batch: number, repetitions?: number, window?: number }} load
  * @param {{ open(folder: string): Promise<object> }} contender what it gives has push(payloads[]), pop(max) → payloads[],
- *   close(), and for shape 'window' pushOne(payload) → promise; push, pop and close may return promises
+ *   close(), which may return promises, and for shape 'window' pushOne(payload), which has to
  * @param {string} folder an empty one
  * @returns {Promise<{ pushNs?: number, popNs?: number, turnNs?: number }>} nanoseconds per payload
  * @throws if anything is not what was pushed
@@ -38,9 +38,8 @@ async function runLoad (load, contender, folder) {
   for (let i = 0; i <= repetitions; i++) {
     // the first one is not measured: it warms up
     const isMeasured = i > 0
-    const payloadsCount = isMeasured ? count : Math.min(count, warmUpCount(load))
     const queue = await contender.open(path.join(folder, `${i}`))
-    const times = await shape(queue, { ...load, count: payloadsCount }, batches, check)
+    const times = await shape(queue, isMeasured ? load : { ...load, count: warmUpCount(load) }, batches, check)
     await checkEmpty(queue)
     await queue.close()
     if (!isMeasured) continue

@@ -10,6 +10,7 @@ from time import perf_counter_ns
 from rocksq.blocking import PersistentQueueWithCapacity as BlockingQueue
 from rocksq.nonblocking import PersistentQueueWithCapacity as NonBlockingQueue
 
+# as in load.js
 RING_LENGTH = 997
 BIG_RING_LENGTH = 13
 BIG_BYTES = 16384
@@ -106,7 +107,7 @@ def main(load, folder):
     sums = {}
     for i in range(repetitions + 1):
         queue = make(os.path.join(folder, str(i)))
-        times = run(queue, payloads, count if i > 0 else min(count, warm_up_count), batch, window)
+        times = run(queue, payloads, count if i > 0 else warm_up_count, batch, window)
         if len(queue.pop(1)) > 0:
             raise ValueError('the queue holds more payloads than were pushed')
         if i == 0:
