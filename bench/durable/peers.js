@@ -89,10 +89,11 @@ function outputOf ({ status, stdout }) {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** The last line that says something. */
+/** The line that names an error; if there is none, the last one. */
 function reasonOf ({ error, signal, stderr }) {
   if (error) return error.message
-  return (stderr ?? '').trim().split('\n').pop() || `it ended with ${signal}`
+  const lines = (stderr ?? '').trim().split('\n')
+  return lines.find(line => /^\w*Error\b/i.test(line)) ?? (lines.pop() || `it ended with ${signal}`)
 }
 
 /** @returns {string} the Python of the virtual environment */

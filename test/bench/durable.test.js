@@ -123,10 +123,12 @@ describe('the bench of durable queues', () => {
       const peers = preparePeers(options, () => {}, (command, args) => {
         if (!args.includes('install')) return command === 'python3' ? { status: 0, stdout: '' } : missing()
         installs.push(args.at(-1))
-        return { status: 1, stdout: '', stderr: 'a long story\nno compiler\n' }
+        const isNative = command === 'npm'
+        return { status: 1, stdout: '', stderr: isNative ? 'Error: wrong headers\n  at once\n' : 'a long story\nno compiler\n' }
       })
       assert.deepEqual(installs, [`rocksq==${PINNED.rocksq}`, `better-sqlite3@${PINNED['better-sqlite3']}`, `lmdb@${PINNED.lmdb}`])
       assert.equal(peers.rocksq.cannot, 'skipped: it could not be installed: no compiler')
+      assert.equal(peers.lmdb.cannot, 'skipped: it could not be installed: Error: wrong headers')
     })
 
     it('are in no cell unless they were asked for', () => {
