@@ -29,7 +29,7 @@ const LOADING = { 'better-sqlite3': 'new (require(at))(":memory:")', lmdb: 'requ
 function preparePeers ({ node, environment }, say, run = runProgram) {
   return {
     rocksq: prepareRocksq(say, run),
-    pqueue: preparePqueue(run),
+    pqueue: preparePqueue(say, run),
     'better-sqlite3': preparePackage('better-sqlite3', { node, environment }, say, run),
     lmdb: preparePackage('lmdb', { node, environment }, say, run),
     'node:sqlite': prepareSqlite({ node, environment }, run)
@@ -46,17 +46,17 @@ function prepareRocksq (say, run) {
   const steps = [['python3', ['-m', 'venv', path.join(FOLDER, 'python')]], [pythonPath(), ['-m', 'pip', 'install', `rocksq==${PINNED.rocksq}`]]]
   for (const [command, args] of steps) {
     const result = run(command, args)
-    if (result.status !== 0) return { cannot: `skipped: it could not be installed: ${reasonOf(result)}` }
+    if (result.status !== 0) return skipped('it could not be installed', result, say)
   }
   const result = test()
-  return result.status === 0 ? { version: outputOf(result) } : { cannot: `skipped: it does not run: ${reasonOf(result)}` }
+  return result.status === 0 ? { version: outputOf(result) } : skipped('it does not run', result, say)
 }
 
-function preparePqueue (run) {
+function preparePqueue (say, run) {
   const result = run(PQUEUE_PROGRAM, ['--version'])
   if (result.status === 0) return { version: outputOf(result) }
   if (result.error?.code === 'ENOENT') return { cannot: 'skipped: there is no program bench/.peers/pqueue' }
-  return { cannot: `skipped: bench/.peers/pqueue does not run: ${reasonOf(result)}` }
+  return skipped('bench/.peers/pqueue does not run', result, say)
 }
 
 function preparePackage (name, { node, environment }, say, run) {
@@ -70,9 +70,10 @@ function preparePackage (name, { node, environment }, say, run) {
   // its native part has to fit the Node that will run it
   const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` }
   const installed = run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', `${name}@${PINNED[name]}`], { env })
-  if (installed.status !== 0) return { cannot: `skipped: it could not be installed: ${reasonOf(installed)}` }
+  if (installed.status !== 0) return skipped('it could not be installed', installed, say)
   const result = test()
-  return result.status === 0 ? { version: outputOf(result) } : { cannot: `skipped: it does not run: ${reasonOf(result)}` }
+  if (result.status === 0) return { version: outputOf(result) }
+  return skipped(`what was installed does not run on Node ${environment.node}`, result, say)
 }
 
 function prepareSqlite ({ node, environment }, run) {
@@ -89,11 +90,10 @@ function outputOf ({ status, stdout }) {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** The line that names an error; if there is none, the last one. */
-function reasonOf ({ error, signal, stderr }) {
-  if (error) return error.message
-  const lines = (stderr ?? '').trim().split('\n')
-  return lines.find(line => /^\w*Error\b/i.test(line)) ?? (lines.pop() || `it ended with ${signal}`)
+/** In short for the results; what the program said is told to whoever runs this. */
+function skipped (why, { error, stderr }, say) {
+  say(error ? error.message : stderr)
+  return { cannot: `skipped: ${why}` }
 }
 
 /** @returns {string} the Python of the virtual environment */
