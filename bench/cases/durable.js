@@ -28,8 +28,8 @@ module.exports = {
   page: 'docs/durability.md',
   hasPeers: true,
   about: 'One caller; the loads of RocksQ\'s and pqueue\'s own benchmarks, and further ones. Where RocksQ\'s have a million ' +
-    'payloads these have 100,000 (500,000 of 16 B in batches of 100), where they have 1,000 of 1 MB these have 100; pqueue\'s 10,000 ' +
-    'are fewer above 2 KB. Payloads are random bytes, made beforehand; all that is popped is counted and checked. Without another ' +
+    'payloads these have 50,000 to 100,000, where they have 1,000 of 1 MB these have 100; pqueue\'s 10,000 are fewer above ' +
+    '2 KB. Payloads are random bytes, made beforehand; all that is popped is counted and checked. Without another ' +
     'word nobody waits for the disk: what is acknowledged survives the end of the process, not a power failure. fairlane is ' +
     '`PersistentQueue` with ack `\'os\'`, *fairlane, disk* with ack `\'disk\'`.',
   metrics: [
@@ -86,7 +86,7 @@ function pushAndPop (quick, size) {
     id: `all-${size}-${batch}`,
     label: `${bytes(size)}, ${batch === 1 ? 'one at a time' : `batches of ${batch}`}`,
     section: 'Push all, then pop all',
-    load: { shape: 'all', size, batch, count: batch === 100 && size < 1024 ? 500000 : 100000 }
+    load: { shape: 'all', size, batch, count: batch === 1 && size < 1024 ? 50000 : 100000 }
   }))
 }
 
@@ -95,7 +95,7 @@ function inTurn (quick, size) {
     id: `turns-${size}`,
     label: `${bytes(size)}, one at a time`,
     section: 'Push and pop in turn',
-    load: { shape: 'turns', size, batch: 1, count: 100000 }
+    load: { shape: 'turns', size, batch: 1, count: 50000 }
   })
 }
 
@@ -114,7 +114,7 @@ function inWindow (quick, size) {
       id: `window-${size}`,
       label: bytes(size),
       section: `Single pushes, ${WINDOW} of them under way, beside others that wait for each call`,
-      load: { shape: 'window', size, batch: 1, window: WINDOW, count: 100000 }
+      load: { shape: 'window', size, batch: 1, window: WINDOW, count: 50000 }
     }),
     contenders: ['fairlane', 'fairlane, disk', 'RocksQ', 'lmdb', 'RocksQ, one at a time', 'pqueue, batches of 100']
   }
