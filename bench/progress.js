@@ -11,15 +11,15 @@ const PLAIN_LINE_MS = 15000
 /**
  * @param {import('node:tty').WriteStream} stream where to write
  * @param {object[]} cases those that will run
- * @param {{ quick: boolean, rounds: number }} options
+ * @param {{ quick: boolean, rounds: number, peers: object|undefined }} options
  * @returns {{ step: function(object, object, object, number): void, clear: function(): void }} `step` says what starts,
  *   `clear` makes room for other output
  */
-function createProgress (stream, cases, { quick, rounds }) {
+function createProgress (stream, cases, { quick, rounds, peers }) {
   const begun = performance.now()
   let total = 0
   for (const benchCase of cases) {
-    for (const cell of benchCase.cells({ quick })) total += cell.weight * cell.contenders.length * roundsOf(benchCase, rounds)
+    for (const cell of benchCase.cells({ quick, peers })) total += cell.weight * cell.contenders.length * roundsOf(benchCase, rounds)
   }
   let done = 0
   let lastLine = -Infinity

@@ -1,10 +1,12 @@
 'use strict'
 
-// npm run bench [-- case …] [--quick] [--rounds n] [--node path]
+// npm run bench [-- case …] [--quick] [--rounds n] [--node path] [--peers] [--folder path]
 //
 // Runs the cases: every contender in every cell in a child process of its own, interleaved (A B C A B C …), prints a table
 // as each case ends, and writes results/<case>-node<major>.json. A miscount or a crash fails the run, and its case writes
-// nothing. --quick runs every case small and once, to see that all works: it writes no files.
+// nothing. --quick runs every case small and once, to see that all works: it writes no files. --peers also measures those that
+// have to be installed first, and does that (durable/peers.js). --folder is where queues on disk are put, if not in the system's
+// folder for temporary files.
 
 const { parseArgs } = require('node:util')
 const { CASES, loadCase, runCase } = require('./schedule')
@@ -13,9 +15,13 @@ const { createProgress } = require('./progress')
 const { tablesOf, toText } = require('./tables')
 const { saveResult, loadResults } = require('./store')
 const { targetsTable } = require('./targets')
+const { preparePeers } = require('./durable/peers')
 
-const USAGE = `usage: npm run bench -- [case …] [--quick] [--rounds n] [--node path]
+const USAGE = `usage: npm run bench -- [case …] [--quick] [--rounds n] [--node path] [--peers] [--folder path]
 cases: ${CASES.join(', ')}`
+
+// so that whatever ends with the process does, as temporary folders do
+for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]]) process.once(signal, () => process.exit(code))
 
 main(process.argv.slice(2)).catch((err) => {
   console.error(err)
@@ -41,16 +47,19 @@ async function main (argv) {
     `${options.quick ? 'a quick try: the numbers mean nothing' : `rounds: ${options.rounds}`}\n`)
 
   const cases = options.names.map(loadCase)
-  const progress = createProgress(process.stderr, cases, options)
+  const peers = options.peers && cases.some(({ hasPeers }) => hasPeers) ? prepare({ ...options, environment }) : undefined
+  const progress = createProgress(process.stderr, cases, { ...options, peers })
   const failures = []
   for (const benchCase of cases) {
-    const result = await runCase(benchCase, { ...options, environment, progress })
+    const result = await runCase(benchCase, { ...options, peers, environment, progress })
     progress.clear()
     failures.push(...result.failures)
     for (const failure of result.failures) console.error(`FAILED ${failure}\n`)
     if (result.failures.length > 0) continue
     for (const table of tablesOf(result.report)) console.log(toText(table) + '\n')
-    if (!options.quick) console.log(`→ ${saveResult(result.report)}\n`)
+    if (options.quick) continue
+    if (benchCase.hasPeers && peers === undefined) console.log('without --peers: not kept\n')
+    else console.log(`→ ${saveResult(result.report)}\n`)
   }
 
   if (!options.quick) console.log(toText(targetsTable(loadResults(environment.major))))
@@ -58,6 +67,13 @@ async function main (argv) {
     console.error(`\n${failures.length} measurement(s) failed`)
     process.exitCode = 1
   }
+}
+
+function prepare (options) {
+  const peers = preparePeers(options, text => console.log(text))
+  for (const [name, { version, cannot }] of Object.entries(peers)) console.log(`${name}: ${version ?? cannot}`)
+  console.log()
+  return peers
 }
 
 function readOptions (argv) {
@@ -70,18 +86,20 @@ function readOptions (argv) {
         quick: { type: 'boolean', default: false },
         rounds: { type: 'string' },
         node: { type: 'string', default: process.execPath },
+        peers: { type: 'boolean', default: false },
+        folder: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false }
       }
     })
   } catch (err) {
     return { error: err.message }
   }
-  const { quick, node, help } = parsed.values
+  const { quick, node, peers, folder, help } = parsed.values
   const rounds = parsed.values.rounds === undefined ? (quick ? 1 : 5) : Number(parsed.values.rounds)
   if (!Number.isInteger(rounds) || rounds < 1) return { error: `--rounds takes a positive integer, not '${parsed.values.rounds}'` }
   const unknown = parsed.positionals.find((name) => !CASES.includes(name))
   if (unknown !== undefined) return { error: `there is no case '${unknown}'` }
   // always in the one order, each once
   const names = parsed.positionals.length === 0 ? CASES : CASES.filter((name) => parsed.positionals.includes(name))
-  return { quick, node, help, rounds, names }
+  return { quick, node, peers, folder, help, rounds, names }
 }

@@ -11,7 +11,7 @@ const { summary } = require('./statistics')
 
 /** All cases, in the order in which they run. */
 const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
-  'add', 'features', 'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness']
+  'add', 'features', 'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness', 'durable']
 
 /** No measurement takes longer: it is stopped, and the cell says so. */
 const LIMIT_MS = 40000
@@ -19,9 +19,11 @@ const LIMIT_MS = 40000
 /**
  * @param {string} name one of CASES
  * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, optionally execArgv for
- *   its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells),
- *   derive(contenders) (adds metrics to rounds), mustAgree (a field that has to be the same for all), isDeterministic (one
- *   round tells all, and the result is the same for every Node) figures (tables.js) and page (which shows it, if not README.md)
+ *   its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells, options)
+ *   (what it returns goes into the result file), derive(contenders) (adds metrics to rounds), mustAgree (a field that has to be
+ *   the same for all), isDeterministic (one round tells all, and the result is the same for every Node), hasPeers (contenders that
+ *   have to be installed: results without them are not kept) and then versionOf(name, peers), figures (tables.js) and page
+ *   (which shows it, if not README.md)
  */
 function loadCase (name) {
   return require(`./cases/${name}`)
@@ -29,15 +31,16 @@ function loadCase (name) {
 
 /**
  * @param {object} benchCase from loadCase
- * @param {{ quick: boolean, rounds: number, node: string, environment: object, progress: object }} options
+ * @param {{ quick: boolean, rounds: number, node: string, folder: string|undefined, peers: object|undefined, environment: object,
+ *   progress: object }} options peers: from preparePeers
  * @returns {Promise<{ failures: string[], report: (object|undefined) }>} what went wrong; if nothing did, what the result
  *   file holds
  */
-async function runCase (benchCase, { quick, rounds: askedRounds, node, environment, progress }) {
-  const cells = benchCase.cells({ quick })
+async function runCase (benchCase, { quick, rounds: askedRounds, node, folder, peers, environment, progress }) {
+  const cells = benchCase.cells({ quick, peers })
   const rounds = roundsOf(benchCase, askedRounds)
   const failures = []
-  if (benchCase.prepare) benchCase.prepare(cells)
+  const details = benchCase.prepare && benchCase.prepare(cells, { folder })
 
   for (const cell of cells) {
     for (let round = 1; round <= rounds; round++) {
@@ -52,7 +55,7 @@ async function runCase (benchCase, { quick, rounds: askedRounds, node, environme
     if (disagreement) failures.push(`${benchCase.name}, ${cell.label}: ${disagreement}`)
   }
   if (failures.length > 0) return { failures }
-  return { failures, report: reportOf(benchCase, cells, { rounds, environment }) }
+  return { failures, report: reportOf(benchCase, cells, { rounds, environment, peers, details }) }
 }
 
 /**
@@ -93,25 +96,39 @@ async function measure (benchCase, cell, contender, { node, quick }) {
 
 function runChild (node, args) {
   return new Promise((resolve, reject) => {
-    const child = spawn(node, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] })
+    // a group of its own, so that what it has started ends with it
+    const child = spawn(node, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], detached: true })
+    const kill = () => killGroup(child)
+    // before the folders are removed in which it works
+    process.prependOnceListener('exit', kill)
     let errorText = ''
     let resultText = ''
     let stopped = false
     const timer = setTimeout(() => {
       stopped = true
-      child.kill('SIGKILL')
+      kill()
     }, LIMIT_MS)
     child.stderr.setEncoding('utf8').on('data', (text) => { errorText += text })
     child.stdio[3].setEncoding('utf8').on('data', (text) => { resultText += text })
     child.on('error', reject)
     child.on('close', (code, signal) => {
       clearTimeout(timer)
+      process.off('exit', kill)
       if (stopped) return resolve({ stopped })
       if (code === 0 && resultText !== '') return resolve({ result: JSON.parse(resultText) })
       const how = code === 0 ? 'ended without a result: some jobs never settled' : `ended with ${signal || `code ${code}`}`
       resolve({ failure: `${how}\n${errorText.slice(-2000)}` })
     })
   })
+}
+
+function killGroup (child) {
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // no groups here, or nothing of it is left
+    child.kill('SIGKILL')
+  }
 }
 
 function disagreementIn (cell, field) {
@@ -125,17 +142,18 @@ function disagreementIn (cell, field) {
   if (values.size > 1) return `the contenders disagree on ${field}: ${[...values].map(([value, name]) => `${name} ${value}`).join(', ')}`
 }
 
-function reportOf (benchCase, cells, { rounds, environment }) {
+function reportOf (benchCase, cells, { rounds, environment, peers, details }) {
   const { name, title, about, metrics, figures, isDeterministic } = benchCase
   const versions = {}
   for (const cell of cells) {
-    for (const contender of cell.contenders) versions[contender.name] ??= versionOf(contender.name)
+    for (const contender of cell.contenders) versions[contender.name] ??= versionIn(contender.name)
   }
   return {
     case: name,
     title,
     about,
     ...(isDeterministic ? { isDeterministic } : { date: new Date().toISOString(), environment }),
+    ...details,
     versions,
     rounds,
     metrics,
@@ -143,9 +161,13 @@ function reportOf (benchCase, cells, { rounds, environment }) {
     cells: cells.map(sumUp)
   }
 
-  function sumUp ({ contenders, weight, ...parameters }) {
+  function versionIn (name) {
+    return benchCase.versionOf ? benchCase.versionOf(name, peers) : versionOf(name)
+  }
+
+  function sumUp ({ contenders, weight, folder, ...parameters }) {
     const byName = {}
-    for (const { name, note, cannot, stopped, rounds = [] } of contenders) byName[name] = { note, cannot, stopped, rounds }
+    for (const { name, note, syncs, cannot, stopped, rounds = [] } of contenders) byName[name] = { note, syncs, cannot, stopped, rounds }
     if (benchCase.derive) benchCase.derive(byName)
     for (const { key, noRatio } of metrics) addSummaries(byName, key, noRatio)
     return { ...parameters, contenders: byName }

@@ -2,7 +2,7 @@
 
 // Result files as tables, and tables as plain text or Markdown.
 // A case with several cells gives tables with a row per cell and a column per contender, one for each metric (and for each
-// set of contenders that can do the cells); a case with one cell gives one with a row per contender and a column per
+// section and set of contenders that can do the cells); a case with one cell gives one with a row per contender and a column per
 // metric; a case that names its figures gives one table with a row per figure and a column per contender.
 // A value is the median over the rounds, ± half the range of all rounds, and × its ratio to fairlane's.
 
@@ -19,37 +19,63 @@ function tablesOf (report, { spread = true } = {}) {
   if (report.figures) return [tableOfFigures(report)]
   if (report.cells.length === 1) return [tableOfOne(report, show)]
 
+  const tables = sectionsOf(report.cells).flatMap((section) => tablesOfSection(report, section, show))
+  return tables[0].section === undefined ? tables : eachNoteOnce(tables)
+}
+
+/** A section has the contenders of another, and the same to say of them. */
+function eachNoteOnce (tables) {
+  const said = new Set()
+  return tables.map(({ notes, ...table }) => ({ ...table, notes: notes.filter((note) => !said.has(note) && said.add(note)) }))
+}
+
+function tablesOfSection (report, section, show) {
   const tables = []
-  for (const metric of report.metrics) {
-    for (const cells of groupsOf(report.cells)) {
+  const metrics = report.metrics.filter((metric) => section.some((cell) => hasMetric(cell, metric)))
+  for (const metric of metrics) {
+    for (const cells of groupsOf(section.filter((cell) => hasMetric(cell, metric)))) {
       const names = ableIn(cells[0]).filter((name) => cells.some((cell) => cell.contenders[name][metric.key]))
       tables.push({
         title: report.title,
-        subtitle: withUnit(metric),
+        section: cells[0].section,
+        subtitle: cells[0].section === undefined ? withUnit(metric) : `${cells[0].section}: ${withUnit(metric)}`,
         header: ['', ...names],
-        rows: cells.map((cell) => [cell.label, ...names.map((name) => show(cell, name, metric))]),
-        notes: metric === report.metrics[0] ? notesOf(report, cells) : []
+        rows: [...rowOfSyncs(cells[0], names), ...cells.map((cell) => [cell.label, ...names.map((name) => show(cell, name, metric))])],
+        notes: metric === metrics[0] ? notesOf(report, cells) : []
       })
     }
   }
   return tables
 }
 
+/** Sections are of different metrics. */
+function hasMetric (cell, { key }) {
+  return cell.section === undefined || Object.values(cell.contenders).some((contender) => contender[key] !== undefined)
+}
+
+/** Where some wait for the disk and some do not, who does. */
+function rowOfSyncs ({ contenders }, names) {
+  const values = names.map((name) => contenders[name].syncs)
+  if (new Set(values).size < 2) return []
+  return [['waits for the disk', ...values.map((syncs) => syncs ? 'yes' : 'no')]]
+}
+
 /**
  * A table with a row per contender and a column per cell, of any cases.
- * @param {Array<{ report: object, id: string, label: string }>} columns
+ * @param {Array<{ report: object, id: string, label: string, key?: string }>} columns key: of the metric, if not the first
+ * @param {string[]} [names] the contenders, if not those of the first column
  * @returns {{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }}
  */
-function shortTableOf (columns) {
+function shortTableOf (columns, names) {
   const cells = columns.map(({ report, id }) => report.cells.find((cell) => cell.id === id))
-  const metrics = columns.map(({ report }) => report.metrics[0])
+  const metrics = columns.map(({ report, key }) => report.metrics.find((metric) => metric.key === key) ?? report.metrics[0])
   return {
     title: '',
     subtitle: '',
     header: ['', ...columns.map(({ label }) => label)],
-    rows: ableIn(cells[0]).map((name) => [
+    rows: (names ?? ableIn(cells[0])).map((name) => [
       name,
-      ...cells.map((cell, i) => cellText(cell.contenders[name], metrics[i], { spread: false, ratio: name !== 'fairlane' }))
+      ...cells.map((cell, i) => cell.contenders[name] ? cellText(cell.contenders[name], metrics[i], { spread: false, ratio: name !== 'fairlane' }) : '')
     ]),
     notes: []
   }
@@ -86,10 +112,19 @@ function ableIn ({ contenders }) {
 
 /** Neighbouring cells that the same contenders can do. */
 function groupsOf (cells) {
+  return neighbours(cells, (cell) => ableIn(cell).join())
+}
+
+/** Cells that stand together; in most cases all. */
+function sectionsOf (cells) {
+  return neighbours(cells, ({ section }) => section)
+}
+
+function neighbours (cells, keyOf) {
   const groups = []
   for (const cell of cells) {
     const last = groups.at(-1)
-    if (last && ableIn(last[0]).join() === ableIn(cell).join()) last.push(cell)
+    if (last && keyOf(last[0]) === keyOf(cell)) last.push(cell)
     else groups.push([cell])
   }
   return groups

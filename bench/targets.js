@@ -10,7 +10,7 @@ const PEERS = ['quickq', 'fastq', 'async.queue', 'neo-async']
 const SIZES = ['1e4', '1e6']
 const CALLBACK_STYLES = ['sync', 'nextTick', 'microtask', 'setImmediate']
 
-/** By case: rows of { what, value, limit, unit }; isLeast: more is better. */
+/** By case: rows of { what, value, limit, unit }; isLeast: more is better. Peers that a machine has not got have no rows. */
 const TARGETS = {
   fifo (fifo) {
     const ratios = {}
@@ -95,6 +95,29 @@ const TARGETS = {
   'fifo-mixed' (cells) {
     const ratios = Object.values(cells).map((cell) => cell['fairlane, mixed'].warm.median / cell.fairlane.warm.median)
     return [{ what: 'no scheduler, in a process that used schedulers, geometric mean', value: geometricMean(ratios), limit: 1.05, unit: '×' }]
+  },
+
+  durable (cells) {
+    const pushNs = (id, name = 'fairlane') => cells[id][name].pushNs.median
+    const times = (what, id, peer, limit, name) => (
+      { what: `durable push, ${what}`, value: cells[id][peer]?.pushNs && pushNs(id, peer) / pushNs(id, name), limit, unit: '×', isLeast: true }
+    )
+    return [
+      times('RocksQ\'s time to ours, 16 B one at a time', 'all-16-1', 'RocksQ', 2),
+      times('RocksQ\'s to ours, 1 KB one at a time', 'all-1024-1', 'RocksQ', 3),
+      times('RocksQ\'s to ours, 16 B in batches of 100', 'all-16-100', 'RocksQ', 4),
+      times('RocksQ\'s to ours, 1 KB in batches of 100', 'all-1024-100', 'RocksQ', 4),
+      times('pqueue\'s to ours, 16 B in batches of 10', 'all-16-10', 'pqueue', 1.2),
+      times('pqueue\'s to ours, 1 KB in batches of 10', 'all-1024-10', 'pqueue', 1.2),
+      times('pqueue\'s to ours, 16 B in batches of 100', 'all-16-100', 'pqueue', 1.8),
+      times('pqueue\'s to ours, 1 KB in batches of 100', 'all-1024-100', 'pqueue', 1.8),
+      times('ack \'disk\', 1000 under way: RocksQ\'s one at a time to ours, 16 B', 'window-16', 'RocksQ, one at a time', 6, 'fairlane, disk'),
+      times('the same, 1 KB', 'window-1024', 'RocksQ, one at a time', 6, 'fairlane, disk'),
+      times('ack \'disk\', 1000 under way: pqueue\'s batches of 100 to ours, 16 B', 'window-16', 'pqueue, batches of 100', 1, 'fairlane, disk'),
+      times('the same, 1 KB', 'window-1024', 'pqueue, batches of 100', 1, 'fairlane, disk'),
+      { what: 'opening 1e6 jobs of 100 B after kill -9', value: cells['recovery-kill'].fairlane.openSeconds.median, limit: 2, unit: ' s' },
+      { what: 'memory of 1e6 waiting jobs of 1 KB', value: cells.memory.fairlane.rssMB.median, limit: 160, unit: ' MB' }
+    ].filter(({ value }) => value !== undefined)
   },
 
   eventloop (eventloop) {

@@ -1,0 +1,109 @@
+'use strict'
+
+// The durable queues of others that are compared: not dependencies of this repository, since they need a compiler, Python or
+// Go. They are put into bench/.peers, which git ignores, by `--peers`; docs/decisions/0035-durable-peers.md says why.
+//
+//   .peers/python/               a virtual environment with RocksQ
+//   .peers/node<major>/<name>/   a package from npm with all that it needs
+//   .peers/pqueue                a program that you have built: the decision says what it has to do
+
+const path = require('node:path')
+const { spawnSync } = require('node:child_process')
+
+const FOLDER = path.join(__dirname, '../.peers')
+const PQUEUE_PROGRAM = path.join(FOLDER, 'pqueue')
+const PINNED = { rocksq: '0.3.0', 'better-sqlite3': '12.11.1', lmdb: '3.5.6' }
+const INSTALL_LIMIT_MS = 600000
+
+/** Loads the native part of a package that is at the path `at`. */
+const LOADING = { 'better-sqlite3': 'new (require(at))(":memory:")', lmdb: 'require(at)' }
+
+/**
+ * Installs what is not there yet.
+ * @param {{ node: string, environment: { node: string, major: number } }} options the Node binary that will run them
+ * @param {(text: string) => void} say told what takes long
+ * @param {(command: string, args: string[], options?: object) => { status: number|null, stdout: string, stderr: string, error?: Error }} run
+ *   runs a program; tests replace it
+ * @returns {Object<string, { version?: string, cannot?: string }>} by peer: the version of the one that is there, or why there is none
+ */
+function preparePeers ({ node, environment }, say, run = runProgram) {
+  return {
+    rocksq: prepareRocksq(say, run),
+    pqueue: preparePqueue(say, run),
+    'better-sqlite3': preparePackage('better-sqlite3', { node, environment }, say, run),
+    lmdb: preparePackage('lmdb', { node, environment }, say, run),
+    'node:sqlite': prepareSqlite({ node, environment }, run)
+  }
+}
+
+function prepareRocksq (say, run) {
+  const test = () => run(pythonPath(), ['-c', 'from importlib.metadata import version; import rocksq; print(version("rocksq"))'])
+  if (outputOf(test()) === PINNED.rocksq) return { version: PINNED.rocksq }
+
+  const python = run('python3', ['--version'])
+  if (python.status !== 0) return { cannot: 'skipped: there is no python3' }
+  say(`installing rocksq ${PINNED.rocksq}`)
+  const steps = [['python3', ['-m', 'venv', path.join(FOLDER, 'python')]], [pythonPath(), ['-m', 'pip', 'install', `rocksq==${PINNED.rocksq}`]]]
+  for (const [command, args] of steps) {
+    const result = run(command, args)
+    if (result.status !== 0) return skipped('it could not be installed', result, say)
+  }
+  const result = test()
+  return result.status === 0 ? { version: outputOf(result) } : skipped('it does not run', result, say)
+}
+
+function preparePqueue (say, run) {
+  const result = run(PQUEUE_PROGRAM, ['--version'])
+  if (result.status === 0) return { version: outputOf(result) }
+  if (result.error?.code === 'ENOENT') return { cannot: 'skipped: there is no program bench/.peers/pqueue' }
+  return skipped('bench/.peers/pqueue does not run', result, say)
+}
+
+function preparePackage (name, { node, environment }, say, run) {
+  const test = () => run(node, ['-e', `const at = ${JSON.stringify(packagePath(name, environment.major))}
+    ${LOADING[name]}
+    console.log(require(at + '/package.json').version)`])
+  if (outputOf(test()) === PINNED[name]) return { version: PINNED[name] }
+
+  say(`installing ${name} ${PINNED[name]}`)
+  const folder = path.join(packagePath(name, environment.major), '../..')
+  // its native part has to fit the Node that will run it
+  const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` }
+  const installed = run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', `${name}@${PINNED[name]}`], { env })
+  if (installed.status !== 0) return skipped('it could not be installed', installed, say)
+  const result = test()
+  if (result.status === 0) return { version: outputOf(result) }
+  return skipped(`what was installed does not run on Node ${environment.node}`, result, say)
+}
+
+function prepareSqlite ({ node, environment }, run) {
+  const result = run(node, ['-p', 'new (require("node:sqlite").DatabaseSync)(":memory:") && process.versions.sqlite'])
+  if (result.status === 0) return { version: outputOf(result) }
+  return { cannot: `skipped: Node ${environment.node} has no node:sqlite` }
+}
+
+function runProgram (command, args, options) {
+  return spawnSync(command, args, { encoding: 'utf8', timeout: INSTALL_LIMIT_MS, ...options })
+}
+
+function outputOf ({ status, stdout }) {
+  return status === 0 ? stdout.trim() : undefined
+}
+
+/** In short for the results; what the program said is told to whoever runs this. */
+function skipped (why, { error, stderr }, say) {
+  say(error ? error.message : stderr)
+  return { cannot: `skipped: ${why}` }
+}
+
+/** @returns {string} the Python of the virtual environment */
+function pythonPath () {
+  return path.join(FOLDER, 'python', process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
+}
+
+/** @returns {string} what to require for a package that is installed for this major of Node */
+function packagePath (name, major = parseInt(process.versions.node, 10)) {
+  return path.join(FOLDER, `node${major}`, name, 'node_modules', name)
+}
+
+module.exports = { preparePeers, pythonPath, packagePath, PQUEUE_PROGRAM, PINNED }
