@@ -14,6 +14,7 @@
 const { join } = require('node:path')
 const { FairlaneError } = require('../errors')
 const { HEADER_BYTES, FRAME_BYTES, segmentName, encodeHeader, finishFrame } = require('./format')
+const { Turns } = require('./turns')
 
 // Larger groups are written as several frames; also what a buffer may have to be kept.
 const GROUP_BYTES = 2 ** 20
@@ -92,6 +93,9 @@ class Log {
     this.syncing = [] // what the sync that is under way will settle
     this.syncingFd = -1 // that of the sync that is under way
     this.isTurnDue = false
+    this.turns = new Turns()
+    this.held = [] // written, with ack 'os', and acknowledged when the event loop turns
+    this.letGo = this.letGo.bind(this)
     this.spare = undefined
     this.turn = this.turn.bind(this)
   }
@@ -119,6 +123,7 @@ class Log {
     this.seal()
     while (this.sealed.length > 0 && (this.isNext() || (this.syncNow() && this.createNext())) && this.writeFirst());
     if (isSynced && this.error === undefined) this.syncNow()
+    this.settleHeld()
   }
 
   /** @returns {Promise<void>} resolves when all that was appended up to now is on the disk; rejects if not, or not all */
@@ -142,9 +147,9 @@ class Log {
   fail (cause) {
     if (this.error !== undefined) return
     this.error = ioError(cause)
-    const groups = [...this.syncing, ...this.written, ...this.sealed]
+    const groups = [...this.held, ...this.syncing, ...this.written, ...this.sealed]
     if (this.group !== undefined) groups.push(this.group)
-    this.syncing = this.written = this.sealed = []
+    this.held = this.syncing = this.written = this.sealed = []
     this.group = undefined
     this.close()
     this.owner.failed(this.error)
@@ -227,8 +232,26 @@ class Log {
     if (!isBarrier && group.buffer.length <= GROUP_BYTES) this.spare = group.buffer
     group.buffer = undefined
     if (this.waitsForDisk || isBarrier) this.written.push(group)
-    else this.settle(group)
+    else this.acknowledge(group)
     return true
+  }
+
+  /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
+  acknowledge (group) {
+    if (this.held.length === 0 && !this.turns.isDue()) return this.settle(group)
+    if (this.held.push(group) === 1) setImmediate(this.letGo)
+  }
+
+  letGo () {
+    this.turns.noted()
+    this.settleHeld()
+  }
+
+  settleHeld () {
+    if (this.held.length === 0) return
+    const groups = this.held
+    this.held = []
+    for (const group of groups) this.settle(group)
   }
 
   writeAll (fd, buffer, length, position) {
@@ -293,6 +316,7 @@ class Log {
     if (segment === this.segment && offset > this.syncedOffset) this.syncedOffset = offset
     const groups = this.syncing
     this.syncing = []
+    this.settleHeld()
     for (const group of groups) this.settle(group)
     this.writeOut()
   }

@@ -136,7 +136,7 @@ class PersistentQueue {
     if (this.#error !== undefined) return Promise.reject(this.#error)
     try {
       const { payloads, group } = this.#pop(max)
-      return group === undefined ? Promise.resolve(payloads) : group.promise.then(() => payloads)
+      return group === undefined ? this.#store.log.turns.resolve(payloads) : group.promise.then(() => payloads)
     } catch (err) {
       return Promise.reject(err)
     }
@@ -165,7 +165,7 @@ class PersistentQueue {
     for (let seq = table.next(this.#cursor, this.#safeSeq); seq < this.#safeSeq && seqs.length < max; seq = table.next(seq + 1, this.#safeSeq)) {
       seqs.push(seq)
     }
-    return seqs.map(seq => this.#store.payload(seq))
+    return this.#store.log.turns.resolve(seqs.map(seq => this.#store.payload(seq)))
   }
 
   /**
@@ -180,7 +180,7 @@ class PersistentQueue {
     try {
       const { seqs, payloads } = this.#take(max)
       for (const seq of seqs) this.#reserved.add(seq)
-      return Promise.resolve(seqs.map((id, i) => ({ id, payload: payloads[i] })))
+      return this.#store.log.turns.resolve(seqs.map((id, i) => ({ id, payload: payloads[i] })))
     } catch (err) {
       return Promise.reject(err)
     }
