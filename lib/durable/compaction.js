@@ -99,6 +99,7 @@ class Compactor {
       log.bytes -= log.segments.get(id).bytes
       log.segments.delete(id)
     }
+    log.reserve.restore()
   }
 
   /** The disk may be full: then later, since jobs were not moved. */

@@ -7,13 +7,14 @@
 //                                     └─ of the next segment: waits until this one is synced and the next one is there
 //
 // Promises: groups reach the file in order, each as one frame, all records of one append() in one frame. At most one sync is
-// under way. A segment is synced before its successor is there. A failed write takes back what was not written if that
-// was pushes only; a failed sync is the end, since nobody knows what the disk has then.
+// under way. A segment is synced before its successor is there. A failed write takes back all that was not written; a failed
+// sync is the end, since nobody knows what the disk has then.
 // It knows nothing of what jobs are alive.
 
 const { join } = require('node:path')
 const { FairlaneError } = require('../errors')
 const { HEADER_BYTES, FRAME_BYTES, segmentName, encodeHeader, finishFrame } = require('./format')
+const { Reserve } = require('./reserve')
 const { Turns } = require('./turns')
 
 // Larger groups are written as several frames; also what a buffer may have to be kept.
@@ -34,8 +35,7 @@ class Group {
     this.firstSeq = 0 // jobs pushed: from firstSeq to below endSeq
     this.endSeq = 0
     this.pushesCount = 0 // calls, not jobs
-    this.isRevertible = true
-    this.moved = [] // seq, segment, offset: where compaction took jobs from
+    this.before = [] // seq, segment, offset, length, state: how it was with jobs that it finishes, moves or changes
     this.outcome = undefined
     this.error = undefined
   }
@@ -86,6 +86,7 @@ class Log {
     this.syncedSegment = tail.segment
     this.syncedOffset = tail.offset
 
+    this.reserve = new Reserve(files, folder, segmentBytes)
     this.takenBackCount = 0
     this.group = undefined
     this.sealed = []
@@ -221,6 +222,7 @@ class Log {
     try {
       this.writeAll(this.fd, group.buffer, group.length, group.start)
     } catch (err) {
+      if (this.reserve.giveUp(err)) return this.writeFirst()
       this.takeBack(err)
       return false
     }
@@ -278,6 +280,7 @@ class Log {
       fd = createSegment(this.files, this.folder, id, this.owner.nextSeq(), this.offset)
     } catch (err) {
       if (err.isUnknown) this.fail(err.cause)
+      else if (this.reserve.giveUp(err)) return this.createNext()
       else this.takeBack(err)
       return false
     }
@@ -344,7 +347,6 @@ class Log {
   takeBack (err) {
     this.seal()
     const groups = this.sealed
-    if (!groups.every(group => group.isRevertible)) return this.fail(err)
     try {
       this.files.truncate(this.fd, this.offset)
     } catch {
@@ -356,7 +358,7 @@ class Log {
     this.sealed = []
     this.nextSegment = this.segment
     this.nextOffset = this.offset
-    for (const group of groups) this.owner.revert(group)
+    for (let i = groups.length - 1; i >= 0; i--) this.owner.revert(groups[i])
     for (const id of this.segments.keys()) {
       if (id > this.segment) this.segments.delete(id)
     }

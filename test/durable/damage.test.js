@@ -39,7 +39,7 @@ describe('damage', function () {
       for (let seed = base; seed < base + ROUNDS; seed++) {
         const random = seeded(seed)
         const { disk, numbers } = await closedQueue(random)
-        const file = random.pick(disk.list(FOLDER).filter(name => name !== 'closed'))
+        const file = random.pick(segmentsOf(disk))
         const { file: inode } = at(disk, file)
         const bytes = damage(inode.bytes, random)
         if (bytes.equals(inode.bytes)) continue
@@ -53,7 +53,7 @@ describe('damage', function () {
     for (let seed = base; seed < base + ROUNDS; seed++) {
       const random = seeded(seed)
       const { disk, numbers } = await closedQueue(random)
-      disk.remove(`${FOLDER}/${random.pick(disk.list(FOLDER).filter(name => name !== 'closed'))}`)
+      disk.remove(`${FOLDER}/${random.pick(segmentsOf(disk))}`)
       await checkDamaged(disk, numbers, `SEED=${seed}`)
     }
   })
@@ -62,7 +62,7 @@ describe('damage', function () {
     for (let seed = base; seed < base + ROUNDS / 4; seed++) {
       const random = seeded(seed)
       const { disk, numbers } = await closedQueue(random)
-      const names = disk.list(FOLDER).filter(name => name !== 'closed').sort()
+      const names = segmentsOf(disk)
       const { file } = at(disk, random.pick(names))
       const fd = disk.create(`${FOLDER}/${format.segmentName(parseInt(names.at(-1)) + 1)}`)
       disk.write(fd, file.bytes, 0, file.bytes.length, 0)
@@ -106,7 +106,7 @@ describe('damage', function () {
 
   it('of a version that is not known is not repaired', async () => {
     const { disk } = await closedQueue(seeded(1))
-    const [name] = disk.list(FOLDER).sort()
+    const [name] = segmentsOf(disk)
     const { file } = at(disk, name)
     file.bytes.writeUInt32LE(2, 8)
     file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(0, 28)), 28)
@@ -177,7 +177,7 @@ describe('damage', function () {
 
   it('is said to be so if all segments are missing', async () => {
     const { disk } = await closedQueue(seeded(4))
-    for (const name of disk.list(FOLDER)) if (name !== 'closed') disk.remove(`${FOLDER}/${name}`)
+    for (const name of segmentsOf(disk)) disk.remove(`${FOLDER}/${name}`)
     await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT' })
     const queue = await openOn(disk, { repair: true })
     assert.deepEqual(await numbersIn(queue), [])
@@ -229,6 +229,10 @@ async function checkDamaged (disk, numbers, message) {
   assert.deepEqual((await again.pop(Infinity)).map(numberOf), [...repaired, 1e6 + 1], message)
   assert.deepEqual(again.recovered.dropped, [], message)
   await again.close()
+}
+
+function segmentsOf (disk) {
+  return disk.list(FOLDER).filter(name => name.endsWith('.log')).sort()
 }
 
 function at (disk, name) {

@@ -24,6 +24,7 @@ class SimulatedDisk {
     this.steps = 0
     this.beforeStep = () => {} // called before each call that changes something, with (kind, path)
     this.fault = () => undefined // (kind, path) → an error to fail with, or 'short'
+    this.capacity = Infinity // how many bytes all files may have
     this.makeFolder = this.makeFolder.bind(this)
   }
 
@@ -78,6 +79,9 @@ class SimulatedDisk {
     this.step('write', path)
     const fault = this.check('write', path)
     if (fault !== undefined) length = Math.max(1, length >> 1)
+    const room = this.capacity - this.usedBytes + file.bytes.length - position
+    if (room <= 0) throw systemError('ENOSPC')
+    length = Math.min(length, room)
     const data = Buffer.from(buffer.subarray(offset, offset + length))
     file.changes.push({ at: position, data })
     file.bytes = written(file.bytes, position, data)
@@ -158,6 +162,14 @@ class SimulatedDisk {
   /** What is there when only the process has died. */
   afterKill () {
     return this.copied(file => file.bytes, folder => folder.names)
+  }
+
+  get usedBytes () {
+    let bytes = 0
+    for (const { names } of this.folders.values()) {
+      for (const file of names.values()) bytes += file.bytes.length
+    }
+    return bytes
   }
 
   get openCount () {

@@ -58,11 +58,7 @@ class History {
       if (i === callsCount) break
       const { push = [], gone = [] } = this.calls[i]
       for (const number of push) state.add(number)
-      // several are not acknowledged in one frame, only in order
-      for (const number of gone) {
-        state.delete(number)
-        if (i >= sureCount && isSame(state, numbers)) return
-      }
+      for (const number of gone) state.delete(number)
     }
     assert.fail(`${message}: no state after call ${sureCount} of ${callsCount} is [${numbers}]; the last one is [${[...state]}]`)
   }

@@ -20,6 +20,32 @@ describe('after a power failure at any moment', function () {
     })
   }
 
+  for (const take of ['pop', 'ack']) {
+    it(`many payloads are finished together or not at all, more than a segment has room for too (${take})`, async () => {
+      const disk = new SimulatedDisk()
+      const queue = await openOn(disk)
+      const numbers = Array.from({ length: 2000 }, (_, i) => i)
+      await queue.push(numbers.map(number => payload(number, 4)))
+      // those with odd numbers are left, so that each one that is finished is a run of its own
+      const reserved = await queue.reserve(2000)
+      const odd = reserved.filter((_, i) => i % 2 === 1).map(({ id }) => id)
+      const even = reserved.filter((_, i) => i % 2 === 0).map(({ id }) => id)
+      if (take === 'pop') queue.release(even)
+      const random = seeded(base)
+      const images = []
+      disk.beforeStep = () => {
+        for (let i = 0; i < 10; i++) images.push(disk.afterPowerLoss(random))
+      }
+      await (take === 'pop' ? queue.pop(1000) : queue.ack(even))
+      queue.release(odd)
+      disk.beforeStep()
+      const counts = new Set()
+      for (const image of images) counts.add(await opened(image, `SEED=${base}`, async queue => queue.length))
+      assert.deepEqual([...counts].sort(), [1000, 2000])
+      await queue.close()
+    })
+  }
+
   it('a crash while it recovers changes nothing', async () => {
     for (let seed = base; seed < base + ROUNDS / 4; seed++) {
       const random = seeded(seed ^ 0x5bd1e995)
