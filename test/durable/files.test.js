@@ -2,14 +2,14 @@
 
 const assert = require('node:assert')
 const fs = require('node:fs')
-const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const { files } = require('../../lib/durable/files')
+const { temporaryFolder } = require('../support/folders')
 
 describe('the file layer', () => {
   let folder
 
-  beforeEach(() => { folder = fs.mkdtempSync(join(tmpdir(), 'fairlane-')) })
+  beforeEach(() => { folder = temporaryFolder() })
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
   it('passes on what is no answer', () => {

@@ -5,17 +5,17 @@ const { spawn, execFileSync } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
-const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const { lock } = require('../../lib/durable/lock')
 const { root } = require('../support/child')
+const { temporaryFolder } = require('../support/folders')
 
 const LOCKED = { code: 'FAIRLANE_ERR_LOCKED' }
 
 describe('the lock of a folder', () => {
   let folder
 
-  beforeEach(() => { folder = fs.mkdtempSync(join(tmpdir(), 'fairlane-')) })
+  beforeEach(() => { folder = temporaryFolder() })
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
   for (const platform of ['linux', 'darwin']) {

@@ -2,9 +2,9 @@
 
 const assert = require('node:assert')
 const fs = require('node:fs')
-const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const { PersistentQueue } = require('../../lib/durable')
+const { temporaryFolder } = require('../support/folders')
 
 const text = buffers => buffers.map(String)
 
@@ -14,7 +14,7 @@ describe('PersistentQueue', () => {
   let queue
 
   beforeEach(() => {
-    folder = fs.mkdtempSync(join(tmpdir(), 'fairlane-'))
+    folder = temporaryFolder()
     path = join(folder, 'deep', 'queue')
     queue = undefined
   })
