@@ -205,8 +205,8 @@ class Recovery {
     if (this.names.includes(CLOSED_NAME)) this.removed.push(CLOSED_NAME)
     for (const name of this.removed) files.remove(join(folder, name))
     files.syncFolder(folder)
-    this.removeTrimmed()
     const tail = isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail()
+    this.removeTrimmed(tail)
     const { table, states, stateBytes, segments, nextSeq, cut, dropped } = this
     return { table, states, stateBytes, segments, nextSeq, cut, dropped, tail }
   }
@@ -235,12 +235,17 @@ class Recovery {
     return { segment: Number(segment), offset: Number(offset) }
   }
 
-  /** Segments whose removal was begun. They come back when a crash forgets it. */
-  removeTrimmed () {
-    for (const id of [...this.segments.keys()]) {
-      if (id > this.trimmed || this.segments.get(id).liveCount > 0) return
-      this.files.remove(join(this.folder, segmentName(id)))
-      this.files.syncFolder(this.folder)
+  /**
+   * Segments whose removal was begun. They come back when a crash forgets it. What says so, and what was moved out of them, is
+   * in the tail, and synced by now.
+   */
+  removeTrimmed (tail) {
+    for (const [id, { liveCount }] of this.segments) {
+      if (id > this.trimmed || liveCount > 0) return
+      this.orClose(tail.fd, () => {
+        this.files.remove(join(this.folder, segmentName(id)))
+        this.files.syncFolder(this.folder)
+      })
       this.segments.delete(id)
     }
   }
@@ -250,21 +255,19 @@ class Recovery {
     const segment = [...this.segments.keys()].at(-1)
     const fd = this.files.open(join(this.folder, segmentName(segment)))
     const offset = this.segments.get(segment).bytes
-    try {
+    this.orClose(fd, () => {
       if (this.cut?.file === segmentName(segment)) this.files.truncate(fd, offset)
       this.files.syncNow(fd)
-    } catch (err) {
-      this.files.close(fd)
-      throw err
-    }
+    })
     return { segment, offset, fd }
   }
 
   newTail () {
     const last = [...this.segments.keys()].at(-1) ?? this.trimmed
     const segment = last + 1
+    if (this.segments.has(last)) this.opened(segmentName(last), fd => this.files.syncNow(fd))
     const fd = createSegment(this.files, this.folder, segment, this.nextSeq, this.segments.get(last)?.bytes ?? 0)
-    this.files.syncNow(fd)
+    this.orClose(fd, () => this.files.syncNow(fd))
     this.segments.set(segment, { bytes: HEADER_BYTES, liveCount: 0 })
     return { segment, offset: HEADER_BYTES, fd }
   }
@@ -280,6 +283,15 @@ class Recovery {
       } while (count > 0)
       return bytes.subarray(0, done)
     })
+  }
+
+  orClose (fd, use) {
+    try {
+      use()
+    } catch (err) {
+      this.files.close(fd)
+      throw err
+    }
   }
 
   opened (name, use) {

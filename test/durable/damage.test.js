@@ -195,7 +195,7 @@ describe('damage', function () {
 async function closedQueue (random) {
   const disk = new SimulatedDisk()
   const queue = await openOn(disk, { ack: 'os' })
-  await work(queue, new History(), random, 80, 1)
+  await work(queue, new History([], 'os'), random, 80, 1)
   await queue.push(payload(1e6, 20))
   await queue.close()
   const again = await openOn(disk)

@@ -2,20 +2,35 @@
 
 const assert = require('node:assert')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { surviveCrashes } = require('./crashes')
 const { SimulatedDisk } = require('./disk')
-const { History, openOn, numbersIn, work, payload, numberOf } = require('./history')
+const { openOn, payload } = require('./history')
+const { mutants } = require('./mutants')
 
 const base = seedFromEnvironment()
 const ROUNDS = Number(process.env.ROUNDS ?? 40)
+const MUTANT_ROUNDS = 60
 
-// Each round takes an image of the disk before every change to it, in the middle of the queue's work, and opens those.
-describe('after a power failure at any moment', function () {
+describe('after a power failure or the end of the process at any moment', function () {
   this.timeout(120000 + ROUNDS * 1000)
 
   for (const ack of ['disk', 'os']) {
     it(`a queue with ack '${ack}' is as it was after some call, with all that was acknowledged`, async () => {
-      for (let seed = base; seed < base + ROUNDS; seed++) {
-        for (const image of await crashes(seed, ack)) await checkImage(image)
+      let imagesCount = 0
+      for (let seed = base; seed < base + ROUNDS; seed++) imagesCount += await surviveCrashes(seed, ack)
+      assert(imagesCount > ROUNDS * 30, `${imagesCount} crashes`)
+    })
+  }
+
+  for (const [name, { ack = 'disk', apply }] of Object.entries(mutants)) {
+    it(`... which is not so if ${name}`, async () => {
+      const undo = apply()
+      try {
+        await assert.rejects(async () => {
+          for (let seed = 1; seed <= MUTANT_ROUNDS; seed++) await surviveCrashes(seed, ack)
+        }, /SEED=/)
+      } finally {
+        undo()
       }
     })
   }
@@ -40,78 +55,13 @@ describe('after a power failure at any moment', function () {
       queue.release(odd)
       disk.beforeStep()
       const counts = new Set()
-      for (const image of images) counts.add(await opened(image, `SEED=${base}`, async queue => queue.length))
-      assert.deepEqual([...counts].sort(), [1000, 2000])
+      for (const image of images) {
+        const again = await openOn(image)
+        counts.add(again.length)
+        await again.close()
+      }
+      assert.deepEqual([...counts].sort(), [1000, 2000], `SEED=${base}`)
       await queue.close()
     })
   }
-
-  it('a crash while it recovers changes nothing', async () => {
-    for (let seed = base; seed < base + ROUNDS / 4; seed++) {
-      const random = seeded(seed ^ 0x5bd1e995)
-      for (const image of (await crashes(seed, 'disk')).filter(() => random.chance(0.1))) {
-        const { history, sureCount, callsCount, message } = image
-        const images = []
-        image.disk.beforeStep = () => images.push(image.disk.afterPowerLoss(random))
-        const numbers = await opened(image.disk, message, numbersIn)
-        for (const disk of images) {
-          const again = await opened(disk, message, numbersIn)
-          history.check(again, sureCount, callsCount, message)
-          assert.deepEqual(again, numbers, message)
-        }
-      }
-    }
-  })
 })
-
-/** @returns {Promise<object[]>} images of a disk, with what was acknowledged when they were taken */
-async function crashes (seed, ack) {
-  const random = seeded(seed)
-  const disk = new SimulatedDisk()
-  const images = []
-  const history = new History()
-  disk.beforeStep = kind => {
-    if (!random.chance(0.3)) return
-    const isKill = random.chance(0.15)
-    images.push({
-      disk: isKill ? disk.afterKill() : disk.afterPowerLoss(random),
-      history,
-      // with ack 'os' a power failure may take all back
-      sureCount: ack === 'disk' || isKill ? history.sureCount : 0,
-      callsCount: history.calls.length,
-      message: `SEED=${seed} ack ${ack}, step ${disk.steps} (${kind})`
-    })
-  }
-  const queue = await openOn(disk, { ack })
-  await work(queue, history, random, 150, 1)
-  await queue.close()
-  // a call that was under way had been made, if not noted
-  for (const image of images) image.callsCount = Math.min(image.callsCount + 1, history.calls.length)
-  return images
-}
-
-async function checkImage ({ disk, history, sureCount, callsCount, message }) {
-  await opened(disk, message, async queue => {
-    history.check(await numbersIn(queue), sureCount, callsCount, message)
-    await queue.push(payload(1e6, 10))
-  })
-  await opened(disk, message, async queue => {
-    const numbers = await numbersIn(queue)
-    assert.equal(numbers.at(-1), 1e6, message)
-    assert.deepEqual((await queue.pop(Infinity)).map(numberOf), numbers, message)
-  })
-}
-
-/** What use makes of a queue that opens without fault on the disk. */
-async function opened (disk, message, use) {
-  let queue
-  try {
-    queue = await openOn(disk)
-  } catch (err) {
-    throw new Error(`${message}: does not open`, { cause: err })
-  }
-  const result = await use(queue)
-  await queue.close()
-  assert.equal(disk.openCount, 0, message)
-  return result
-}
