@@ -42,10 +42,10 @@ async function surviveCrashes (seed, ack) {
 async function live ({ disk, legal, number }, random, ack, name) {
   const images = []
   const message = kind => `${name}, step ${disk.steps} (${kind})`
-  let history
+  let legalHere = () => legal
   let isOver = false
   const crash = kind => {
-    const legalNow = history === undefined ? legal : history.legalNow(message(kind))
+    const legalNow = legalHere(message(kind))
     if (random.chance(0.2)) return { disk: disk.afterKill(), legal: legalNow, numbersLegal: legalNow.kill, message: message(kind) }
     const left = disk.afterPowerLoss(random)
     // what is durable now is so for good
@@ -57,7 +57,8 @@ async function live ({ disk, legal, number }, random, ack, name) {
   const queue = await opening(disk, ack, name)
   const numbers = await numbersIn(queue)
   legal.kill(numbers)
-  history = new History(numbers, ack)
+  const history = new History(numbers, ack)
+  legalHere = message => history.legalNow(message)
   number = await work(queue, history, random, CALLS, number)
   const isClosed = random.chance(0.5)
   if (isClosed) await queue.close()

@@ -3,6 +3,7 @@
 const assert = require('node:assert')
 const { openStore } = require('../../lib/durable/store')
 const format = require('../../lib/durable/format')
+const { seeded } = require('../support/random')
 const { SimulatedDisk } = require('./disk')
 const { FOLDER, unlocked } = require('./history')
 
@@ -112,6 +113,54 @@ describe('the store of jobs', () => {
     await store.log.flush()
     store.move(seq)
     assert.equal(String(store.payload(seq)), 'a')
+  })
+
+  it('has no job that finished while it was moved, whenever a crash comes', async () => {
+    const seqs = Array.from({ length: 30 }, (_, i) => push(`${i} `.padEnd(100), 'x'))
+    push('y'.repeat(3000))
+    await store.log.flush()
+    const finished = new Set()
+    const images = []
+    disk.beforeStep = () => {
+      const gone = [...finished]
+      images.push(...[disk.afterKill(), disk.afterPowerLoss(seeded(images.length))].map(disk => ({ disk, gone })))
+    }
+    // it would begin by itself too, when all in a segment is finished
+    store.compactor.isStopped = true
+    const clearing = store.compactor.clear(1)
+    for (let i = 0; i < seqs.length; i++) {
+      // by turns: at once after the step that moves it, a turn later, when it is on the disk
+      const { promise } = store.ack(seqs[i])
+      await [undefined, promise, store.log.flush()][i % 3]
+      await promise
+      finished.add(seqs[i])
+      await new Promise(setImmediate)
+    }
+    await clearing
+    assert(images.length > 20)
+    for (const { disk, gone } of images) {
+      const again = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os' }, { files: disk, lock: unlocked }, owner)
+      for (const seq of gone) assert(!again.table.find(seq), `${seq} is back`)
+      await again.close()
+    }
+  })
+
+  it('lets a tenant who does not work keep the space of its own jobs only', async () => {
+    const waiting = []
+    const running = []
+    let most = 0
+    for (let i = 0; i < 2000; i++) {
+      if (i % 20 === 0) waiting.push(push(`${i}`.padEnd(100), 'paused'))
+      running.push(push('x'.repeat(200), 'working'))
+      if (running.length > 3) store.ack(running.shift())
+      await store.log.flush()
+      await new Promise(setImmediate)
+      most = Math.max(most, store.log.bytes - 2 * store.liveBytes)
+    }
+    assert(most < 4 * 4096, `${most} bytes more than twice the live jobs`)
+    assert(store.log.segments.size > 4)
+    await reopen()
+    assert.deepEqual(waiting.map(seq => parseInt(store.payload(seq))), waiting.map((_, i) => 20 * i))
   })
 
   it('moves many bytes in several goes, as long as the log can be written', async () => {
