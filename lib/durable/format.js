@@ -11,12 +11,12 @@
 //   TRIM      5 | segment u32
 //
 // Numbers are little endian. The length of a frame is that of all of it; its crc is of all that follows the crc, seeded
-// with the segment id, so that a frame is of no use in another segment.
+// with the segment id and the offset of the frame, so that it is of no use in another place.
 
 const { crc32 } = require('node:zlib')
 
 const MAGIC = Buffer.from('FAIRLANE')
-const VERSION = 1
+const VERSION = 2 // 1, that of 0.1.0: the crc of a frame was seeded with the segment id only
 const HEADER_BYTES = 32
 const FRAME_BYTES = 20
 const PUSH_BYTES = 13
@@ -61,6 +61,7 @@ module.exports = {
   baseSeqOf,
   previousEndOf,
   finishFrame,
+  seedOf,
   isFrameAt,
   findFrame,
   readSeq,
@@ -110,23 +111,28 @@ function previousEndOf (bytes) {
   return bytes.readUInt32LE(24)
 }
 
-/** Fills in what precedes the records of a frame that begins at 0. */
-function finishFrame (buffer, length, segment, count, synced) {
+/** Fills in what precedes the records of a frame that begins at 0, and will be at an offset in a segment. */
+function finishFrame (buffer, length, segment, offset, count, synced) {
   buffer.writeUInt32LE(length, 0)
   buffer.writeUInt32LE(count, 8)
   buffer.writeUInt32LE(synced.segment, 12)
   buffer.writeUInt32LE(synced.offset, 16)
-  buffer.writeUInt32LE(crc32(buffer.subarray(8, length), segment), 4)
+  buffer.writeUInt32LE(crc32(buffer.subarray(8, length), seedOf(segment, offset)), 4)
 }
 
-/** Whether a whole frame of the segment begins at `at`. */
+/** Different for all offsets of a segment, and hardly ever the same in another. */
+function seedOf (segment, offset) {
+  return (Math.imul(segment, 0x9e3779b1) ^ offset) >>> 0
+}
+
+/** Whether a whole frame of the segment begins at `at`; `bytes` are those of the segment from its first on. */
 function isFrameAt (bytes, at, segment) {
   if (at + FRAME_BYTES > bytes.length) return false
   const length = bytes.readUInt32LE(at)
   if (length < FRAME_BYTES || at + length > bytes.length) return false
   // a look at the mark spares most crcs while findFrame looks for a frame at every byte
   if (bytes.readUInt32LE(at + 12) > segment) return false
-  return crc32(bytes.subarray(at + 8, at + length), segment) === bytes.readUInt32LE(at + 4)
+  return crc32(bytes.subarray(at + 8, at + length), seedOf(segment, at)) === bytes.readUInt32LE(at + 4)
 }
 
 /** @returns {number} where the next whole frame begins, at `at` or behind; the length of bytes if there is none */

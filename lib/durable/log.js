@@ -199,7 +199,7 @@ class Log {
   seal () {
     const { group } = this
     if (group === undefined) return
-    finishFrame(group.buffer, group.length, group.segment, group.count, { segment: this.syncedSegment, offset: this.syncedOffset })
+    finishFrame(group.buffer, group.length, group.segment, group.start, group.count, { segment: this.syncedSegment, offset: this.syncedOffset })
     this.group = undefined
     this.nextOffset += group.length
     this.sealed.push(group)

@@ -71,7 +71,8 @@ class Recovery {
     this.trimmed = 0
     this.cut = undefined // { file, offset, bytes } that a crash left
     this.dropped = [] // of the same, damaged
-    this.synced = { segment: 0, offset: 0 } // the highest mark
+    this.closed = this.readClosed()
+    this.synced = this.closed ?? { segment: 0, offset: 0 } // the highest mark; all of a log that was closed was synced
     this.segment = 0 // being read
     this.removed = []
   }
@@ -179,7 +180,7 @@ class Recovery {
     const segment = bytes.readUInt32LE(at + 12)
     const offset = bytes.readUInt32LE(at + 16)
     if (segment > this.synced.segment || (segment === this.synced.segment && offset > this.synced.offset)) {
-      this.synced = { segment, offset }
+      this.synced = this.closed ?? { segment, offset }
     }
   }
 
@@ -188,7 +189,7 @@ class Recovery {
     for (let next = format.findFrame(bytes, at + 1, id); next < bytes.length; next = format.findFrame(bytes, next + 1, id)) {
       this.noteMark(bytes, next)
     }
-    return this.synced.segment === id && this.synced.offset > at
+    return this.synced.segment > id || (this.synced.segment === id && this.synced.offset > at)
   }
 
   /** A crash came between the making of a segment and its header. */
@@ -215,11 +216,11 @@ class Recovery {
   checkEnds () {
     const [first = this.trimmed + 1] = this.segments.keys()
     if (first > this.trimmed + 1) this.damage(segmentName(this.trimmed + 1), 0, 0, 'a segment is missing')
-    const closed = this.readClosed()
-    if (closed === undefined) return
+    if (this.closed === undefined) return
+    const { segment, offset } = this.closed
     const last = [...this.segments.keys()].at(-1)
-    if (last !== closed.segment || this.segments.get(last).bytes !== closed.offset) {
-      this.damage(segmentName(closed.segment), closed.offset, 0, 'the log was closed with its end here, and it has another')
+    if (last !== segment || this.segments.get(last).bytes !== offset) {
+      this.damage(segmentName(segment), offset, 0, 'the log was closed with its end here, and it has another')
     }
   }
 
