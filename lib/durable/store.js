@@ -331,13 +331,14 @@ class Store {
 
   failed (err) {
     this.owner.failed(err)
-    this.release()
+    // whoever closes the queue is told
+    this.release().catch(() => {})
   }
 
   release () {
     if (this.released === undefined) {
       this.reader.close()
-      this.released = this.held.release()
+      this.released = this.held.release().catch(err => { throw ioError(err) })
     }
     return this.released
   }

@@ -224,6 +224,16 @@ describe('when the file system fails', function () {
     await assert.rejects(PersistentQueue.remove(FOLDER, environment), failsWith('EIO'))
   })
 
+  it('a lock that can not be given back is told to whoever closes the queue, and to nobody else', async () => {
+    const environment = { files: disk, lock: async () => ({ release: async () => { throw systemError('EROFS') } }) }
+    await queue.close()
+    const failing = await PersistentQueue.open(FOLDER, {}, environment)
+    failOnce('sync', 'EIO')
+    await assert.rejects(failing.push(payload(1, 10)), failsWith('EIO'))
+    await new Promise(setImmediate)
+    await assert.rejects(failing.close(), failsWith('EROFS'))
+  })
+
   it('pushes are taken back with what compaction moved along with them', async () => {
     await queue.close()
     queue = await openOn(disk, { ack: 'os' })

@@ -19,6 +19,19 @@ describe('the file layer', () => {
     assert.throws(() => files.removeFolder(path), { code: 'ENOTDIR' })
   })
 
+  it('closes files of disks that fail', () => {
+    const { closeSync } = fs
+    try {
+      for (const code of ['EIO', 'EBADF']) {
+        fs.closeSync = () => { throw Object.assign(new Error(code), { code }) }
+        if (code === 'EIO') files.close(1)
+        else assert.throws(() => files.close(1), { code })
+      }
+    } finally {
+      fs.closeSync = closeSync
+    }
+  })
+
   it('has no names to sync on Windows', () => {
     files.syncFolder(join(folder, 'none'), 'win32')
     assert.throws(() => files.syncFolder(join(folder, 'none')), { code: 'ENOENT', syscall: 'open' })
