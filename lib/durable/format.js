@@ -35,6 +35,13 @@ const MAX_TYPE_BYTES = NO_TYPE - 1
 // Offsets and lengths are u32; this leaves room for a segment that begins below its limit and ends with such a frame.
 const MAX_FRAME_BYTES = 2 ** 30 + 2 ** 16
 
+// Up to here the crc is made by JavaScript: a frame with one job of 16 B took 60 ns instead of 200 (Node 20).
+const SHORT_BYTES = 64
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  for (let i = 0; i < 8; i++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1
+  return byte
+})
+
 const SEGMENT_NAME = /^\d{10}\.log$/
 
 module.exports = {
@@ -67,6 +74,7 @@ module.exports = {
   readSeq,
   writeSeq,
   visitRecords,
+  payloadStart,
   payloadOf,
   typeOf,
   crc32
@@ -112,12 +120,19 @@ function previousEndOf (bytes) {
 }
 
 /** Fills in what precedes the records of a frame that begins at 0, and will be at an offset in a segment. */
-function finishFrame (buffer, length, segment, offset, count, synced) {
+function finishFrame (buffer, length, segment, offset, count, syncedSegment, syncedOffset) {
   buffer.writeUInt32LE(length, 0)
   buffer.writeUInt32LE(count, 8)
-  buffer.writeUInt32LE(synced.segment, 12)
-  buffer.writeUInt32LE(synced.offset, 16)
-  buffer.writeUInt32LE(crc32(buffer.subarray(8, length), seedOf(segment, offset)), 4)
+  buffer.writeUInt32LE(syncedSegment, 12)
+  buffer.writeUInt32LE(syncedOffset, 16)
+  buffer.writeUInt32LE(crcOf(buffer, 8, length, seedOf(segment, offset)), 4)
+}
+
+function crcOf (bytes, at, end, seed) {
+  if (end - at > SHORT_BYTES) return crc32(bytes.subarray(at, end), seed)
+  let crc = ~seed
+  while (at < end) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ bytes[at++]) & 0xff]
+  return ~crc >>> 0
 }
 
 /** Different for all offsets of a segment, and hardly ever the same in another. */
@@ -132,7 +147,7 @@ function isFrameAt (bytes, at, segment) {
   if (length < FRAME_BYTES || at + length > bytes.length) return false
   // a look at the mark spares most crcs while findFrame looks for a frame at every byte
   if (bytes.readUInt32LE(at + 12) > segment) return false
-  return crc32(bytes.subarray(at + 8, at + length), seedOf(segment, at)) === bytes.readUInt32LE(at + 4)
+  return crcOf(bytes, at + 8, at + length, seedOf(segment, at)) === bytes.readUInt32LE(at + 4)
 }
 
 /** @returns {number} where the next whole frame begins, at `at` or behind; the length of bytes if there is none */
@@ -150,10 +165,15 @@ function writeSeq (bytes, seq, at) {
   bytes.writeUInt16LE(seq / 0x100000000, at + 4)
 }
 
+/** Where in a PUSH record the payload begins. */
+function payloadStart (record) {
+  const typeLength = record.readUInt16LE(7)
+  return PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength)
+}
+
 /** The payload of a PUSH record, in the same memory. */
 function payloadOf (record) {
-  const typeLength = record.readUInt16LE(7)
-  return record.subarray(PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength))
+  return record.subarray(payloadStart(record))
 }
 
 /** The type in a PUSH record, or undefined. */

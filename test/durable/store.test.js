@@ -171,7 +171,7 @@ describe('the store of jobs', () => {
     await store.compactor.rewriteBefore(id)
     assert(!store.log.segments.has(1))
     assert.equal(store.payload(seqs[39]).length, 1e5)
-    const clearing = store.compactor.clear(store.compactor.oldest())
+    const clearing = store.compactor.clear(store.compactor.oldest)
     store.log.fail(new Error('gone'))
     await assert.rejects(clearing, { code: 'FAIRLANE_ERR_IO' })
   })
