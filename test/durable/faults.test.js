@@ -277,11 +277,18 @@ describe('when the file system fails', function () {
     await queue.push(payload(3, 10))
     await queue.close()
     disk.folders.get(FOLDER).names.get('0000000001.log').bytes[60] ^= 1
-    let syncsCount = 0
-    disk.fault = kind => kind === 'sync' && ++syncsCount === 2 ? systemError('EIO') : undefined
-    await assert.rejects(openOn(disk, { repair: true }), failsWith('EIO'))
-    assert.equal(disk.openCount, 0)
-    await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT' })
+    for (const failing of [1, 2, 3]) {
+      let syncsCount = 0
+      const failed = disk.afterKill()
+      failed.fault = kind => kind === 'sync' && ++syncsCount === failing ? systemError('EIO') : undefined
+      await assert.rejects(openOn(failed, { repair: true }), failsWith('EIO'))
+      assert.equal(failed.openCount, 0)
+      failed.fault = () => undefined
+      await assert.rejects(openOn(failed), { code: 'FAIRLANE_ERR_CORRUPT' })
+      const repaired = await openOn(failed, { repair: true })
+      assert.deepEqual(await numbersIn(repaired), [3])
+      await repaired.close()
+    }
     queue = await openOn(disk, { repair: true })
     assert.deepEqual(await numbersIn(queue), [3])
   })

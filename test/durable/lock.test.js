@@ -60,6 +60,20 @@ describe('the lock of a folder', () => {
     assert.equal(execFileSync('unshare', unshare, { encoding: 'utf8' }).trim(), 'locked')
   }).timeout(20000)
 
+  it('is had by a process in a container, which has the folder as a volume under another path, until that is killed', async function () {
+    if (!canUnshare()) this.skip()
+    const script = `require(${JSON.stringify(join(root, 'lib/durable/lock'))}).lock('/mnt').then(() => { console.log('held'); setInterval(() => {}, 1000) })`
+    const holder = spawn('unshare', ['--net', '--pid', '--ipc', '--uts', '--mount', '--fork', '--kill-child', 'sh', '-c',
+      'mount --bind "$0" /mnt && exec "$@"', folder, process.execPath, '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(holder.stdout, 'data')
+    await assert.rejects(lock(folder), LOCKED)
+    holder.kill('SIGKILL')
+    await once(holder.stdout, 'close')
+    const held = await lock(folder)
+    await held.release()
+    assert.deepEqual(fs.readdirSync(folder), [])
+  }).timeout(20000)
+
   it('takes a folder whose path is longer than the name of a socket may be', async () => {
     const deep = join(folder, 'x'.repeat(100), 'y'.repeat(100))
     fs.mkdirSync(deep, { recursive: true })

@@ -174,6 +174,8 @@ describe('the store of jobs', () => {
     const clearing = store.compactor.clear(store.compactor.oldest)
     store.log.fail(new Error('gone'))
     await assert.rejects(clearing, { code: 'FAIRLANE_ERR_IO' })
+    store.log.fail(new Error('gone again'))
+    assert.equal(store.log.error.cause.message, 'gone')
   })
 
   it('refuses a type that is too long', () => {
