@@ -397,6 +397,8 @@ function createSegment (files, folder, id, baseSeq, previousEnd) {
     if (err.isUnknown) throw err
     try {
       files.remove(path)
+      // it may not come back: the segment before it goes on
+      files.syncFolder(folder)
     } catch {
       throw Object.assign(new Error('a segment was left half made', { cause: err }), { isUnknown: true })
     }

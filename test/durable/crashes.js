@@ -5,7 +5,7 @@
 
 const assert = require('node:assert')
 const { seeded } = require('../support/random')
-const { SimulatedDisk } = require('./disk')
+const { SimulatedDisk, systemError } = require('./disk')
 const { History, openOn, numbersIn, work, payload, numberOf } = require('./history')
 
 const LIVES = 2
@@ -14,10 +14,11 @@ const NEW = 1e6 // the number of a payload that is pushed to an image
 
 /**
  * Goes through some lives, and opens all images.
+ * @param {number} faultRate how many of the writes, and of the makings of files, fail
  * @returns {Promise<number>} how many images there were
  * @throws what a queue did that no crash may lead to, with its seed
  */
-async function surviveCrashes (seed, ack) {
+async function surviveCrashes (seed, ack, faultRate = 0) {
   const { now } = performance
   // the same for each run with a seed, on whatever machine
   let time = 0
@@ -28,18 +29,20 @@ async function surviveCrashes (seed, ack) {
     let life = { disk: new SimulatedDisk(), legal: { kill: nothing, power: nothing }, number: 1 }
     let imagesCount = 0
     for (let i = 0; i < LIVES; i++) {
-      life = await live(life, random, ack, `SEED=${seed} ack ${ack}, life ${i}`)
+      life = await live(life, random, ack, faultRate, `SEED=${seed} ack ${ack}, life ${i}`)
       for (const image of life.images) await checkImage(image)
       imagesCount += life.images.length
     }
     return imagesCount
+  } catch (err) {
+    throw err.message.includes('SEED=') ? err : new Error(`SEED=${seed} ack ${ack}: ${err.message}`, { cause: err })
   } finally {
     performance.now = now
   }
 }
 
 /** @returns {Promise<object>} the next life, and images of this one */
-async function live ({ disk, legal, number }, random, ack, name) {
+async function live ({ disk, legal, number }, random, ack, faultRate, name) {
   const images = []
   const message = kind => `${name}, step ${disk.steps} (${kind})`
   let legalHere = () => legal
@@ -59,7 +62,12 @@ async function live ({ disk, legal, number }, random, ack, name) {
   legal.kill(numbers)
   const history = new History(numbers, ack)
   legalHere = message => history.legalNow(message)
+  disk.fault = kind => {
+    if (faultRate === 0 || !['write', 'create'].includes(kind) || !random.chance(faultRate)) return undefined
+    return kind === 'write' && random.chance(0.2) ? 'short' : systemError('EIO')
+  }
   number = await work(queue, history, random, CALLS, number)
+  disk.fault = () => undefined
   const isClosed = random.chance(0.5)
   if (isClosed) await queue.close()
   const next = crash('end')

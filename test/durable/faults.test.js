@@ -68,7 +68,11 @@ describe('when the file system fails', function () {
     }
 
     function failFolder (syscall) {
-      disk.fault = kind => kind === 'syncFolder' ? Object.assign(systemError('EMFILE'), { syscall }) : undefined
+      disk.fault = kind => {
+        if (kind !== 'syncFolder') return undefined
+        disk.fault = () => undefined
+        return Object.assign(systemError('EMFILE'), { syscall })
+      }
     }
   })
 
@@ -118,12 +122,14 @@ describe('when the file system fails', function () {
     await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
   })
 
-  it('a half made segment can not be removed: the queue closes', async () => {
-    await queue.push(payload(1, 3000))
-    disk.fault = (kind, path) => (kind === 'write' && path.endsWith('2.log')) || kind === 'remove' ? systemError('EIO') : undefined
-    await assert.rejects(queue.push(payload(2, 3000)), failsWith('EIO'))
-    await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
-  })
+  for (const failing of ['remove', 'syncFolder']) {
+    it(`a half made segment can not be removed for good: the queue closes (${failing})`, async () => {
+      await queue.push(payload(1, 3000))
+      disk.fault = (kind, path) => (kind === 'write' && path.endsWith('2.log')) || kind === failing ? systemError('EIO') : undefined
+      await assert.rejects(queue.push(payload(2, 3000)), failsWith('EIO'))
+      await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
+    })
+  }
 
   it('an acknowledgement that can not be written leaves the payload reserved, and can be tried again', async () => {
     await queue.push([payload(1, 10), payload(2, 10), payload(3, 10)])

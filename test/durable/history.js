@@ -45,10 +45,13 @@ class History {
     this.diskCount = 0
   }
 
-  /** Notes a call that will be acknowledged when the promise resolves. */
+  /** Notes a call that will be acknowledged when the promise resolves, and has changed nothing if it rejects. */
   add (call, promise) {
     const count = this.calls.push(call)
-    promise.then(() => this.acknowledged(count), () => {})
+    promise.then(() => this.acknowledged(count), err => {
+      isIo(err)
+      call.isVoid = true
+    })
   }
 
   acknowledged (count) {
@@ -59,7 +62,7 @@ class History {
   /** Notes that all calls up to now will be on the disk when the promise resolves. */
   flushed (promise) {
     const count = this.calls.length
-    promise.then(() => { this.diskCount = Math.max(this.diskCount, count) }, () => {})
+    promise.then(() => { this.diskCount = Math.max(this.diskCount, count) }, isIo)
   }
 
   /** What a crash now may leave. @returns {{ kill: Function, power: Function }} each throws if numbers can not be that */
@@ -79,13 +82,18 @@ class History {
     const end = Math.min(callsCount, this.calls.length)
     for (let i = 0; ; i++) {
       if (i >= sureCount && isSame(state, numbers)) return
-      if (i === end) break
-      const { push = [], gone = [] } = this.calls[i]
+      if (i >= end) break
+      const { push = [], gone = [], isVoid } = this.calls[i]
+      if (isVoid) continue
       for (const number of push) state.add(number)
       for (const number of gone) state.delete(number)
     }
     assert.fail(`${message}: no state after call ${sureCount} of ${end} is [${numbers}]; the last one is [${[...state]}]`)
   }
+}
+
+function isIo (err) {
+  if (err.code !== 'FAIRLANE_ERR_IO') throw err
 }
 
 function isSame (state, numbers) {
@@ -122,14 +130,25 @@ async function work (queue, history, random, callsCount, firstNumber) {
       case 4: {
         // what the sync form waits for includes all before it
         const bytes = fresh()
-        queue.pushSync(bytes)
-        history.add({ push: [from] }, Promise.resolve())
+        const call = { push: [from] }
+        history.calls.push(call)
+        const at = history.calls.length
+        try {
+          queue.pushSync(bytes)
+          history.acknowledged(at)
+        } catch (err) {
+          isIo(err)
+          call.isVoid = true
+        }
         break
       }
       case 5: {
         const popping = queue.pop(random.below(3) + 1)
         const at = history.calls.push({})
-        const popped = await popping
+        const popped = await popping.catch(err => {
+          isIo(err)
+          return []
+        })
         history.calls[at - 1].gone = popped.map(numberOf)
         if (popped.length > 0) history.acknowledged(at)
         break
@@ -143,7 +162,9 @@ async function work (queue, history, random, callsCount, firstNumber) {
       case 10:
         if (reserved.length > 0) {
           const taken = reserved.splice(random.below(reserved.length), random.below(8) + 1)
-          note({ gone: taken.map(({ payload }) => numberOf(payload)) }, queue.ack(taken.map(({ id }) => id)))
+          const acked = queue.ack(taken.map(({ id }) => id))
+          acked.catch(() => reserved.push(...taken))
+          note({ gone: taken.map(({ payload }) => numberOf(payload)) }, acked)
         }
         break
       default:

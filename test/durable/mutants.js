@@ -1,6 +1,7 @@
 'use strict'
 
-// Queues that are wrong, each in one thing, for the tests that have to find it out.
+// Queues that are wrong, each in one thing, for the tests that have to find it out. From which seed on: what is found rarely would
+// take long otherwise.
 
 const { Compactor } = require('../../lib/durable/compaction')
 const { Log } = require('../../lib/durable/log')
@@ -66,6 +67,45 @@ const mutants = {
         record.copy(log.group.buffer, at)
       }
       await original.call(this, id)
+    })
+  },
+  'what a write that failed has left is not cut off': {
+    faultRate: 0.1,
+    apply: () => replace(SimulatedDisk.prototype, 'truncate', () => () => {})
+  },
+  'a segment from which a write was cut off is not synced again': {
+    faultRate: 0.1,
+    from: 33,
+    apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
+      const { syncedOffset } = this
+      original.call(this, err)
+      this.syncedOffset = syncedOffset
+    })
+  },
+  'a sync under way counts for what is cut off meanwhile': {
+    faultRate: 0.1,
+    from: 21,
+    apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
+      original.call(this, err)
+      this.takenBackCount--
+    })
+  },
+  'groups that can not be written are undone from the first to the last': {
+    faultRate: 0.1,
+    from: 21,
+    apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
+      this.seal()
+      const { owner } = this
+      const { length } = this.sealed
+      const groups = []
+      this.owner = {
+        ...owner,
+        revert (group) {
+          if (groups.unshift(group) === length) groups.forEach(group => owner.revert(group))
+        }
+      }
+      original.call(this, err)
+      this.owner = owner
     })
   },
   'an acknowledgement of several is written one by one': {
