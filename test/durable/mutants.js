@@ -75,7 +75,7 @@ const mutants = {
   },
   'a segment from which a write was cut off is not synced again': {
     faultRate: 0.1,
-    from: 33,
+    from: 36,
     apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
       const { syncedOffset } = this
       original.call(this, err)
@@ -84,28 +84,10 @@ const mutants = {
   },
   'a sync under way counts for what is cut off meanwhile': {
     faultRate: 0.1,
-    from: 21,
+    from: 12,
     apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
       original.call(this, err)
       this.takenBackCount--
-    })
-  },
-  'groups that can not be written are undone from the first to the last': {
-    faultRate: 0.1,
-    from: 21,
-    apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
-      this.seal()
-      const { owner } = this
-      const { length } = this.sealed
-      const groups = []
-      this.owner = {
-        ...owner,
-        revert (group) {
-          if (groups.unshift(group) === length) groups.forEach(group => owner.revert(group))
-        }
-      }
-      original.call(this, err)
-      this.owner = owner
     })
   },
   'an acknowledgement of several is written one by one': {

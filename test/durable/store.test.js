@@ -34,6 +34,20 @@ describe('the store of jobs', () => {
     return store.nextSeq - 1
   }
 
+  /** All that is known of the live jobs, and what is counted of them. */
+  const contents = () => {
+    const jobs = []
+    const liveCounts = new Map()
+    for (let seq = store.table.next(1, store.nextSeq); seq < store.nextSeq; seq = store.table.next(seq + 1, store.nextSeq)) {
+      jobs.push([seq, String(store.payload(seq)), store.states.get(seq)])
+      store.table.find(seq)
+      liveCounts.set(store.table.segment, (liveCounts.get(store.table.segment) ?? 0) + 1)
+    }
+    for (const [id, { liveCount }] of store.log.segments) assert.equal(liveCount, liveCounts.get(id) ?? 0, `segment ${id}`)
+    assert.equal(store.table.size, jobs.length)
+    return { jobs, bytes: store.table.bytes, stateBytes: store.stateBytes, statesCount: store.states.size }
+  }
+
   it('keeps types, and which jobs were put to the front', async () => {
     const seqs = [push('a'), push('b', 'tenant ü'), push('c', '', true)]
     const observed = []
@@ -95,6 +109,26 @@ describe('the store of jobs', () => {
     assert.deepEqual(seqs.map(seq => String(store.payload(seq))), ['a', 'b'])
     push('c'.repeat(4000))
     assert.equal(store.log.nextSegment, 2)
+  })
+
+  it('has all as it was if several groups can not be written', async () => {
+    const seqs = [push('a'), push('b'), push('c')]
+    store.setState(seqs[1], FAILED)
+    await store.log.flush()
+    const before = contents()
+    store.setState(seqs[0], FAILED)
+    store.setState(seqs[1], DEAD)
+    store.move(seqs[1])
+    push('x'.repeat(3000))
+    store.ackAll([seqs[0], seqs[1]])
+    push('y'.repeat(3000))
+    store.ack(seqs[2])
+    disk.fault = kind => kind === 'write' ? new Error('full') : undefined
+    await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
+    disk.fault = () => undefined
+    assert.deepEqual(contents(), before)
+    await reopen()
+    assert.deepEqual(contents(), before)
   })
 
   it('forgets the state of a job that a repair could not keep', async () => {
