@@ -191,10 +191,14 @@ class Store {
    * @throws FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
    */
   record (seq) {
-    this.table.find(seq)
-    const { segment, offset, length } = this.table
-    const { log } = this
-    if (segment > log.segment || (segment === log.segment && offset >= log.offset)) log.commitNow(false)
+    const { log, table } = this
+    table.find(seq)
+    if (table.segment > log.segment || (table.segment === log.segment && table.offset >= log.offset)) {
+      log.commitNow(false)
+      // it is where it was if that failed
+      table.find(seq)
+    }
+    const { segment, offset, length } = table
     let record
     try {
       record = this.reader.record(segment, offset, length)

@@ -4,7 +4,7 @@ const assert = require('node:assert')
 const { openStore } = require('../../lib/durable/store')
 const format = require('../../lib/durable/format')
 const { seeded } = require('../support/random')
-const { SimulatedDisk } = require('./disk')
+const { SimulatedDisk, systemError } = require('./disk')
 const { FOLDER, unlocked } = require('./history')
 
 const owner = { safe () {}, settled () {}, failed () {} }
@@ -120,8 +120,9 @@ describe('the store of jobs', () => {
     store.setState(seqs[1], DEAD)
     store.move(seqs[1])
     push('x'.repeat(3000))
-    store.ackAll([seqs[0], seqs[1]])
     push('y'.repeat(3000))
+    store.ackAll([seqs[0], seqs[1]])
+    push('z'.repeat(3000))
     store.ack(seqs[2])
     disk.fault = kind => kind === 'write' ? new Error('full') : undefined
     await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
@@ -195,6 +196,15 @@ describe('the store of jobs', () => {
     assert(store.log.segments.size > 4)
     await reopen()
     assert.deepEqual(waiting.map(seq => parseInt(store.payload(seq))), waiting.map((_, i) => 20 * i))
+  })
+
+  it('finds a job whose move can not be written where it was', async () => {
+    const seqs = [push('a'), push('b'.repeat(4000))]
+    await store.log.flush()
+    store.move(seqs[0])
+    disk.fault = kind => kind === 'create' ? systemError('EIO') : undefined
+    assert.equal(String(store.payload(seqs[0])), 'a')
+    disk.fault = () => undefined
   })
 
   it('moves many bytes in several goes, as long as the log can be written', async () => {
