@@ -35,7 +35,7 @@ const MAX_TYPE_BYTES = NO_TYPE - 1
 // Offsets and lengths are u32; this leaves room for a segment that begins below its limit and ends with such a frame.
 const MAX_FRAME_BYTES = 2 ** 30 + 2 ** 16
 
-// Up to here the crc is made by JavaScript: a frame with one job of 16 B took 60 ns instead of 200 (Node 20).
+// Up to here the crc is made by JavaScript: that of a frame with one job of 16 B took 73 ns instead of 162 (Node 20).
 const SHORT_BYTES = 64
 const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   for (let i = 0; i < 8; i++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1

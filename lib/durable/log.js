@@ -191,7 +191,7 @@ class Log {
   due () {
     if (this.isTurnDue) return
     this.isTurnDue = true
-    // 150 ns less than queueMicrotask() (Node 20)
+    // 33 ns; queueMicrotask() took 87 (Node 20)
     NOW.then(this.turn)
   }
 

@@ -180,7 +180,7 @@ class Recovery {
     const segment = bytes.readUInt32LE(at + 12)
     const offset = bytes.readUInt32LE(at + 16)
     if (segment > this.synced.segment || (segment === this.synced.segment && offset > this.synced.offset)) {
-      this.synced = this.closed ?? { segment, offset }
+      this.synced = { segment, offset }
     }
   }
 

@@ -17,7 +17,6 @@ const {
   segmentName
 } = format
 const UNKNOWN = Buffer.alloc(0)
-const SHORT_BYTES = 32
 
 /**
  * Opens the log in a folder, which is made if need be.
@@ -119,7 +118,7 @@ class Store {
       buffer.writeUInt16LE(type === undefined ? NO_TYPE : typeBytes.length, at + 7)
       buffer.writeUInt32LE(payload.length, at + 9)
       if (typeBytes.length > 0) buffer.set(typeBytes, at + PUSH_BYTES)
-      copy(payload, buffer, at + headBytes)
+      buffer.set(payload, at + headBytes)
       this.table.set(seq, group.segment, group.start + at, headBytes + payload.length)
       at += headBytes + payload.length
     }
@@ -351,12 +350,6 @@ class Store {
     }
     return this.released
   }
-}
-
-/** Short payloads byte by byte: 16 B took 15 ns instead of 50 (Node 20). */
-function copy (from, to, at) {
-  if (from.length > SHORT_BYTES) return to.set(from, at)
-  for (let i = 0; i < from.length; i++) to[at + i] = from[i]
 }
 
 function tooLarge (what, bytes, max) {
