@@ -220,6 +220,7 @@ describe('the store of jobs', () => {
     await assert.rejects(clearing, { code: 'FAIRLANE_ERR_IO' })
     store.log.fail(new Error('gone again'))
     assert.equal(store.log.error.cause.message, 'gone')
+    await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
   })
 
   it('refuses a type that is too long', () => {
