@@ -15,6 +15,9 @@ class Compactor {
     this.running = undefined
     this.isStopped = false
     this.blockedAt = 0 // the segment in which moving met a full disk
+    this.oldest = 0 // the id of the oldest segment
+    this.oldestSegment = undefined
+    this.findOldest()
   }
 
   /** Begins if there is something to do. */
@@ -32,32 +35,31 @@ class Compactor {
   /** Moves all live jobs out of damaged segments, and removes those. */
   async rewriteBefore (end) {
     this.isStopped = true
-    for (let id = this.oldest(); id < end; id = this.oldest()) await this.clear(id)
+    while (this.oldest < end) await this.clear(this.oldest)
     this.isStopped = false
   }
 
   // private from here on
 
-  oldest () {
-    return this.store.log.segments.keys().next().value
+  /** Kept, since it is asked for after each group. */
+  findOldest () {
+    [this.oldest, this.oldestSegment] = this.store.log.segments.entries().next().value
   }
 
   isOldestDead () {
-    const { log } = this.store
-    const [id, { liveCount }] = log.segments.entries().next().value
-    return liveCount === 0 && id < log.segment
+    return this.oldestSegment.liveCount === 0 && this.oldest < this.store.log.segment
   }
 
   /** The rule: the log takes at most twice its live jobs and two segments. */
   isTooLong () {
     const { log, liveBytes } = this.store
-    return log.bytes > 2 * liveBytes + 2 * this.segmentBytes && this.oldest() < log.segment && this.blockedAt !== log.segment
+    return log.bytes > 2 * liveBytes + 2 * this.segmentBytes && this.oldest < log.segment && this.blockedAt !== log.segment
   }
 
   async run () {
     // not in the middle of settling a group, from where look() was called
     await undefined
-    while (!this.isStopped && (this.isOldestDead() || this.isTooLong())) await this.clear(this.oldest())
+    while (!this.isStopped && (this.isOldestDead() || this.isTooLong())) await this.clear(this.oldest)
   }
 
   async clear (id) {
@@ -98,7 +100,9 @@ class Compactor {
       }
       log.bytes -= log.segments.get(id).bytes
       log.segments.delete(id)
+      this.findOldest()
     }
+    log.reserve.restore()
   }
 
   /** The disk may be full: then later, since jobs were not moved. */

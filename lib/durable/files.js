@@ -40,7 +40,15 @@ const files = {
   create: path => fs.openSync(path, 'wx+'),
   /** @returns {number} a descriptor of a file that is there, for reading and writing */
   open: path => fs.openSync(path, 'r+'),
-  close: fd => fs.closeSync(fd),
+  /** Whatever was written was synced before, or is not promised: that a disk fails now changes nothing. */
+  close (fd) {
+    try {
+      fs.closeSync(fd)
+    } catch (err) {
+      if (err.code !== 'EIO') throw err
+    }
+  },
+
   size: fd => fs.fstatSync(fd).size,
   /** @returns {number} how many bytes were read: fewer only at the end of the file */
   read: (fd, buffer, offset, length, position) => fs.readSync(fd, buffer, offset, length, position),

@@ -11,12 +11,12 @@
 //   TRIM      5 | segment u32
 //
 // Numbers are little endian. The length of a frame is that of all of it; its crc is of all that follows the crc, seeded
-// with the segment id, so that a frame is of no use in another segment.
+// with the segment id and the offset of the frame, so that it is of no use in another place.
 
 const { crc32 } = require('node:zlib')
 
 const MAGIC = Buffer.from('FAIRLANE')
-const VERSION = 1
+const VERSION = 2 // 1, that of 0.1.0: the crc of a frame was seeded with the segment id only
 const HEADER_BYTES = 32
 const FRAME_BYTES = 20
 const PUSH_BYTES = 13
@@ -34,6 +34,13 @@ const NO_TYPE = 0xffff
 const MAX_TYPE_BYTES = NO_TYPE - 1
 // Offsets and lengths are u32; this leaves room for a segment that begins below its limit and ends with such a frame.
 const MAX_FRAME_BYTES = 2 ** 30 + 2 ** 16
+
+// Up to here the crc is made by JavaScript: that of a frame with one job of 16 B took 73 ns instead of 162 (Node 20).
+const SHORT_BYTES = 64
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  for (let i = 0; i < 8; i++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1
+  return byte
+})
 
 const SEGMENT_NAME = /^\d{10}\.log$/
 
@@ -61,11 +68,13 @@ module.exports = {
   baseSeqOf,
   previousEndOf,
   finishFrame,
+  seedOf,
   isFrameAt,
   findFrame,
   readSeq,
   writeSeq,
   visitRecords,
+  payloadStart,
   payloadOf,
   typeOf,
   crc32
@@ -110,23 +119,35 @@ function previousEndOf (bytes) {
   return bytes.readUInt32LE(24)
 }
 
-/** Fills in what precedes the records of a frame that begins at 0. */
-function finishFrame (buffer, length, segment, count, synced) {
+/** Fills in what precedes the records of a frame that begins at 0, and will be at an offset in a segment. */
+function finishFrame (buffer, length, segment, offset, count, syncedSegment, syncedOffset) {
   buffer.writeUInt32LE(length, 0)
   buffer.writeUInt32LE(count, 8)
-  buffer.writeUInt32LE(synced.segment, 12)
-  buffer.writeUInt32LE(synced.offset, 16)
-  buffer.writeUInt32LE(crc32(buffer.subarray(8, length), segment), 4)
+  buffer.writeUInt32LE(syncedSegment, 12)
+  buffer.writeUInt32LE(syncedOffset, 16)
+  buffer.writeUInt32LE(crcOf(buffer, 8, length, seedOf(segment, offset)), 4)
 }
 
-/** Whether a whole frame of the segment begins at `at`. */
+function crcOf (bytes, at, end, seed) {
+  if (end - at > SHORT_BYTES) return crc32(bytes.subarray(at, end), seed)
+  let crc = ~seed
+  while (at < end) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ bytes[at++]) & 0xff]
+  return ~crc >>> 0
+}
+
+/** Different for all offsets of a segment, and hardly ever the same in another. */
+function seedOf (segment, offset) {
+  return (Math.imul(segment, 0x9e3779b1) ^ offset) >>> 0
+}
+
+/** Whether a whole frame of the segment begins at `at`; `bytes` are those of the segment from its first on. */
 function isFrameAt (bytes, at, segment) {
   if (at + FRAME_BYTES > bytes.length) return false
   const length = bytes.readUInt32LE(at)
   if (length < FRAME_BYTES || at + length > bytes.length) return false
   // a look at the mark spares most crcs while findFrame looks for a frame at every byte
   if (bytes.readUInt32LE(at + 12) > segment) return false
-  return crc32(bytes.subarray(at + 8, at + length), segment) === bytes.readUInt32LE(at + 4)
+  return crcOf(bytes, at + 8, at + length, seedOf(segment, at)) === bytes.readUInt32LE(at + 4)
 }
 
 /** @returns {number} where the next whole frame begins, at `at` or behind; the length of bytes if there is none */
@@ -144,10 +165,15 @@ function writeSeq (bytes, seq, at) {
   bytes.writeUInt16LE(seq / 0x100000000, at + 4)
 }
 
+/** Where in a PUSH record the payload begins. */
+function payloadStart (record) {
+  const typeLength = record.readUInt16LE(7)
+  return PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength)
+}
+
 /** The payload of a PUSH record, in the same memory. */
 function payloadOf (record) {
-  const typeLength = record.readUInt16LE(7)
-  return record.subarray(PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength))
+  return record.subarray(payloadStart(record))
 }
 
 /** The type in a PUSH record, or undefined. */

@@ -91,7 +91,7 @@ export class PersistentQueue {
   readonly bytes: number
   readonly recovered: Recovered
 
-  /** Bytes of all its files. */
+  /** Bytes of its log. */
   diskBytes (): number
 
   /** Puts payloads at the end; several are there after a crash together or not at all. Resolves when they are safe. */
@@ -108,7 +108,7 @@ export class PersistentQueue {
 
   /** Takes payloads from the front until they are finished by `ack` or put back by `release`. */
   reserve (max?: number): Promise<Reserved[]>
-  /** Finishes reserved payloads. */
+  /** Finishes reserved payloads; after a crash all of them are finished or none. */
   ack (ids: number | readonly number[]): Promise<void>
   /** Puts reserved payloads back to where they were. */
   release (ids: number | readonly number[]): void

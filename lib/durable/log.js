@@ -7,19 +7,22 @@
 //                                     └─ of the next segment: waits until this one is synced and the next one is there
 //
 // Promises: groups reach the file in order, each as one frame, all records of one append() in one frame. At most one sync is
-// under way. A segment is synced before its successor is there. A failed write takes back what was not written if that
-// was pushes only; a failed sync is the end, since nobody knows what the disk has then.
+// under way. A segment is synced before its successor is there. A failed write takes back all that was not written; a failed
+// sync is the end, since nobody knows what the disk has then.
 // It knows nothing of what jobs are alive.
 
 const { join } = require('node:path')
 const { FairlaneError } = require('../errors')
 const { HEADER_BYTES, FRAME_BYTES, segmentName, encodeHeader, finishFrame } = require('./format')
+const { Reserve } = require('./reserve')
+const { Turns } = require('./turns')
 
 // Larger groups are written as several frames; also what a buffer may have to be kept.
 const GROUP_BYTES = 2 ** 20
 const FIRST_BUFFER_BYTES = 2 ** 14
 // With ack 'os' the system is made to write now and then: a power failure loses less, and a new segment waits less.
 const UNSYNCED_BYTES = 2 ** 23
+const NOW = Promise.resolve()
 
 /** Records that become one frame, and who waits for them. */
 class Group {
@@ -33,26 +36,29 @@ class Group {
     this.firstSeq = 0 // jobs pushed: from firstSeq to below endSeq
     this.endSeq = 0
     this.pushesCount = 0 // calls, not jobs
-    this.isRevertible = true
-    this.moved = [] // seq, segment, offset: where compaction took jobs from
-    this.outcome = undefined
+    this.before = [] // seq, segment, offset, length, state: how it was with jobs that it finishes, moves or changes
+    this.outcome = undefined // the promise, if somebody asked for it
+    this.resolve = undefined
+    this.reject = undefined
     this.error = undefined
   }
 
   /** What all who wait for this group share. */
   get promise () {
     if (this.outcome === undefined) {
-      this.outcome = {}
-      this.outcome.promise = new Promise((resolve, reject) => Object.assign(this.outcome, { resolve, reject }))
+      this.outcome = new Promise((resolve, reject) => {
+        this.resolve = resolve
+        this.reject = reject
+      })
     }
-    return this.outcome.promise
+    return this.outcome
   }
 
   settle (err) {
     this.error = err
     if (this.outcome === undefined) return
-    if (err === undefined) this.outcome.resolve()
-    else this.outcome.reject(err)
+    if (err === undefined) this.resolve()
+    else this.reject(err)
   }
 }
 
@@ -85,6 +91,7 @@ class Log {
     this.syncedSegment = tail.segment
     this.syncedOffset = tail.offset
 
+    this.reserve = new Reserve(files, folder, segmentBytes)
     this.takenBackCount = 0
     this.group = undefined
     this.sealed = []
@@ -92,6 +99,9 @@ class Log {
     this.syncing = [] // what the sync that is under way will settle
     this.syncingFd = -1 // that of the sync that is under way
     this.isTurnDue = false
+    this.turns = new Turns()
+    this.held = [] // written, with ack 'os', and acknowledged when the event loop turns
+    this.letGo = this.letGo.bind(this)
     this.spare = undefined
     this.turn = this.turn.bind(this)
   }
@@ -119,6 +129,7 @@ class Log {
     this.seal()
     while (this.sealed.length > 0 && (this.isNext() || (this.syncNow() && this.createNext())) && this.writeFirst());
     if (isSynced && this.error === undefined) this.syncNow()
+    this.settleHeld()
   }
 
   /** @returns {Promise<void>} resolves when all that was appended up to now is on the disk; rejects if not, or not all */
@@ -142,9 +153,9 @@ class Log {
   fail (cause) {
     if (this.error !== undefined) return
     this.error = ioError(cause)
-    const groups = [...this.syncing, ...this.written, ...this.sealed]
+    const groups = [...this.held, ...this.syncing, ...this.written, ...this.sealed]
     if (this.group !== undefined) groups.push(this.group)
-    this.syncing = this.written = this.sealed = []
+    this.held = this.syncing = this.written = this.sealed = []
     this.group = undefined
     this.close()
     this.owner.failed(this.error)
@@ -180,7 +191,8 @@ class Log {
   due () {
     if (this.isTurnDue) return
     this.isTurnDue = true
-    queueMicrotask(this.turn)
+    // 33 ns; queueMicrotask() took 87 (Node 20)
+    NOW.then(this.turn)
   }
 
   turn () {
@@ -193,7 +205,7 @@ class Log {
   seal () {
     const { group } = this
     if (group === undefined) return
-    finishFrame(group.buffer, group.length, group.segment, group.count, { segment: this.syncedSegment, offset: this.syncedOffset })
+    finishFrame(group.buffer, group.length, group.segment, group.start, group.count, this.syncedSegment, this.syncedOffset)
     this.group = undefined
     this.nextOffset += group.length
     this.sealed.push(group)
@@ -216,6 +228,7 @@ class Log {
     try {
       this.writeAll(this.fd, group.buffer, group.length, group.start)
     } catch (err) {
+      if (this.reserve.giveUp(err)) return this.writeFirst()
       this.takeBack(err)
       return false
     }
@@ -227,8 +240,26 @@ class Log {
     if (!isBarrier && group.buffer.length <= GROUP_BYTES) this.spare = group.buffer
     group.buffer = undefined
     if (this.waitsForDisk || isBarrier) this.written.push(group)
-    else this.settle(group)
+    else this.acknowledge(group)
     return true
+  }
+
+  /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
+  acknowledge (group) {
+    if (this.held.length === 0 && !this.turns.isDue()) return this.settle(group)
+    if (this.held.push(group) === 1) setImmediate(this.letGo)
+  }
+
+  letGo () {
+    this.turns.noted()
+    this.settleHeld()
+  }
+
+  settleHeld () {
+    if (this.held.length === 0) return
+    const groups = this.held
+    this.held = []
+    for (const group of groups) this.settle(group)
   }
 
   writeAll (fd, buffer, length, position) {
@@ -255,6 +286,7 @@ class Log {
       fd = createSegment(this.files, this.folder, id, this.owner.nextSeq(), this.offset)
     } catch (err) {
       if (err.isUnknown) this.fail(err.cause)
+      else if (this.reserve.giveUp(err)) return this.createNext()
       else this.takeBack(err)
       return false
     }
@@ -293,6 +325,7 @@ class Log {
     if (segment === this.segment && offset > this.syncedOffset) this.syncedOffset = offset
     const groups = this.syncing
     this.syncing = []
+    this.settleHeld()
     for (const group of groups) this.settle(group)
     this.writeOut()
   }
@@ -320,7 +353,6 @@ class Log {
   takeBack (err) {
     this.seal()
     const groups = this.sealed
-    if (!groups.every(group => group.isRevertible)) return this.fail(err)
     try {
       this.files.truncate(this.fd, this.offset)
     } catch {
@@ -332,7 +364,7 @@ class Log {
     this.sealed = []
     this.nextSegment = this.segment
     this.nextOffset = this.offset
-    for (const group of groups) this.owner.revert(group)
+    for (let i = groups.length - 1; i >= 0; i--) this.owner.revert(groups[i])
     for (const id of this.segments.keys()) {
       if (id > this.segment) this.segments.delete(id)
     }
@@ -365,6 +397,8 @@ function createSegment (files, folder, id, baseSeq, previousEnd) {
     if (err.isUnknown) throw err
     try {
       files.remove(path)
+      // it may not come back: the segment before it goes on
+      files.syncFolder(folder)
     } catch {
       throw Object.assign(new Error('a segment was left half made', { cause: err }), { isUnknown: true })
     }

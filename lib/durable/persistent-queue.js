@@ -88,7 +88,7 @@ class PersistentQueue {
     return this.#store.recovered
   }
 
-  /** Bytes of all its files. */
+  /** Bytes of its log: all of its files but the reserve. */
   diskBytes () {
     return this.#store.log.bytes
   }
@@ -127,16 +127,20 @@ class PersistentQueue {
   /**
    * Takes payloads from the front for good: they do not come back, even if the process dies before it has worked on them.
    * @param {number} [max=1]
-   * @returns {Promise<Buffer[]>} at most max, [] if the queue is empty; resolves when it is safe that they are gone; rejects with
-   *   FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_CLOSED
+   * @returns {Promise<Buffer[]>} at most max, [] if the queue is empty; resolves when it is safe that they are gone, all of them after a crash
+   *   or none; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_CLOSED: then they are back at the front
    * @throws FAIRLANE_ERR_ARGUMENT
    */
   pop (max = 1) {
     readMax(max)
     if (this.#error !== undefined) return Promise.reject(this.#error)
     try {
-      const { payloads, group } = this.#pop(max)
-      return group === undefined ? Promise.resolve(payloads) : group.promise.then(() => payloads)
+      const { seqs, payloads, group } = this.#pop(max)
+      if (group === undefined) return this.#store.log.turns.resolve(payloads)
+      return group.promise.then(() => payloads, err => {
+        this.#unpop(seqs)
+        throw err
+      })
     } catch (err) {
       return Promise.reject(err)
     }
@@ -146,8 +150,14 @@ class PersistentQueue {
   popSync (max = 1) {
     readMax(max)
     if (this.#error !== undefined) throw this.#error
-    const { payloads, group } = this.#pop(max)
-    if (group !== undefined) this.#commitNow(group)
+    const { seqs, payloads, group } = this.#pop(max)
+    if (group === undefined) return payloads
+    try {
+      this.#commitNow(group)
+    } catch (err) {
+      this.#unpop(seqs)
+      throw err
+    }
     return payloads
   }
 
@@ -165,7 +175,7 @@ class PersistentQueue {
     for (let seq = table.next(this.#cursor, this.#safeSeq); seq < this.#safeSeq && seqs.length < max; seq = table.next(seq + 1, this.#safeSeq)) {
       seqs.push(seq)
     }
-    return seqs.map(seq => this.#store.payload(seq))
+    return this.#store.log.turns.resolve(seqs.map(seq => this.#store.payload(seq)))
   }
 
   /**
@@ -180,16 +190,17 @@ class PersistentQueue {
     try {
       const { seqs, payloads } = this.#take(max)
       for (const seq of seqs) this.#reserved.add(seq)
-      return Promise.resolve(seqs.map((id, i) => ({ id, payload: payloads[i] })))
+      return this.#store.log.turns.resolve(seqs.map((id, i) => ({ id, payload: payloads[i] })))
     } catch (err) {
       return Promise.reject(err)
     }
   }
 
   /**
-   * Finishes reserved payloads.
+   * Finishes reserved payloads; after a crash all of them are finished or none.
    * @param {number | number[]} ids
-   * @returns {Promise<void>} resolves when it is safe that they are gone; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED
+   * @returns {Promise<void>} resolves when it is safe that they are gone; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED: then they
+   *   are still reserved
    * @throws FAIRLANE_ERR_ARGUMENT if one is not reserved; then none is finished
    */
   ack (ids) {
@@ -197,7 +208,7 @@ class PersistentQueue {
     if (this.#error !== undefined) return Promise.reject(this.#error)
     if (seqs.length === 0) return Promise.resolve()
     for (const seq of seqs) this.#reserved.delete(seq)
-    return this.#finish(seqs).promise
+    return this.#store.ackAll(seqs).promise
   }
 
   /**
@@ -231,6 +242,7 @@ class PersistentQueue {
     this.#store = await openStore(path, options, environment, {
       safe: endSeq => { this.#safeSeq = endSeq },
       settled: group => this.#settled(group),
+      unfinished: seq => this.#reserved.add(seq),
       failed: err => { this.#error = err }
     })
     const { table, nextSeq } = this.#store
@@ -269,7 +281,7 @@ class PersistentQueue {
   #settled (group) {
     this.#inflightOps -= group.pushesCount
     if (this.#pending.length === 0) return
-    const { error } = this.#store.log
+    const error = this.#store.log.error ?? this.#store.fullness()
     const room = error === undefined ? this.#maxInflightOps - this.#inflightOps : Infinity
     for (const { payloads, bytes, resolve, reject } of this.#pending.splice(0, room)) {
       this.#pendingCount -= payloads.length
@@ -286,13 +298,13 @@ class PersistentQueue {
 
   #pop (max) {
     const { seqs, payloads } = this.#take(max)
-    return { payloads, group: seqs.length === 0 ? undefined : this.#finish(seqs) }
+    return { seqs, payloads, group: seqs.length === 0 ? undefined : this.#store.ackAll(seqs) }
   }
 
-  #finish (seqs) {
-    let group
-    for (const seq of seqs) group = this.#store.ack(seq)
-    return group
+  /** What could not be popped is there again. */
+  #unpop (seqs) {
+    for (const seq of seqs) this.#reserved.delete(seq)
+    this.#putBack(seqs)
   }
 
   /** Takes numbers and payloads from the front; if a payload can not be read, none. */

@@ -71,7 +71,8 @@ class Recovery {
     this.trimmed = 0
     this.cut = undefined // { file, offset, bytes } that a crash left
     this.dropped = [] // of the same, damaged
-    this.synced = { segment: 0, offset: 0 } // the highest mark
+    this.closed = this.readClosed()
+    this.synced = this.closed ?? { segment: 0, offset: 0 } // the highest mark; all of a log that was closed was synced
     this.segment = 0 // being read
     this.removed = []
   }
@@ -188,7 +189,7 @@ class Recovery {
     for (let next = format.findFrame(bytes, at + 1, id); next < bytes.length; next = format.findFrame(bytes, next + 1, id)) {
       this.noteMark(bytes, next)
     }
-    return this.synced.segment === id && this.synced.offset > at
+    return this.synced.segment > id || (this.synced.segment === id && this.synced.offset > at)
   }
 
   /** A crash came between the making of a segment and its header. */
@@ -205,8 +206,8 @@ class Recovery {
     if (this.names.includes(CLOSED_NAME)) this.removed.push(CLOSED_NAME)
     for (const name of this.removed) files.remove(join(folder, name))
     files.syncFolder(folder)
-    this.removeTrimmed()
     const tail = isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail()
+    this.removeTrimmed(tail)
     const { table, states, stateBytes, segments, nextSeq, cut, dropped } = this
     return { table, states, stateBytes, segments, nextSeq, cut, dropped, tail }
   }
@@ -215,11 +216,11 @@ class Recovery {
   checkEnds () {
     const [first = this.trimmed + 1] = this.segments.keys()
     if (first > this.trimmed + 1) this.damage(segmentName(this.trimmed + 1), 0, 0, 'a segment is missing')
-    const closed = this.readClosed()
-    if (closed === undefined) return
+    if (this.closed === undefined) return
+    const { segment, offset } = this.closed
     const last = [...this.segments.keys()].at(-1)
-    if (last !== closed.segment || this.segments.get(last).bytes !== closed.offset) {
-      this.damage(segmentName(closed.segment), closed.offset, 0, 'the log was closed with its end here, and it has another')
+    if (last !== segment || this.segments.get(last).bytes !== offset) {
+      this.damage(segmentName(segment), offset, 0, 'the log was closed with its end here, and it has another')
     }
   }
 
@@ -235,12 +236,17 @@ class Recovery {
     return { segment: Number(segment), offset: Number(offset) }
   }
 
-  /** Segments whose removal was begun. They come back when a crash forgets it. */
-  removeTrimmed () {
-    for (const id of [...this.segments.keys()]) {
-      if (id > this.trimmed || this.segments.get(id).liveCount > 0) return
-      this.files.remove(join(this.folder, segmentName(id)))
-      this.files.syncFolder(this.folder)
+  /**
+   * Segments whose removal was begun. They come back when a crash forgets it. What says so, and what was moved out of them, is
+   * in the tail, and synced by now.
+   */
+  removeTrimmed (tail) {
+    for (const [id, { liveCount }] of this.segments) {
+      if (id > this.trimmed || liveCount > 0) return
+      this.orClose(tail.fd, () => {
+        this.files.remove(join(this.folder, segmentName(id)))
+        this.files.syncFolder(this.folder)
+      })
       this.segments.delete(id)
     }
   }
@@ -250,21 +256,19 @@ class Recovery {
     const segment = [...this.segments.keys()].at(-1)
     const fd = this.files.open(join(this.folder, segmentName(segment)))
     const offset = this.segments.get(segment).bytes
-    try {
+    this.orClose(fd, () => {
       if (this.cut?.file === segmentName(segment)) this.files.truncate(fd, offset)
       this.files.syncNow(fd)
-    } catch (err) {
-      this.files.close(fd)
-      throw err
-    }
+    })
     return { segment, offset, fd }
   }
 
   newTail () {
     const last = [...this.segments.keys()].at(-1) ?? this.trimmed
     const segment = last + 1
+    if (this.segments.has(last)) this.opened(segmentName(last), fd => this.files.syncNow(fd))
     const fd = createSegment(this.files, this.folder, segment, this.nextSeq, this.segments.get(last)?.bytes ?? 0)
-    this.files.syncNow(fd)
+    this.orClose(fd, () => this.files.syncNow(fd))
     this.segments.set(segment, { bytes: HEADER_BYTES, liveCount: 0 })
     return { segment, offset: HEADER_BYTES, fd }
   }
@@ -280,6 +284,15 @@ class Recovery {
       } while (count > 0)
       return bytes.subarray(0, done)
     })
+  }
+
+  orClose (fd, use) {
+    try {
+      use()
+    } catch (err) {
+      this.files.close(fd)
+      throw err
+    }
   }
 
   opened (name, use) {

@@ -8,6 +8,7 @@ const { FairlaneError } = require('../errors')
 const { Compactor } = require('./compaction')
 const { Log, ioError } = require('./log')
 const { Reader } = require('./reader')
+const { RESERVE_NAME } = require('./reserve')
 const { recover, writeClosed, stateLength, corrupt, CLOSED_NAME } = require('./recovery')
 const format = require('./format')
 
@@ -22,7 +23,9 @@ const UNKNOWN = Buffer.alloc(0)
  * @param {string} folder
  * @param {object} options read already: segmentBytes, ack, repair, onProgress
  * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
- * @param {{ safe: (endSeq: number) => void, settled: (group: object) => void, failed: (err: Error) => void }} owner
+ * @param {{ safe: (endSeq: number) => void, settled: (group: object) => void, failed: (err: Error) => void,
+ *   unfinished?: (seq: number) => void }} owner is told which jobs are safe, which groups are settled, that the log has failed, and that
+ *   an ack could not be written while the log goes on: the job is as it was
  * @returns {Promise<Store>}
  * @throws FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
  */
@@ -75,12 +78,22 @@ class Store {
     return this.table.bytes - this.table.size * PUSH_BYTES
   }
 
-  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_TOO_LARGE if so many payloads of so many bytes fit into no frame */
+  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_IO while the disk is full, so that what room is left is for acknowledgements */
+  fullness () {
+    const err = this.log.reserve.fullness()
+    if (err !== undefined) return ioError(err)
+  }
+
+  /**
+   * @returns {FairlaneError | undefined} why no push can be: FAIRLANE_ERR_TOO_LARGE if so many payloads of so many bytes fit into no frame,
+   *   FAIRLANE_ERR_IO while the disk is full
+   */
   refusal (count, bytes, type = '') {
     const typeBytes = Buffer.byteLength(type)
     const length = bytes + count * (PUSH_BYTES + typeBytes)
     if (typeBytes > MAX_TYPE_BYTES) return tooLarge('type', typeBytes, MAX_TYPE_BYTES)
     if (length > MAX_FRAME_BYTES) return tooLarge('push', length, MAX_FRAME_BYTES)
+    return this.fullness()
   }
 
   /**
@@ -104,7 +117,7 @@ class Store {
       format.writeSeq(buffer, seq, at + 1)
       buffer.writeUInt16LE(type === undefined ? NO_TYPE : typeBytes.length, at + 7)
       buffer.writeUInt32LE(payload.length, at + 9)
-      buffer.set(typeBytes, at + PUSH_BYTES)
+      if (typeBytes.length > 0) buffer.set(typeBytes, at + PUSH_BYTES)
       buffer.set(payload, at + headBytes)
       this.table.set(seq, group.segment, group.start + at, headBytes + payload.length)
       at += headBytes + payload.length
@@ -122,20 +135,37 @@ class Store {
    */
   ack (seq) {
     const { log } = this
-    const at = log.group === undefined ? 0 : log.group.ackAt
-    const count = at === 0 ? 0 : log.group.buffer.readUInt32LE(at + 7)
-    this.forget(seq)
-    if (at !== 0 && format.readSeq(log.group.buffer, at + 1) + count === seq) {
-      log.group.buffer.writeUInt32LE(count + 1, at + 7)
-      return log.group
+    let { group } = log
+    const at = group === undefined ? 0 : group.ackAt
+    const count = at === 0 ? 0 : group.buffer.readUInt32LE(at + 7)
+    if (at !== 0 && format.readSeq(group.buffer, at + 1) + count === seq) {
+      group.buffer.writeUInt32LE(count + 1, at + 7)
+    } else {
+      const start = log.append(ACK_BYTES, 1)
+      group = log.group
+      this.writeAck(seq, 1, start)
     }
-    const start = log.append(ACK_BYTES, 1)
-    const { group } = log
-    group.buffer[start] = ACK
-    format.writeSeq(group.buffer, seq, start + 1)
-    group.buffer.writeUInt32LE(1, start + 7)
-    group.ackAt = start
-    group.isRevertible = false
+    this.finish(seq, group)
+    return group
+  }
+
+  /**
+   * Writes in one frame that live jobs are finished: after a crash all of them are, or none.
+   * @param {number[]} seqs at least one; the more of them follow each other, the less room it takes
+   * @returns {object} the group that this is in
+   */
+  ackAll (seqs) {
+    if (seqs.length === 1) return this.ack(seqs[0])
+    let runsCount = 1
+    for (let i = 1; i < seqs.length; i++) if (seqs[i] !== seqs[i - 1] + 1) runsCount++
+    let at = this.log.append(runsCount * ACK_BYTES, runsCount)
+    const { group } = this.log
+    for (let i = 0; i < seqs.length; at += ACK_BYTES) {
+      const first = i
+      do this.finish(seqs[i++], group)
+      while (i < seqs.length && seqs[i] === seqs[i - 1] + 1)
+      this.writeAck(seqs[first], i - first, at)
+    }
     return group
   }
 
@@ -145,13 +175,13 @@ class Store {
    * @returns {object} the group that this is in
    */
   setState (seq, state) {
-    this.forgetState(seq)
-    this.states.set(seq, state)
-    this.stateBytes += stateLength(state)
-    const length = stateLength(state) - FRAME_BYTES
-    this.writeState(seq, state, this.log.append(length, 1))
-    this.log.group.isRevertible = false
-    return this.log.group
+    const at = this.log.append(stateLength(state) - FRAME_BYTES, 1)
+    const { group } = this.log
+    this.table.find(seq)
+    this.noteBefore(group, seq)
+    this.replaceState(seq, state)
+    this.writeState(seq, state, at)
+    return group
   }
 
   /**
@@ -160,10 +190,14 @@ class Store {
    * @throws FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
    */
   record (seq) {
-    this.table.find(seq)
-    const { segment, offset, length } = this.table
-    const { log } = this
-    if (segment > log.segment || (segment === log.segment && offset >= log.offset)) log.commitNow(false)
+    const { log, table } = this
+    table.find(seq)
+    if (table.segment > log.segment || (table.segment === log.segment && table.offset >= log.offset)) {
+      log.commitNow(false)
+      // it is where it was if that failed
+      table.find(seq)
+    }
+    const { segment, offset, length } = table
     let record
     try {
       record = this.reader.record(segment, offset, length)
@@ -178,7 +212,11 @@ class Store {
 
   /** A copy of a job's payload. Throws as record(). */
   payload (seq) {
-    return Buffer.from(format.payloadOf(this.record(seq)))
+    const record = this.record(seq)
+    const start = format.payloadStart(record)
+    const payload = Buffer.allocUnsafe(record.length - start)
+    record.copy(payload, 0, start)
+    return payload
   }
 
   /** Writes all to the disk and ends the log; then another process may open it. Rejects with FAIRLANE_ERR_IO. */
@@ -201,12 +239,12 @@ class Store {
     const record = this.record(seq)
     const state = this.states.get(seq)
     const stateBytes = state === undefined ? 0 : stateLength(state) - FRAME_BYTES
-    const { segment, offset } = table
     const at = log.append(record.length + stateBytes, state === undefined ? 1 : 2)
     const { group } = log
     group.buffer.set(record, at)
     if (state !== undefined) this.writeState(seq, state, at + record.length)
-    group.moved.push(seq, segment, offset)
+    table.find(seq)
+    this.noteBefore(group, seq)
     this.place(seq, group.segment, group.start + at, record.length)
     return group
   }
@@ -221,8 +259,20 @@ class Store {
     return this.log.segments.get(id)
   }
 
-  forget (seq) {
+  finish (seq, group) {
     this.table.find(seq)
+    this.noteBefore(group, seq)
+    this.forget(seq)
+  }
+
+  /** How it was with a job that was just looked up, in case the group can not be written. */
+  noteBefore (group, seq) {
+    const { segment, offset, length } = this.table
+    group.before.push(seq, segment, offset, length, this.states.size === 0 ? undefined : this.states.get(seq))
+  }
+
+  /** Takes out the job that was just looked up. */
+  forget (seq) {
     this.segmentOf(this.table.segment).liveCount--
     this.table.delete(seq)
     if (this.states.size > 0) this.forgetState(seq)
@@ -233,6 +283,21 @@ class Store {
     if (state === undefined) return
     this.states.delete(seq)
     this.stateBytes -= stateLength(state)
+  }
+
+  replaceState (seq, state) {
+    this.forgetState(seq)
+    if (state === undefined) return
+    this.states.set(seq, state)
+    this.stateBytes += stateLength(state)
+  }
+
+  writeAck (seq, count, at) {
+    const { group } = this.log
+    group.buffer[at] = ACK
+    format.writeSeq(group.buffer, seq, at + 1)
+    group.buffer.writeUInt32LE(count, at + 7)
+    group.ackAt = at
   }
 
   writeState (seq, { isDead, attempts, notBefore, error = '' }, at) {
@@ -254,24 +319,34 @@ class Store {
     this.owner.settled(group)
   }
 
-  /** A group was not written, and the log goes on: as if it had not been encoded. */
-  revert ({ firstSeq, endSeq, moved }) {
-    for (let seq = firstSeq; seq < endSeq; seq++) this.forget(seq)
-    for (let i = 0; i < moved.length; i += 3) {
-      this.table.find(moved[i])
-      this.place(moved[i], moved[i + 1], moved[i + 2], this.table.length)
+  /** A group was not written, and the log goes on: as if it had not been encoded. Those behind it were reverted already. */
+  revert ({ firstSeq, endSeq, before }) {
+    const { table } = this
+    for (let i = before.length - 5; i >= 0; i -= 5) {
+      const [seq, segment, offset, length, state] = before.slice(i, i + 5)
+      const wasFinished = !table.find(seq)
+      if (!wasFinished) this.segmentOf(table.segment).liveCount--
+      table.set(seq, segment, offset, length)
+      this.segmentOf(segment).liveCount++
+      this.replaceState(seq, state)
+      if (wasFinished) this.owner.unfinished?.(seq)
+    }
+    for (let seq = firstSeq; seq < endSeq; seq++) {
+      table.find(seq)
+      this.forget(seq)
     }
   }
 
   failed (err) {
     this.owner.failed(err)
-    this.release()
+    // whoever closes the queue is told
+    this.release().catch(() => {})
   }
 
   release () {
     if (this.released === undefined) {
       this.reader.close()
-      this.released = this.held.release()
+      this.released = this.held.release().catch(err => { throw ioError(err) })
     }
     return this.released
   }
@@ -285,7 +360,7 @@ function tooLarge (what, bytes, max) {
 async function removeStore (folder, { files, lock }) {
   let held
   try {
-    const names = files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || name === CLOSED_NAME)
+    const names = files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || name === CLOSED_NAME || name === RESERVE_NAME)
     if (names.length > 0) held = await lock(folder)
     // the oldest segment first: what a crash leaves of it can not be taken for a whole log
     for (const name of names.sort()) files.remove(join(folder, name))

@@ -27,6 +27,22 @@ const damages = {
     copy.copy(copy, at, random.below(bytes.length))
     return copy
   },
+  'a frame is another': (bytes, random, id) => {
+    const frames = framesIn(bytes, id)
+    const [{ at }, from] = [random.pick(frames), random.pick(frames)]
+    const copy = Buffer.from(bytes)
+    copy.copy(copy, at, from.at, from.end)
+    return copy
+  },
+  'a frame is missing': (bytes, random, id) => {
+    const { at, end } = random.pick(framesIn(bytes, id))
+    return Buffer.concat([bytes.subarray(0, at), bytes.subarray(end)])
+  },
+  'there are several faults': (bytes, random) => {
+    const copy = Buffer.from(bytes)
+    for (let i = 0; i < 5; i++) copy[random.below(copy.length)] ^= 1 << random.below(8)
+    return copy
+  },
   'there is more at the end': (bytes, random) => Buffer.concat([bytes, Buffer.alloc(random.below(200) + 1, random.below(256))]),
   'it is text': () => Buffer.from('This is the file of somebody else, and longer than a header.')
 }
@@ -39,12 +55,34 @@ describe('damage', function () {
       for (let seed = base; seed < base + ROUNDS; seed++) {
         const random = seeded(seed)
         const { disk, numbers } = await closedQueue(random)
-        const file = random.pick(disk.list(FOLDER).filter(name => name !== 'closed'))
+        const file = random.pick(segmentsOf(disk))
         const { file: inode } = at(disk, file)
-        const bytes = damage(inode.bytes, random)
+        const bytes = damage(inode.bytes, random, parseInt(file))
         if (bytes.equals(inode.bytes)) continue
+        const whole = numbersInWhole(disk, file, bytes)
         inode.bytes = inode.durable = bytes
-        await checkDamaged(disk, numbers, `SEED=${seed} ${file}`)
+        await checkDamaged(disk, numbers, `SEED=${seed} ${file}`, whole)
+      }
+    })
+
+    it(`is not taken for anything that no crash leads to, of a queue that was not closed: ${name}`, async () => {
+      for (let seed = base; seed < base + ROUNDS; seed++) {
+        const random = seeded(seed)
+        const disk = new SimulatedDisk()
+        const queue = await openOn(disk, { ack: random.pick(['disk', 'os']) })
+        const history = new History([], 'os')
+        await work(queue, history, random, 80, 1)
+        const killed = disk.afterKill()
+        await queue.close()
+        const file = random.pick(segmentsOf(killed).filter(name => at(killed, name).file.bytes.length > 32))
+        const { file: inode } = at(killed, file)
+        inode.bytes = inode.durable = damage(inode.bytes, random, parseInt(file))
+        const opened = await openOn(killed).catch(err => {
+          assert.equal(err.code, 'FAIRLANE_ERR_CORRUPT', `SEED=${seed} ${file}: ${err.stack}`)
+        })
+        if (opened === undefined) continue
+        history.check(await numbersIn(opened), 0, history.calls.length, `SEED=${seed} ${file}`)
+        await opened.close()
       }
     })
   }
@@ -53,7 +91,7 @@ describe('damage', function () {
     for (let seed = base; seed < base + ROUNDS; seed++) {
       const random = seeded(seed)
       const { disk, numbers } = await closedQueue(random)
-      disk.remove(`${FOLDER}/${random.pick(disk.list(FOLDER).filter(name => name !== 'closed'))}`)
+      disk.remove(`${FOLDER}/${random.pick(segmentsOf(disk))}`)
       await checkDamaged(disk, numbers, `SEED=${seed}`)
     }
   })
@@ -62,7 +100,7 @@ describe('damage', function () {
     for (let seed = base; seed < base + ROUNDS / 4; seed++) {
       const random = seeded(seed)
       const { disk, numbers } = await closedQueue(random)
-      const names = disk.list(FOLDER).filter(name => name !== 'closed').sort()
+      const names = segmentsOf(disk)
       const { file } = at(disk, random.pick(names))
       const fd = disk.create(`${FOLDER}/${format.segmentName(parseInt(names.at(-1)) + 1)}`)
       disk.write(fd, file.bytes, 0, file.bytes.length, 0)
@@ -105,13 +143,17 @@ describe('damage', function () {
   })
 
   it('of a version that is not known is not repaired', async () => {
-    const { disk } = await closedQueue(seeded(1))
-    const [name] = disk.list(FOLDER).sort()
-    const { file } = at(disk, name)
-    file.bytes.writeUInt32LE(2, 8)
-    file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(0, 28)), 28)
-    for (const repair of [false, true]) {
-      await assert.rejects(openOn(disk, { repair }), { code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${name}`, offset: repair || name ? 8 : 0 })
+    for (const version of [1, 3]) {
+      const { disk } = await closedQueue(seeded(1))
+      const [name] = segmentsOf(disk)
+      const { file } = at(disk, name)
+      file.bytes.writeUInt32LE(version, 8)
+      file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(0, 28)), 28)
+      for (const repair of [false, true]) {
+        await assert.rejects(openOn(disk, { repair }), {
+          code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${name}`, offset: 8, message: new RegExp(`version ${version}, and this is 2`)
+        })
+      }
     }
   })
 
@@ -124,7 +166,7 @@ describe('damage', function () {
       const { file } = at(disk, '0000000001.log')
       spoil(file.bytes)
       const end = 32 + file.bytes.readUInt32LE(32)
-      file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(32 + 8, end), 1), 32 + 4)
+      file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(32 + 8, end), format.seedOf(1, 32)), 32 + 4)
       await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT' })
     }
   })
@@ -177,7 +219,7 @@ describe('damage', function () {
 
   it('is said to be so if all segments are missing', async () => {
     const { disk } = await closedQueue(seeded(4))
-    for (const name of disk.list(FOLDER)) if (name !== 'closed') disk.remove(`${FOLDER}/${name}`)
+    for (const name of segmentsOf(disk)) disk.remove(`${FOLDER}/${name}`)
     await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT' })
     const queue = await openOn(disk, { repair: true })
     assert.deepEqual(await numbersIn(queue), [])
@@ -195,7 +237,7 @@ describe('damage', function () {
 async function closedQueue (random) {
   const disk = new SimulatedDisk()
   const queue = await openOn(disk, { ack: 'os' })
-  await work(queue, new History(), random, 80, 1)
+  await work(queue, new History([], 'os'), random, 80, 1)
   await queue.push(payload(1e6, 20))
   await queue.close()
   const again = await openOn(disk)
@@ -205,7 +247,7 @@ async function closedQueue (random) {
 }
 
 /** A damaged queue does not open, unless nothing is lost; repaired, it has payloads that were pushed, and opens again. */
-async function checkDamaged (disk, numbers, message) {
+async function checkDamaged (disk, numbers, message, whole) {
   const opened = await openOn(disk.afterKill()).catch(() => undefined)
   if (opened !== undefined) {
     assert(opened.recovered.cut !== undefined, message)
@@ -223,12 +265,44 @@ async function checkDamaged (disk, numbers, message) {
   const { dropped } = queue.recovered
   assert(dropped.length > 0, message)
   const repaired = await numbersIn(queue)
+  if (whole !== undefined) assert.deepEqual(repaired, whole, message)
   await queue.push(payload(1e6 + 1, 20))
   await queue.close()
   const again = await openOn(disk)
   assert.deepEqual((await again.pop(Infinity)).map(numberOf), [...repaired, 1e6 + 1], message)
   assert.deepEqual(again.recovered.dropped, [], message)
   await again.close()
+}
+
+/** The numbers of the payloads that are alive by the frames which damage to a file leaves as they were, and where they were. */
+function numbersInWhole (disk, damaged, bytes) {
+  const alive = new Map()
+  for (const name of segmentsOf(disk)) {
+    const { file } = at(disk, name)
+    for (const { at, end } of framesIn(file.bytes, parseInt(name))) {
+      if (name === damaged && !file.bytes.subarray(at, end).equals(bytes.subarray(at, end))) continue
+      format.visitRecords(file.bytes, at, {
+        push: (seq, kind, at, length) => alive.set(seq, numberOf(format.payloadOf(file.bytes.subarray(at, at + length)))),
+        ack: (seq, count) => { while (count-- > 0) alive.delete(seq + count) },
+        state: () => {},
+        trim: () => {}
+      })
+    }
+  }
+  return [...alive.keys()].sort((a, b) => a - b).map(seq => alive.get(seq))
+}
+
+function framesIn (bytes, id) {
+  const frames = []
+  for (let at = 32; at < bytes.length; at = frames.at(-1).end) {
+    assert(format.isFrameAt(bytes, at, id))
+    frames.push({ at, end: at + bytes.readUInt32LE(at) })
+  }
+  return frames
+}
+
+function segmentsOf (disk) {
+  return disk.list(FOLDER).filter(name => name.endsWith('.log')).sort()
 }
 
 function at (disk, name) {

@@ -14,6 +14,10 @@ class File {
     this.durable = Buffer.alloc(0)
     this.changes = [] // { at, data } or { length }
   }
+
+  copied () {
+    return Object.assign(new File(), { bytes: this.bytes, durable: this.durable, changes: [...this.changes] })
+  }
 }
 
 class SimulatedDisk {
@@ -24,6 +28,7 @@ class SimulatedDisk {
     this.steps = 0
     this.beforeStep = () => {} // called before each call that changes something, with (kind, path)
     this.fault = () => undefined // (kind, path) → an error to fail with, or 'short'
+    this.capacity = Infinity // how many bytes all files may have
     this.makeFolder = this.makeFolder.bind(this)
   }
 
@@ -78,6 +83,9 @@ class SimulatedDisk {
     this.step('write', path)
     const fault = this.check('write', path)
     if (fault !== undefined) length = Math.max(1, length >> 1)
+    const room = this.capacity - this.usedBytes + file.bytes.length - position
+    if (room <= 0) throw systemError('ENOSPC')
+    length = Math.min(length, room)
     const data = Buffer.from(buffer.subarray(offset, offset + length))
     file.changes.push({ at: position, data })
     file.bytes = written(file.bytes, position, data)
@@ -142,22 +150,47 @@ class SimulatedDisk {
   afterPowerLoss (random) {
     // a disk that loses all, or nothing, is as legal as one in between
     const keep = random.pick([0, 0.2, 0.5, 0.8, 1])
-    return this.copied(
-      file => random.chance(0.3) && keep === 1 ? file.bytes : survivors(file, keep, random),
-      folder => {
-        const names = new Map(folder.durable)
-        for (const { name, file } of folder.changes) {
-          if (!random.chance(keep)) continue
-          if (file === undefined) names.delete(name)
-          else names.set(name, file)
-        }
-        return names
-      })
+    const disk = new SimulatedDisk()
+    for (const [path, folder] of this.folders) {
+      const names = new Map(folder.durable)
+      for (const { name, file } of folder.changes) {
+        if (!random.chance(keep)) continue
+        if (file === undefined) names.delete(name)
+        else names.set(name, file)
+      }
+      for (const [name, file] of names) {
+        const copy = new File()
+        copy.bytes = copy.durable = random.chance(0.3) && keep === 1 ? file.bytes : survivors(file, keep, random)
+        names.set(name, copy)
+      }
+      disk.folders.set(path, { names, durable: new Map(names), changes: [] })
+    }
+    return disk
   }
 
-  /** What is there when only the process has died. */
+  /** What is there when only the process has died: what was not synced still is not. */
   afterKill () {
-    return this.copied(file => file.bytes, folder => folder.names)
+    const disk = new SimulatedDisk()
+    const copies = new Map()
+    const copyOf = file => {
+      if (file !== undefined && !copies.has(file)) copies.set(file, file.copied())
+      return copies.get(file)
+    }
+    const copied = names => new Map([...names].map(([name, file]) => [name, copyOf(file)]))
+    for (const [path, { names, durable, changes }] of this.folders) {
+      disk.folders.set(path, {
+        names: copied(names), durable: copied(durable), changes: changes.map(({ name, file }) => ({ name, file: copyOf(file) }))
+      })
+    }
+    return disk
+  }
+
+  get usedBytes () {
+    let bytes = 0
+    for (const { names } of this.folders.values()) {
+      for (const file of names.values()) bytes += file.bytes.length
+    }
+    return bytes
   }
 
   get openCount () {
@@ -165,19 +198,6 @@ class SimulatedDisk {
   }
 
   // private from here on
-
-  copied (bytesOf, namesOf) {
-    const disk = new SimulatedDisk()
-    for (const [path, folder] of this.folders) {
-      const names = new Map([...namesOf(folder)].map(([name, file]) => {
-        const copy = new File()
-        copy.bytes = copy.durable = bytesOf(file)
-        return [name, copy]
-      }))
-      disk.folders.set(path, { names, durable: new Map(names), changes: [] })
-    }
-    return disk
-  }
 
   describe (path, file) {
     const fd = this.nextDescriptor++

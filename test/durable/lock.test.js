@@ -5,17 +5,17 @@ const { spawn, execFileSync } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
-const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const { lock } = require('../../lib/durable/lock')
 const { root } = require('../support/child')
+const { temporaryFolder } = require('../support/folders')
 
 const LOCKED = { code: 'FAIRLANE_ERR_LOCKED' }
 
 describe('the lock of a folder', () => {
   let folder
 
-  beforeEach(() => { folder = fs.mkdtempSync(join(tmpdir(), 'fairlane-')) })
+  beforeEach(() => { folder = temporaryFolder() })
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
   for (const platform of ['linux', 'darwin']) {
@@ -58,6 +58,20 @@ describe('the lock of a folder', () => {
     assert.equal(execFileSync('unshare', unshare, { encoding: 'utf8' }).trim(), 'FAIRLANE_ERR_LOCKED')
     await held.release()
     assert.equal(execFileSync('unshare', unshare, { encoding: 'utf8' }).trim(), 'locked')
+  }).timeout(20000)
+
+  it('is had by a process in a container, which has the folder as a volume under another path, until that is killed', async function () {
+    if (!canUnshare()) this.skip()
+    const script = `require(${JSON.stringify(join(root, 'lib/durable/lock'))}).lock('/mnt').then(() => { console.log('held'); setInterval(() => {}, 1000) })`
+    const holder = spawn('unshare', ['--net', '--pid', '--ipc', '--uts', '--mount', '--fork', '--kill-child', 'sh', '-c',
+      'mount --bind "$0" /mnt && exec "$@"', folder, process.execPath, '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(holder.stdout, 'data')
+    await assert.rejects(lock(folder), LOCKED)
+    holder.kill('SIGKILL')
+    await once(holder.stdout, 'close')
+    const held = await lock(folder)
+    await held.release()
+    assert.deepEqual(fs.readdirSync(folder), [])
   }).timeout(20000)
 
   it('takes a folder whose path is longer than the name of a socket may be', async () => {

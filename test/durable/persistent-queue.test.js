@@ -2,9 +2,9 @@
 
 const assert = require('node:assert')
 const fs = require('node:fs')
-const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const { PersistentQueue } = require('../../lib/durable')
+const { temporaryFolder } = require('../support/folders')
 
 const text = buffers => buffers.map(String)
 
@@ -14,7 +14,7 @@ describe('PersistentQueue', () => {
   let queue
 
   beforeEach(() => {
-    folder = fs.mkdtempSync(join(tmpdir(), 'fairlane-'))
+    folder = temporaryFolder()
     path = join(folder, 'deep', 'queue')
     queue = undefined
   })
@@ -251,6 +251,18 @@ describe('PersistentQueue', () => {
     assert(!fs.existsSync(path))
     await open()
     assert.equal(queue.length, 0)
+  })
+
+  it('opens beside folders in its own, but for one in the place of a segment', async () => {
+    await open()
+    await queue.push(Buffer.from('a'))
+    await queue.close()
+    fs.rmSync(join(path, 'reserve'))
+    for (const name of ['reserve', 'other', '0000000002.log']) fs.mkdirSync(join(path, name))
+    await assert.rejects(PersistentQueue.open(path), ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.code === 'EISDIR')
+    fs.rmdirSync(join(path, '0000000002.log'))
+    await open()
+    assert.deepEqual(text(await queue.pop(2)), ['a'])
   })
 
   it('cuts off what a crash left half written', async () => {

@@ -3,7 +3,8 @@
 const assert = require('node:assert')
 const { openStore } = require('../../lib/durable/store')
 const format = require('../../lib/durable/format')
-const { SimulatedDisk } = require('./disk')
+const { seeded } = require('../support/random')
+const { SimulatedDisk, systemError } = require('./disk')
 const { FOLDER, unlocked } = require('./history')
 
 const owner = { safe () {}, settled () {}, failed () {} }
@@ -31,6 +32,20 @@ describe('the store of jobs', () => {
   const push = (text, type, isFront) => {
     store.push([Buffer.from(text)], type, isFront)
     return store.nextSeq - 1
+  }
+
+  /** All that is known of the live jobs, and what is counted of them. */
+  const contents = () => {
+    const jobs = []
+    const liveCounts = new Map()
+    for (let seq = store.table.next(1, store.nextSeq); seq < store.nextSeq; seq = store.table.next(seq + 1, store.nextSeq)) {
+      jobs.push([seq, String(store.payload(seq)), store.states.get(seq)])
+      store.table.find(seq)
+      liveCounts.set(store.table.segment, (liveCounts.get(store.table.segment) ?? 0) + 1)
+    }
+    for (const [id, { liveCount }] of store.log.segments) assert.equal(liveCount, liveCounts.get(id) ?? 0, `segment ${id}`)
+    assert.equal(store.table.size, jobs.length)
+    return { jobs, bytes: store.table.bytes, stateBytes: store.stateBytes, statesCount: store.states.size }
   }
 
   it('keeps types, and which jobs were put to the front', async () => {
@@ -96,6 +111,27 @@ describe('the store of jobs', () => {
     assert.equal(store.log.nextSegment, 2)
   })
 
+  it('has all as it was if several groups can not be written', async () => {
+    const seqs = [push('a'), push('b'), push('c')]
+    store.setState(seqs[1], FAILED)
+    await store.log.flush()
+    const before = contents()
+    store.setState(seqs[0], FAILED)
+    store.setState(seqs[1], DEAD)
+    store.move(seqs[1])
+    push('x'.repeat(3000))
+    push('y'.repeat(3000))
+    store.ackAll([seqs[0], seqs[1]])
+    push('z'.repeat(3000))
+    store.ack(seqs[2])
+    disk.fault = kind => kind === 'write' ? new Error('full') : undefined
+    await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
+    disk.fault = () => undefined
+    assert.deepEqual(contents(), before)
+    await reopen()
+    assert.deepEqual(contents(), before)
+  })
+
   it('forgets the state of a job that a repair could not keep', async () => {
     const seq = push('a')
     await store.log.flush()
@@ -114,6 +150,63 @@ describe('the store of jobs', () => {
     assert.equal(String(store.payload(seq)), 'a')
   })
 
+  it('has no job that finished while it was moved, whenever a crash comes', async () => {
+    const seqs = Array.from({ length: 30 }, (_, i) => push(`${i} `.padEnd(100), 'x'))
+    push('y'.repeat(3000))
+    await store.log.flush()
+    const finished = new Set()
+    const images = []
+    disk.beforeStep = () => {
+      const gone = [...finished]
+      images.push(...[disk.afterKill(), disk.afterPowerLoss(seeded(images.length))].map(disk => ({ disk, gone })))
+    }
+    // it would begin by itself too, when all in a segment is finished
+    store.compactor.isStopped = true
+    const clearing = store.compactor.clear(1)
+    for (let i = 0; i < seqs.length; i++) {
+      // by turns: at once after the step that moves it, a turn later, when it is on the disk
+      const { promise } = store.ack(seqs[i])
+      await [undefined, promise, store.log.flush()][i % 3]
+      await promise
+      finished.add(seqs[i])
+      await new Promise(setImmediate)
+    }
+    await clearing
+    assert(images.length > 20)
+    for (const { disk, gone } of images) {
+      const again = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os' }, { files: disk, lock: unlocked }, owner)
+      for (const seq of gone) assert(!again.table.find(seq), `${seq} is back`)
+      await again.close()
+    }
+  })
+
+  it('lets a tenant who does not work keep the space of its own jobs only', async () => {
+    const waiting = []
+    const running = []
+    let most = 0
+    for (let i = 0; i < 2000; i++) {
+      if (i % 20 === 0) waiting.push(push(`${i}`.padEnd(100), 'paused'))
+      running.push(push('x'.repeat(200), 'working'))
+      if (running.length > 3) store.ack(running.shift())
+      await store.log.flush()
+      await new Promise(setImmediate)
+      most = Math.max(most, store.log.bytes - 2 * store.liveBytes)
+    }
+    assert(most < 4 * 4096, `${most} bytes more than twice the live jobs`)
+    assert(store.log.segments.size > 4)
+    await reopen()
+    assert.deepEqual(waiting.map(seq => parseInt(store.payload(seq))), waiting.map((_, i) => 20 * i))
+  })
+
+  it('finds a job whose move can not be written where it was', async () => {
+    const seqs = [push('a'), push('b'.repeat(4000))]
+    await store.log.flush()
+    store.move(seqs[0])
+    disk.fault = kind => kind === 'create' ? systemError('EIO') : undefined
+    assert.equal(String(store.payload(seqs[0])), 'a')
+    disk.fault = () => undefined
+  })
+
   it('moves many bytes in several goes, as long as the log can be written', async () => {
     await reopen({ segmentBytes: 1 << 22 })
     const seqs = Array.from({ length: 50 }, () => push('x'.repeat(1e5)))
@@ -122,9 +215,12 @@ describe('the store of jobs', () => {
     await store.compactor.rewriteBefore(id)
     assert(!store.log.segments.has(1))
     assert.equal(store.payload(seqs[39]).length, 1e5)
-    const clearing = store.compactor.clear(store.compactor.oldest())
+    const clearing = store.compactor.clear(store.compactor.oldest)
     store.log.fail(new Error('gone'))
     await assert.rejects(clearing, { code: 'FAIRLANE_ERR_IO' })
+    store.log.fail(new Error('gone again'))
+    assert.equal(store.log.error.cause.message, 'gone')
+    await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
   })
 
   it('refuses a type that is too long', () => {

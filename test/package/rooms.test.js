@@ -43,11 +43,13 @@ const rooms = {
   ],
   'lib/durable/store.js': [
     'node:path', 'lib/errors.js', 'lib/durable/compaction.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/reader.js',
-    'lib/durable/recovery.js'
+    'lib/durable/recovery.js', 'lib/durable/reserve.js'
   ],
   'lib/durable/compaction.js': ['node:path', 'lib/durable/format.js', 'lib/durable/log.js'],
   'lib/durable/recovery.js': ['node:path', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/table.js'],
-  'lib/durable/log.js': ['node:path', 'lib/errors.js', 'lib/durable/format.js'],
+  'lib/durable/log.js': ['node:path', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/reserve.js', 'lib/durable/turns.js'],
+  'lib/durable/reserve.js': ['node:crypto', 'node:path'],
+  'lib/durable/turns.js': [],
   'lib/durable/reader.js': ['node:path', 'lib/durable/format.js'],
   'lib/durable/format.js': ['node:zlib'],
   'lib/durable/table.js': [],

@@ -14,12 +14,12 @@ module.exports = { root, node, tool }
  * Runs Node with these arguments.
  *
  * @param {string[]} args
- * @param {{ cwd?: string, timeoutMs?: number }} [options]
+ * @param {{ cwd?: string, timeoutMs?: number, env?: object }} [options] `env`: variables beside those of this process
  * @returns {Promise<{ code: number | string, stdout: string, stderr: string }>} `code` is 'timeout' if it had to be killed
  */
-function node (args, { cwd = root, timeoutMs = 60000 } = {}) {
+function node (args, { cwd = root, timeoutMs = 60000, env } = {}) {
   return new Promise(resolve => {
-    const options = { cwd, env: plainEnvironment(), timeout: timeoutMs, maxBuffer: 64 << 20 }
+    const options = { cwd, env: { ...plainEnvironment(), ...env }, timeout: timeoutMs, maxBuffer: 64 << 20 }
     execFile('env', ['-u', 'NODE_OPTIONS', process.execPath, ...args], options, (err, stdout, stderr) => {
       resolve({ code: exitCode(err), stdout, stderr })
     })
