@@ -14,10 +14,10 @@ const { Lanes } = require('./lists/lanes')
 const { Window } = require('./lists/window')
 const { Mapping } = require('./map')
 const {
-  isLaneScheduler, readAddOptions, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions
+  isLaneScheduler, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions, readType
 } = require('./options')
 const { StallWatch } = require('./stall')
-const { Desk } = require('./ticket')
+const { Desk, Stub } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
@@ -27,6 +27,8 @@ const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
 // The name of a method for facades (compat) only: what may start, starts before it returns.
 const START_NOW = Symbol('startNow')
+// The same for facades that keep jobs elsewhere (durable): what they need beside the public methods.
+const BACKSTAGE = Symbol('backstage')
 
 /** What checkInvariants() looks at; no part of the API. */
 let inside
@@ -498,6 +500,44 @@ class Queue extends Emitter {
     this.#dispatch.startNow()
   }
 
+  /**
+   * A facade puts numbers, or whatever, into the list, and is told how they end by one function.
+   * @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that end while they run, or waited too long
+   */
+  [BACKSTAGE] (whenSettled) {
+    const stub = new Stub(this.#desk, whenSettled)
+    return {
+      deadlines: this.#desk.deadlines,
+      refuse: type => this.#admission.refuse(type),
+      place: (type, payload, atHead, maxWaitMs) => this.#place(type, payload, atHead, maxWaitMs, stub),
+      withdraw: take => this.#withdraw(take),
+      close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
+      call: fn => this.#dispatch.call(fn)
+    }
+  }
+
+  /** Puts a job into the list that is not to be refused. Unless it has to, it takes no more room than the list's own. */
+  #place (type, payload, atHead, maxWaitMs, stub) {
+    this.#dispatch.accept()
+    if (maxWaitMs === Infinity && !this.#keepsContext) {
+      this.#list[atHead ? 'unshift' : 'push'](type, payload, stub)
+    } else {
+      const ticket = this.#desk.issue((err, result) => stub.whenSettled(payload, err, result), { maxWaitMs })
+      this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+    }
+  }
+
+  /** Cancels waiting jobs without a word. @param {(list: object) => object} take @returns {any[]} their payloads, in order */
+  #withdraw (take) {
+    const payloads = []
+    this.#dispatch.cancel(() => {
+      const removed = take(this.#list)
+      removed.forEach(payload => payloads.push(payload))
+      return { size: removed.size, forEach: visit => removed.forEach(visit), take: () => false }
+    })
+    return payloads
+  }
+
   #readType (type, method) {
     if (this.#scheduler === null) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: a queue without a scheduler has no types`)
@@ -517,24 +557,6 @@ class Queue extends Emitter {
     this.#stallWatch.end()
     if (this.#drain !== null) this.#dispatch.call(this.#drain)
     if (this.listenerCount('drain') > 0) this.#dispatch.call(() => this.emit('drain'))
-  }
-}
-
-/** @returns the callback, or undefined if there is none */
-function readCallback (callback) {
-  if (callback !== undefined && typeof callback !== 'function') {
-    throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
-  }
-  return callback
-}
-
-function readType (type) {
-  if (typeof type === 'string') return type
-  if (typeof type === 'symbol') throw typeError('FAIRLANE_ERR_TYPE', 'a Symbol can not be a type')
-  try {
-    return String(type)
-  } catch (cause) {
-    throw Object.assign(typeError('FAIRLANE_ERR_TYPE', 'the type can not be made into a string'), { cause })
   }
 }
 
@@ -593,4 +615,4 @@ function afterConfigure (scheduler, listener) {
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
 }
 
-module.exports = { Queue, START_NOW, inside }
+module.exports = { Queue, START_NOW, BACKSTAGE, inside }

@@ -1,0 +1,125 @@
+'use strict'
+
+// Pushes from the call to the moment when they are safe. At most `maxInflightOps` are written and not acknowledged; those beyond
+// have their place in the queue, and their bytes in memory, and are written when it is their turn.
+
+/** A job that is not written yet. It stands in the queue where others have their number. */
+class HeldJob {
+  constructor (type, bytes, atHead) {
+    this.type = type
+    this.bytes = bytes
+    this.atHead = atHead
+    this.seq = 0 // 0: not written
+    this.promise = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }))
+  }
+}
+
+class Intake {
+  /**
+   * @param {object} store
+   * @param {number} maxInflightOps
+   * @param {(seq: number) => void} whenReverted called if a job could not be written though the log goes on
+   */
+  constructor (store, maxInflightOps, whenReverted) {
+    this.store = store
+    this.maxInflightOps = maxInflightOps
+    this.whenReverted = whenReverted
+    this.inflightCount = 0
+    this.unsafe = new Map() // seq → promise of its number, for jobs that are not safe yet
+    this.held = new Set() // HeldJobs and functions, in order
+    this.heldCount = 0
+    this.heldBytes = 0
+  }
+
+  /**
+   * @param {string | undefined} type
+   * @param {Buffer} bytes
+   * @param {boolean} atHead
+   * @returns {{ job: number | HeldJob, promise: Promise<number> }} what is to stand in the queue, and its number when it is safe
+   */
+  push (type, bytes, atHead) {
+    if (this.inflightCount < this.maxInflightOps) {
+      const seq = this.write(type, bytes, atHead)
+      return { job: seq, promise: this.unsafe.get(seq) }
+    }
+    const job = new HeldJob(type, bytes, atHead)
+    this.held.add(job)
+    this.heldCount++
+    this.heldBytes += bytes.length
+    return { job, promise: job.promise }
+  }
+
+  /** @returns {Promise<number> | undefined} undefined if the job is safe */
+  whenSafe (job) {
+    if (typeof job === 'object') return job.promise
+    return this.unsafe.get(job)
+  }
+
+  /** Takes back a job that has not been written. */
+  cancel (job, error) {
+    this.forget(job)
+    job.reject(error)
+  }
+
+  /** Calls fn when all that is held now is written, at once if nothing is. */
+  afterHeld (fn) {
+    if (this.heldCount === 0) fn()
+    else this.held.add(fn)
+  }
+
+  /** A group of the log is settled. */
+  settled (group) {
+    this.inflightCount -= group.pushesCount
+    for (const next of this.held) {
+      if (typeof next === 'function') {
+        this.held.delete(next)
+        next()
+      } else if (this.inflightCount < this.maxInflightOps) {
+        this.writeHeld(next)
+      } else {
+        return
+      }
+    }
+  }
+
+  /** The log has failed: what is held is lost. */
+  fail (error) {
+    for (const next of this.held) {
+      if (typeof next === 'object') this.cancel(next, error)
+    }
+    this.held.clear()
+  }
+
+  // private from here on
+
+  write (type, bytes, atHead) {
+    const { store, unsafe } = this
+    const group = store.push([bytes], type, atHead)
+    const seq = store.nextSeq - 1
+    this.inflightCount++
+    unsafe.set(seq, group.promise.then(() => {
+      unsafe.delete(seq)
+      return seq
+    }, err => {
+      unsafe.delete(seq)
+      this.whenReverted(seq)
+      throw err
+    }))
+    return seq
+  }
+
+  writeHeld (job) {
+    this.forget(job)
+    job.seq = this.write(job.type, job.bytes, job.atHead)
+    job.bytes = undefined
+    this.unsafe.get(job.seq).then(job.resolve, job.reject)
+  }
+
+  forget (job) {
+    this.held.delete(job)
+    this.heldCount--
+    this.heldBytes -= job.bytes.length
+  }
+}
+
+module.exports = { Intake, HeldJob }
