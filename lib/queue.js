@@ -510,7 +510,7 @@ class Queue extends Emitter {
       deadlines: this.#desk.deadlines,
       refuse: type => this.#admission.refuse(type),
       place: (type, payload, atHead, maxWaitMs) => this.#place(type, payload, atHead, maxWaitMs, stub),
-      withdraw: take => this.#withdraw(take),
+      withdraw: (take, visit) => this.#withdraw(take, visit),
       close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
       call: fn => this.#dispatch.call(fn)
     }
@@ -527,15 +527,17 @@ class Queue extends Emitter {
     }
   }
 
-  /** Cancels waiting jobs without a word. @param {(list: object) => object} take @returns {any[]} their payloads, in order */
-  #withdraw (take) {
-    const payloads = []
+  /**
+   * Cancels waiting jobs without a word.
+   * @param {(list: object) => object} take takes them out, and returns a list of them
+   * @param {(payload: any) => void} [visit] called for each, in order
+   */
+  #withdraw (take, visit = () => {}) {
     this.#dispatch.cancel(() => {
       const removed = take(this.#list)
-      removed.forEach(payload => payloads.push(payload))
-      return { size: removed.size, forEach: visit => removed.forEach(visit), take: () => false }
+      removed.forEach(payload => visit(payload))
+      return { size: removed.size, forEach: visitTicket => removed.forEach(visitTicket), take: () => false }
     })
-    return payloads
   }
 
   #readType (type, method) {

@@ -20,10 +20,10 @@ class DeadLetters {
     for (const [seq, { isDead }] of this.store.states) if (isDead) this.seqs.add(seq)
   }
 
-  /** Writes that a live job is dead. */
+  /** Writes that a live job is dead. @returns {object} the group that this is in */
   add (seq, attempts, err) {
     this.seqs.add(seq)
-    this.store.setState(seq, { isDead: true, attempts, notBefore: 0, error: errorText(err) })
+    return this.store.setState(seq, { isDead: true, attempts, notBefore: 0, error: errorText(err) })
   }
 
   /** @returns {object[]} what entryOf(seq) gives for each, with attempts and error; the oldest job first */

@@ -11,6 +11,7 @@ class HeldJob {
     this.atHead = atHead
     this.seq = 0 // 0: not written
     this.promise = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }))
+    this.written = new Promise(resolve => { this.tellWritten = resolve }) // or cancelled
   }
 }
 
@@ -18,7 +19,7 @@ class Intake {
   /**
    * @param {object} store
    * @param {number} maxInflightOps
-   * @param {(seq: number) => void} whenReverted called if a job could not be written though the log goes on
+   * @param {(job: number | HeldJob) => void} whenReverted called if a job could not be written though the log goes on
    */
   constructor (store, maxInflightOps, whenReverted) {
     this.store = store
@@ -49,16 +50,16 @@ class Intake {
     return { job, promise: job.promise }
   }
 
-  /** @returns {Promise<number> | undefined} undefined if the job is safe */
-  whenSafe (job) {
-    if (typeof job === 'object') return job.promise
-    return this.unsafe.get(job)
+  /** @returns {Promise<number> | undefined} undefined if the job, which is written, is safe */
+  whenSafe (seq) {
+    return this.unsafe.get(seq)
   }
 
   /** Takes back a job that has not been written. */
   cancel (job, error) {
     this.forget(job)
     job.reject(error)
+    job.tellWritten()
   }
 
   /** Calls fn when all that is held now is written, at once if nothing is. */
@@ -97,21 +98,28 @@ class Intake {
     const group = store.push([bytes], type, atHead)
     const seq = store.nextSeq - 1
     this.inflightCount++
-    unsafe.set(seq, group.promise.then(() => {
-      unsafe.delete(seq)
-      return seq
-    }, err => {
-      unsafe.delete(seq)
+    const safe = group.promise.then(() => seq, err => {
       this.whenReverted(seq)
       throw err
-    }))
+    })
+    // first of all that follows: nobody finds it safe before those who waited for it have been told
+    const forget = () => unsafe.delete(seq)
+    safe.then(forget, forget)
+    unsafe.set(seq, safe)
     return seq
   }
 
   writeHeld (job) {
+    const refusal = this.store.refusal(1, job.bytes.length, job.type)
+    if (refusal !== undefined) {
+      this.cancel(job, refusal)
+      this.whenReverted(job)
+      return
+    }
     this.forget(job)
     job.seq = this.write(job.type, job.bytes, job.atHead)
     job.bytes = undefined
+    job.tellWritten()
     this.unsafe.get(job.seq).then(job.resolve, job.reject)
   }
 

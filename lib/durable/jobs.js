@@ -81,6 +81,8 @@ class DurableQueue extends EventEmitter {
   #flushes
   #deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
   #reverted = new Set()
+  #unwritten = [] // { group, resolve } of attempts that the operating system does not have yet, in order
+  #watched // the newest group of the log that must not fail
 
   #counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0 }
   #drain = null
@@ -270,7 +272,7 @@ class DurableQueue extends EventEmitter {
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
     const retries = this.#retries.list().filter(({ seq }) => test(this.#entry(seq)))
-    const jobs = this.#stage.withdraw(list => list.remove(job => test(this.#entry(job))))
+    const jobs = this.#withdraw(list => list.remove(job => test(this.#entry(job))))
     return this.#cancel(jobs, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
@@ -286,7 +288,7 @@ class DurableQueue extends EventEmitter {
       throw typeError('FAIRLANE_ERR_ARGUMENT', 'clear: a queue without a scheduler has no types')
     }
     const retries = this.#listRetries(type)
-    const jobs = this.#stage.withdraw(list => type === undefined ? list.removeAll() : list.removeType(readType(type)))
+    const jobs = this.#withdraw(list => type === undefined ? list.removeAll() : list.removeType(readType(type)))
     const cause = reason === undefined ? undefined : { cause: reason }
     return this.#cancel(jobs, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
   }
@@ -377,10 +379,10 @@ class DurableQueue extends EventEmitter {
     const survey = new Survey()
     this.#store = await openStore(path, { ...jobs, observer: survey }, environment, {
       safe: () => {},
-      settled: group => this.#intake?.settled(group),
+      settled: group => this.#logged(group),
       failed: err => this.#failedLog(err)
     })
-    this.#intake = new Intake(this.#store, jobs.maxInflightOps, seq => this.#revert(seq))
+    this.#intake = new Intake(this.#store, jobs.maxInflightOps, job => this.#revert(job))
     this.#dead = new DeadLetters(this.#store)
     this.#retries = new Retries(this.#stage.deadlines, (seq, type) => this.#place(seq, type, true))
     const crashed = this.#recover(survey)
@@ -457,23 +459,42 @@ class DurableQueue extends EventEmitter {
   #start (job, done, slot) {
     const delivery = new Delivery(job, done, slot)
     this.#deliveries.set(job, delivery)
-    const safe = this.#intake.whenSafe(job)
-    if (safe === undefined) this.#attempt(delivery, job)
-    else safe.then(seq => this.#attempt(delivery, seq), () => delivery.giveBack())
+    if (idOf(job) === undefined) job.written.then(() => this.#whenWritten(delivery))
+    else this.#whenWritten(delivery)
   }
 
-  /** Writes the attempt; the jobs that are started in one turn share a write. */
+  #whenWritten (delivery) {
+    const seq = idOf(delivery.job)
+    const safe = this.#intake.whenSafe(seq)
+    if (safe !== undefined) safe.then(() => this.#attempt(delivery, seq), () => delivery.giveBack())
+    else if (seq === undefined) delivery.giveBack()
+    else this.#attempt(delivery, seq)
+  }
+
+  /** Writes the attempt; the jobs that are started in one turn share a write. They are run in the order in which they come here. */
   #attempt (delivery, seq) {
     delivery.seq = seq
     if (this.#isLost(delivery)) return
     const { attempts = 0, error } = this.#store.states.get(seq) ?? {}
     delivery.attempt = attempts + 1
-    const group = this.#store.setState(seq, { isDead: false, attempts: attempts + 1, notBefore: 0, error })
+    const group = this.#setState(seq, { attempts: attempts + 1, notBefore: 0, error })
     queueMicrotask(() => {
-      if (this.#isLost(delivery)) return
-      if (isWritten(group)) this.#run(delivery)
-      else group.promise.then(() => this.#run(delivery), () => delivery.giveBack())
+      if (isWritten(group) && this.#unwritten.length === 0) this.#run(delivery)
+      else new Promise(resolve => this.#unwritten.push({ group, resolve })).then(() => this.#run(delivery))
     })
+  }
+
+  /** The log has gone on. */
+  #logged (group) {
+    // repair writes before there is one
+    this.#intake?.settled(group)
+    if (this.#unwritten.length > 0) queueMicrotask(() => this.#runWritten())
+  }
+
+  #runWritten () {
+    while (this.#unwritten.length > 0 && (isWritten(this.#unwritten[0].group) || this.#error !== undefined)) {
+      this.#unwritten.shift().resolve()
+    }
   }
 
   #run (delivery) {
@@ -529,7 +550,7 @@ class DurableQueue extends EventEmitter {
     const { seq, attempt } = delivery
     if (attempt === 0) return
     const { error } = this.#store.states.get(seq)
-    this.#store.setState(seq, { isDead: false, attempts: attempt - 1, notBefore: this.#now(), error })
+    this.#setState(seq, { attempts: attempt - 1, notBefore: this.#now(), error })
     delivery.whenLate = () => {
       if (!this.#isOver && this.#error === undefined) this.#finish(seq)
     }
@@ -548,7 +569,7 @@ class DurableQueue extends EventEmitter {
     }
     const delayMs = this.#backoff(attempt, error)
     this.#counts.retried++
-    this.#store.setState(seq, { isDead: false, attempts: attempt, notBefore: this.#now() + delayMs, error: errorText(error) })
+    this.#setState(seq, { attempts: attempt, notBefore: this.#now() + delayMs, error: errorText(error) })
     this.#retries.add(seq, type, delayMs)
     this.#retries.settled(seq)
     this.#tell('retry', { id: seq, type, attempt, error, delayMs })
@@ -573,16 +594,29 @@ class DurableQueue extends EventEmitter {
   /** Makes a dead letter of a job. @returns {object} what `failed` is to be told */
   #bury (seq, type, attempt, error) {
     this.#counts.failed++
-    this.#dead.add(seq, attempt, error)
+    this.#watch(this.#dead.add(seq, attempt, error))
     this.#left(seq)
     return { id: seq, type, attempt, error }
   }
 
   /** Takes a job off the disk. */
   #finish (seq) {
-    this.#store.ack(seq)
+    this.#watch(this.#store.ack(seq))
     this.#left(seq)
     this.#hasRoom()
+  }
+
+  #setState (seq, { attempts, notBefore, error }) {
+    const group = this.#store.setState(seq, { isDead: false, attempts, notBefore, error })
+    this.#watch(group)
+    return group
+  }
+
+  /** What becomes of jobs has to be written: if it can not be, the queue closes. */
+  #watch (group) {
+    if (group === this.#watched) return
+    this.#watched = group
+    group.promise.catch(err => this.#store.log.fail(err.cause))
   }
 
   #left (seq) {
@@ -604,6 +638,12 @@ class DurableQueue extends EventEmitter {
   * #entries (waiting, retries) {
     for (const { payload } of waiting) yield this.#entry(payload)
     for (const { seq } of retries) yield this.#entry(seq)
+  }
+
+  #withdraw (take) {
+    const jobs = []
+    this.#stage.withdraw(take, job => jobs.push(job))
+    return jobs
   }
 
   /** Jobs were taken out of the queue for good. */
@@ -629,7 +669,9 @@ class DurableQueue extends EventEmitter {
     if (this.#error !== undefined) return Promise.reject(this.#error)
     if (this.closed) return Promise.reject(new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed'))
     if (!this.#dead.seqs.has(id)) return Promise.resolve(false)
-    return change().promise.then(() => true)
+    const group = change()
+    this.#watch(group)
+    return group.promise.then(() => true)
   }
 
   /** A job as users see it. */
@@ -675,24 +717,26 @@ class DurableQueue extends EventEmitter {
   }
 
   /** Jobs that could not be written stand in the queue: they go, all that failed together at once. */
-  #revert (seq) {
+  #revert (job) {
     if (this.#error !== undefined) return
     if (this.#reverted.size === 0) queueMicrotask(() => this.#removeReverted())
-    this.#reverted.add(seq)
+    this.#reverted.add(job)
   }
 
   #removeReverted () {
     const reverted = this.#reverted
     this.#reverted = new Set()
-    this.#stage.withdraw(list => list.remove(job => reverted.has(idOf(job))))
+    this.#stage.withdraw(list => list.remove(job => reverted.has(idOf(job) ?? job)))
     this.#counts.accepted -= reverted.size
-    for (const seq of reverted) this.#left(seq)
+    for (const job of reverted) if (typeof job === 'number') this.#left(job)
+    this.#emptied()
   }
 
   #failedLog (err) {
     this.#error = err
     if (this.#intake === undefined) return
     this.#intake.fail(err)
+    this.#runWritten()
     // not in the middle of what the log is about
     queueMicrotask(() => {
       warn('FAIRLANE_ERR_IO', `A durable queue closes, since its log failed. ${err.message}`)
