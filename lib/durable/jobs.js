@@ -10,7 +10,7 @@
 // Promises: a job whose push was acknowledged is run until it is done or dead, whatever crashes; it is run only when it is safe, and
 // never without its attempt being with the operating system; one that is done does not come back once that is written.
 
-const { EventEmitter } = require('node:events')
+const EventEmitter = require('eventemitter3')
 const fairlane = require('../../index')
 const { defer, rethrow } = require('../clock')
 const { FairlaneError, typeError, rangeError, describe, warn } = require('../errors')

@@ -39,7 +39,7 @@ const rooms = {
   'lib/testing/model.js': [],
   'lib/durable/index.js': ['lib/durable/jobs.js', 'lib/durable/persistent-queue.js'],
   'lib/durable/jobs.js': [
-    'node:events', 'index.js', 'lib/clock.js', 'lib/errors.js', 'lib/options.js', 'lib/queue.js', 'lib/durable/dead-letters.js',
+    'eventemitter3', 'index.js', 'lib/clock.js', 'lib/errors.js', 'lib/options.js', 'lib/queue.js', 'lib/durable/dead-letters.js',
     'lib/durable/delivery.js', 'lib/durable/files.js', 'lib/durable/flushes.js', 'lib/durable/format.js', 'lib/durable/intake.js',
     'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/retries.js', 'lib/durable/serialize.js', 'lib/durable/store.js',
     'lib/durable/survey.js'
