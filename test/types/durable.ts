@@ -35,7 +35,7 @@ async function useJobs (): Promise<void> {
     backoffMs: (attempt, error) => error === null ? 1 : attempt * 100,
     serialize: { encode: ({ url }: { url: string }) => Buffer.from(url), decode: (bytes: Buffer) => ({ url: String(bytes) }) }
   } satisfies DurableOptions<{ url: string }>
-  const queue = await durable(async ({ url }: { url: string }, done, { id, attempt, signal, type }) => {
+  const queue = await durable<{ url: string }, number>(async ({ url }, done, { id, attempt, signal, type }) => {
     const seen: [number, number, boolean, string | undefined] = [id, attempt, signal.aborted, type]
     return url.length + seen.length
   }, options)
