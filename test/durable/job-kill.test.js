@@ -42,7 +42,9 @@ describe('job queues whose process is killed', function () {
 
 /** One life of the child, until it has said so many lines, or ends. @returns {Promise<boolean>} whether it came to its end */
 async function live (args, { safe, ended, done, dead, attempts }, message, linesCount = Infinity) {
-  const child = spawn(process.execPath, [join(__dirname, 'killed-jobs.js'), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  // without the hooks of the coverage run, which take most of the time of many short lives
+  const command = ['-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'killed-jobs.js'), ...args]
+  const child = spawn('env', command, { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
   let count = 0
   child.stdout.on('data', data => {
