@@ -530,9 +530,9 @@ class Queue extends Emitter {
   /**
    * Cancels waiting jobs without a word.
    * @param {(list: object) => object} take takes them out, and returns a list of them
-   * @param {(payload: any) => void} [visit] called for each, in order
+   * @param {(payload: any) => void} visit called for each, in order
    */
-  #withdraw (take, visit = () => {}) {
+  #withdraw (take, visit) {
     this.#dispatch.cancel(() => {
       const removed = take(this.#list)
       removed.forEach(payload => visit(payload))

@@ -82,7 +82,10 @@ class Ticket {
   }
 }
 
-/** In the list in the place of tickets, for any number of jobs: each gets its ticket when it starts. */
+/**
+ * In the list in the place of tickets, for any number of jobs: each gets its ticket when it starts. Those that wait are cancelled
+ * without a word, so it needs no settle().
+ */
 class Stub {
   /** @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that have started */
   constructor (desk, whenSettled) {
@@ -102,8 +105,6 @@ class Stub {
   leave () {
     this.lane = this.block = undefined
   }
-
-  settle () {}
 }
 
 /** Issues the tickets of a queue, and ends their jobs when their time is up or their signal aborts. */

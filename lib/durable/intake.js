@@ -19,7 +19,8 @@ class Intake {
   /**
    * @param {object} store
    * @param {number} maxInflightOps
-   * @param {(job: number | HeldJob) => void} whenReverted called if a job could not be written though the log goes on
+   * @param {(job: number | HeldJob) => void} whenReverted given what stands in the queue for a job
+   *   that could not be written
    */
   constructor (store, maxInflightOps, whenReverted) {
     this.store = store
@@ -40,7 +41,7 @@ class Intake {
    */
   push (type, bytes, atHead) {
     if (this.inflightCount < this.maxInflightOps) {
-      const seq = this.write(type, bytes, atHead)
+      const seq = this.write(type, bytes, atHead, undefined)
       return { job: seq, promise: this.unsafe.get(seq) }
     }
     const job = new HeldJob(type, bytes, atHead)
@@ -93,13 +94,14 @@ class Intake {
 
   // private from here on
 
-  write (type, bytes, atHead) {
+  /** @param {HeldJob | undefined} held what stands in the queue, if not the number */
+  write (type, bytes, atHead, held) {
     const { store, unsafe } = this
     const group = store.push([bytes], type, atHead)
     const seq = store.nextSeq - 1
     this.inflightCount++
     const safe = group.promise.then(() => seq, err => {
-      this.whenReverted(seq)
+      this.whenReverted(held ?? seq)
       throw err
     })
     // first of all that follows: nobody finds it safe before those who waited for it have been told
@@ -117,7 +119,7 @@ class Intake {
       return
     }
     this.forget(job)
-    job.seq = this.write(job.type, job.bytes, job.atHead)
+    job.seq = this.write(job.type, job.bytes, job.atHead, job)
     job.bytes = undefined
     job.tellWritten()
     this.unsafe.get(job.seq).then(job.resolve, job.reject)

@@ -93,7 +93,7 @@ class DurableQueue extends EventEmitter {
   #closing
   #closeLimits = []
   #isOver = false
-  #stopListening = () => {} // to the option `signal`
+  #stopListening = ignore // to the option `signal`
 
   static open (key, runner, options, environment) {
     const read = readJobOptions(options)
@@ -378,7 +378,7 @@ class DurableQueue extends EventEmitter {
   async #open ({ path, jobs, queue }, environment) {
     const survey = new Survey()
     this.#store = await openStore(path, { ...jobs, observer: survey }, environment, {
-      safe: () => {},
+      safe: ignore,
       settled: group => this.#logged(group),
       failed: err => this.#failedLog(err)
     })
@@ -526,6 +526,7 @@ class DurableQueue extends EventEmitter {
   #settled (job, err, result) {
     const delivery = this.#deliveries.get(job)
     if (delivery === undefined) {
+      /* istanbul ignore else: what waits is taken out before the queue in memory closes */
       if (err.code === 'FAIRLANE_ERR_MAX_WAIT') this.#cancel([job], [], () => err)
       return
     }
@@ -726,9 +727,9 @@ class DurableQueue extends EventEmitter {
   #removeReverted () {
     const reverted = this.#reverted
     this.#reverted = new Set()
-    this.#stage.withdraw(list => list.remove(job => reverted.has(idOf(job) ?? job)))
+    this.#stage.withdraw(list => list.remove(job => reverted.has(job)), ignore)
     this.#counts.accepted -= reverted.size
-    for (const job of reverted) if (typeof job === 'number') this.#left(job)
+    for (const job of reverted) this.#left(idOf(job))
     this.#emptied()
   }
 
@@ -749,7 +750,7 @@ class DurableQueue extends EventEmitter {
       this.#retries.stop()
       this.#hasRoom()
       this.#closing = this.#end(this.#stage.close(true))
-      this.#closing.catch(() => {})
+      this.#closing.catch(ignore)
     }
     if (!drain) this.#abandon(timeoutMs, cause)
     else if (timeoutMs !== undefined) this.#limit(timeoutMs)
@@ -765,7 +766,7 @@ class DurableQueue extends EventEmitter {
   /** Leaves on disk what waits, and gives up what runs. */
   #abandon (timeoutMs, cause) {
     this.#retries.remove(this.#retries.list())
-    this.#stage.withdraw(list => list.removeAll())
+    this.#stage.withdraw(list => list.removeAll(), ignore)
     this.#stage.close(false, timeoutMs, cause)
   }
 
@@ -817,6 +818,8 @@ function idOf (job) {
 function isWritten (group) {
   return group.buffer === undefined
 }
+
+function ignore () {}
 
 function crashError (attempts) {
   return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempts}`)

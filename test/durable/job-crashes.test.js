@@ -309,6 +309,53 @@ describe('a durable queue whose log fails', () => {
     await queue.close()
   })
 
+  it('at a push whose job has a slot already gives the slot back', async () => {
+    const queue = await bench.open({ ack: 'disk' })
+    await queue.push('x'.repeat(4000))
+    await bench.gate.until(1)
+    await queue.flush()
+    const { sync } = bench.disk
+    let release
+    bench.disk.sync = (fd, callback) => { release = () => sync.call(bench.disk, fd, callback) }
+    const pushes = [queue.push('a'), queue.push('x'.repeat(4000))]
+    await quiet()
+    assert.equal(queue.running, 3)
+    bench.disk.sync = sync
+    failAlways('create')
+    release()
+    const results = await Promise.allSettled(pushes)
+    assert.deepEqual(results.map(({ status }) => status).slice(1), ['rejected'])
+    bench.disk.fault = () => undefined
+    await quiet()
+    assert.equal(queue.running, bench.gate.started.length)
+    await queue.close({ drain: false })
+  })
+
+  it('at a change cancels nothing on disk from then on', async () => {
+    const queue = await bench.open()
+    queue.pause()
+    for (const payload of ['a', 'b', 'c']) await queue.push(payload)
+    failAlways('write')
+    assert.equal(queue.remove(({ payload }) => payload === 'a'), 1)
+    assert.equal(queue.clear(), 2)
+    await isClosed()
+    assert.equal((await bench.reopenAfterKill()).recovered.jobs, 3)
+    await bench.queue.close({ drain: false })
+  })
+
+  it('while it is repaired is not opened', async () => {
+    await bench.open()
+    bench.queue.pause()
+    await Promise.all([bench.queue.push('a'), bench.queue.push('b')])
+    await bench.queue.push('c')
+    await bench.queue.close({ drain: false })
+    bench.disk.folders.get('/queue').names.get('0000000001.log').bytes[60] ^= 1
+    let syncsCount = 0
+    bench.disk.fault = kind => kind === 'sync' && ++syncsCount === 2 ? systemError('EIO') : undefined
+    await assert.rejects(bench.open({ repair: true }), IO)
+    assert.equal(bench.disk.openCount, 0)
+  })
+
   it('while it is opened is not opened', async () => {
     bench.disk.makeFolder('/queue')
     failAlways('create')

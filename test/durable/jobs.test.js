@@ -252,12 +252,13 @@ describe('a durable queue', () => {
 
   it('keeps of an error what it can', async () => {
     const hostile = { get message () { throw new Error('no') } }
-    const errors = ['text', Symbol('s'), hostile, Object.assign(new Error('m'), { code: 7 }), { message: 'm', code: {} }]
+    const errors = ['text', Symbol('s'), hostile, Object.assign(new Error('m'), { code: 7 }), { message: 'm', code: {} }, {}]
     const queue = await bench.open({ maxAttempts: 1, runner: (index, done) => done(errors[index]) })
     for (const index of errors.keys()) await queue.push(index)
     await queue.onIdle()
     assert.deepEqual(queue.deadLetters().map(({ error }) => [error.message, error.code]), [
-      ['text', undefined], ['Symbol(s)', undefined], ['an error that can not be shown', undefined], ['m', '7'], ['m', undefined]
+      ['text', undefined], ['Symbol(s)', undefined], ['an error that can not be shown', undefined], ['m', '7'], ['m', undefined],
+      ['[object Object]', undefined]
     ])
   })
 
@@ -395,6 +396,36 @@ describe('a durable queue', () => {
       assert.deepEqual(await Promise.all(pushes), [1, 2, 3, 4])
       await bench.gate.until(4)
       assert.deepEqual(bench.gate.payloads, ['a', 'b', 'c', 'd'])
+    })
+
+    it('writes as many as were acknowledged', async () => {
+      release()
+      await Promise.all(pushes)
+      release = holdSyncs(bench.disk)
+      pushes = [bench.queue.push('e')]
+      await turn()
+      pushes.push(...['f', 'g', 'h'].map(payload => bench.queue.push(payload).catch(({ code }) => code)))
+      release()
+      assert.deepEqual(await Promise.all(pushes), [5, 6, 'FAIRLANE_ERR_QUEUE_FULL', 'FAIRLANE_ERR_QUEUE_FULL'])
+      bench.queue.clear()
+      release = holdSyncs(bench.disk)
+      pushes = [bench.queue.push('i')]
+      await turn()
+      pushes.push(...['j', 'k', 'l'].map(payload => bench.queue.push(payload)))
+      release()
+      assert.deepEqual(await Promise.all(pushes), [7, 8, 9, 10])
+    })
+
+    it('rejects those that have slots already if the log fails', async () => {
+      bench.queue.resume(10)
+      await quiet()
+      assert.equal(bench.queue.running, 4)
+      bench.disk.fault = kind => kind === 'sync' ? new Error('EIO') : undefined
+      release()
+      for (const { reason } of await Promise.allSettled(pushes)) assert.equal(reason.code, 'FAIRLANE_ERR_IO')
+      await assert.rejects(bench.queue.close(), { code: 'FAIRLANE_ERR_IO' })
+      assert.deepEqual([bench.gate.started.length, bench.queue.running], [0, 0])
+      bench.queue = undefined
     })
 
     it('refuses jobs by all that are accepted', async () => {
@@ -550,12 +581,68 @@ describe('a durable queue', () => {
     bench.gate.release()
     await quiet()
     assert.deepEqual(seen.slice(2).sort(), ['drain', 'event', 'flushed all', 'idle'])
-    queue.drain = null
+    queue.drain = undefined
+    assert.equal(queue.drain, null)
     await queue.retryDead(1)
     await bench.gate.until(4)
     bench.gate.release()
     await quiet()
     assert.equal(seen.length, 7)
+  })
+
+  it('is not idle if the drain function queues a job', async () => {
+    const queue = await bench.open()
+    queue.drain = () => {
+      queue.drain = null
+      queue.push('b')
+    }
+    await queue.push('a')
+    let isIdle = false
+    queue.onIdle().then(() => { isIdle = true })
+    await bench.gate.until(1)
+    bench.gate.release()
+    await bench.gate.until(2)
+    assert(!isIdle)
+    bench.gate.release()
+    await queue.onIdle()
+    assert(isIdle)
+  })
+
+  it('clears jobs without a type that wait for their next attempt on a queue with a scheduler', async () => {
+    await bench.open()
+    await bench.queue.push('a')
+    await bench.gate.until(1)
+    bench.gate.open.shift().done(new Error('later'))
+    const queue = await bench.reopen({ scheduler: 'equal' })
+    assert.equal(queue.clear({ type: 'a' }), 0)
+    assert.equal(queue.clear({ type: '' }), 1)
+  })
+
+  it('does not run a job that was given a slot before it closed', async () => {
+    const runner = (payload, done) => {
+      bench.queue.close({ drain: false })
+      done()
+    }
+    const queue = await bench.open({ runner })
+    await Promise.all([queue.push('a'), queue.push('b')])
+    await queue.close()
+    await bench.open()
+    await bench.gate.until(1)
+    assert.deepEqual(bench.gate.started.map(({ payload, context }) => [payload, context.attempt]), [['b', 1]])
+  })
+
+  it('leaves a job alone that was given a slot and is not safe yet when it closes', async () => {
+    const queue = await bench.open({ ack: 'disk' })
+    const release = holdSyncs(bench.disk)
+    const pushed = queue.push('a')
+    await quiet()
+    const closing = queue.close({ drain: false })
+    await quiet()
+    release()
+    assert.deepEqual([await pushed, await closing], [1, 1])
+    await bench.open()
+    await bench.gate.until(1)
+    assert.equal(bench.gate.started[0].context.attempt, 1)
   })
 
   it('has fflush wait for a dead letter that is retried meanwhile', async () => {
