@@ -120,9 +120,11 @@ class Intake {
     }
     this.forget(job)
     job.seq = this.write(job.type, job.bytes, job.atHead, job)
-    job.bytes = undefined
+    const { resolve, reject } = job
+    this.unsafe.get(job.seq).then(resolve, reject)
     job.tellWritten()
-    this.unsafe.get(job.seq).then(job.resolve, job.reject)
+    // it may stand in the queue for long
+    job.type = job.bytes = job.promise = job.resolve = job.reject = job.written = job.tellWritten = undefined
   }
 
   forget (job) {

@@ -31,6 +31,7 @@ const { Survey } = require('./survey')
 
 const SYSTEM = { files, lock, now: Date.now }
 const MADE_BY_DURABLE = Symbol('durable')
+const LONG_AGO = 1 // in ms since 1970; 0 is the time of those that were started
 const FORWARDED = ['saturated', 'unsaturated']
 
 /**
@@ -297,8 +298,10 @@ class DurableQueue extends EventEmitter {
    * The jobs that will not be tried again, the oldest first. Payloads are read, blocking, when they are asked for.
    * @returns {{ id: number, type: string | undefined, payload: any, attempts: number, error: Error }[]} error: what the last attempt ended
    *   with, as far as it could be kept
+   * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO
    */
   deadLetters () {
+    this.#checkReadable()
     return this.#dead.list(seq => this.#entry(seq))
   }
 
@@ -311,10 +314,11 @@ class DurableQueue extends EventEmitter {
    */
   retryDead (id) {
     return this.#changeDead(id, 'retryDead', () => {
+      const type = this.#typeOf(id)
       const group = this.#dead.revive(id)
       this.#counts.accepted++
       this.#flushes.revived(id)
-      this.#place(id, this.#typeOf(id))
+      this.#place(id, type)
       return group
     })
   }
@@ -351,9 +355,13 @@ class DurableQueue extends EventEmitter {
     return this.#store.log.bytes
   }
 
-  /** @returns {Promise<void>} resolves when all that was pushed, finished or cancelled up to now is on the disk; rejects with FAIRLANE_ERR_IO */
-  flush () {
-    return this.#store.log.flush()
+  /**
+   * @returns {Promise<void>} resolves when all that was pushed, finished or cancelled up to now is on the disk; rejects with
+   *   FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED
+   */
+  async flush () {
+    this.#checkReadable()
+    await this.#store.log.flush()
   }
 
   /**
@@ -551,7 +559,7 @@ class DurableQueue extends EventEmitter {
     const { seq, attempt } = delivery
     if (attempt === 0) return
     const { error } = this.#store.states.get(seq)
-    this.#setState(seq, { attempts: attempt - 1, notBefore: this.#now(), error })
+    this.#setState(seq, { attempts: attempt - 1, notBefore: LONG_AGO, error })
     delivery.whenLate = () => {
       if (!this.#isOver && this.#error === undefined) this.#finish(seq)
     }
@@ -652,7 +660,7 @@ class DurableQueue extends EventEmitter {
     this.#retries.remove(retries)
     const all = jobs.concat(retries.map(({ seq }) => seq))
     const isHeard = this.listenerCount('cancelled') > 0
-    const events = isHeard ? all.map(job => ({ id: idOf(job), type: this.#typeOf(job), error: makeError() })) : []
+    const events = isHeard ? all.map(job => ({ id: idOf(job), type: this.#typeIfReadable(job), error: makeError() })) : []
     this.#counts.cancelled += all.length
     for (const job of all) {
       const id = idOf(job)
@@ -668,7 +676,7 @@ class DurableQueue extends EventEmitter {
   #changeDead (id, method, change) {
     if (!Number.isInteger(id)) throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: the id must be a number, not ${describe(id)}`)
     if (this.#error !== undefined) return Promise.reject(this.#error)
-    if (this.closed) return Promise.reject(new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed'))
+    if (this.closed) return Promise.reject(closedError())
     if (!this.#dead.seqs.has(id)) return Promise.resolve(false)
     const group = change()
     this.#watch(group)
@@ -687,12 +695,28 @@ class DurableQueue extends EventEmitter {
     }
   }
 
+  #typeIfReadable (job) {
+    try {
+      return this.#typeOf(job)
+    } catch {
+      return undefined
+    }
+  }
+
   #typeOf (job) {
+    this.#checkReadable()
     const id = idOf(job)
     return id === undefined ? job.type : typeOf(this.#store.record(id))
   }
 
+  /** After the log was closed, files must not be opened again. */
+  #checkReadable () {
+    if (this.#error !== undefined) throw this.#error
+    if (this.#isOver) throw closedError()
+  }
+
   #bytesOf (job) {
+    this.#checkReadable()
     const id = idOf(job)
     if (id === undefined) return job.bytes
     if (!this.#store.table.find(id)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `job ${id} is no more`)
@@ -776,7 +800,7 @@ class DurableQueue extends EventEmitter {
     for (const limit of this.#closeLimits) this.#stage.deadlines.remove(limit)
     // what fails, the promises of the pushes tell
     while (this.#intake.heldCount > 0) await Promise.allSettled([this.#store.log.flush()])
-    await this.#store.close()
+    await this.#store.close().catch(err => { this.#error ??= err })
     this.#isOver = true
     this.#retries.remove(this.#retries.list())
     this.#flushes.end()
@@ -817,6 +841,10 @@ function idOf (job) {
 /** Whether the operating system has a group: its buffer was given back. */
 function isWritten (group) {
   return group.buffer === undefined
+}
+
+function closedError () {
+  return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
 }
 
 function ignore () {}

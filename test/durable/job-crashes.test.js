@@ -1,6 +1,10 @@
 'use strict'
 
 const assert = require('node:assert')
+const fs = require('node:fs')
+const { tmpdir } = require('node:os')
+const { join } = require('node:path')
+const { durable } = require('../../lib/durable')
 const { captureWarnings } = require('../support/uncaught')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
@@ -208,6 +212,43 @@ describe('a durable queue that is closed', () => {
     again.close({ timeoutMs: 100 })
     await again.close({ drain: false })
     assert.equal(bench.clock.timerCount, 0)
+  })
+
+  it('is not read any more', async () => {
+    const queue = await bench.open({ maxAttempts: 1 })
+    await queue.push('a')
+    await bench.gate.until(1)
+    bench.gate.open.shift().done(new Error('no'))
+    const [dead] = queue.deadLetters()
+    await queue.close()
+    const CLOSED = { code: 'FAIRLANE_ERR_CLOSED' }
+    assert.throws(() => queue.deadLetters(), CLOSED)
+    assert.throws(() => dead.payload, CLOSED)
+    await assert.rejects(queue.flush(), CLOSED)
+    assert.deepEqual([...queue.jobs()], [])
+    assert.equal(bench.disk.openCount, 0)
+  })
+
+  it('says so if the lock can not be given back', async () => {
+    const lock = async () => ({ release: () => Promise.reject(new Error('no')) })
+    const queue = await durable(() => {}, { path: '/queue' }, { files: bench.disk, lock, now: Date.now })
+    await assert.rejects(queue.close(), /no/)
+    await queue.onIdle()
+  })
+
+  it('can be opened by another, and not before', async () => {
+    const path = fs.mkdtempSync(join(tmpdir(), 'fairlane-'))
+    try {
+      const queue = await durable(async () => {}, { path })
+      await assert.rejects(durable(async () => {}, { path }), { code: 'FAIRLANE_ERR_LOCKED' })
+      await queue.push(1)
+      await queue.close()
+      const other = await durable(async () => {}, { path })
+      assert.equal(other.recovered.jobs, 0)
+      await other.close()
+    } finally {
+      fs.rmSync(path, { recursive: true })
+    }
   })
 
   it('is closed by its signal, which may have aborted before', async () => {

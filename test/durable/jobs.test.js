@@ -250,6 +250,23 @@ describe('a durable queue', () => {
     assert.deepEqual([queue.recovered.jobs, queue.deadLetters()], [0, []])
   })
 
+  it('tells of cancelled jobs whose records can not be read, and does not retry such a dead letter', async () => {
+    const queue = await bench.open({ maxAttempts: 1, capacity: 100 })
+    await queue.push('dead')
+    await bench.gate.until(1)
+    bench.gate.open.shift().done(new Error('no'))
+    await bench.reopen()
+    bench.queue.pause()
+    await bench.queue.push('x'.repeat(5000))
+    await bench.queue.push('x'.repeat(70000))
+    bench.disk.fault = kind => kind === 'read' ? new Error('EIO') : undefined
+    assert.throws(() => bench.queue.retryDead(1), { code: 'FAIRLANE_ERR_IO' })
+    assert.equal(bench.queue.clear(), 2)
+    assert.deepEqual(bench.events.slice(1).map(([event, { id, type }]) => [event, id, type]), [['cancelled', 2, undefined], ['cancelled', 3, undefined]])
+    bench.disk.fault = () => undefined
+    assert.equal(bench.queue.deadLetters().length, 1)
+  })
+
   it('keeps of an error what it can', async () => {
     const hostile = { get message () { throw new Error('no') } }
     const errors = ['text', Symbol('s'), hostile, Object.assign(new Error('m'), { code: 7 }), { message: 'm', code: {} }, {}]
