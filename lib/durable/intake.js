@@ -86,10 +86,12 @@ class Intake {
 
   /** The log has failed: what is held is lost. */
   fail (error) {
-    for (const next of this.held) {
-      if (typeof next === 'object') this.cancel(next, error)
-    }
+    const held = [...this.held]
     this.held.clear()
+    for (const next of held) {
+      if (typeof next === 'function') next()
+      else this.cancel(next, error)
+    }
   }
 
   // private from here on

@@ -486,11 +486,13 @@ describe('a durable queue', () => {
       assert.deepEqual(order, ['flushed'])
     })
 
-    it('rejects them if the log fails', async () => {
+    it('rejects them if the log fails, and has nobody wait any more', async () => {
+      const flushed = bench.queue.fflush()
       bench.disk.fault = kind => kind === 'sync' ? new Error('EIO') : undefined
       release()
       for (const { reason } of await Promise.allSettled(pushes)) assert.equal(reason.code, 'FAIRLANE_ERR_IO')
       await assert.rejects(bench.queue.close(), { code: 'FAIRLANE_ERR_IO' })
+      await flushed
       bench.queue = undefined
     })
   })
