@@ -549,20 +549,21 @@ class DurableQueue extends EventEmitter {
   #interrupted (delivery, err) {
     // undefined: the slot was given back
     if (err === undefined) return
-    if (err.code !== 'FAIRLANE_ERR_TIMEOUT') this.#standDown(delivery)
-    else if (delivery.hasBegun) this.#failed(delivery, err)
-    else this.#place(delivery.job, delivery.slot.type, true)
+    if (delivery.hasBegun && err.code === 'FAIRLANE_ERR_TIMEOUT') {
+      this.#failed(delivery, err)
+      return
+    }
+    this.#uncount(delivery)
+    if (err.code === 'FAIRLANE_ERR_TIMEOUT') this.#place(delivery.job, delivery.slot.type, true)
+    // the queue closes: the job stays on disk, unless its runner ends well before that is over
+    else delivery.whenLate = () => { if (!this.#isOver && this.#error === undefined) this.#finish(delivery.seq) }
   }
 
-  /** The queue closes: the job stays on disk, and the attempt does not count. */
-  #standDown (delivery) {
-    const { seq, attempt } = delivery
+  /** An attempt is not to count. */
+  #uncount ({ seq, attempt }) {
     if (attempt === 0) return
     const { error } = this.#store.states.get(seq)
     this.#setState(seq, { attempts: attempt - 1, notBefore: LONG_AGO, error })
-    delivery.whenLate = () => {
-      if (!this.#isOver && this.#error === undefined) this.#finish(seq)
-    }
   }
 
   #done ({ seq, type, attempt }, result) {
@@ -688,7 +689,7 @@ class DurableQueue extends EventEmitter {
     const payload = () => decode(this.#options.serialize, this.#bytesOf(job))
     return {
       id: idOf(job),
-      type: this.#typeOf(job),
+      type: this.#typeIfReadable(job),
       get payload () {
         return payload()
       }

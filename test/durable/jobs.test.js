@@ -109,6 +109,29 @@ describe('a durable queue', () => {
     assert.equal(queue.running, 1)
   })
 
+  it('does not count an attempt that was timed out before it could be written', async () => {
+    const queue = await bench.open({ ack: 'disk', timeoutMs: 50, concurrency: 2 })
+    await queue.push('x'.repeat(4000))
+    await bench.gate.until(1)
+    await queue.flush()
+    queue.pause()
+    await queue.push('b')
+    const release = holdSyncs(bench.disk)
+    // the next record is of another segment, which needs a sync of this one
+    queue.push('x'.repeat(4000))
+    queue.resume()
+    await quiet()
+    assert.deepEqual([bench.gate.started.length, queue.running], [1, 2])
+    bench.clock.advance(51)
+    await quiet()
+    release()
+    await quiet()
+    bench.gate.release(1)
+    await bench.gate.until(2)
+    const [, { payload, context }] = bench.gate.started
+    assert.deepEqual([payload, context.attempt], ['b', 1])
+  })
+
   it('has unshifted jobs before all others, the last one first, here and after a restart', async () => {
     let queue = await bench.open()
     queue.pause()

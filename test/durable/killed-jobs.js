@@ -2,7 +2,8 @@
 
 // The child of job-kill.test.js: runs jobs until it is killed, or until a poison job kills it. One line per event.
 //   + id   is safe            = id attempt   begins
-//   ~ id   is done            - id           ... and that was written        x id   is a dead letter
+//   ~ id   is done            - id           ... and that was written
+//   x id attempts code        is a dead letter
 
 const { writeSync } = require('node:fs')
 const { durable } = require('../../lib/durable')
@@ -19,8 +20,8 @@ async function main () {
     say(`~ ${id}`)
     queue.flush().then(() => say(`- ${id}`))
   })
-  queue.on('failed', ({ id }) => say(`x ${id}`))
-  for (const { id } of queue.deadLetters()) say(`x ${id}`)
+  queue.on('failed', ({ id, attempt, error }) => say(`x ${id} ${attempt} ${error.code}`))
+  for (const { id, attempts, error } of queue.deadLetters()) say(`x ${id} ${attempts} ${error.code}`)
   for (let i = 0; i < Number(pushesCount); i++) {
     const kind = i === 60 ? 'poison' : i % 17 === 5 ? 'pinned' : 'job'
     const pushed = queue.pushType(i % 3, { kind, filling: 'x'.repeat(i * 37 % 900) }).then(id => say(`+ ${id}`))
