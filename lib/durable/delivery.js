@@ -42,7 +42,7 @@ class Delivery {
     this.hasEnded = false // ... and has ended
     this.isSettled = false // by its end, a timeout or close
     this.isFinal = false // not to be tried again whatever is left
-    this.whenLate = undefined // called if the runner ends well after that
+    this.whenLate = undefined // given the result if the runner ends well after that
   }
 
   /**
@@ -66,7 +66,7 @@ class Delivery {
     const isLate = this.isSettled && !this.hasEnded && !err
     this.hasEnded = true
     this.done(err, result)
-    if (isLate && this.whenLate !== undefined) this.whenLate()
+    if (isLate && this.whenLate !== undefined) this.whenLate(result)
   }
 
   /** As end() for what was thrown, which may be anything. */

@@ -556,7 +556,7 @@ class DurableQueue extends EventEmitter {
     this.#uncount(delivery)
     if (err.code === 'FAIRLANE_ERR_TIMEOUT') this.#place(delivery.job, delivery.slot.type, true)
     // the queue closes: the job stays on disk, unless its runner ends well before that is over
-    else delivery.whenLate = () => { if (!this.#isOver && this.#error === undefined) this.#finish(delivery.seq) }
+    else delivery.whenLate = result => { if (!this.#isOver && this.#error === undefined) this.#done(delivery, result) }
   }
 
   /** An attempt is not to count. */
