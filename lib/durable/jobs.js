@@ -20,10 +20,10 @@ const { DeadLetters } = require('./dead-letters')
 const { Delivery } = require('./delivery')
 const { files } = require('./files')
 const { Flushes } = require('./flushes')
-const { payloadOf, typeOf } = require('./format')
 const { Intake } = require('./intake')
 const { lock } = require('./lock')
 const { defaultBackoffMs, readJobOptions } = require('./options')
+const { idOf, Records } = require('./records')
 const { Retries } = require('./retries')
 const { decode, encode, errorText, pushedAt } = require('./serialize')
 const { openStore } = require('./store')
@@ -76,6 +76,7 @@ class DurableQueue extends EventEmitter {
   #core // the queue in memory: its payloads are numbers of jobs, or HeldJobs
   #stage // what of it is not public
   #store
+  #records
   #intake
   #retries
   #dead
@@ -272,8 +273,8 @@ class DurableQueue extends EventEmitter {
    */
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
-    const retries = this.#retries.list().filter(({ seq }) => test(this.#entry(seq)))
-    const jobs = this.#withdraw(list => list.remove(job => test(this.#entry(job))))
+    const retries = this.#retries.list().filter(({ seq }) => test(this.#records.entry(seq)))
+    const jobs = this.#withdraw(list => list.remove(job => test(this.#records.entry(job))))
     return this.#cancel(jobs, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
@@ -301,8 +302,8 @@ class DurableQueue extends EventEmitter {
    * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO
    */
   deadLetters () {
-    this.#checkReadable()
-    return this.#dead.list(seq => this.#entry(seq))
+    this.#records.check()
+    return this.#dead.list(seq => this.#records.entry(seq))
   }
 
   /**
@@ -314,7 +315,7 @@ class DurableQueue extends EventEmitter {
    */
   retryDead (id) {
     return this.#changeDead(id, 'retryDead', () => {
-      const type = this.#typeOf(id)
+      const type = this.#records.typeOf(id)
       const group = this.#dead.revive(id)
       this.#counts.accepted++
       this.#flushes.revived(id)
@@ -360,7 +361,7 @@ class DurableQueue extends EventEmitter {
    *   FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED
    */
   async flush () {
-    this.#checkReadable()
+    this.#records.check()
     await this.#store.log.flush()
   }
 
@@ -390,6 +391,7 @@ class DurableQueue extends EventEmitter {
       settled: group => this.#logged(group),
       failed: err => this.#failedLog(err)
     })
+    this.#records = new Records(this.#store, jobs.serialize)
     this.#intake = new Intake(this.#store, jobs.maxInflightOps, job => this.#revert(job))
     this.#dead = new DeadLetters(this.#store)
     this.#retries = new Retries(this.#stage.deadlines, (seq, type) => this.#place(seq, type, true))
@@ -427,7 +429,7 @@ class DurableQueue extends EventEmitter {
   /** How long a job may still wait, if there is a limit; counted from its push. */
   #leftToWait (seq) {
     if (this.#maxWaitMs === Infinity) return Infinity
-    return Math.max(0, pushedAt(payloadOf(this.#store.record(seq))) + this.#maxWaitMs - this.#now())
+    return Math.max(0, pushedAt(this.#records.read(seq).bytes) + this.#maxWaitMs - this.#now())
   }
 
   #push (type, payload, atHead) {
@@ -507,14 +509,12 @@ class DurableQueue extends EventEmitter {
 
   #run (delivery) {
     if (this.#isLost(delivery)) return
-    const { serialize } = this.#options
     let payload
     try {
-      const record = this.#store.record(delivery.seq)
-      delivery.type = typeOf(record)
-      const bytes = Buffer.from(payloadOf(record))
+      const { type, bytes } = this.#records.read(delivery.seq)
+      delivery.type = type
       delivery.isFinal = true // what can not be decoded now can never be
-      payload = decode(serialize, bytes)
+      payload = decode(this.#options.serialize, bytes)
       delivery.isFinal = false
     } catch (err) {
       delivery.fail(err)
@@ -587,7 +587,7 @@ class DurableQueue extends EventEmitter {
 
   #tellFailed (event) {
     this.#tell('failed', event)
-    this.#tell('jobfailed', event.error, () => this.#entry(event.id))
+    this.#tell('jobfailed', event.error, () => this.#records.entry(event.id))
   }
 
   #backoff (attempt, error) {
@@ -646,8 +646,8 @@ class DurableQueue extends EventEmitter {
   }
 
   * #entries (waiting, retries) {
-    for (const { payload } of waiting) yield this.#entry(payload)
-    for (const { seq } of retries) yield this.#entry(seq)
+    for (const { payload } of waiting) yield this.#records.entry(payload)
+    for (const { seq } of retries) yield this.#records.entry(seq)
   }
 
   #withdraw (take) {
@@ -661,7 +661,7 @@ class DurableQueue extends EventEmitter {
     this.#retries.remove(retries)
     const all = jobs.concat(retries.map(({ seq }) => seq))
     const isHeard = this.listenerCount('cancelled') > 0
-    const events = isHeard ? all.map(job => ({ id: idOf(job), type: this.#typeIfReadable(job), error: makeError() })) : []
+    const events = isHeard ? all.map(job => ({ id: idOf(job), type: this.#records.typeIfReadable(job), error: makeError() })) : []
     this.#counts.cancelled += all.length
     for (const job of all) {
       const id = idOf(job)
@@ -682,46 +682,6 @@ class DurableQueue extends EventEmitter {
     const group = change()
     this.#watch(group)
     return group.promise.then(() => true)
-  }
-
-  /** A job as users see it. */
-  #entry (job) {
-    const payload = () => decode(this.#options.serialize, this.#bytesOf(job))
-    return {
-      id: idOf(job),
-      type: this.#typeIfReadable(job),
-      get payload () {
-        return payload()
-      }
-    }
-  }
-
-  #typeIfReadable (job) {
-    try {
-      return this.#typeOf(job)
-    } catch {
-      return undefined
-    }
-  }
-
-  #typeOf (job) {
-    this.#checkReadable()
-    const id = idOf(job)
-    return id === undefined ? job.type : typeOf(this.#store.record(id))
-  }
-
-  /** After the log was closed, files must not be opened again. */
-  #checkReadable () {
-    if (this.#error !== undefined) throw this.#error
-    if (this.#isOver) throw closedError()
-  }
-
-  #bytesOf (job) {
-    this.#checkReadable()
-    const id = idOf(job)
-    if (id === undefined) return job.bytes
-    if (!this.#store.table.find(id)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `job ${id} is no more`)
-    return this.#store.payload(id)
   }
 
   #waitForAll (callback) {
@@ -761,6 +721,7 @@ class DurableQueue extends EventEmitter {
   #failedLog (err) {
     this.#error = err
     if (this.#intake === undefined) return
+    this.#records.end(err)
     this.#intake.fail(err)
     this.#runWritten()
     // not in the middle of what the log is about
@@ -803,6 +764,7 @@ class DurableQueue extends EventEmitter {
     while (this.#intake.heldCount > 0) await Promise.allSettled([this.#store.log.flush()])
     await this.#store.close().catch(err => { this.#error ??= err })
     this.#isOver = true
+    this.#records.end(this.#error ?? closedError())
     this.#retries.remove(this.#retries.list())
     this.#flushes.end()
     this.#hasRoom()
@@ -832,11 +794,6 @@ class DurableQueue extends EventEmitter {
   #requireNoScheduler (method) {
     if (this.#hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
   }
-}
-
-/** The number of what stands in the queue; undefined if it is not written yet. */
-function idOf (job) {
-  return typeof job === 'number' ? job : job.seq || undefined
 }
 
 /** Whether the operating system has a group: its buffer was given back. */

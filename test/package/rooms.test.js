@@ -40,14 +40,15 @@ const rooms = {
   'lib/durable/index.js': ['lib/durable/jobs.js', 'lib/durable/persistent-queue.js'],
   'lib/durable/jobs.js': [
     'eventemitter3', 'index.js', 'lib/clock.js', 'lib/errors.js', 'lib/options.js', 'lib/queue.js', 'lib/durable/dead-letters.js',
-    'lib/durable/delivery.js', 'lib/durable/files.js', 'lib/durable/flushes.js', 'lib/durable/format.js', 'lib/durable/intake.js',
-    'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/retries.js', 'lib/durable/serialize.js', 'lib/durable/store.js',
+    'lib/durable/delivery.js', 'lib/durable/files.js', 'lib/durable/flushes.js', 'lib/durable/intake.js',
+    'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/records.js', 'lib/durable/retries.js', 'lib/durable/serialize.js', 'lib/durable/store.js',
     'lib/durable/survey.js'
   ],
   'lib/durable/dead-letters.js': ['lib/durable/serialize.js'],
   'lib/durable/delivery.js': ['lib/clock.js', 'lib/errors.js'],
   'lib/durable/flushes.js': [],
   'lib/durable/intake.js': [],
+  'lib/durable/records.js': ['lib/errors.js', 'lib/durable/format.js', 'lib/durable/serialize.js'],
   'lib/durable/retries.js': [],
   'lib/durable/serialize.js': ['node:v8', 'lib/errors.js'],
   'lib/durable/survey.js': ['lib/durable/format.js'],
