@@ -44,7 +44,7 @@ declare namespace fairlane {
     readonly code: ErrorCode
     /** The reason given to `clear`, that of a signal, or the falsy value which a runner threw. */
     cause?: unknown
-    /** Of refusals, as the next three: the type of the job. */
+    /** Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three: the type of the job. */
     type?: string | undefined
     /** How many jobs waited, in all or of the type. */
     waiting?: number
@@ -288,7 +288,7 @@ declare namespace fairlane {
   interface CloseOptions {
     /** Whether accepted jobs may finish. @default true */
     drain?: boolean | undefined
-    /** With `drain`, after so many ms the rest is cancelled. Without, how long to wait for runners; default: one turn. */
+    /** With `drain`, after so many ms the rest is cancelled; default: never. Without, how long to wait for runners; default: one turn. */
     timeoutMs?: number | undefined
   }
 
@@ -302,7 +302,7 @@ declare namespace fairlane {
     failed: number
     /** Jobs ended by `remove`, `clear`, `close`, a signal or `maxWaitMs`. */
     cancelled: number
-    /** Jobs refused. */
+    /** Jobs refused: by a limit, by a closed queue, or because their signal had aborted already. */
     rejected: number
     /** Second settlements of a job, which were ignored. */
     misuse: number
@@ -404,7 +404,7 @@ declare namespace fairlane {
 
     /**
      * Refuses new jobs, lifts pauses, and resolves when the accepted ones have ended or were given up, with the number of
-     * runners that had not ended. A later call can only make it end sooner.
+     * runners that had not ended. By default it waits for them however long they take. A later call can only make it end sooner.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
      */
@@ -459,7 +459,7 @@ declare namespace fairlane {
      * Cancels all waiting jobs. O(waiting).
      * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
      *
-     * @param options `type`: only jobs of that type; `reason`: becomes the `cause` of that error
+     * @param options `type`: only jobs of that type, if it is undefined all; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object, has another name in it, or a type without a scheduler
      */

@@ -54,9 +54,7 @@ class Admission {
     if (room <= 0) return this.meets(QUEUE, list.size, mostWaiting)
     if (type === undefined || !this.hasTypes) return true
     const { all, byType } = this.maxWaitingPerType
-    const counts = list.countsOf(type)
-    // one that is named has, or will have, a lane of its own
-    const waiting = counts === undefined || (counts.type !== type && byType.has(type)) ? 0 : counts.size
+    const waiting = list.waitingWith(type)
     const limit = Math.min(byType.get(type) ?? all, Math.max(1, SHARE_OF_ROOM * room))
     return waiting < limit || this.meets(TYPE, waiting, limit)
   }
@@ -69,13 +67,18 @@ class Admission {
   refuse (type) {
     if (this.isLimited) this.rate.look(this.endedCount())
     if (this.accepts(type)) return undefined
-    this.dispatch.rejected++
-    const counts = this.hasTypes ? this.list.countsOf(type) : undefined
-    if (counts !== undefined) counts.rejected++
+    this.countRejected(type)
     if (this.isClosed) return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
     const error = this.fullError(type)
     this.saturate(type)
     return error
+  }
+
+  /** A job of the type is not taken in, for whatever reason. */
+  countRejected (type) {
+    this.dispatch.rejected++
+    const counts = this.hasTypes ? this.list.countsOf(type) : undefined
+    if (counts !== undefined) counts.rejected++
   }
 
   /** @returns {Promise<void>} resolves when a job of the type would be accepted; rejects when the queue closes */

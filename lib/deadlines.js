@@ -3,6 +3,7 @@
 // Everything that falls due at a time: how long jobs may wait and run, how long close() waits. One heap and one timer for
 // all, on the queue's clock; the timer is set only while something is due.
 
+const { rethrow } = require('./clock')
 const { Heap } = require('./heap')
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -51,13 +52,25 @@ class Deadlines {
     this.disarm()
     this.timerAt = at
     const ms = Math.min(Math.max(Math.ceil(at - now), 0), LONGEST_TIMER_MS)
-    this.timer = this.scope.runInAsyncScope(this.clock.setTimeout, this.clock, this.fire, ms)
+    try {
+      const timer = this.scope.runInAsyncScope(this.clock.setTimeout, this.clock, this.fire, ms)
+      if (this.timerAt === at) this.timer = timer // else it has fired at once
+    } catch (err) {
+      this.timerAt = Infinity
+      throw err
+    }
   }
 
   disarm () {
-    if (this.timerAt !== Infinity) this.clock.clearTimeout(this.timer)
+    if (this.timerAt === Infinity) return
+    const { timer } = this
     this.timer = undefined
     this.timerAt = Infinity
+    try {
+      this.clock.clearTimeout(timer)
+    } catch (err) {
+      rethrow(err) // a job is being settled: it must be told
+    }
   }
 
   /** A timer may be early: for something that was taken out since, by rounding, or because the time is too long for one. */
@@ -70,8 +83,11 @@ class Deadlines {
       due.push(this.heap.items[0])
       this.heap.remove(0)
     }
-    if (this.heap.size > 0) this.arm(now)
-    if (due.length > 0) this.onDue(due)
+    try {
+      if (this.heap.size > 0) this.arm(now)
+    } finally {
+      if (due.length > 0) this.onDue(due)
+    }
   }
 }
 

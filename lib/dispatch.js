@@ -40,6 +40,7 @@ class Running {
     this.generation = generation
     this.origin = origin
     this.state = ON_STACK
+    this.block = undefined // of pending
   }
 }
 
@@ -300,6 +301,7 @@ class Dispatch {
     this.list.interrupted(job.origin, hasFailed)
     if (this.isFlushing) this.countDown(job.generation)
     job.whenSettled = undefined
+    this.pending.drop(job)
     if (releases) {
       job.state = RELEASED
       this.overrun++
@@ -354,10 +356,12 @@ class Dispatch {
    * A runner that goes on after it returned may have left its own AsyncLocalStorage context behind (`enterWith`): the next
    * job does not start on top of that. (A scope costs some 10 ns: a quarter of what a synchronous job takes.)
    */
-  fill (isCut = false) {
-    this.isCut = isCut
-    while (this.running < this.concurrency && this.list.size > 0 && !this.isCut && !this.mustYield() && this.list.take()) {
-      this.isCut = !this.start()
+  fill () {
+    this.isCut = false
+    while (this.running < this.concurrency && this.list.size > 0 && (--this.untilLook > 0 || this.mayGoOn()) && this.list.take()) {
+      if (this.start()) continue
+      this.isCut = true
+      return
     }
   }
 
@@ -366,9 +370,11 @@ class Dispatch {
     this.isBusy = false
   }
 
-  mustYield () {
-    if (--this.untilLook === 0 && this.isTimeUp()) this.isYielding = true
-    return this.isYielding
+  /** untilLook has come to an end: it is time for a look at the clock. While jobs wait for the next pass, it stays there. */
+  mayGoOn () {
+    this.untilLook = 1
+    if (!this.isYielding) this.isYielding = this.isTimeUp()
+    return !this.isYielding
   }
 
   isTimeUp () {
@@ -398,8 +404,10 @@ class Dispatch {
     list.payload = list.whenSettled = undefined
     this.running++
     try {
-      const done = this.givesDone ? settle.bind(job) : undefined
-      const returned = typeof whenSettled === 'object' ? whenSettled.run(job, runner, payload, done, context) : runner(payload, done, context)
+      let returned
+      if (typeof whenSettled === 'object') returned = whenSettled.run(job, runner, payload, this.doneOf(job), context)
+      else if (this.givesDone) returned = runner(payload, settle.bind(job), context)
+      else returned = runner(payload, undefined, context)
       if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, job)
     } catch (err) {
       if (job.state === ENDED) rethrow(err)
@@ -407,7 +415,7 @@ class Dispatch {
     }
     if (job.state === ON_STACK) {
       job.state = PENDING
-      this.pending.add(job, this.running)
+      this.pending.add(job)
       if (this.postponed !== undefined) this.interruptPostponed(job)
       return false
     }
@@ -415,6 +423,10 @@ class Dispatch {
     this.release(job, this.err)
     this.callBack()
     return true
+  }
+
+  doneOf (job) {
+    return this.givesDone ? settle.bind(job) : undefined
   }
 
   /** What came over a job while its runner was on the stack; one that has ended there keeps its own end. */
@@ -445,17 +457,23 @@ class Dispatch {
     const isNested = this.isBusy
     this.isBusy = true
     job.state = ENDED
+    this.pending.drop(job)
     this.release(job, err)
     if (isNested) {
-      const { whenSettled } = this
-      this.whenSettled = undefined
-      this.isAskedAgain = true
-      if (whenSettled !== undefined) this.call(() => tell(whenSettled, err, result))
+      this.tellNested(err, result)
       return
     }
     this.err = err
     this.result = result
     this.callBackAndFill()
+  }
+
+  /** The caller's code is on the stack: whoever called that refills the slots. */
+  tellNested (err, result) {
+    const { whenSettled } = this
+    this.whenSettled = undefined
+    this.isAskedAgain = true
+    if (whenSettled !== undefined) this.call(() => tell(whenSettled, err, result))
   }
 
   callBackAndFill () {
@@ -494,7 +512,9 @@ class Dispatch {
 
   callAndFill () {
     this.callBack()
-    this.fill(isolatesEnterWith)
+    /* istanbul ignore next: each Node version takes one way */
+    if (isolatesEnterWith) this.isCut = true
+    else this.fill()
   }
 
   callBack () {

@@ -3,12 +3,46 @@
 // queue.map(): the results of a job for each value of a source, in the source's order or as they come. It takes from the
 // source only as much as the consumer keeps up with, and leaves nothing behind when the consumer stops.
 //
-//   source ──pump()──▶ jobs in the queue ──▶ arrived ──next()──▶ consumer
+//   source ──pump()──▶ jobs in the queue ──▶ results ──give()──▶ takers: next() that wait
 //              └── at most maxPending between here and there ──┘
+//
+// No generator: return() of a generator waits for the next() before it, and that for a job.
 
 const QList = require('qlist')
 
-/** One run of map(). `queue` adds jobs and waits for room: `{ add(payload, options), accepts(), ready() }`. */
+/** The async iterator that map() gives. */
+class Results {
+  #mapping
+
+  constructor (mapping) {
+    this.#mapping = mapping
+  }
+
+  next () {
+    return this.#mapping.take()
+  }
+
+  /** The consumer stops: aborts what is queued, then waits for the source to close, unless it is at work: that may take for ever. */
+  async return (value) {
+    await this.#mapping.stop()
+    return { done: true, value: await value }
+  }
+
+  async throw (error) {
+    await this.#mapping.stop()
+    throw error
+  }
+
+  async [Symbol.asyncDispose] () {
+    await this.#mapping.stop()
+  }
+
+  [Symbol.asyncIterator] () {
+    return this
+  }
+}
+
+/** One run of map(). `queue` adds jobs and waits for room: `{ add(payload, signal), accepts(), ready() }`. */
 class Mapping {
   constructor (queue, source, { ordered, maxPending, settled }) {
     this.queue = queue
@@ -18,43 +52,67 @@ class Mapping {
     this.isAsync = typeof source[Symbol.asyncIterator] === 'function'
     this.iterator = this.isAsync ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
     this.controller = new AbortController()
-    this.pending = new QList() // entries in the order in which they are to be given out; if not ordered, those that settled
+    this.results = new QList() // entries in the order in which they are to be given out; if not ordered, those that settled
+    this.takers = new QList() // { resolve, reject } of next() calls that wait
     this.pendingCount = 0 // taken from the source and not given out
-    this.isPulling = false // the source is at work
+    this.isBegun = false
+    this.isPulling = false // next() of the source is on the stack, or its promise pends
     this.isSourceOver = false // it has ended or failed by itself
     this.isPumped = false
     this.isOver = false
-    this.hasFailed = false
-    this.error = undefined
-    this.wakeConsumer = undefined
+    this.failure = undefined // { error } to be thrown
     this.wakePump = undefined
   }
 
-  async * results () {
-    this.pump()
-    try {
-      for (;;) {
-        while (!this.hasFailed && !this.hasResult() && !this.isDry()) await new Promise(resolve => { this.wakeConsumer = resolve })
-        if (this.hasFailed) throw this.error
-        if (!this.hasResult()) return
-        const { outcome } = this.pending.shift()
-        this.pendingCount--
-        wake(this.wakePump)
-        yield this.isSettled ? outcome : outcome.value
-      }
-    } finally {
-      await this.end()
+  /** @returns {Promise<{ done: boolean, value: any }>} the next result, or the failure that ended it */
+  take () {
+    if (!this.isBegun) {
+      this.isBegun = true
+      this.pump()
     }
+    return new Promise((resolve, reject) => {
+      this.takers.push({ resolve, reject })
+      this.give()
+    })
+  }
+
+  /** Nobody wants results any more. @returns {Promise<void>} rejects with what closing the source does */
+  async stop () {
+    this.failure = undefined
+    const closed = this.end()
+    if (this.isPulling) closed.catch(() => {}) // nobody will hear of it
+    else await closed
   }
 
   // private from here on
 
-  hasResult () {
-    return !this.pending.isEmpty() && this.pending.peek().outcome !== undefined
+  /** Serves those that wait, with results, with the failure, or with the end. */
+  give () {
+    while (!this.takers.isEmpty()) {
+      if (this.failure !== undefined) {
+        this.takers.shift().reject(this.failure.error)
+        this.failure = undefined
+      } else if (this.isOver) {
+        this.takers.shift().resolve({ done: true, value: undefined })
+      } else if (this.hasResult()) {
+        this.takers.shift().resolve({ done: false, value: this.takeResult() })
+      } else if (this.isPumped && this.pendingCount === 0) {
+        this.isOver = true
+      } else {
+        return
+      }
+    }
   }
 
-  isDry () {
-    return this.isPumped && this.pendingCount === 0
+  hasResult () {
+    return !this.results.isEmpty() && this.results.peek().outcome !== undefined
+  }
+
+  takeResult () {
+    const { outcome } = this.results.shift()
+    this.pendingCount--
+    wake(this.wakePump)
+    return this.isSettled ? outcome : outcome.value
   }
 
   /** Moves values from the source into the queue for as long as somebody wants results. */
@@ -73,19 +131,19 @@ class Mapping {
       this.fail(err)
     }
     this.isPumped = true
-    wake(this.wakeConsumer)
+    this.give()
   }
 
   async pull () {
     const { done, value } = await this.step()
-    return { done, value: this.isAsync ? value : await value }
+    return { done, value: this.isAsync || done ? value : await value }
   }
 
   /** A source that throws is over, and not closed. */
   async step () {
     this.isPulling = true
     try {
-      const result = await this.iterator.next()
+      const result = this.isAsync ? await this.iterator.next() : this.iterator.next()
       if (result.done) this.isSourceOver = true
       return result
     } catch (err) {
@@ -93,6 +151,7 @@ class Mapping {
       throw err
     } finally {
       this.isPulling = false
+      if (this.isOver && !this.isAsync) this.closeSource().catch(() => {}) // the consumer has stopped inside its next()
     }
   }
 
@@ -105,7 +164,7 @@ class Mapping {
   start (value) {
     const entry = { outcome: undefined }
     this.pendingCount++
-    if (this.isOrdered) this.pending.push(entry)
+    if (this.isOrdered) this.results.push(entry)
     this.queue.add(value, this.controller.signal).then(
       value => this.settle(entry, { status: 'fulfilled', value }),
       reason => this.settle(entry, { status: 'rejected', reason })
@@ -115,33 +174,33 @@ class Mapping {
   settle (entry, outcome) {
     if (this.isOver) return
     entry.outcome = outcome
-    if (!this.isOrdered) this.pending.push(entry)
+    if (!this.isOrdered) this.results.push(entry)
     if (outcome.status === 'rejected' && !this.isSettled) this.fail(outcome.reason)
-    wake(this.wakeConsumer)
+    else this.give()
   }
 
-  /** The first failure ends it all at once: what else is queued would be for nobody. */
+  /** The first failure ends it all at once: what else is queued would be for nobody. It does not wait for the source to close. */
   fail (error) {
     if (this.isOver) return
-    this.hasFailed = true
-    this.error = error
-    this.stop()
+    this.failure = { error }
+    this.end().catch(() => {})
   }
 
-  stop () {
+  async end () {
+    if (this.isOver) return
     this.isOver = true
+    this.results = new QList()
     this.controller.abort()
     wake(this.wakePump)
+    this.give()
+    await this.closeSource()
   }
 
-  /** The consumer stops, or is through. A source that is at work is not waited for: it may never come to an end. */
-  async end () {
-    if (!this.isOver) this.stop()
-    if (this.isSourceOver || typeof this.iterator.return !== 'function') return
-    const returned = new Promise(resolve => resolve(this.iterator.return()))
-    const isMoot = this.isPulling || this.hasFailed // there is an error already, or nobody to tell
-    const closed = isMoot ? returned.catch(() => {}) : returned
-    if (!this.isPulling) await closed
+  async closeSource () {
+    const { iterator } = this
+    if (this.isSourceOver || (this.isPulling && !this.isAsync)) return
+    this.isSourceOver = true
+    if (typeof iterator.return === 'function') await iterator.return()
   }
 }
 
@@ -149,4 +208,9 @@ function wake (resolve) {
   if (resolve !== undefined) resolve()
 }
 
-module.exports = { Mapping }
+/** As the constructor of Mapping. @returns {Results} */
+function map (queue, source, options) {
+  return new Results(new Mapping(queue, source, options))
+}
+
+module.exports = { map }

@@ -2,50 +2,95 @@
 
 // HOT (bench: fifo). Which started jobs pend: their runners have returned, and they have not settled. close() must find them.
 //
-// A ring of places, at least half of which are free. A job that has ended stays in its place until another gets that: so an
-// end costs nothing here (taking jobs out when they end made those of nextTick runners 9 % slower, Node 20).
+//    full blocks                                    the block being filled
+//   ┌──┬──┬──┬──┐  ┌──┬──┬──┬──┐                   ┌──┬──┬──┬──┐
+//   │ j│ j│ j│ j│  │ j│ j│ j│ j│  liveCount 1      │ j│ j│  │  │  liveCount 2
+//   └──┴──┴──┴──┘  └──┴──┴──┴──┘                   └──┴──┴──┴──┘
+//
+// A job that has ended stays in its block: an end costs one subtraction. A full block goes when all its jobs have ended;
+// blocks in which few are left are packed. A ring of places that were searched for a free one made jobs of nextTick runners
+// 6 % slower, for it read jobs that had ended long ago (Node 20).
 
 const PENDING = 0
-const FIRST_LENGTH = 32
-const NONE = { state: -1 }
+const PLACES = 64
+const FEW_BLOCKS = 8 // not worth packing
+
+class Block {
+  constructor () {
+    this.jobs = new Array(PLACES)
+    this.liveCount = 0
+  }
+}
 
 class Pending {
   constructor () {
-    this.places = new Array(FIRST_LENGTH).fill(NONE)
-    this.at = 0
+    this.block = new Block()
+    this.count = 0 // of jobs in it
+    this.full = []
+    this.mostFull = 1 // with more, those without a job that pends are looked for
+  }
+
+  /** How many pend now. */
+  get liveCount () {
+    return this.full.reduce((sum, { liveCount }) => sum + liveCount, this.block.liveCount)
+  }
+
+  /** @param {{ state: number, block: Block | undefined }} job whose state is PENDING from now until drop() */
+  add (job) {
+    if (this.count === PLACES) this.nextBlock()
+    const { block } = this
+    block.jobs[this.count++] = job
+    block.liveCount++
+    job.block = block
+  }
+
+  /** The job does not pend any more. */
+  drop (job) {
+    job.block.liveCount--
+  }
+
+  /** Those that pend now, in the order of their starts. */
+  list () {
+    const jobs = this.full.flatMap(block => block.jobs)
+    for (let i = 0; i < this.count; i++) jobs.push(this.block.jobs[i])
+    return jobs.filter(({ state }) => state === PENDING)
   }
 
   /** None pends: gives memory back. */
   reset () {
-    if (this.places.length > FIRST_LENGTH) this.resize(0)
+    this.full.length = 0
+    this.mostFull = 1
   }
 
-  /**
-   * @param {{ state: number }} job whose state is PENDING as long as it pends
-   * @param {number} mostCount of jobs that pend now, this one included
-   */
-  add (job, mostCount) {
-    if (2 * mostCount > this.places.length) this.resize(mostCount)
-    const { places } = this
-    const last = places.length - 1
-    let { at } = this
-    while (places[at].state === PENDING) at = (at + 1) & last
-    places[at] = job
-    this.at = (at + 1) & last
-    if (this.at === 0 && places.length > FIRST_LENGTH && 16 * mostCount < places.length) this.resize(mostCount)
+  // private from here on
+
+  nextBlock () {
+    this.full.push(this.block)
+    this.block = new Block()
+    this.count = 0
+    if (this.full.length > this.mostFull) this.sweep()
   }
 
-  /** Those that pend now, in no order. O(places). */
-  list () {
-    return this.places.filter(({ state }) => state === PENDING)
+  /** Drops the blocks in which no job pends; if few do in the others, those jobs move together. */
+  sweep () {
+    const { full } = this
+    let count = 0
+    let liveCount = 0
+    for (let i = 0; i < full.length; i++) {
+      if (full[i].liveCount === 0) continue
+      liveCount += full[i].liveCount
+      full[count++] = full[i]
+    }
+    full.length = count
+    this.mostFull = Infinity
+    if (count > FEW_BLOCKS && 4 * liveCount < PLACES * count) this.pack()
+    this.mostFull = Math.max(1, 2 * full.length)
   }
 
-  resize (mostCount) {
+  pack () {
     const jobs = this.list()
-    let length = FIRST_LENGTH
-    while (length < 4 * mostCount) length *= 2
-    this.places = [...jobs, ...new Array(length - jobs.length).fill(NONE)]
-    this.at = jobs.length
+    this.full.length = this.count = 0
+    for (const job of jobs) this.add(job)
   }
 }
 

@@ -12,10 +12,11 @@ const { FairlaneError, typeError } = require('./errors')
 const { Fifo } = require('./lists/fifo')
 const { Lanes } = require('./lists/lanes')
 const { Window } = require('./lists/window')
-const { Mapping } = require('./map')
+const { map } = require('./map')
 const {
   isLaneScheduler, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions, readType
 } = require('./options')
+const { listenTo } = require('./signals')
 const { StallWatch } = require('./stall')
 const { Desk, Stub } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
@@ -33,19 +34,18 @@ const BACKSTAGE = Symbol('backstage')
 /** What checkInvariants() looks at; no part of the API. */
 let inside
 
-/** An event emitter that knows when somebody begins to listen. */
+/** An event emitter that tells when listeners come and go. */
 class Emitter extends EventEmitter {
-  #whenListened
+  #whenChanged
 
-  /** @param {(event: string | symbol) => void} whenListened called before a listener is added */
-  constructor (whenListened) {
+  /** @param {() => void} whenChanged called after a listener was added or removed */
+  constructor (whenChanged) {
     super()
-    this.#whenListened = whenListened
+    this.#whenChanged = whenChanged
   }
 
   on (event, listener, context) {
-    this.#whenListened(event)
-    return super.on(event, listener, context)
+    return this.#changed(super.on(event, listener, context))
   }
 
   addListener (event, listener, context) {
@@ -53,8 +53,24 @@ class Emitter extends EventEmitter {
   }
 
   once (event, listener, context) {
-    this.#whenListened(event)
-    return super.once(event, listener, context)
+    return this.#changed(super.once(event, listener, context))
+  }
+
+  removeListener (event, listener, context, isOnce) {
+    return this.#changed(super.removeListener(event, listener, context, isOnce))
+  }
+
+  off (event, listener, context, isOnce) {
+    return this.removeListener(event, listener, context, isOnce)
+  }
+
+  removeAllListeners (event) {
+    return this.#changed(super.removeAllListeners(event))
+  }
+
+  #changed (self) {
+    this.#whenChanged()
+    return self
   }
 }
 
@@ -100,12 +116,13 @@ class Queue extends Emitter {
    * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
    */
   constructor (runner, options) {
-    super(event => { if (event === 'jobfailed') this.#dispatch.isObserved = true })
+    super(() => { this.#dispatch.isObserved = this.listenerCount('jobfailed') > 0 })
     if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function')
     const read = readOptions(options)
     this.#lastConcurrency = read.concurrency
     this.#scheduler = makeScheduler(read)
-    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.signal))
+    const signal = () => this.#dispatch.signal
+    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, signal))
     this.#dispatch = new Dispatch(runner, this.#list, read, {
       onDrain: () => this.#drained(),
       onLevel: () => this.#admission.check(),
@@ -113,7 +130,7 @@ class Queue extends Emitter {
     })
     this.#desk = new Desk(this.#dispatch, read)
     this.#admission = new Admission(read, this.#list, this.#dispatch, event => this.#announce(event))
-    this.#stallWatch = new StallWatch(this.#dispatch, this.#desk.deadlines)
+    this.#stallWatch = new StallWatch(this.#dispatch, read.clock)
     this.#keepsContext = read.keepContext
     this.#isGuarded = this.#admission.isLimited || this.#desk.servesAll
     if (this.#scheduler !== null) {
@@ -245,7 +262,7 @@ class Queue extends Emitter {
   add (payload, options) {
     const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
     const name = this.#readTypeOption(extras.type, 'add')
-    if (this.#dispatch.isBusy) this.#stallWatch.begin()
+    this.#stallWatch.added()
     return new Promise((resolve, reject) => {
       const whenSettled = (err, result) => {
         if (err) reject(err)
@@ -278,7 +295,7 @@ class Queue extends Emitter {
       accepts: () => this.#admission.accepts(name),
       ready: () => this.#admission.ready(name)
     }
-    return new Mapping(jobs, source, { ordered, maxPending, settled }).results()
+    return map(jobs, source, { ordered, maxPending, settled })
   }
 
   /**
@@ -378,7 +395,7 @@ class Queue extends Emitter {
   /**
    * Cancels all waiting jobs, or those of one type; their callbacks get FAIRLANE_ERR_CLEARED before clear returns.
    * O(waiting).
-   * @param {{ type?: any, reason?: any }} [options] type: only those; not on a queue without a scheduler. reason: becomes
+   * @param {{ type?: any, reason?: any }} [options] type: only those, undefined: all; not on a queue without a scheduler. reason: becomes
    *   the `cause` of the errors
    * @returns {number} how many
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
@@ -429,7 +446,7 @@ class Queue extends Emitter {
   #put (type, payload, whenSettled, atHead, extras) {
     const { signal, timeoutMs, maxWaitMs } = extras
     if (signal !== undefined && signal.aborted) {
-      this.#dispatch.rejected++
+      this.#admission.countRejected(type)
       this.#tellRefused(whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
       return this
     }
@@ -442,6 +459,7 @@ class Queue extends Emitter {
       const ticket = this.#desk.issue(whenSettled, extras)
       this.#dispatch.accept()
       this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+      this.#desk.watch(ticket, extras)
     } else {
       this.#dispatch.accept()
       this.#list[atHead ? 'unshift' : 'push'](type, payload, whenSettled)
@@ -482,7 +500,7 @@ class Queue extends Emitter {
       onAbort()
       return
     }
-    signal.addEventListener('abort', onAbort)
+    listenTo(signal, onAbort)
     this.#stopListening = () => signal.removeEventListener('abort', onAbort)
   }
 
@@ -512,7 +530,8 @@ class Queue extends Emitter {
       place: (type, payload, atHead, maxWaitMs) => this.#place(type, payload, atHead, maxWaitMs, stub),
       withdraw: (take, visit) => this.#withdraw(take, visit),
       close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
-      call: fn => this.#dispatch.call(fn)
+      call: fn => this.#dispatch.call(fn),
+      listenTo
     }
   }
 
@@ -522,8 +541,9 @@ class Queue extends Emitter {
     if (maxWaitMs === Infinity && !this.#keepsContext) {
       this.#list[atHead ? 'unshift' : 'push'](type, payload, stub)
     } else {
-      const ticket = this.#desk.issue((err, result) => stub.whenSettled(payload, err, result), { maxWaitMs })
+      const ticket = this.#desk.issue((err, result) => stub.whenSettled(payload, err, result), NO_EXTRAS)
       this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+      this.#desk.watch(ticket, { maxWaitMs })
     }
   }
 

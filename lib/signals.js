@@ -3,6 +3,12 @@
 // One abort listener per signal, however many jobs it can cancel: a listener per job would make adding and settling them
 // quadratic (an EventTarget compares each new listener with all it has).
 
+const { addAbortListener } = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
+  ? process.getBuiltinModule('node:events')
+  : { addAbortListener: undefined }
+
+const { rethrow } = require('./clock')
+
 class Signals {
   /** @param {(signal: AbortSignal, tickets: Set<object>) => void} onAbort given those added and not removed, in order */
   constructor (onAbort) {
@@ -18,11 +24,14 @@ class Signals {
 
   /** O(1). With its last ticket the signal is let go. */
   remove (signal, ticket) {
-    const { tickets, listener } = this.entries.get(signal)
-    tickets.delete(ticket)
-    if (tickets.size > 0) return
+    const entry = this.entries.get(signal)
+    if (entry === undefined || !entry.tickets.delete(ticket) || entry.tickets.size > 0) return
     this.entries.delete(signal)
-    signal.removeEventListener('abort', listener)
+    try {
+      signal.removeEventListener('abort', entry.listener)
+    } catch (err) {
+      rethrow(err) // of a signal of another make; a job is being settled: it must be told
+    }
   }
 
   // private from here on
@@ -30,8 +39,19 @@ class Signals {
   listen (signal, tickets) {
     const listener = () => this.onAbort(signal, tickets)
     this.entries.set(signal, { tickets, listener })
-    signal.addEventListener('abort', listener)
+    listenTo(signal, listener)
   }
 }
 
-module.exports = { Signals }
+/**
+ * Calls listener when the signal aborts, in Node also if another listener stops the event there (`stopImmediatePropagation`):
+ * a signal may be shared with code that nobody here knows.
+ * @param {AbortSignal} signal that has not aborted
+ * @param {() => void} listener to be removed by removeEventListener
+ */
+function listenTo (signal, listener) {
+  if (addAbortListener !== undefined && signal instanceof AbortSignal) addAbortListener(signal, listener)
+  else signal.addEventListener('abort', listener)
+}
+
+module.exports = { Signals, listenTo }

@@ -82,6 +82,8 @@ class Ticket {
   }
 }
 
+const NO_EXTRAS = {}
+
 /**
  * In the list in the place of tickets, for any number of jobs: each gets its ticket when it starts. Those that wait are cancelled
  * without a word, so it needs no settle().
@@ -97,7 +99,7 @@ class Stub {
 
   run (job, runner, payload, done, context) {
     this.leave()
-    const ticket = this.desk.issue((err, result) => this.whenSettled(payload, err, result), { maxWaitMs: Infinity })
+    const ticket = this.desk.issue((err, result) => this.whenSettled(payload, err, result), NO_EXTRAS)
     job.whenSettled = ticket
     return ticket.run(job, runner, payload, done, context)
   }
@@ -129,16 +131,28 @@ class Desk {
   }
 
   /**
-   * A ticket for a job that is to be accepted now; its time begins.
+   * A ticket for a job that is to be accepted now.
    * @param {Function | undefined} callback
-   * @param {{ signal?: AbortSignal, timeoutMs?: number, maxWaitMs?: number }} extras undefined: the queue's
+   * @param {{ signal?: AbortSignal, timeoutMs?: number }} extras undefined: the queue's
    */
-  issue (callback, { signal, timeoutMs = this.timeoutMs, maxWaitMs = this.maxWaitMs }) {
+  issue (callback, { signal, timeoutMs = this.timeoutMs }) {
     const scope = this.keepsContext ? asyncScope() : undefined
-    const ticket = new Ticket(this, callback, signal, timeoutMs, scope, this.dispatch.generation)
-    this.deadlines.add(ticket, maxWaitMs)
-    if (signal !== undefined) this.signals.add(signal, ticket)
-    return ticket
+    return new Ticket(this, callback, signal, timeoutMs, scope, this.dispatch.generation)
+  }
+
+  /**
+   * The job waits: from now on its time and its signal can end it. The clock and the signal are the caller's, and may do anything:
+   * what they throw ends the job, in a microtask.
+   */
+  watch (ticket, { signal, maxWaitMs = this.maxWaitMs }) {
+    try {
+      if (!ticket.isSettled) this.deadlines.add(ticket, maxWaitMs) // a scheduler may have cancelled it
+      if (signal === undefined || ticket.isSettled) return
+      this.signals.add(signal, ticket)
+      if (signal.aborted) queueMicrotask(() => this.abort(signal, [ticket])) // inside the clock
+    } catch (err) {
+      queueMicrotask(() => this.dispatch.interrupt([{ ticket, err, hasFailed: false, releases: false }]))
+    }
   }
 
   // private from here on

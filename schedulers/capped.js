@@ -16,6 +16,7 @@ class State {
     this.lane = lane
     this.heap = undefined
     this.position = -1
+    this.headSeq = 0 // of the lane when it was placed
     this.limit = 0 // how many running jobs are too many, of capsVersion
     this.capsVersion = -1
   }
@@ -52,6 +53,7 @@ class Capped {
   }
 
   queued (lane) {
+    if (lane.size > 1 && lane.headSeq === lane.state?.headSeq) return
     this.place(lane)
   }
 
@@ -97,6 +99,7 @@ class Capped {
       state.limit = this.caps.limitOf(lane)
       state.capsVersion = this.capsVersion
     }
+    state.headSeq = lane.headSeq
     const heap = this.heapOf(lane)
     if (state.heap === heap) {
       if (heap !== undefined) heap.update(state.position, lane.headSeq)

@@ -67,6 +67,7 @@ class Equal {
     this.mayStall = true // with a cap of 0
     this.heap = new Heap() // of the types that may start a job, by lower bounds of their keys
     this.parked = new Set() // of the states of types that wait at their cap
+    this.startedLast = undefined // the state of the type that started a job last, if it has to be placed yet
     this.runningCount = 0
     this.order = 0 // the highest of any state
     this.now = 0
@@ -102,6 +103,7 @@ class Equal {
   next (now) {
     const { heap } = this
     this.now = now
+    if (this.startedLast !== undefined) this.placeStarted()
     while (heap.size > 0) {
       const state = heap.items[0]
       const key = this.keyOf(state)
@@ -121,7 +123,9 @@ class Equal {
     this.runningCount++
     state.startSum += now
     state.order = ++this.order
-    this.place(state, false)
+    if (this.startedLast !== undefined) this.placeStarted()
+    if (lane.size > 0 && lane.running < state.limit) this.startedLast = state
+    else this.place(state, false)
   }
 
   ended (lane, startedAt, now) {
@@ -134,6 +138,7 @@ class Equal {
     state.estimateMs += LEARNING_RATE * (runMs - state.estimateMs)
     if (state.used > this.mostUsed) this.mostUsed = state.used
     this.learn(runMs)
+    if (state === this.startedLast) this.startedLast = undefined
     this.place(state, false)
     this.rest()
   }
@@ -219,6 +224,13 @@ class Equal {
     } else if (state.position !== -1) {
       this.heap.remove(state.position)
     }
+  }
+
+  /** A type that may start another job keeps its place, which was the first, until that matters: its job may end before. */
+  placeStarted () {
+    const state = this.startedLast
+    this.startedLast = undefined
+    this.place(state, false)
   }
 
   /** Nobody saves up: what a type has used less than those that were picked meanwhile is lost. */

@@ -20,6 +20,7 @@ class State {
   constructor (lane) {
     this.lane = lane
     this.position = -1
+    this.headSeq = 0 // of the lane when it was placed
   }
 }
 
@@ -55,6 +56,7 @@ class Fair {
 
   queued (lane) {
     this.waitingCount++
+    if (lane.size > 1 && lane.headSeq === lane.state?.headSeq) return
     this.place(lane)
   }
 
@@ -105,6 +107,7 @@ class Fair {
 
   place (lane) {
     const state = lane.state ?? (lane.state = new State(lane))
+    state.headSeq = lane.headSeq
     if (lane.size === 0 || lane.isPaused) {
       if (state.position !== -1) this.heap.remove(state.position)
     } else if (state.position === -1) {

@@ -535,7 +535,7 @@ class DurableQueue extends EventEmitter {
     const delivery = this.#deliveries.get(job)
     if (delivery === undefined) {
       /* istanbul ignore else: what waits is taken out before the queue in memory closes */
-      if (err.code === 'FAIRLANE_ERR_MAX_WAIT') this.#cancel([job], [], () => err)
+      if (err?.code !== 'FAIRLANE_ERR_CLOSED') this.#cancel([job], [], () => err)
       return
     }
     this.#deliveries.delete(job)
@@ -780,7 +780,7 @@ class DurableQueue extends EventEmitter {
       onAbort()
       return
     }
-    signal.addEventListener('abort', onAbort)
+    this.#stage.listenTo(signal, onAbort)
     this.#stopListening = () => signal.removeEventListener('abort', onAbort)
   }
 

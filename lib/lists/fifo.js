@@ -148,7 +148,8 @@ class Fifo {
     this.scanCount++
     try {
       this.scan((block, at, generation) => {
-        if (test(block[at])) found.push({ block, at, generation })
+        // what removeAll() took out is still in the blocks
+        if (clearCount === this.clearCount && test(block[at])) found.push({ block, at, generation })
       })
     } finally {
       this.scanCount--

@@ -11,7 +11,7 @@
 //                      ▲ headAt                                            ▲ tailAt
 //
 // A block is a flat array of triples (payload, whenSettled, arrival number) and a link to the next block. The first holds
-// one job, the second four, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
+// two jobs, the second eight, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
 // REMOVED in the place of whenSettled is no job. The first triple of a lane that is not empty is always a job.
 
 const QList = require('qlist')
@@ -19,6 +19,7 @@ const { Fifo } = require('./fifo')
 const { Scheduled } = require('./scheduled')
 
 const STEP = 3
+const FEWEST_JOBS = 2
 const MOST_JOBS = 512
 // An empty lane keeps a block of up to so many jobs for the next ones.
 const KEPT_JOBS = 8
@@ -67,7 +68,7 @@ class Lane {
     this.rejected = 0
     this.overrun = 0
 
-    this.head = this.tail = newBlock(1)
+    this.head = this.tail = newBlock(FEWEST_JOBS)
     this.headAt = this.tailAt = 0
     this.removedCount = 0
   }
@@ -150,7 +151,7 @@ class Lane {
   }
 
   empty () {
-    if (this.head !== this.tail || this.tail.length > KEPT_JOBS * STEP + 1) this.tail = newBlock(1)
+    if (this.head !== this.tail || this.tail.length > KEPT_JOBS * STEP + 1) this.tail = newBlock(FEWEST_JOBS)
     this.head = this.tail
     this.headAt = this.tailAt = 0
     this.removedCount = 0
@@ -365,6 +366,12 @@ class Lanes extends Scheduled {
     return this.find(type)
   }
 
+  /** How many jobs wait in the lane that a job of the type would go to. */
+  waitingWith (type) {
+    const lane = this.find(type)
+    return lane === undefined || (lane.isShared && this.opensOwn(type)) ? 0 : lane.size
+  }
+
   // private from here on
 
   tick () {
@@ -452,12 +459,16 @@ class Lanes extends Scheduled {
 
   /** The lane for a job of a type that has none of its own. */
   open (type) {
-    if (this.maxTypes === Infinity || this.isNamed(type)) return this.openOwn(type)
+    if (this.opensOwn(type)) return this.openOwn(type)
     const at = this.overflowOf(type)
-    const shared = this.overflow[at]
+    return this.overflow[at] ?? (this.overflow[at] = this.openShared(at))
+  }
+
+  opensOwn (type) {
+    if (this.maxTypes === Infinity || this.isNamed(type)) return true
+    const shared = this.overflow[this.overflowOf(type)]
     const isOrdered = shared === undefined || !shared.typeCounts.has(type)
-    if (isOrdered && this.lanes.size < this.maxTypes) return this.openOwn(type)
-    return shared ?? (this.overflow[at] = this.openShared(at))
+    return isOrdered && this.lanes.size < this.maxTypes
   }
 
   openOwn (type) {
@@ -647,10 +658,10 @@ function newBlock (jobCount) {
   return new Array(jobCount * STEP + 1).fill(undefined)
 }
 
-/** Twice the jobs of a block; four after one. */
+/** Twice the jobs of a block; after the first, four times as many. */
 function nextSize (block) {
   const jobCount = (block.length - 1) / STEP
-  return jobCount === 1 ? 4 : Math.min(2 * jobCount, MOST_JOBS)
+  return jobCount === FEWEST_JOBS ? 4 * jobCount : Math.min(2 * jobCount, MOST_JOBS)
 }
 
 /** The ticket of a job is told where that is, so that drop() finds it. */

@@ -200,6 +200,11 @@ class Window extends Scheduled {
     return this.types.get(type)
   }
 
+  /** How many jobs of the type wait. */
+  waitingWith (type) {
+    return this.types.get(type)?.size ?? 0
+  }
+
   // private from here on
 
   empty () {

@@ -20,7 +20,7 @@ function fakeClock (startMs = 0) {
   function next () {
     if (timers.size === 0) return false
     const timer = timers.items[0]
-    now = timers.keys[0]
+    now = Math.max(now, timers.keys[0])
     timers.remove(0)
     timer.fn(...timer.args)
     return true
@@ -30,7 +30,7 @@ function fakeClock (startMs = 0) {
     now: () => now,
     setTimeout (fn, ms = 0, ...args) {
       const timer = { fn, args, order: order++, position: -1 }
-      timers.insert(timer, now + Math.max(ms, 0))
+      timers.insert(timer, now + (ms > 0 ? ms : 0))
       return timer
     },
     clearTimeout (timer) {
@@ -38,9 +38,10 @@ function fakeClock (startMs = 0) {
     },
     next,
     advance (ms) {
+      if (!(ms >= 0 && ms < Infinity)) throw new RangeError('advance: the time must be finite and not below 0')
       const end = now + ms
       while (timers.size > 0 && timers.keys[0] <= end) next()
-      now = end
+      now = Math.max(now, end) // a timer may have advanced it further
     },
     get timerCount () {
       return timers.size

@@ -34,6 +34,7 @@ function checkInvariants (queue) {
 
   const pending = dispatch.pending.list()
   check(pending.length <= running - heldCount, 'more jobs pend than run')
+  check(pending.length === dispatch.pending.liveCount, 'a job that pends is not counted so, or another is')
   check(dispatch.isFlushing === !dispatch.flushes.isEmpty(), 'flushing is not told')
 
   const { heap } = desk.deadlines
@@ -45,6 +46,7 @@ function checkInvariants (queue) {
     check(tickets.size > 0, 'a signal without jobs is listened to')
     for (const ticket of tickets) check(ticket.signal === signal && !ticket.isSettled, 'a settled job has a signal')
   }
+  check(dispatch.isObserved === (queue.listenerCount('jobfailed') > 0), 'failures are watched for nobody, or not for those who listen')
   check(!admission.isSaturated || dispatch.isWatched, 'nobody would see that the queue is not saturated any more')
 }
 

@@ -8,37 +8,58 @@ const ENDED = -2
 const seed = seedFromEnvironment()
 
 describe('the started jobs that pend', function () {
-  it(`are found, however many come and go (SEED=${seed})`, function () {
+  it(`are found in the order of their starts, however many come and go (SEED=${seed})`, function () {
     const random = seeded(seed)
     const pending = new Pending()
     const jobs = new Set()
     for (let step = 0; step < 20000; step++) {
       const most = step % 4000 < 2000 ? 500 : 5
       if (jobs.size < most && random.chance(0.6)) {
-        const job = { state: PENDING, step }
+        const job = makeJob()
         jobs.add(job)
-        pending.add(job, jobs.size)
+        pending.add(job)
       } else if (jobs.size > 0) {
         const job = [...jobs][random.below(jobs.size)]
-        job.state = ENDED
+        end(pending, job)
         jobs.delete(job)
       }
-      if (step % 100 === 0) assert.deepEqual(new Set(pending.list()), jobs)
+      if (step % 100 > 0) continue
+      assert.equal(pending.liveCount, jobs.size)
+      assert.ok(pending.list().every((job, i) => job === [...jobs][i]))
     }
   })
 
-  it('give memory back after a flood', function () {
+  it('keep no more than some blocks of those that ended, though one of each block pends', function () {
     const pending = new Pending()
-    const jobs = Array.from({ length: 10000 }, () => ({ state: PENDING }))
-    jobs.forEach((job, i) => pending.add(job, i + 1))
+    const pinned = []
+    for (let i = 0; i < 64000; i++) {
+      const job = makeJob()
+      pending.add(job)
+      if (i % 64 === 0) pinned.push(job)
+      else end(pending, job)
+    }
+    assert.ok(pending.full.length < 300, `${pending.full.length} blocks for ${pinned.length} jobs`)
+    assert.deepEqual(pending.list(), pinned)
+  })
+
+  it('give memory back after a flood, at once when none pends', function () {
+    const pending = new Pending()
+    const jobs = Array.from({ length: 10000 }, makeJob)
+    for (const job of jobs) pending.add(job)
     assert.equal(pending.list().length, 10000)
-    for (const job of jobs) job.state = ENDED
-    for (let i = 0; i < 40000; i++) pending.add({ state: ENDED }, 1)
-    assert.ok(pending.places.length <= 64)
-    jobs.forEach((job, i) => pending.add(job, i + 1))
+    for (const job of jobs) end(pending, job)
+    assert.ok(pending.full.length > 100)
     pending.reset()
-    assert.equal(pending.places.length, 32)
-    pending.reset()
+    assert.equal(pending.full.length, 0)
     assert.deepEqual(pending.list(), [])
   })
 })
+
+function makeJob () {
+  return { state: PENDING, block: undefined }
+}
+
+function end (pending, job) {
+  job.state = ENDED
+  pending.drop(job)
+}

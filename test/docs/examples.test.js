@@ -4,9 +4,10 @@ const assert = require('node:assert')
 const { node } = require('../support/child')
 const { pages, codeBlocks } = require('./pages')
 
-// Each block is a program: `js` is CommonJS, `mjs` a module. What it prints is what its comments `// => …` say, in order.
+// docs/service.md shows a server, which does not end by itself: service.test.js runs it.
+// Each other block is a program: `js` is CommonJS, `mjs` a module. What it prints is what its comments `// => …` say, in order.
 describe('the examples of', () => {
-  for (const { path, text } of pages()) {
+  for (const { path, text } of pages().filter(({ path }) => path !== 'docs/service.md')) {
     const examples = codeBlocks(text).filter(({ language }) => ['js', 'mjs'].includes(language))
     if (examples.length === 0) continue
 

@@ -582,6 +582,30 @@ describe('a durable queue', () => {
     assert.equal((await bench.reopenAfterKill()).recovered.jobs, 0)
   })
 
+  it('loses no job by a clock that throws', async () => {
+    const uncaught = captureUncaught()
+    try {
+      const queue = await bench.open({ backoffMs: 10, maxWaitMs: 1000 })
+      await queue.push('a')
+      await bench.gate.until(1)
+      const { setTimeout } = bench.clock
+      bench.clock.setTimeout = () => { throw new Error('no time') }
+      bench.gate.open.shift().done(new Error('later'))
+      await uncaught.until(1)
+      await queue.push('b')
+      await quiet()
+      assert.deepEqual(bench.events.map(([event, { id, error }]) => [event, id, error.message]), [['retry', 1, 'later'], ['cancelled', 2, 'no time']])
+      bench.clock.setTimeout = setTimeout
+      await queue.push('c')
+      await bench.gate.until(2)
+      bench.clock.advance(10)
+      await bench.gate.until(3)
+      assert.deepEqual(bench.gate.payloads, ['a', 'c', 'a'])
+    } finally {
+      uncaught.release()
+    }
+  })
+
   it('fails jobs that run longer than timeoutMs, tells their runners, and tries them again', async () => {
     const queue = await bench.open({ timeoutMs: 100, backoffMs: 10, maxAttempts: 2 })
     await queue.push('a')

@@ -5,6 +5,7 @@ const fairlane = require('../..')
 const { Fifo } = require('../../lib/lists/fifo')
 const gates = require('../support/gates')
 const { requireGc, heapUsed } = require('../support/memory')
+const { turn } = require('../support/turns')
 
 const MB = 1024 * 1024
 
@@ -127,6 +128,24 @@ describe('memory of the waiting jobs', function () {
     gate.payloads.length = gate.started.length = 0
     const left = await heapUsed() - before
     assert.ok(left < 0.5 * MB, `${left} bytes left`)
+  })
+
+  it('goes back after a hundred thousand jobs that ran at once, with and without lanes', async function () {
+    for (const options of [{}, { scheduler: 'equal' }]) {
+      const ends = []
+      const queue = fairlane((payload, done) => { ends.push(done) }, { concurrency: Infinity, ...options })
+      const add = () => options.scheduler === undefined ? queue.push(1) : queue.pushType('a', 1)
+      add()
+      while (ends.length < 1) await turn()
+      ends.splice(0)[0]()
+      const before = await heapUsed()
+      for (let i = 0; i < 1e5; i++) add()
+      while (ends.length < 1e5) await turn()
+      for (const end of ends.splice(0)) end()
+      const left = await heapUsed() - before
+      assert.ok(left < 1 * MB, `${left} bytes left`)
+      assert.equal(queue.length, 0)
+    }
   })
 
   it('is small for a queue that is idle', async function () {

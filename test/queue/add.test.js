@@ -3,10 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const gates = require('../support/gates')
-const { captureWarnings } = require('../support/uncaught')
-const { fakeClock } = require('../../lib/testing')
 const { node } = require('../support/child')
-const { quiet, turn } = require('../support/turns')
 
 describe('add', function () {
   it('gives a promise of the result', async function () {
@@ -65,74 +62,5 @@ describe('add', function () {
       queue.${call}`
     assert.equal((await node(['--eval', program('add(1)')])).stdout.trim(), 'unhandled expected')
     assert.equal((await node(['--eval', program('push(1)')])).stdout, '')
-  })
-
-  describe('inside a job of the same queue', function () {
-    let warnings
-    beforeEach(function () { warnings = captureWarnings() })
-    afterEach(function () { warnings.release() })
-
-    function nested (clock) {
-      const gate = gates()
-      const queue = fairlane((payload, done) => {
-        gate.runner(payload, done)
-        if (payload === 'parent') return queue.add('child')
-      }, { concurrency: 1, clock })
-      return { gate, queue }
-    }
-
-    it('warns once when all slots wait for each other, naming the likely cause', async function () {
-      const clock = fakeClock()
-      const { gate, queue } = nested(clock)
-      queue.push('parent')
-      await gate.until(1)
-      clock.advance(10000)
-      await turn()
-      clock.advance(100000)
-      await quiet()
-      assert.deepEqual(warnings.seen.map(({ code }) => code), ['FAIRLANE_WARN_STALLED'])
-      assert.match(warnings.seen[0].message, /waits for a job of its own queue/)
-      queue.resume(2)
-      await gate.until(2)
-      gate.open[1].done()
-      await queue.onIdle()
-      queue.push('parent')
-      await gate.until(4)
-      assert.equal(clock.timerCount, 0)
-      await queue.close({ drain: false })
-    })
-
-    it('does not warn while jobs start or settle, and keeps no timer on an empty queue', async function () {
-      const clock = fakeClock()
-      const { gate, queue } = nested(clock)
-      queue.push('parent')
-      await gate.until(1)
-      assert.equal(clock.timerCount, 1)
-      clock.advance(9000)
-      queue.resume(2)
-      await gate.until(2)
-      clock.advance(9000)
-      assert.equal(clock.timerCount, 0)
-      gate.open[1].done()
-      await queue.onIdle()
-      assert.deepEqual(warnings.seen, [])
-    })
-
-    it('goes on watching while jobs wait and others end, and stops when the queue is paused', async function () {
-      const clock = fakeClock()
-      const { gate, queue } = nested(clock)
-      queue.push('parent')
-      queue.push('later').push('last')
-      await gate.until(1)
-      clock.advance(9000)
-      gate.open[0].done()
-      await gate.until(2)
-      clock.advance(9000)
-      assert.equal(clock.timerCount, 1)
-      queue.pause()
-      clock.advance(10000)
-      assert.equal(clock.timerCount, 0)
-      assert.deepEqual(warnings.seen, [])
-    })
   })
 })

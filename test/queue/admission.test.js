@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const gates = require('../support/gates')
+const { inside } = require('../../lib/queue')
 const { fakeClock } = require('../../lib/testing')
 const { captureUncaught } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
@@ -109,6 +110,21 @@ describe('maxWaitingPerType', function () {
   })
 })
 
+describe('what a refusal says more than its code', function () {
+  it('is said by the errors of limits only', async function () {
+    const names = ({ code, ...error }) => [code, Object.keys(error)]
+    const details = ['type', 'waiting', 'limit', 'retryAfterMs']
+    const full = fairlane(() => {}, { maxWaiting: 0 }).pause()
+    assert.deepEqual(names(await push(full, 'a', 1)), ['FAIRLANE_ERR_QUEUE_FULL', details])
+    const ofType = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: 0 })
+    assert.deepEqual(names(await push(ofType, 'a', 1)), ['FAIRLANE_ERR_TYPE_FULL', details])
+    const aborted = await full.add(1, { signal: AbortSignal.abort() }).catch((error) => error)
+    assert.deepEqual(names(aborted), ['FAIRLANE_ERR_ABORTED', []])
+    full.close()
+    assert.deepEqual(names(await push(full, 1)), ['FAIRLANE_ERR_CLOSED', []])
+  })
+})
+
 describe('retryAfterMs', function () {
   it('follows the recent rate of completions', async function () {
     const clock = fakeClock()
@@ -129,6 +145,24 @@ describe('retryAfterMs', function () {
     assert.equal(await retryAfterMs(), 1000)
     clock.advance(100000)
     assert.equal(await retryAfterMs(), 1000)
+  })
+})
+
+describe('retryAfterMs of a queue whose jobs are cancelled', function () {
+  it('does not take them for completions', async function () {
+    const clock = fakeClock()
+    const queue = fairlane(() => {}, { maxWaiting: 0, concurrency: 1, clock })
+    queue.push('runs for ever')
+    for (let i = 0; i < 100; i++) {
+      clock.advance(20)
+      const controller = new AbortController()
+      queue.resume(2).add(i, { signal: controller.signal, unshift: true }).catch(() => {})
+      controller.abort()
+      queue.resume(1)
+    }
+    await turn()
+    assert.equal(queue.stats().cancelled, 100)
+    assert((await push(queue, 'refused')).retryAfterMs >= 1000)
   })
 })
 
@@ -224,11 +258,15 @@ describe('saturated and unsaturated', function () {
     assert.deepEqual(events, ['unsaturated'])
   })
 
-  it('does not grow with the number of invented types that are refused', async function () {
-    const queue = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: 0 }).pause()
-    for (let i = 0; i < 1100; i++) queue.pushType(`invented ${i}`, i)
-    assert.equal(queue.stats().rejected, 1100)
-    assert.equal(queue.stats().types, 0)
+  it('do not grow with the number of invented types that are refused, in shared lanes neither', async function () {
+    for (const options of [{ maxWaitingPerType: 0 }, { maxWaitingPerType: 1, maxTypes: 1 }]) {
+      const queue = fairlane(() => {}, { scheduler: 'equal', ...options }).pause()
+      for (let i = 0; i < 3000; i++) queue.pushType(`invented ${i}`, i)
+      assert(queue.stats().rejected > 2900)
+      assert(inside(queue).admission.refusedTypes.size <= 1000)
+      queue.clear()
+      if (options.maxWaitingPerType > 0) assert.equal(inside(queue).admission.refusedTypes.size, 0)
+    }
   })
 
   it('keeps nothing of refused types that have no job waiting', async function () {
@@ -246,5 +284,29 @@ describe('saturated and unsaturated', function () {
     await queue.ready('b')
     await quiet()
     assert.deepEqual(events, ['saturated', 'unsaturated'])
+  })
+})
+
+describe('the limit of types that share a lane', function () {
+  it('counts all of them together, and not a type that would get a lane of its own', async function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal', maxTypes: 2, maxWaitingPerType: 2 }).pause()
+    for (const type of ['own 1', 'own 2', 'shared 1', 'shared 2']) assert.equal(await push(queue, type, 1), undefined)
+    const refused = await push(queue, 'shared 3', 1)
+    assert.deepEqual([refused.code, refused.waiting, refused.limit], ['FAIRLANE_ERR_TYPE_FULL', 2, 2])
+    assert.equal(queue.stats('shared 1').waiting, 2)
+
+    queue.clear({ type: 'own 1' })
+    assert.equal((await push(queue, 'shared 1', 1)).code, 'FAIRLANE_ERR_TYPE_FULL', 'a type stays where its jobs wait')
+    await queue.ready('fresh')
+    assert.equal(await push(queue, 'fresh', 1), undefined)
+    assert.deepEqual([queue.stats('fresh').waiting, queue.stats('shared 1').waiting], [1, 2])
+    assert.equal((await push(queue, 'another', 1)).code, 'FAIRLANE_ERR_TYPE_FULL')
+  })
+
+  it('counts not a type that the scheduler names', async function () {
+    const schedulerOptions = { typeCaps: { named: 1 } }
+    const queue = fairlane(() => {}, { scheduler: 'equal', schedulerOptions, maxTypes: 1, maxWaitingPerType: 1 }).pause()
+    for (const type of ['own', 'shared', 'named']) assert.equal(await push(queue, type, 1), undefined)
+    for (const type of ['own', 'shared', 'named', 'other']) assert.equal((await push(queue, type, 1)).code, 'FAIRLANE_ERR_TYPE_FULL')
   })
 })

@@ -244,6 +244,20 @@ describe('remove', function () {
     })
   }
 
+  it('hands its test function nothing but jobs, though a clear inside that has cancelled them all', function () {
+    for (const options of [{}, { scheduler: 'equal' }, { scheduler: { waiting () {}, start () {}, done () {}, select: () => 0 } }]) {
+      const queue = fairlane(() => {}, options).pause()
+      for (let i = 0; i < 5; i++) options.scheduler === undefined ? queue.push({ i }) : queue.pushType('a', { i })
+      const seen = []
+      const count = queue.remove(({ payload }) => {
+        seen.push(payload.i)
+        if (payload.i === 2) queue.clear()
+        return true
+      })
+      assert.deepEqual([count, queue.waiting, seen.slice(0, 3)], [0, 0, [0, 1, 2]])
+    }
+  })
+
   it('stands that a running job ends inside its test function', async function () {
     const settled = outcomes()
     const gate = gates()

@@ -5,7 +5,7 @@ const { once } = require('node:events')
 const fairlane = require('../..')
 const gates = require('../support/gates')
 const { fakeClock } = require('../../lib/testing')
-const { turn } = require('../support/turns')
+const { quiet, turn } = require('../support/turns')
 
 describe('close', function () {
   it('lets accepted jobs finish and refuses new ones', async function () {
@@ -64,6 +64,23 @@ describe('close', function () {
     assert.equal(queue.stats().misuse, 0)
   })
 
+  it('settles running jobs in the order of their starts, then waiting ones in theirs', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 100)
+    const told = []
+    for (let i = 0; i < 500; i++) queue.push(i, (error) => { if (error) told.push(i) })
+    for (let n = 100, i = 0; n < 400; n++, i++) {
+      await gate.until(n)
+      gate.started[i % 3 === 0 ? i : n - 1].done() // each once, old ones and young ones
+    }
+    await gate.until(400)
+    await queue.close({ drain: false })
+    const started = told.filter((payload) => payload < 400)
+    assert.deepEqual(started, [...started].sort((a, b) => a - b))
+    assert.equal(told.length, 200)
+    assert.deepEqual(told.slice(100), Array.from({ length: 100 }, (_, i) => 400 + i))
+  })
+
   it('that is read first after it is aborted gives an aborted signal', async function () {
     const gate = gates()
     const queue = fairlane(gate.runner)
@@ -83,6 +100,21 @@ describe('close', function () {
     clock.advance(100)
     for (const promise of promises) await assert.rejects(promise, { code: 'FAIRLANE_ERR_CLOSED' })
     assert.equal(await closing, 1)
+  })
+
+  it('waits for jobs that a hard cap of 0 stops, until its time is over', async function () {
+    const clock = fakeClock()
+    const queue = fairlane(async () => {}, { clock, scheduler: 'equal', schedulerOptions: { typeCaps: { a: 0 } } })
+    const stopped = queue.add(1, { type: 'a' })
+    assert.equal(await queue.add(2, { type: 'b' }), undefined)
+    let isClosed = false
+    const closing = queue.close({ timeoutMs: 100 }).then(() => { isClosed = true })
+    clock.advance(99)
+    await quiet()
+    assert.deepEqual([isClosed, queue.waiting], [false, 1])
+    clock.advance(1)
+    await assert.rejects(stopped, { code: 'FAIRLANE_ERR_CLOSED' })
+    await closing
   })
 
   it('without drain waits for runners up to timeoutMs', async function () {

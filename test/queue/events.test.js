@@ -4,7 +4,8 @@ const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
 const gates = require('../support/gates')
-const { fakeClock } = require('../../lib/testing')
+const { checkInvariants, fakeClock } = require('../../lib/testing')
+const { inside } = require('../../lib/queue')
 const { captureUncaught } = require('../support/uncaught')
 const { turn } = require('../support/turns')
 
@@ -49,6 +50,55 @@ describe('the event jobfailed', function () {
     await uncaught.until(1)
     uncaught.release()
     assert.deepEqual([uncaught.seen, count], [[error], 1])
+  })
+})
+
+describe('a listener that throws', function () {
+  it('keeps the event from those behind it, and nothing else from anybody', async function () {
+    const uncaught = captureUncaught()
+    const error = new Error('expected')
+    const queue = fairlane(async (payload) => payload)
+    const seen = []
+    queue.drain = () => seen.push('drain')
+    queue.on('drain', () => { throw error }).on('drain', () => seen.push('second listener'))
+    queue.fflush(() => seen.push('nothing to flush'))
+    queue.push(1)
+    queue.fflush(() => seen.push('fflush'))
+    await queue.onIdle()
+    assert.equal(await queue.add(2), 2)
+    await uncaught.until(2)
+    uncaught.release()
+    assert.deepEqual(uncaught.seen, [error, error])
+    assert.deepEqual(seen, ['nothing to flush', 'drain', 'fflush', 'drain'])
+  })
+})
+
+describe('listeners to jobfailed', function () {
+  it('cost nothing any more once the last one is gone, however it went', async function () {
+    const queue = fairlane(async () => { throw new Error('expected') })
+    const listener = () => {}
+    const goings = [
+      () => queue.off('jobfailed', listener),
+      () => queue.removeListener('jobfailed', listener),
+      () => queue.removeAllListeners('jobfailed'),
+      () => queue.removeAllListeners()
+    ]
+    for (const go of goings) {
+      assert.equal(queue.on('jobfailed', listener).addListener('jobfailed', listener), queue)
+      checkInvariants(queue)
+      assert.equal(go(), queue)
+      checkInvariants(queue)
+      assert.equal(inside(queue).dispatch.isObserved, false)
+    }
+    queue.once('jobfailed', listener)
+    checkInvariants(queue)
+    queue.push(1)
+    await queue.onIdle()
+    assert.equal(inside(queue).dispatch.isObserved, false)
+    queue.on('jobfailed', listener).once('jobfailed', listener).on('drain', listener).off('drain', listener)
+    queue.push(2)
+    await queue.onIdle()
+    assert.equal(inside(queue).dispatch.isObserved, true)
   })
 })
 

@@ -205,4 +205,145 @@ describe('map', function () {
     const broken = fairlane(async () => { throw new Error('job') })
     await assert.rejects(async () => { for await (const result of broken.map(failing)) assert.fail(result) }, { message: 'job' })
   })
+
+  it('ends at once when return() comes while a next() waits for a job, and aborts that', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 1)
+    const values = source(10)
+    const results = queue.map(values)
+    const pending = [results.next(), results.next(), results.next()]
+    await gate.until(1)
+    assert.deepEqual(await results.return('why'), { done: true, value: 'why' })
+    assert.deepEqual(await Promise.all(pending), new Array(3).fill({ done: true, value: undefined }))
+    assert.deepEqual([queue.waiting, queue.stats().cancelled, gate.started[0].context.signal.aborted], [0, 2, true])
+    assert.equal(values.log.at(-1), 'closed')
+    assert.deepEqual(await results.next(), { done: true, value: undefined })
+    assert.deepEqual(await results.return(), { done: true, value: undefined })
+    gate.release()
+  })
+
+  it('closes the source when it ends before it has begun', async function () {
+    for (const end of [results => results.return(), results => results[Symbol.asyncDispose]()]) {
+      let isClosed = false
+      const values = {
+        [Symbol.iterator]: () => ({
+          next: () => assert.fail('nothing is taken'),
+          return () { isClosed = true; return {} }
+        })
+      }
+      const results = fairlane(() => {}).map(values)
+      await end(results)
+      assert.equal(isClosed, true)
+      assert.deepEqual(await results.next(), { done: true, value: undefined })
+    }
+  })
+
+  it('throw() ends it as return() does, and throws', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 1)
+    const values = source(10)
+    const results = queue.map(values)
+    const first = results.next()
+    await gate.until(1)
+    await assert.rejects(results.throw(new Error('expected')), { message: 'expected' })
+    assert.deepEqual(await first, { done: true, value: undefined })
+    assert.deepEqual([queue.waiting, values.log.at(-1)], [0, 'closed'])
+    gate.release()
+  })
+
+  it('gives results to next() calls that did not wait for each other, in order', async function () {
+    const queue = fairlane(async (n) => n, 2)
+    const results = queue.map([1, 2, 3])
+    assert.equal(results[Symbol.asyncIterator](), results)
+    const given = await Promise.all([1, 2, 3, 4, 5].map(() => results.next()))
+    assert.deepEqual(given.map(({ value }) => value), [1, 2, 3, undefined, undefined])
+    assert.deepEqual(given.map(({ done }) => done), [false, false, false, true, true])
+  })
+
+  it('tells the failure to the first next() only, and closes the source without being asked again', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, 2)
+    const values = source(10)
+    const results = queue.map(values)
+    const taken = [results.next(), results.next()]
+    await gate.until(2)
+    gate.open[1].done(new Error('expected'))
+    const [first, second] = await Promise.allSettled(taken)
+    assert.deepEqual([first.reason.message, second.value], ['expected', { done: true, value: undefined }])
+    for (const n of [0, 2]) gate.started[n].done()
+
+    const later = queue.map(values)
+    const result = later.next()
+    await gate.until(5)
+    gate.started[3].done(null, 'result')
+    assert.equal((await result).value, 'result')
+    await quiet()
+    values.log.length = 0
+    gate.started[4].done(new Error('later'))
+    await quiet()
+    assert.deepEqual(values.log, ['closed'])
+    await assert.rejects(later.next(), { message: 'later' })
+    assert.deepEqual(await later.next(), { done: true, value: undefined })
+    for (const { done } of gate.started.slice(5)) done()
+    assert.equal(queue.length, 0)
+  })
+
+  for (const [name, close] of [
+    ['hangs', () => new Promise(() => {})],
+    ['throws', () => { throw new Error('return') }],
+    ['rejects', () => Promise.reject(new Error('return'))]
+  ]) {
+    for (const kind of ['iterator', 'asyncIterator']) {
+      const makeSource = () => ({ [Symbol[kind]]: () => ({ next: () => ({ done: false, value: 1 }), return: close }) })
+
+      it(`tells a failure though the return() of a source of ${kind} ${name}, and aborts`, async function () {
+        const queue = fairlane(async () => { throw new Error('job') }, 1)
+        await assert.rejects(collect(queue.map(makeSource())), { message: 'job' })
+        assert.equal(queue.waiting, 0)
+      })
+
+      it(`aborts on a break though the return() of a source of ${kind} ${name}`, async function () {
+        const queue = fairlane(async (n) => n, 1)
+        const results = queue.map(makeSource())
+        await results.next()
+        await quiet()
+        const returned = results.return()
+        assert.equal(queue.waiting, 0)
+        if (name !== 'hangs') await assert.rejects(returned, { message: 'return' })
+        await queue.onIdle()
+      })
+    }
+  }
+
+  it('closes a source whose next() makes the consumer stop', async function () {
+    let isClosed = false
+    const values = {
+      * [Symbol.iterator] () {
+        try {
+          yield 1
+          results.return()
+          yield 2
+        } finally {
+          isClosed = true
+        }
+      }
+    }
+    const queue = fairlane(async (n) => n, 1)
+    const results = queue.map(values, { maxPending: 1 })
+    await results.next()
+    await quiet()
+    assert.equal(isClosed, true)
+    assert.equal(queue.stats().accepted, 1)
+  })
+
+  it('takes sources that give thenables, strange results, or have no return()', async function () {
+    const queue = fairlane(async (n) => n, 1)
+    const next = () => null
+    await assert.rejects(collect(queue.map({ [Symbol.iterator]: () => ({ next }) })), TypeError)
+    await assert.rejects(collect(queue.map({ [Symbol.asyncIterator]: () => ({ next }) })), TypeError)
+    assert.throws(() => queue.map({ [Symbol.iterator] () { throw new Error('expected') } }), { message: 'expected' })
+    assert.deepEqual(await collect(queue.map([{ then: (resolve) => resolve(1) }])), [1])
+    const rejecting = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('expected')) }) }
+    await assert.rejects(collect(queue.map(rejecting)), { message: 'expected' })
+  })
 })

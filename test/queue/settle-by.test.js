@@ -103,6 +103,8 @@ describe("settleBy 'promise'", function () {
     assert.equal(seen[0][0], 'payload')
     assert.equal(seen[0][1], undefined)
     assert.equal(seen[0][2].attempt, 1)
+    await queue.add('with extras', { timeoutMs: 1000 })
+    assert.deepEqual(seen[1].slice(0, 2), ['with extras', undefined])
   })
 
   it('settles by the promise', async function () {

@@ -15,6 +15,13 @@ const KINDS = {
   }
 }
 
+/** A signal with a listener that lets no later one hear of the abort. */
+function stopping () {
+  const controller = new AbortController()
+  controller.signal.addEventListener('abort', (event) => event.stopImmediatePropagation())
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
+
 describe('the signal of a job', function () {
   it('cancels it while it waits', async function () {
     const queue = fairlane(() => {}).pause()
@@ -68,6 +75,20 @@ describe('the signal of a job', function () {
     const queue = fairlane(() => {})
     await assert.rejects(queue.add(1, { signal: AbortSignal.abort('early') }), { code: 'FAIRLANE_ERR_ABORTED', cause: 'early' })
     assert.deepEqual([queue.stats().accepted, queue.stats().rejected], [0, 1])
+  })
+
+  it('that has aborted already counts the job as rejected, of its type too, and of no type that has no jobs', async function () {
+    for (const options of Object.values(KINDS)) {
+      const queue = fairlane(() => {}, options).pause()
+      const hasTypes = options.scheduler !== undefined
+      if (hasTypes) queue.pushType('a', 1)
+      for (const type of ['a', 'b']) {
+        await assert.rejects(queue.add(1, { type, signal: AbortSignal.abort() }), { code: 'FAIRLANE_ERR_ABORTED' })
+      }
+      const { accepted, waiting, rejected, cancelled } = queue.stats()
+      assert.deepEqual([accepted, waiting, rejected, cancelled], [Number(hasTypes), Number(hasTypes), 2, 0])
+      if (hasTypes) assert.deepEqual([queue.stats('a').rejected, queue.stats('b').rejected], [1, 0])
+    }
   })
 
   it('that aborts inside the runner settles it when that returns, unless it has ended', async function () {
@@ -138,6 +159,29 @@ describe('the signal of a job', function () {
     await assert.rejects(promises[0], { code: 'FAIRLANE_ERR_ABORTED' })
     await assert.rejects(promises[1], { code: 'FAIRLANE_ERR_CLEARED' })
     assert.equal(queue.stats().cancelled, 2)
+  })
+
+  it('is heard though a listener before stops the event, of a job that waits or runs, and of the queue', async function () {
+    const { signal, abort } = stopping()
+    const queue = fairlane(() => {}, { concurrency: 1, signal })
+    const own = stopping()
+    const promises = [1, 2].map((n) => queue.add(n, { signal: own.signal }))
+    const other = queue.add(3)
+    await turn()
+    own.abort()
+    for (const promise of promises) await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED' })
+    abort()
+    await assert.rejects(other, { code: 'FAIRLANE_ERR_CLOSED' })
+    assert.equal(queue.closed, true)
+  })
+
+  it('may be of another make', async function () {
+    const target = Object.assign(new EventTarget(), { aborted: false, reason: undefined })
+    const queue = fairlane(() => {}).pause()
+    const promise = queue.add(1, { signal: target })
+    target.reason = 'why'
+    target.dispatchEvent(new Event('abort'))
+    await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED', cause: 'why' })
   })
 
   it('has one listener, however many jobs, which goes with the last of them', async function () {
@@ -247,6 +291,21 @@ describe('the signal of a job', function () {
     await flushed
     assert.equal(queue.waiting, 1)
   })
+
+  for (const [name, end] of [['done()', (done) => done(null, 'ended')], ['a throw', () => { throw new Error('ended') }]]) {
+    it(`that aborts in a runner which then ends by ${name} leaves nothing behind for a close in the next runner`, async function () {
+      const controller = new AbortController()
+      const queue = fairlane((n, done) => {
+        if (n === 1) return queue.close({ drain: false })
+        controller.abort()
+        end(done)
+      }, { concurrency: 1, settleBy: 'callback' })
+      const [first, second] = [queue.add(0, { signal: controller.signal }), queue.add(1)]
+      assert.equal(await first.catch(({ message }) => message), 'ended')
+      await assert.rejects(second, { code: 'FAIRLANE_ERR_CLOSED' })
+      assert.equal(await queue.close(), 1)
+    })
+  }
 
   it('aborts a job from inside its runner, whether or not one before it ended there after its own abort', async function () {
     const controllers = [new AbortController(), new AbortController()]

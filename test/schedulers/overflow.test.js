@@ -82,6 +82,25 @@ describe('configure() of a queue with few of its shared lanes in use', function 
   })
 })
 
+describe('several jobs that move to a lane of their own', function () {
+  for (const scheduler of ['fair', 'capped', 'equal']) {
+    it(`are known to ${scheduler} from the first on`, async function () {
+      const warnings = []
+      const note = warning => warnings.push(warning.message)
+      process.on('warning', note)
+      const order = []
+      const queue = fairlane((payload, done) => { order.push(payload); done() }, { scheduler, maxTypes: 1, concurrency: 1 })
+      queue.pushType('own', 0)
+      for (let i = 1; i <= 4; i++) queue.pushType('x', i)
+      queue.pauseType('x').resumeType('x').pushType('x', 5)
+      await queue.onIdle()
+      process.off('warning', note)
+      assert.deepEqual(warnings, [])
+      assert.deepEqual(order.filter(payload => payload > 0), [1, 2, 3, 4, 5])
+    })
+  }
+})
+
 describe('one scheduler object', function () {
   const scheduler = () => ({ waiting () {}, start () {}, done () {}, select: () => 0, configure () {} })
 

@@ -255,6 +255,22 @@ for (const [name, makeScheduler] of Object.entries(EACH)) {
 }
 
 describe('a queue without a scheduler', function () {
+  it('takes an undefined type in clear, jobs and stats for none', function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal' }).pause()
+    const fill = () => queue.pushType('a', 1).pushType('b', 2).pushType('undefined', 3)
+    for (const options of [{ type: undefined }, { type: undefined, reason: undefined }, {}, undefined]) {
+      fill()
+      assert.equal(queue.clear(options), 3)
+    }
+    fill()
+    assert.equal([...queue.jobs(undefined)].length, 3)
+    assert.equal(queue.stats(undefined).waiting, 3)
+    assert.equal(queue.clear({ type: 'undefined' }), 1)
+    assert.equal(queue.clear({ type: null }), 0)
+    for (const options of [{ typ: 'a' }, { types: undefined }, null, 'a', ['a']]) throwsCode('FAIRLANE_ERR_ARGUMENT', () => queue.clear(options))
+    assert.equal(queue.waiting, 2)
+  })
+
   it('has no types to list, clear, count or pause', function () {
     const queue = fairlane(() => {})
     for (const call of [() => queue.jobs('a'), () => queue.clear({ type: 'a' }), () => queue.stats('a')]) throwsCode('FAIRLANE_ERR_ARGUMENT', call)

@@ -31,6 +31,22 @@ describe('fakeClock', function () {
     assert.equal(clock.next(), false)
   })
 
+  it('never goes back, whatever its timers and callers do', function () {
+    const clock = fakeClock()
+    const calls = []
+    clock.setTimeout(() => clock.advance(100), 5)
+    clock.setTimeout(() => calls.push(clock.now()), 8)
+    clock.setTimeout(() => calls.push(clock.now()), 50)
+    clock.advance(10)
+    assert.deepEqual(calls, [8, 50])
+    assert.equal(clock.now(), 105)
+    for (const ms of [-5, NaN, Infinity, undefined]) assert.throws(() => clock.advance(ms), RangeError)
+    assert.equal(clock.now(), 105)
+    clock.setTimeout(() => calls.push(clock.now()), NaN)
+    clock.advance(0)
+    assert.deepEqual(calls, [8, 50, 105])
+  })
+
   it('does not call cleared timers, and takes anything that is none', function () {
     const clock = fakeClock()
     const timer = clock.setTimeout(assert.fail, 5)

@@ -1,0 +1,106 @@
+'use strict'
+
+// The program of docs/service.md as a process of its own, driven over connections to 127.0.0.1.
+
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const { Pool, request } = require('undici')
+const { root } = require('../support/child')
+const { pages, codeBlocks } = require('./pages')
+
+const page = pages().find(({ path }) => path === 'docs/service.md')
+const [{ code: program }] = codeBlocks(page.text)
+
+describe('the program of docs/service.md', function () {
+  this.timeout(30000)
+  let child
+  let origin
+  let pool
+
+  beforeEach(async function () {
+    child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '--eval', program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+    const [port] = await once(child.stdout, 'data')
+    origin = `http://127.0.0.1:${Number(port)}`
+    pool = new Pool(origin, { connections: 100 })
+  })
+
+  afterEach(async function () {
+    await pool.destroy()
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+  })
+
+  async function get (path, options) {
+    const { statusCode, headers, body } = await pool.request({ method: 'GET', path, ...options })
+    return { status: statusCode, headers, text: await body.text() }
+  }
+
+  async function statsUntil (test) {
+    for (;;) {
+      const stats = JSON.parse((await get('/stats')).text)
+      if (test(stats)) return stats
+    }
+  }
+
+  it('answers', async function () {
+    const { status, text } = await get('/ada?tenant=a')
+    assert.deepEqual([status, text], [200, 'hello ada'])
+    assert.equal((await get('/nobody')).text, 'hello nobody')
+  })
+
+  it('refuses a tenant that floods, tells it when to come back, and answers others meanwhile', async function () {
+    let answered = 0
+    const flood = Array.from({ length: 90 }, (_, i) => get(`/job${i}?tenant=greedy`).then((answer) => {
+      if (answer.status === 200) answered++
+      return answer
+    }))
+    await statsUntil(({ rejected }) => rejected > 0)
+    const quiet = await get('/ada?tenant=quiet')
+    const answeredBefore = answered
+    const answers = await Promise.all(flood)
+    const refused = answers.filter(({ status }) => status === 429)
+    assert.equal(quiet.status, 200)
+    assert(answeredBefore < answered, 'the quiet tenant need not wait until the flood is over')
+    assert.equal(refused.length + answered, answers.length)
+    assert(answered >= 28, `${answered} of the flood were answered`)
+    for (const { headers, text } of refused) {
+      assert.match(headers['retry-after'], /^[1-9]\d*$/)
+      assert.equal(text, 'FAIRLANE_ERR_TYPE_FULL')
+    }
+  })
+
+  it('answers each of six hundred requests of many tenants', async function () {
+    const answers = await Promise.all(Array.from({ length: 600 }, (_, i) => get(`/job${i}?tenant=${i % 7}`)))
+    const countOf = (code) => answers.filter(({ status }) => status === code).length
+    assert.equal(countOf(200) + countOf(429) + countOf(503), 600)
+    answers.forEach(({ status, text }, i) => { if (status === 200) assert.equal(text, `hello job${i}`) })
+    const { accepted, rejected, done, failed, cancelled } = await statsUntil(({ running }) => running === 0)
+    assert.deepEqual({ accepted, rejected, done, failed, cancelled },
+      { accepted: countOf(200), rejected: 600 - countOf(200), done: countOf(200), failed: 0, cancelled: 0 })
+  })
+
+  it('cancels the jobs of clients that go away, waiting and running, and frees their slots', async function () {
+    const clients = Array.from({ length: 20 }, () => new AbortController())
+    const requests = clients.map(({ signal }) => get('/left?tenant=a', { signal }).catch((err) => err.name))
+    await statsUntil(({ accepted }) => accepted === 20)
+    for (const client of clients.slice(5)) client.abort()
+    const results = await Promise.all(requests)
+    assert.equal(results.filter((result) => result === 'AbortError').length, 15)
+    const { done, cancelled } = await statsUntil(({ done, cancelled, running }) => done + cancelled === 20 && running === 0)
+    assert(cancelled > 0 && done >= 5, `${cancelled} cancelled, ${done} done`)
+  })
+
+  it('answers all that it has accepted after SIGTERM, takes nothing new, and exits', async function () {
+    const requests = Array.from({ length: 60 }, (_, i) => get(`/job${i}?tenant=${i % 4}`))
+    const { accepted } = await statsUntil(({ accepted, rejected }) => accepted + rejected === 60)
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    const answers = await Promise.all(requests)
+    assert.equal(answers.filter(({ status }) => status === 200).length, accepted)
+    assert.deepEqual(await exit, [0, null])
+    await assert.rejects(request(`${origin}/late`), { code: 'ECONNREFUSED' })
+  })
+})
