@@ -270,6 +270,10 @@ class Dispatch {
     const { ticket } = end
     const { job } = ticket
     if (ticket.isSettled) return false
+    if (job === undefined && ticket.isTaken) {
+      this.postponed ??= end // it is the next to start
+      return false
+    }
     if (job === undefined) {
       this.cancelled++
       if (this.isFlushing) this.countDown(ticket.generation)

@@ -3,11 +3,11 @@
 // One abort listener per signal, however many jobs it can cancel: a listener per job would make adding and settling them
 // quadratic (an EventTarget compares each new listener with all it has).
 
+const { rethrow } = require('./clock')
+
 const { addAbortListener } = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
   ? process.getBuiltinModule('node:events')
   : { addAbortListener: undefined }
-
-const { rethrow } = require('./clock')
 
 class Signals {
   /** @param {(signal: AbortSignal, tickets: Set<object>) => void} onAbort given those added and not removed, in order */

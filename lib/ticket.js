@@ -21,6 +21,7 @@ class Ticket {
     this.scope = scope
     this.generation = generation
     this.isSettled = false
+    this.isTaken = false // by a scheduler that is being told so: it neither waits nor runs
     this.job = undefined // in dispatch, once it runs
     this.controller = undefined
     this.abortReason = undefined

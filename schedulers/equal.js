@@ -134,9 +134,8 @@ class Equal {
     this.now = now
     this.runningCount--
     state.startSum = lane.running === 0 ? 0 : state.startSum - startedAt
-    state.used += runMs / state.weight
+    this.charge(state, runMs / state.weight)
     state.estimateMs += LEARNING_RATE * (runMs - state.estimateMs)
-    if (state.used > this.mostUsed) this.mostUsed = state.used
     this.learn(runMs)
     if (state === this.startedLast) this.startedLast = undefined
     this.place(state, false)
@@ -192,6 +191,11 @@ class Equal {
     }
   }
 
+  charge (state, used) {
+    state.used += used
+    if (state.used > this.mostUsed) this.mostUsed = state.used
+  }
+
   /** The virtual time that a type has used, running jobs charged as they run. */
   keyOf (state) {
     const { running } = state.lane
@@ -236,7 +240,7 @@ class Equal {
   /** Nobody saves up: what a type has used less than those that were picked meanwhile is lost. */
   forfeit (state) {
     const missing = this.floorOf(state) - this.keyOf(state)
-    if (missing > 0) state.used += missing
+    if (missing > 0) this.charge(state, missing)
     state.order = ++this.order
     state.wasParked = false
   }

@@ -249,6 +249,7 @@ class Lanes extends Scheduled {
     lane.shift()
     lane.running++
     this.running++
+    if (typeof whenSettled === 'object') whenSettled.isTaken = true
     this.tellStarted(lane)
     this.size-- // not before: until take() returns, the job counts as waiting
     this.payload = payload

@@ -110,6 +110,7 @@ class Window extends Scheduled {
     record.running++
     this.running++
     this.size++ // until take() returns, the job counts as waiting
+    if (typeof whenSettled === 'object') whenSettled.isTaken = true
     try {
       this.scheduler.start(record.type)
     } catch (err) {

@@ -7,6 +7,7 @@ const { warn } = require('../../lib/errors')
 
 const CLOCK = require.resolve('../../lib/clock')
 const CONTEXT = require.resolve('../../lib/context')
+const SIGNALS = require.resolve('../../lib/signals')
 
 describe('without the globals of Node', () => {
   describe('a deferred function', () => {
@@ -39,6 +40,15 @@ describe('without the globals of Node', () => {
           return [this, args, storage.getStore()]
         }, self, 1, 2))
         assert.deepEqual(seen, [self, [1, 2], 'called'])
+      })
+
+      it('an abort is listened to as on any event target', () => {
+        const { listenTo } = withGlobals({ process }, () => fresh(SIGNALS))
+        const controller = new AbortController()
+        let count = 0
+        listenTo(controller.signal, () => { count++ })
+        controller.abort()
+        assert.equal(count, 1)
       })
 
       it('warnings go to the console', () => {

@@ -157,6 +157,34 @@ describe('a clock', function () {
   })
 })
 
+describe('a scheduler that aborts a job as it is told of its start', function () {
+  let lane
+  const kinds = {
+    lanes: (abort) => ({ queued (l) { lane = l }, next: () => lane.size > 0 ? lane : undefined, started: abort, ended () {} }),
+    window: (abort) => ({ waiting () {}, start: abort, done () {}, select: () => 0 })
+  }
+
+  for (const [name, makeScheduler] of Object.entries(kinds)) {
+    it(`costs no other job; with ${name}`, async function () {
+      const controller = new AbortController()
+      const gate = gates()
+      const queue = fairlane(gate.runner, { concurrency: 1, scheduler: makeScheduler(() => controller.abort('early')) })
+      const aborted = [1, 2].map((n) => queue.add(n, { type: 'a', signal: controller.signal }))
+      const others = [3, 4].map((n) => queue.add(n, { type: 'a' }))
+      for (const promise of aborted) await assert.rejects(promise, { code: 'FAIRLANE_ERR_ABORTED', cause: 'early' })
+      checkInvariants(queue)
+      assert.equal(gate.started[0].context.signal.aborted, true)
+      for (const n of [1, 2, 3]) {
+        await gate.until(n)
+        gate.release()
+      }
+      assert.deepEqual(await Promise.all(others), [3, 4])
+      assert.deepEqual([queue.length, queue.stats().done, queue.stats().cancelled], [0, 2, 2])
+      checkInvariants(queue)
+    })
+  }
+})
+
 describe('a scheduler that clears the queue when a job is queued', function () {
   it('leaves neither timer nor listener of that job', async function () {
     const clock = fakeClock()

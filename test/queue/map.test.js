@@ -315,17 +315,18 @@ describe('map', function () {
     }
   }
 
-  it('closes a source whose next() makes the consumer stop', async function () {
+  it('closes a source whose next() makes the consumer stop, and tells nobody that this fails', async function () {
     let isClosed = false
+    let count = 0
     const values = {
-      * [Symbol.iterator] () {
-        try {
-          yield 1
-          results.return()
-          yield 2
-        } finally {
-          isClosed = true
-        }
+      [Symbol.iterator] () { return this },
+      next () {
+        if (count++ === 1) results.return()
+        return { done: false, value: count }
+      },
+      return () {
+        isClosed = true
+        throw new Error('told to nobody')
       }
     }
     const queue = fairlane(async (n) => n, 1)

@@ -9,6 +9,8 @@ const { share, slotTime } = require('../support/shares')
 const gates = require('../support/gates')
 const { quiet } = require('../support/turns')
 
+const laneOf = (type, size = 0) => ({ type, size, running: 0, headSeq: 0, isPaused: false, isShared: false, state: undefined })
+
 describe('equal', function () {
   it('starts jobs of new types in the order of arrival, one of each in turn', async function () {
     const gate = gates()
@@ -28,6 +30,47 @@ describe('equal', function () {
     queue.concurrency = 8
     await gate.until(8)
     assert.deepEqual(gate.payloads, ['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'a3', 'b3'])
+  })
+
+  it('forgets a type that came back when jobs were long, and never ran, once all is idle', function () {
+    const equal = new Equal({ concurrency: 1 })
+    const [busy, back] = [laneOf('busy'), laneOf('back')]
+    let now = 0
+    const run = (ms, whileItRuns = () => {}) => {
+      busy.size = 1
+      equal.queued(busy)
+      assert.equal(equal.next(now), busy)
+      busy.size = 0
+      busy.running = 1
+      equal.started(busy, now)
+      whileItRuns()
+      busy.running = 0
+      equal.ended(busy, now, now += ms)
+    }
+    for (let i = 0; i < 3; i++) run(1000)
+    run(1, () => {
+      back.size = 1
+      equal.queued(back)
+      back.isPaused = true
+      equal.paused(back)
+    })
+    for (let i = 0; i < 40; i++) run(1)
+    back.isPaused = false
+    back.size = 0
+    equal.removed(back)
+    assert.ok(equal.forget(busy) && equal.forget(back))
+  })
+
+  it('knows of starts that it has not chosen', function () {
+    const equal = new Equal({ concurrency: 9 })
+    const lanes = ['a', 'b', 'c'].map(type => laneOf(type, 3))
+    for (const lane of lanes) equal.queued(lane)
+    for (const lane of lanes.slice(0, 2)) {
+      lane.size--
+      lane.running++
+      equal.started(lane, 0)
+    }
+    assert.equal(equal.next(0), lanes[2])
   })
 
   it('takes weights as an object, a Map, or a function of the type', async function () {

@@ -18,11 +18,11 @@ const CANCELLED = ['FAIRLANE_ERR_MAX_WAIT', 'FAIRLANE_ERR_ABORTED', 'FAIRLANE_ER
 const ENDS = ['atGate', 'atGate', 'atGate', 'promiseAtGate', 'promiseAtGate', 'atOnce', 'inMicrotask', 'throws', 'rejects']
 
 /** A scheduler of the window protocol: the oldest job, the youngest, or none now and then. */
-function windowScheduler (random) {
+function windowScheduler (random, round) {
   const isOldestFirst = random.chance(0.5)
   return {
     waiting () {},
-    start () {},
+    start: () => round.toldOfStart(),
     done () {},
     removed () {},
     select (types) {
@@ -36,7 +36,7 @@ function windowScheduler (random) {
 }
 
 /** One of the lane protocol: types take turns. */
-function laneScheduler () {
+function laneScheduler (random, round) {
   const lanes = new Set()
   const renew = (lane) => {
     lanes.delete(lane)
@@ -45,7 +45,10 @@ function laneScheduler () {
   return {
     queued: (lane) => lanes.add(lane),
     next: () => lanes.values().next().value,
-    started: renew,
+    started: (lane) => {
+      renew(lane)
+      round.toldOfStart()
+    },
     ended () {},
     removed: (lane) => { if (lane.size === 0) lanes.delete(lane) },
     paused: (lane) => lanes.delete(lane),
@@ -60,8 +63,8 @@ const KINDS = {
   equal: () => ({ scheduler: 'equal' }),
   'equal, capped': (random) => ({ scheduler: 'equal', schedulerOptions: { maxTypeCap: 2, typeCaps: { a: 1 }, weights: { b: 1 + random.below(5) } } }),
   'capped, hard': () => ({ scheduler: 'capped', schedulerOptions: { hard: true, maxTypeShare: 1, maxTypeCap: 2, typeCaps: { a: 1 } } }),
-  window: (random) => ({ scheduler: windowScheduler(random) }),
-  lanes: () => ({ scheduler: laneScheduler() })
+  window: (random, round) => ({ scheduler: windowScheduler(random, round) }),
+  lanes: (random, round) => ({ scheduler: laneScheduler(random, round) })
 }
 
 class Round {
@@ -77,7 +80,7 @@ class Round {
     this.clock = fakeClock()
     this.controller = new AbortController()
     this.options = {
-      ...KINDS[this.kind](random),
+      ...KINDS[this.kind](random, this),
       concurrency: random.pick([1, 2, 5]),
       maxTypes: this.hasLanes && random.chance(0.3) ? 2 : undefined,
       maxWaiting: random.pick([Infinity, Infinity, 0, 3, 20]),
@@ -108,6 +111,8 @@ class Round {
     this.isInRunner = false
     this.isInQuietCall = false
     this.startlessDepth = 0
+    this.isStarting = false
+    this.lastStarts = 0
     this.drainCount = 0
     this.drainEventCount = 0
     this.failure = undefined
@@ -167,6 +172,7 @@ class Round {
   }
 
   push (random) {
+    if (this.isStarting) return // it would come before the job that was chosen already
     const { queue } = this
     const job = new Job(this, this.hasTypes ? random.pick(TYPES) : undefined, this.newRandom())
     const { options, type } = job
@@ -219,6 +225,16 @@ class Round {
     if (random.chance(0.8)) this.controllers[i] = new AbortController()
   }
 
+  /** A scheduler may do anything, too. */
+  toldOfStart () {
+    if (!this.random.chance(0.05)) return
+    const wasAbandoned = this.isAbandoned
+    this.isStarting = true // the job still counts as waiting, and is in no list
+    this.abort(this.random)
+    this.isStarting = false
+    if (!wasAbandoned && this.isAbandoned) this.lastStarts = 1 // of the job that was chosen before
+  }
+
   resume (random) {
     this.quietly(() => {
       if (random.chance(0.5)) this.queue.resume(random.pick([undefined, 1, 2, 5]))
@@ -235,7 +251,7 @@ class Round {
       this.expect(!wait.isFired, 'an fflush fires once')
       wait.isFired = true
       for (const job of before) this.expect(job.mayBeOver(), `an fflush fires before job ${job.id} has settled`)
-      this.maybeAct(inside)
+      this.maybeActLast(inside)
     }
     this.quietly(() => {
       if (random.chance(0.5)) this.queue.fflush(flushed)
@@ -311,7 +327,7 @@ class Round {
   }
 
   compare () {
-    if (this.arrivals.some((job) => job.mayBeOver())) return // they are being cancelled
+    if (this.isStarting || this.arrivals.some((job) => job.mayBeOver())) return // they are being cancelled
     const waiting = [...this.queue.jobs()].filter(({ payload }) => payload.mapped === undefined)
     this.expect(waiting.length === this.arrivals.length && waiting.every(({ type, payload }, i) => payload === this.arrivals[i] && type === payload.type),
       'jobs() gives the waiting jobs in the order of their arrival')
@@ -345,14 +361,14 @@ class Round {
     queue.on('unsaturated', () => { this.levels.push('unsaturated'); this.maybeAct(inside) })
     queue.on('drain', () => {
       this.expect(++this.drainEventCount <= this.drainCount, 'the drain event comes after drain')
-      this.maybeAct(inside)
+      this.maybeActLast(inside)
     })
     queue.once('close', (count) => {
       this.expect(this.closing !== undefined, 'nothing closes by itself')
       this.closing.count = count
       this.expect(count === queue.running + queue.stats().overrun, 'close tells how many runners had not ended')
       this.expect(queue.waiting === 0, 'nothing waits when it has closed')
-      this.maybeAct(inside)
+      this.maybeActLast(inside)
     })
     if (random.chance(0.3)) {
       queue.on('jobfailed', (error, { type, payload }) => {
@@ -367,14 +383,14 @@ class Round {
     this.drainCount++
     this.expect(this.queue.length === 0, 'drain comes when the queue is empty')
     this.check()
-    this.maybeAct(this.newRandom())
+    this.maybeActLast(this.newRandom())
   }
 
   // ---- checks ----
 
   /** What must be true at any time. */
   check () {
-    if (this.failure) return
+    if (this.failure || this.isStarting) return
     try {
       checkInvariants(this.queue)
     } catch (error) {
@@ -481,6 +497,14 @@ class Round {
     while (random.chance(0.2)) this.act(random)
   }
 
+  /** Where a call has done its work, and an end that comes now may start the next job at once. */
+  maybeActLast (random) {
+    const depth = this.startlessDepth
+    this.startlessDepth = 0
+    this.maybeAct(random)
+    this.startlessDepth = depth
+  }
+
   /** Calls what promises to start nothing and to call nothing back. */
   quietly (call) {
     const before = this.isInQuietCall
@@ -582,13 +606,14 @@ class Job {
     round.expect(!round.isInQuietCall && round.startlessDepth === 0, 'nothing starts inside a call')
     round.expect(!round.isInRunner, 'no runner starts inside another')
     round.expect(this.state === (this.mapped ? 'made' : 'waiting'), `job ${this.id} starts while ${this.state}`)
-    round.expect(!round.isAbandoned, 'nothing starts once all was given up')
+    const isLate = round.isAbandoned && round.lastStarts-- === 0
+    round.expect(!isLate, 'nothing starts once all was given up')
     round.expect(queue.concurrency > 0 && queue.running <= queue.concurrency, 'no start above the concurrency')
     round.expect(!round.pausedTypes.has(type), 'no start of a paused type')
     round.expect(context.type === type, 'the runner is told the type')
     const first = round.arrivals.find((job) => job.type === type && job.state === 'waiting')
     if (!this.mapped) round.expect(first === this || first?.isDue(round.clock.now()), `job ${this.id} starts in the order of its type`)
-    round.expect(!context.signal.aborted, 'a job starts with a signal that has not aborted')
+    round.expect(!context.signal.aborted || round.isAbandoned, 'a job starts with a signal that has not aborted')
     round.expect(storage.getStore() === (round.options.keepContext && !this.mapped ? this : storage.getStore()), 'a job runs in the context of its push')
     if (!round.options.keepContext) round.expect(storage.getStore() === 'maker', 'a job runs in the context of the queue')
     this.state = 'running'

@@ -32,6 +32,18 @@ describe('Model', function () {
     assert.throws(() => model.settled('a'), /settled while settled/)
     assert.throws(() => model.finish(fairlane(() => {})), /counts 0 accepted jobs, not 1/)
   })
+
+  it('agrees with a queue that refuses one job and settles another', async function () {
+    const model = new Model()
+    const queue = fairlane(async (payload) => model.started(payload), { concurrency: 1, maxWaiting: 0 })
+    for (const job of ['a', 'b']) {
+      model.pushed(job)
+      queue.push(job, (error) => error ? model.refused(job) : model.settled(job))
+    }
+    await queue.onIdle()
+    model.finish(queue)
+    assert.deepEqual(model.counts, { accepted: 1, rejected: 1, settled: 1 })
+  })
 })
 
 describe('checkInvariants', function () {
