@@ -56,9 +56,9 @@ class Intake {
     return this.unsafe.get(seq)
   }
 
-  /** Takes back a job that has not been written. */
+  /** Takes back a job that has not been written; a second time is none. */
   cancel (job, error) {
-    this.forget(job)
+    if (this.held.has(job)) this.forget(job)
     job.reject(error)
     job.tellWritten()
   }
@@ -88,6 +88,7 @@ class Intake {
   fail (error) {
     const held = [...this.held]
     this.held.clear()
+    this.heldCount = this.heldBytes = 0
     for (const next of held) {
       if (typeof next === 'function') next()
       else this.cancel(next, error)
@@ -136,4 +137,4 @@ class Intake {
   }
 }
 
-module.exports = { Intake, HeldJob }
+module.exports = { Intake }

@@ -429,7 +429,11 @@ class DurableQueue extends EventEmitter {
   /** How long a job may still wait, if there is a limit; counted from its push. */
   #leftToWait (seq) {
     if (this.#maxWaitMs === Infinity) return Infinity
-    return Math.max(0, pushedAt(this.#records.read(seq).bytes) + this.#maxWaitMs - this.#now())
+    try {
+      return Math.max(0, pushedAt(this.#records.read(seq).bytes) + this.#maxWaitMs - this.#now())
+    } catch {
+      return this.#maxWaitMs // that it can not be read now is no reason not to open the queue
+    }
   }
 
   #push (type, payload, atHead) {

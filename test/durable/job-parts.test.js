@@ -23,6 +23,7 @@ describe('the parts of a durable queue', () => {
     intake.settled({ pushesCount: 1 })
     await assert.rejects(second.promise, full)
     assert.equal(await first.promise, 1)
+    intake.cancel(second.job, new Error('again'))
     assert.deepEqual([reverted, intake.heldCount, intake.heldBytes], [[second.job], 0, 0])
   })
 

@@ -582,6 +582,20 @@ describe('a durable queue', () => {
     assert.equal((await bench.reopenAfterKill()).recovered.jobs, 0)
   })
 
+  it('is opened though a job can not be read to see how long it has waited', async () => {
+    await bench.open()
+    bench.queue.pause()
+    await bench.queue.push('a')
+    const onProgress = () => { bench.disk.fault = (kind, path) => kind === 'read' && path.endsWith('.log') ? new Error('EIO') : undefined }
+    const queue = await bench.reopen({ maxWaitMs: 100, onProgress })
+    bench.disk.fault = () => undefined
+    queue.pause()
+    bench.clock.advance(99)
+    assert.equal(queue.waiting, 1)
+    bench.clock.advance(1)
+    assert.deepEqual(bench.idsOf('cancelled'), [1])
+  })
+
   it('loses no job by a clock that throws', async () => {
     const uncaught = captureUncaught()
     try {
