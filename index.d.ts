@@ -28,6 +28,7 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_ABORTED'
     | 'FAIRLANE_ERR_CLEARED'
     | 'FAIRLANE_ERR_CLOSED'
+    | 'FAIRLANE_ERR_CRASHED'
     | 'FAIRLANE_ERR_LOCKED'
     | 'FAIRLANE_ERR_CORRUPT'
     | 'FAIRLANE_ERR_IO'

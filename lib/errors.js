@@ -20,6 +20,7 @@ const codes = Object.freeze({
   FAIRLANE_ERR_ABORTED: 'The job was cancelled by its signal.',
   FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.',
   FAIRLANE_ERR_CLOSED: 'The queue is closed, or it was closed before the job ended.',
+  FAIRLANE_ERR_CRASHED: 'The process ended while the job ran, as often as a durable queue may try it.',
   FAIRLANE_ERR_LOCKED: 'The durable queue is open already, in this or in another process.',
   FAIRLANE_ERR_CORRUPT: 'The files of a durable queue are damaged; `file` and `offset` say where.',
   FAIRLANE_ERR_IO: 'The file system failed; `cause` says how.',

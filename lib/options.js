@@ -53,8 +53,11 @@ const closeReaders = {
 }
 
 module.exports = {
+  names: Object.keys(readers),
   readOptions,
   readConcurrency,
+  readCallback,
+  readType,
   isLaneScheduler,
   readAddOptions: options => readArguments(options, addReaders, 'add'),
   readMapOptions: options => readArguments(options, mapReaders, 'map'),
@@ -117,6 +120,24 @@ function readConcurrency (value) {
   if (number === Infinity || (Number.isInteger(number) && number > 0)) return number
   const error = typeof value === 'number' || typeof value === 'string' ? rangeError : typeError
   throw error('FAIRLANE_ERR_CONCURRENCY', `concurrency must be a positive integer or Infinity, not ${describe(value)}`)
+}
+
+/** @returns the callback, or undefined if there is none */
+function readCallback (callback) {
+  if (callback !== undefined && typeof callback !== 'function') {
+    throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
+  }
+  return callback
+}
+
+function readType (type) {
+  if (typeof type === 'string') return type
+  if (typeof type === 'symbol') throw typeError('FAIRLANE_ERR_TYPE', 'a Symbol can not be a type')
+  try {
+    return String(type)
+  } catch (cause) {
+    throw Object.assign(typeError('FAIRLANE_ERR_TYPE', 'the type can not be made into a string'), { cause })
+  }
 }
 
 /** One of some words; the first is the default. */

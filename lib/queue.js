@@ -14,11 +14,11 @@ const { Lanes } = require('./lists/lanes')
 const { Window } = require('./lists/window')
 const { map } = require('./map')
 const {
-  isLaneScheduler, readAddOptions, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions
+  isLaneScheduler, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions, readType
 } = require('./options')
 const { listenTo } = require('./signals')
 const { StallWatch } = require('./stall')
-const { Desk } = require('./ticket')
+const { Desk, Stub } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
@@ -28,6 +28,8 @@ const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
 // The name of a method for facades (compat) only: what may start, starts before it returns.
 const START_NOW = Symbol('startNow')
+// The same for facades that keep jobs elsewhere (durable): what they need beside the public methods.
+const BACKSTAGE = Symbol('backstage')
 
 /** What checkInvariants() looks at; no part of the API. */
 let inside
@@ -516,6 +518,48 @@ class Queue extends Emitter {
     this.#dispatch.startNow()
   }
 
+  /**
+   * A facade puts numbers, or whatever, into the list, and is told how they end by one function.
+   * @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that end while they run, or waited too long
+   */
+  [BACKSTAGE] (whenSettled) {
+    const stub = new Stub(this.#desk, whenSettled)
+    return {
+      deadlines: this.#desk.deadlines,
+      refuse: type => this.#admission.refuse(type),
+      place: (type, payload, atHead, maxWaitMs) => this.#place(type, payload, atHead, maxWaitMs, stub),
+      withdraw: (take, visit) => this.#withdraw(take, visit),
+      close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
+      call: fn => this.#dispatch.call(fn),
+      listenTo
+    }
+  }
+
+  /** Puts a job into the list that is not to be refused. Unless it has to, it takes no more room than the list's own. */
+  #place (type, payload, atHead, maxWaitMs, stub) {
+    this.#dispatch.accept()
+    if (maxWaitMs === Infinity && !this.#keepsContext) {
+      this.#list[atHead ? 'unshift' : 'push'](type, payload, stub)
+    } else {
+      const ticket = this.#desk.issue((err, result) => stub.whenSettled(payload, err, result), NO_EXTRAS)
+      this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+      this.#desk.watch(ticket, { maxWaitMs })
+    }
+  }
+
+  /**
+   * Cancels waiting jobs without a word.
+   * @param {(list: object) => object} take takes them out, and returns a list of them
+   * @param {(payload: any) => void} visit called for each, in order
+   */
+  #withdraw (take, visit) {
+    this.#dispatch.cancel(() => {
+      const removed = take(this.#list)
+      removed.forEach(payload => visit(payload))
+      return { size: removed.size, forEach: visitTicket => removed.forEach(visitTicket), take: () => false }
+    })
+  }
+
   #readType (type, method) {
     if (this.#scheduler === null) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: a queue without a scheduler has no types`)
@@ -535,24 +579,6 @@ class Queue extends Emitter {
     this.#stallWatch.end()
     if (this.#drain !== null) this.#dispatch.call(this.#drain)
     if (this.listenerCount('drain') > 0) this.#dispatch.call(() => this.emit('drain'))
-  }
-}
-
-/** @returns the callback, or undefined if there is none */
-function readCallback (callback) {
-  if (callback !== undefined && typeof callback !== 'function') {
-    throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
-  }
-  return callback
-}
-
-function readType (type) {
-  if (typeof type === 'string') return type
-  if (typeof type === 'symbol') throw typeError('FAIRLANE_ERR_TYPE', 'a Symbol can not be a type')
-  try {
-    return String(type)
-  } catch (cause) {
-    throw Object.assign(typeError('FAIRLANE_ERR_TYPE', 'the type can not be made into a string'), { cause })
   }
 }
 
@@ -611,4 +637,4 @@ function afterConfigure (scheduler, listener) {
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
 }
 
-module.exports = { Queue, START_NOW, inside }
+module.exports = { Queue, START_NOW, BACKSTAGE, inside }

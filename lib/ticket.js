@@ -83,6 +83,33 @@ class Ticket {
   }
 }
 
+const NO_EXTRAS = {}
+
+/**
+ * In the list in the place of tickets, for any number of jobs: each gets its ticket when it starts. Those that wait are cancelled
+ * without a word, so it needs no settle().
+ */
+class Stub {
+  /** @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that have started */
+  constructor (desk, whenSettled) {
+    this.desk = desk
+    this.whenSettled = whenSettled
+    this.lane = this.block = undefined // tickets are told where they are; this one is in many places
+    this.at = 0
+  }
+
+  run (job, runner, payload, done, context) {
+    this.leave()
+    const ticket = this.desk.issue((err, result) => this.whenSettled(payload, err, result), NO_EXTRAS)
+    job.whenSettled = ticket
+    return ticket.run(job, runner, payload, done, context)
+  }
+
+  leave () {
+    this.lane = this.block = undefined
+  }
+}
+
 /** Issues the tickets of a queue, and ends their jobs when their time is up or their signal aborts. */
 class Desk {
   /**
@@ -153,4 +180,4 @@ class Desk {
   }
 }
 
-module.exports = { Desk }
+module.exports = { Desk, Stub }

@@ -1,7 +1,7 @@
 'use strict'
 
 // The durable queues of others that are compared: not dependencies of this repository, since they need a compiler, Python or
-// Go. They are put into bench/.peers, which git ignores, by `--peers`; docs/decisions/0035-durable-peers.md says why.
+// Go. They are put into bench/.peers, which git ignores, by `--peers`; docs/decisions/0036-durable-peers.md says why.
 //
 //   .peers/python/               a virtual environment with RocksQ
 //   .peers/node<major>/<name>/   a package from npm with all that it needs

@@ -1,20 +1,24 @@
 // Written by hand. What `fairlane/durable` exports.
 
-import type { FairlaneError } from '../../index'
+import { EventEmitter } from 'eventemitter3'
+import type {
+  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, QueueOptions, QueueStats, WindowScheduler
+} from '../../index'
 
 /** When a call is acknowledged: when the disk has it, or when the operating system has it. */
 export type Acknowledge = 'disk' | 'os'
 
-export interface PersistentQueueOptions {
+/** Options of all queues on disk. */
+export interface LogOptions {
   /**
-   * How many payloads the queue holds at most.
+   * How many payloads the queue holds at most; of a job queue: jobs, dead letters too.
    *
    * @default Infinity
    */
   capacity?: number | undefined
 
   /**
-   * How many bytes of payload the queue holds at most.
+   * How many bytes of payload the queue holds at most; of a job queue: with the types.
    *
    * @default Infinity
    */
@@ -51,6 +55,8 @@ export interface PersistentQueueOptions {
   /** Called while the log is read, after each file. */
   onProgress?: ((progress: { bytes: number, totalBytes: number }) => void) | undefined
 }
+
+export interface PersistentQueueOptions extends LogOptions {}
 
 /** A part of a file that is no more. */
 export interface Lost {
@@ -117,5 +123,180 @@ export class PersistentQueue {
   flush (): Promise<void>
   close (): Promise<void>
 }
+
+/** Makes bytes of payloads, and payloads of bytes. */
+export interface Serializer<P = any> {
+  encode (payload: P): Uint8Array
+  decode (bytes: Buffer): P
+}
+
+export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
+  /** The folder, which is made if need be, on a disk of this machine. */
+  path: string
+
+  /** Default: v8's, for all that can be cloned, `undefined` too. */
+  serialize?: Serializer<P> | undefined
+
+  /**
+   * How often a job is started before it is a dead letter.
+   *
+   * @default 5
+   */
+  maxAttempts?: number | undefined
+
+  /**
+   * How many ms after the attempt of that number the next one begins at the earliest. Default: 1000, twice as long each time, 60000
+   * at most.
+   */
+  backoffMs?: number | ((attempt: number, error: any) => number) | undefined
+}
+
+/** What a runner can know about its job. */
+export interface DeliveryContext extends JobContext {
+  /** What `push` resolved to. */
+  readonly id: number
+  /** The type that it was pushed with, with a scheduler and without. */
+  readonly type: string | undefined
+  /** 1 for the first, also across restarts. */
+  readonly attempt: number
+}
+
+export type DurableRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DeliveryContext) => PromiseLike<R>
+export type AnyDurableRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DeliveryContext) => unknown
+export type DurablePromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: DeliveryContext) => R | PromiseLike<R>
+
+/** A job that waits. Its payload is read, blocking, when it is asked for. */
+export interface DurableJob<P = any> {
+  /** Undefined if more than `maxInflightOps` pushes are under way and this one is not written yet. */
+  readonly id: number | undefined
+  readonly type: string | undefined
+  readonly payload: P
+}
+
+/** A job that will not be tried again. */
+export interface DeadLetter<P = any> extends DurableJob<P> {
+  readonly id: number
+  readonly attempts: number
+  /** What the last attempt ended with: `name`, `message` and `code` of it. */
+  readonly error: Error & { code?: string }
+}
+
+export interface JobDone<R = any> {
+  id: number
+  type: string | undefined
+  attempt: number
+  result: R
+}
+
+export interface JobFailed {
+  id: number
+  type: string | undefined
+  attempt: number
+  error: any
+}
+
+export interface DurableEvents<P = any, R = any> {
+  /** A job is done, and will not come back once that is written. */
+  done: (job: JobDone<R>) => void
+  /** A job has become a dead letter. */
+  failed: (job: JobFailed) => void
+  /** An attempt has failed, and there will be another one in so many ms. */
+  retry: (job: JobFailed & { delayMs: number }) => void
+  /** A waiting job was cleared or removed, or waited longer than `maxWaitMs`. */
+  cancelled: (job: { id: number | undefined, type: string | undefined, error: FairlaneError }) => void
+  /** As `failed`. */
+  jobfailed: (error: any, job: DurableJob<P>) => void
+  drain: () => void
+  saturated: () => void
+  unsaturated: () => void
+  /** The queue has closed; so many runners had not ended. `error`: since its log has failed. */
+  close: (abandonedCount: number, error: FairlaneError | undefined) => void
+}
+
+/** Counts since the queue was opened, but for `waiting`, `delayed`, `running`, `dead` and `types`, which are of now. */
+export interface DurableStats extends QueueStats {
+  /** Of those that wait: how many are to be tried later. */
+  delayed: number
+  /** Dead letters. */
+  dead: number
+  /** Attempts that failed and were not the last. */
+  retried: number
+}
+
+/** A job queue on disk. Its methods mean what those of a queue in memory mean, and what they do is durable. */
+export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P, R>> {
+  private constructor ()
+
+  /** Jobs that have not settled, and slots that are taken. */
+  readonly length: number
+  readonly running: number
+  /** Jobs that are not running, those that are to be tried later too. */
+  readonly waiting: number
+  readonly paused: boolean
+  /** True from the first `close()` on, and when the log has failed. */
+  readonly closed: boolean
+  readonly scheduler: LaneScheduler | WindowScheduler | null
+  readonly recovered: Recovered
+  get concurrency (): number
+  set concurrency (value: number | string)
+  get drain (): (() => void) | null
+  set drain (value: (() => void) | null | undefined)
+
+  /** Queues a job at the end. Resolves with its id when it is safe. */
+  push (payload: P): Promise<number>
+  /** As `push`, at the head. */
+  unshift (payload: P): Promise<number>
+  /** As `push`, for a type, which is converted to a string and kept. */
+  pushType (type: unknown, payload: P): Promise<number>
+  /** As `pushType`, at the head. */
+  unshiftType (type: unknown, payload: P): Promise<number>
+
+  pause (): this
+  resume (concurrency?: number | string): this
+  pauseType (type: unknown): this
+  resumeType (type: unknown): this
+
+  /** Waits until all jobs accepted before the call are done, dead or cancelled. */
+  fflush (callback: () => void): this
+  fflush (callback?: undefined): Promise<void>
+  /** Resolves when nothing waits, nothing is to be tried later, and nothing runs. */
+  onIdle (): Promise<void>
+  /** Resolves when a push (of that type) would be accepted; rejects when the queue closes. */
+  ready (type?: unknown): Promise<void>
+
+  jobs (type?: unknown): IterableIterator<DurableJob<P>>
+  /** Cancels the waiting jobs for which `test` returns a truthy value. */
+  remove (test: (job: DurableJob<P>) => unknown): number
+  /** Cancels all waiting jobs, or those of a type. */
+  clear (options?: { type?: unknown, reason?: unknown }): number
+
+  /** The jobs that will not be tried again, the oldest first. */
+  deadLetters (): Array<DeadLetter<P>>
+  /** Queues a dead letter again. False if there is no such one. */
+  retryDead (id: number): Promise<boolean>
+  /** Deletes a dead letter. False if there is no such one. */
+  deleteDead (id: number): Promise<boolean>
+
+  stats (): DurableStats
+  stats (type: unknown): QueueStats
+  /** Bytes of its log. */
+  diskBytes (): number
+  /** Resolves when all that was done up to now is on the disk. */
+  flush (): Promise<void>
+
+  /** Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. */
+  close (options?: CloseOptions): Promise<number>
+  /** As `close()`. */
+  [Symbol.asyncDispose] (): Promise<number>
+}
+
+/** Opens a job queue on disk. Throws as `fairlane()`; rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO. */
+export function durable<P, R> (
+  runner: DurablePromiseRunner<P, R>, options: DurableOptions<P> & { settleBy: 'promise' }
+): Promise<DurableQueue<P, Awaited<R>>>
+export function durable<P, R> (
+  runner: DurableRunner<P, R>, options: DurableOptions<P> & { settleBy?: 'either' | undefined }
+): Promise<DurableQueue<P, R>>
+export function durable<P, R> (runner: AnyDurableRunner<P, R>, options: DurableOptions<P>): Promise<DurableQueue<P, R>>
 
 export type { FairlaneError }

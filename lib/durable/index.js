@@ -2,6 +2,7 @@
 
 // Queues that survive a crash. Needs a file system, so Node only; loaded by those who ask for it.
 
+const { durable, DurableQueue } = require('./jobs')
 const { PersistentQueue } = require('./persistent-queue')
 
-module.exports = { PersistentQueue }
+module.exports = { durable, DurableQueue, PersistentQueue }

@@ -3,7 +3,13 @@
 // Options of durable queues, read once.
 
 const { typeError, rangeError, rejectUnknown, describe } = require('../errors')
+const queueOptions = require('../options')
+const { structured } = require('./serialize')
 
+const FIRST_BACKOFF_MS = 1000
+const LONGEST_BACKOFF_MS = 60000
+
+// of the log, and of all queues on it
 const readers = {
   capacity: value => readCount('capacity', value, Infinity),
   capacityBytes: value => readCount('capacityBytes', value, Infinity),
@@ -14,21 +20,53 @@ const readers = {
   onProgress: readOnProgress
 }
 
-module.exports = { readOptions, readPath }
+// of job queues beside these
+const jobReaders = {
+  serialize: readSerialize,
+  maxAttempts: value => readCount('maxAttempts', value, 5),
+  backoffMs: readBackoff
+}
+
+module.exports = { readOptions, readPath, readJobOptions, defaultBackoffMs }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
+  checkNames(options, Object.keys(readers))
+  return readAll(options, readers)
+}
+
+/**
+ * @returns {{ path: string, jobs: object, queue: object }} jobs: read, of the durable queue. queue: not read yet but for the
+ *   names, of the queue in memory
+ * @throws FAIRLANE_ERR_OPTION
+ */
+function readJobOptions (options = {}) {
+  const own = { ...readers, ...jobReaders }
+  checkNames(options, ['path', ...Object.keys(own), ...queueOptions.names])
+  const queue = Object.fromEntries(Object.entries(options).filter(([name]) => queueOptions.names.includes(name)))
+  return { path: readPath(options.path, 'FAIRLANE_ERR_OPTION'), jobs: readAll(options, own), queue }
+}
+
+/** Before attempt 2, 3, …: a second, twice as long each time, a minute at most. */
+function defaultBackoffMs (attempt) {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS)
+}
+
+function checkNames (options, names) {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw typeError('FAIRLANE_ERR_OPTION', `options must be an object, not ${describe(options)}`)
   }
-  rejectUnknown(options, Object.keys(readers), 'FAIRLANE_ERR_OPTION')
+  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION')
+}
+
+function readAll (options, readers) {
   return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
 }
 
-/** @throws FAIRLANE_ERR_ARGUMENT */
-function readPath (path) {
+/** @throws FAIRLANE_ERR_ARGUMENT, or of another code */
+function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
   if (typeof path === 'string' && path !== '') return path
-  throw typeError('FAIRLANE_ERR_ARGUMENT', `the path must be a string with something in it, not ${describe(path)}`)
+  throw typeError(code, `the path must be a string with something in it, not ${describe(path)}`)
 }
 
 function readCount (name, value, ifAbsent) {
@@ -59,4 +97,17 @@ function readRepair (value = false) {
 function readOnProgress (value) {
   if (value === undefined || typeof value === 'function') return value
   throw typeError('FAIRLANE_ERR_OPTION', 'onProgress must be a function')
+}
+
+function readSerialize (value = structured) {
+  if (typeof value?.encode === 'function' && typeof value.decode === 'function') return value
+  throw typeError('FAIRLANE_ERR_OPTION', `serialize must be an object with the methods encode and decode, not ${describe(value)}`)
+}
+
+/** @returns {(attempt: number, error: any) => number} */
+function readBackoff (value = defaultBackoffMs) {
+  if (typeof value === 'function') return value
+  if (Number.isFinite(value) && value >= 0) return () => value
+  const error = typeof value === 'number' ? rangeError : typeError
+  throw error('FAIRLANE_ERR_OPTION', `backoffMs must be a time in ms or a function that gives one, not ${describe(value)}`)
 }

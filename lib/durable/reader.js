@@ -1,25 +1,37 @@
 'use strict'
 
-// HOT (bench: durable). Reads records back. Jobs are taken in about the order in which they were written, so a read
-// fetches what lies behind it too; the next ones are then found in memory.
+// HOT (bench: durable). Reads records back. Jobs are taken in about the order in which they were written, those of each type for
+// itself, so a read fetches what lies behind it too; the next ones are then found in memory. There are several such windows, since
+// types that are served at different speeds drift apart: with one, 200,000 jobs of 10 types under 'equal' ran 27,000 a second, with
+// these 76,000 (1 KB, instant runner, Node 20).
 
 const { join } = require('node:path')
 const { segmentName } = require('./format')
 
-const WINDOW_BYTES = 2 ** 18
+const WINDOW_BYTES = 2 ** 16
+const MAX_WINDOWS = 16
 const MAX_OPEN = 16
+
+/** What was read of `segment`, from `start` to `end`. */
+class Window {
+  constructor () {
+    this.bytes = Buffer.allocUnsafeSlow(WINDOW_BYTES)
+    this.segment = 0 // none
+    this.start = 0
+    this.end = 0
+  }
+
+  holds (segment, offset, length) {
+    return segment === this.segment && offset >= this.start && offset + length <= this.end
+  }
+}
 
 class Reader {
   constructor (files, folder) {
     this.files = files
     this.folder = folder
     this.fds = new Map() // segment → descriptor, the one used longest ago first
-
-    // what the window shows: bytes of `segment` from `start` to `end`
-    this.window = undefined
-    this.segment = 0
-    this.start = 0
-    this.end = 0
+    this.windows = [] // the one used last first
   }
 
   /**
@@ -27,23 +39,15 @@ class Reader {
    * @returns {Buffer} to be used at once: the next read writes over it
    */
   record (segment, offset, length) {
-    if (segment !== this.segment || offset < this.start || offset + length > this.end) {
-      if (length > WINDOW_BYTES) return this.readAlone(segment, offset, length)
-      this.window ??= Buffer.allocUnsafeSlow(WINDOW_BYTES)
-      this.segment = 0 // if the read fails
-      const count = this.files.read(this.open(segment), this.window, 0, WINDOW_BYTES, offset)
-      if (count < length) throw endOfFile()
-      this.segment = segment
-      this.start = offset
-      this.end = offset + count
-    }
-    const at = offset - this.start
-    return this.window.subarray(at, at + length)
+    if (length > WINDOW_BYTES) return this.readAlone(segment, offset, length)
+    const window = this.find(segment, offset, length) ?? this.fill(segment, offset, length)
+    const at = offset - window.start
+    return window.bytes.subarray(at, at + length)
   }
 
   /** A segment is no more. */
   forget (segment) {
-    if (this.segment === segment) this.segment = 0
+    for (const window of this.windows) if (window.segment === segment) window.segment = 0
     const fd = this.fds.get(segment)
     if (fd === undefined) return
     this.fds.delete(segment)
@@ -52,6 +56,31 @@ class Reader {
 
   close () {
     for (const segment of [...this.fds.keys()]) this.forget(segment)
+  }
+
+  // private from here on
+
+  find (segment, offset, length) {
+    const { windows } = this
+    for (let i = 0; i < windows.length; i++) {
+      const window = windows[i]
+      if (!window.holds(segment, offset, length)) continue
+      for (let at = i; at > 0; at--) windows[at] = windows[at - 1]
+      windows[0] = window
+      return window
+    }
+  }
+
+  fill (segment, offset, length) {
+    const window = this.windows.length < MAX_WINDOWS ? new Window() : this.windows.pop()
+    this.windows.unshift(window)
+    window.segment = 0 // if the read fails
+    const count = this.files.read(this.open(segment), window.bytes, 0, WINDOW_BYTES, offset)
+    if (count < length) throw endOfFile()
+    window.segment = segment
+    window.start = offset
+    window.end = offset + count
+    return window
   }
 
   readAlone (segment, offset, length) {

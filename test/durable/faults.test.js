@@ -268,7 +268,8 @@ describe('when the file system fails', function () {
   it('damage that compaction meets closes the queue', async () => {
     const work = async () => {
       for (let i = 1; i < 100; i++) {
-        await queue.push([payload(2 * i, 10), payload(2 * i + 1, 1900)])
+        // too large to be kept in memory by the reader
+        await queue.push([payload(2 * i, 70000), payload(2 * i + 1, 72000)])
         await queue.reserve()
         await queue.pop()
         if (i > 1) disk.folders.get(FOLDER).names.get('0000000001.log').bytes.fill(0, 32)

@@ -37,7 +37,21 @@ const rooms = {
   'lib/testing/gates.js': [],
   'lib/testing/invariants.js': ['lib/queue.js'],
   'lib/testing/model.js': [],
-  'lib/durable/index.js': ['lib/durable/persistent-queue.js'],
+  'lib/durable/index.js': ['lib/durable/jobs.js', 'lib/durable/persistent-queue.js'],
+  'lib/durable/jobs.js': [
+    'eventemitter3', 'index.js', 'lib/clock.js', 'lib/errors.js', 'lib/options.js', 'lib/queue.js', 'lib/durable/dead-letters.js',
+    'lib/durable/delivery.js', 'lib/durable/files.js', 'lib/durable/flushes.js', 'lib/durable/intake.js',
+    'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/records.js', 'lib/durable/retries.js', 'lib/durable/serialize.js', 'lib/durable/store.js',
+    'lib/durable/survey.js'
+  ],
+  'lib/durable/dead-letters.js': ['lib/durable/serialize.js'],
+  'lib/durable/delivery.js': ['lib/clock.js', 'lib/errors.js'],
+  'lib/durable/flushes.js': [],
+  'lib/durable/intake.js': [],
+  'lib/durable/records.js': ['lib/errors.js', 'lib/durable/format.js', 'lib/durable/serialize.js'],
+  'lib/durable/retries.js': ['lib/clock.js'],
+  'lib/durable/serialize.js': ['node:v8', 'lib/errors.js'],
+  'lib/durable/survey.js': ['lib/durable/format.js'],
   'lib/durable/persistent-queue.js': [
     'lib/errors.js', 'lib/durable/files.js', 'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/store.js'
   ],
@@ -53,7 +67,7 @@ const rooms = {
   'lib/durable/reader.js': ['node:path', 'lib/durable/format.js'],
   'lib/durable/format.js': ['node:zlib'],
   'lib/durable/table.js': [],
-  'lib/durable/options.js': ['lib/errors.js'],
+  'lib/durable/options.js': ['lib/errors.js', 'lib/options.js', 'lib/durable/serialize.js'],
   'lib/durable/files.js': ['node:fs', 'node:path'],
   'lib/durable/lock.js': ['node:crypto', 'node:fs', 'node:net', 'node:path', 'lib/errors.js'],
   'lib/testing/clock.js': ['lib/heap.js'],

@@ -1,5 +1,5 @@
-import { PersistentQueue } from 'fairlane/durable'
-import type { PersistentQueueOptions, Reserved } from 'fairlane/durable'
+import { durable, DurableQueue, PersistentQueue } from 'fairlane/durable'
+import type { DeadLetter, DurableOptions, PersistentQueueOptions, Reserved } from 'fairlane/durable'
 
 async function use (): Promise<void> {
   const options: PersistentQueueOptions = { ack: 'os', capacity: 10, onProgress: ({ bytes, totalBytes }) => bytes / totalBytes }
@@ -26,4 +26,46 @@ async function use (): Promise<void> {
   queue.length = bytes
 }
 
-export { use }
+async function useJobs (): Promise<void> {
+  const options = {
+    path: 'folder',
+    ack: 'os',
+    scheduler: 'equal',
+    maxAttempts: 3,
+    backoffMs: (attempt, error) => error === null ? 1 : attempt * 100,
+    serialize: { encode: ({ url }: { url: string }) => Buffer.from(url), decode: (bytes: Buffer) => ({ url: String(bytes) }) }
+  } satisfies DurableOptions<{ url: string }>
+  const queue = await durable<{ url: string }, number>(async ({ url }, done, { id, attempt, signal, type }) => {
+    const seen: [number, number, boolean, string | undefined] = [id, attempt, signal.aborted, type]
+    return url.length + seen.length
+  }, options)
+  const same: DurableQueue<{ url: string }, number> = queue
+  const id: number = await same.pushType('tenant', { url: '' })
+  queue.on('done', ({ id, result }) => id + result)
+  queue.on('failed', ({ error, attempt }) => [error, attempt])
+  queue.on('retry', ({ delayMs }) => delayMs)
+  queue.on('close', (count, error) => error?.code)
+  const dead: Array<DeadLetter<{ url: string }>> = queue.deadLetters()
+  const codes = dead.map(({ error, payload, attempts }) => [error.code, payload.url, attempts])
+  const isThere: boolean = await queue.retryDead(id) && await queue.deleteDead(id)
+  const { delayed, dead: deadCount } = queue.stats()
+  queue.pause().resume().remove(({ id, payload }) => id === 5 || payload.url === '')
+  await queue.close({ drain: false })
+  const promised = await durable((payload: string) => payload.length, { path: 'folder', settleBy: 'promise' })
+  promised.on('done', ({ result }) => result.toFixed())
+
+  // @ts-expect-error a queue is opened
+  new DurableQueue()
+  // @ts-expect-error the path is needed
+  await durable(() => {}, {})
+  // @ts-expect-error another payload
+  await queue.push('one')
+  // @ts-expect-error no callbacks
+  await queue.push({ url: '' }, () => {})
+  // @ts-expect-error no such option
+  await durable(() => {}, { path: 'folder', attempts: 5 })
+  use([codes, isThere, delayed, deadCount])
+  function use (values: unknown[]): unknown { return values }
+}
+
+export { use, useJobs }

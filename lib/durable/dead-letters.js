@@ -1,0 +1,50 @@
+'use strict'
+
+// Jobs that failed as often as they may, and jobs that no attempt can help. They stay on disk, each with its last error, until
+// somebody retries or deletes them.
+
+const { errorOf, errorText } = require('./serialize')
+
+class DeadLetters {
+  constructor (store) {
+    this.store = store
+    this.seqs = new Set()
+  }
+
+  get size () {
+    return this.seqs.size
+  }
+
+  /** Finds those that a log has. */
+  recover () {
+    for (const [seq, { isDead }] of this.store.states) if (isDead) this.seqs.add(seq)
+  }
+
+  /** Writes that a live job is dead. @returns {object} the group that this is in */
+  add (seq, attempts, err) {
+    this.seqs.add(seq)
+    return this.store.setState(seq, { isDead: true, attempts, notBefore: 0, error: errorText(err) })
+  }
+
+  /** @returns {object[]} what entryOf(seq) gives for each, with attempts and error; the oldest job first */
+  list (entryOf) {
+    return [...this.seqs].sort((a, b) => a - b).map(seq => {
+      const { attempts, error } = this.store.states.get(seq)
+      return Object.assign(entryOf(seq), { attempts, error: errorOf(error) })
+    })
+  }
+
+  /** Writes that a dead job is alive again, with all its attempts. @returns {object} the group that this is in */
+  revive (seq) {
+    this.seqs.delete(seq)
+    return this.store.setState(seq, { isDead: false, attempts: 0, notBefore: 0, error: undefined })
+  }
+
+  /** Writes that a dead job is no more. @returns {object} the group that this is in */
+  delete (seq) {
+    this.seqs.delete(seq)
+    return this.store.ack(seq)
+  }
+}
+
+module.exports = { DeadLetters }

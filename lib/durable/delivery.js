@@ -1,0 +1,116 @@
+'use strict'
+
+// One attempt at a job: from the slot that it was given to the end of the caller's runner. It knows how runners tell that they end, and
+// tells the queue's slot of it; what becomes of the job is not its business.
+//
+//   slot ──▶ safe, attempt written ──run()──▶ runner ──▶ done(), promise, throw ──▶ end()
+
+const { rethrow } = require('../clock')
+const { FairlaneError } = require('../errors')
+
+/** The runner's third argument. */
+class DeliveryContext {
+  #slot
+
+  constructor (id, type, attempt, slot) {
+    this.id = id
+    this.type = type
+    this.attempt = attempt
+    this.#slot = slot
+    Object.freeze(this)
+  }
+
+  get signal () {
+    return this.#slot.signal
+  }
+}
+
+class Delivery {
+  /**
+   * @param {number | object} job what the slot was given for
+   * @param {(err?: any, result?: any) => void} done of the slot
+   * @param {{ signal: AbortSignal }} slot its context
+   */
+  constructor (job, done, slot) {
+    this.job = job
+    this.done = done
+    this.slot = slot
+    this.seq = 0
+    this.type = undefined
+    this.attempt = 0
+    this.hasBegun = false // the caller's runner was called
+    this.hasEnded = false // ... and has ended
+    this.isSettled = false // by its end, a timeout or close
+    this.isFinal = false // not to be tried again whatever is left
+    this.whenLate = undefined // given the result if the runner ends well after that
+  }
+
+  /**
+   * Calls the caller's runner.
+   * @param {Function} runner
+   * @param {'either' | 'callback' | 'promise'} settleBy
+   */
+  run (runner, payload, settleBy) {
+    this.hasBegun = true
+    const done = settleBy === 'promise' ? undefined : (err, result) => this.end(err, result)
+    try {
+      const returned = runner(payload, done, new DeliveryContext(this.seq, this.type, this.attempt, this.slot))
+      if (settleBy !== 'callback') this.follow(returned, settleBy)
+    } catch (err) {
+      this.endByThrow(err)
+    }
+  }
+
+  /** The slot is given back; a second end is for the queue to count. */
+  end (err, result) {
+    const isLate = this.isSettled && !this.hasEnded && !err
+    this.hasEnded = true
+    this.done(err, result)
+    if (isLate && this.whenLate !== undefined) this.whenLate(result)
+  }
+
+  /** As end() for what was thrown, which may be anything. */
+  fail (reason) {
+    this.end(failure(reason))
+  }
+
+  /** The slot is given back without an end: the runner was not called. */
+  giveBack () {
+    this.done()
+  }
+
+  // private from here on
+
+  follow (returned, settleBy) {
+    const then = isObject(returned) ? returned.then : undefined
+    if (typeof then === 'function') {
+      const promise = returned instanceof Promise
+        ? returned
+        : new Promise((resolve, reject) => then.call(returned, resolve, reject))
+      promise.then(
+        // after done() this is no second end
+        value => { if (!this.hasEnded) this.end(null, value) },
+        reason => this.fail(reason)
+      )
+    } else if (settleBy === 'promise') {
+      this.end(null, returned)
+    }
+  }
+
+  endByThrow (err) {
+    if (this.hasEnded) rethrow(err)
+    else this.fail(err)
+  }
+}
+
+/** A job that was failed with a falsy reason would look like a success. */
+function failure (reason) {
+  if (reason) return reason
+  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The runner threw or rejected without a reason', { cause: reason })
+}
+
+function isObject (value) {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+module.exports = { Delivery }

@@ -1,0 +1,85 @@
+'use strict'
+
+// Jobs as they are read back: by number from the log, or from memory if they are not written yet. Nothing is read once the log is
+// closed: that would open its files again.
+
+const { payloadOf, typeOf } = require('./format')
+const { rangeError } = require('../errors')
+const { decode } = require('./serialize')
+
+class Records {
+  /**
+   * @param {object} store
+   * @param {{ decode: (bytes: Buffer) => any }} serializer
+   */
+  constructor (store, serializer) {
+    this.store = store
+    this.serializer = serializer
+    this.error = undefined // why nothing can be read any more
+  }
+
+  /** From here on whoever reads is told this. */
+  end (error) {
+    this.error = error
+  }
+
+  /** Throws once nothing can be read any more. */
+  check () {
+    if (this.error !== undefined) throw this.error
+  }
+
+  /**
+   * @param {number} seq of a live job
+   * @returns {{ type: string | undefined, bytes: Buffer }} bytes: nobody else's
+   * @throws FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_CLOSED
+   */
+  read (seq) {
+    this.check()
+    const record = this.store.record(seq)
+    return { type: typeOf(record), bytes: Buffer.from(payloadOf(record)) }
+  }
+
+  /** @param {number | object} job what stands in the queue for it */
+  typeOf (job) {
+    this.check()
+    const id = idOf(job)
+    return id === undefined ? job.type : typeOf(this.store.record(id))
+  }
+
+  typeIfReadable (job) {
+    try {
+      return this.typeOf(job)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** A job as users see it; its payload is read when they ask for it. */
+  entry (job) {
+    const payload = () => decode(this.serializer, this.bytesOf(job))
+    return {
+      id: idOf(job),
+      type: this.typeIfReadable(job),
+      get payload () {
+        return payload()
+      }
+    }
+  }
+
+  // private from here on
+
+  bytesOf (job) {
+    const id = idOf(job)
+    if (id === undefined) return job.bytes
+    this.check()
+    if (!this.store.table.find(id)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `job ${id} is no more`)
+    return this.store.payload(id)
+  }
+}
+
+/** The number of what stands in the queue; undefined if it is not written yet. */
+function idOf (job) {
+  return typeof job === 'number' ? job : job.seq || undefined
+}
+
+module.exports = { Records, idOf }

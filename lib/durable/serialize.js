@@ -1,0 +1,84 @@
+'use strict'
+
+// What of a job is in its record: when it was pushed, and its payload as the caller's serialize, or v8's, makes bytes of it.
+//
+//   pushed at f64, ms since 1970 | encoded payload
+
+const { deserialize, serialize } = require('node:v8')
+const { typeError, describe } = require('../errors')
+
+const STAMP_BYTES = 8
+
+/** Structured clone: what postMessage can carry, `undefined` too. */
+const structured = { encode: payload => serialize(payload), decode: bytes => deserialize(bytes) }
+
+module.exports = { structured, encode, decode, pushedAt, errorText, errorOf }
+
+/**
+ * @param {{ encode: (payload: any) => Uint8Array }} serializer
+ * @returns {Buffer} what is to be written
+ * @throws FAIRLANE_ERR_ARGUMENT, with what encode threw as `cause`
+ */
+function encode (serializer, payload, now) {
+  let encoded
+  try {
+    encoded = serializer.encode(payload)
+  } catch (cause) {
+    throw Object.assign(typeError('FAIRLANE_ERR_ARGUMENT', 'the payload can not be encoded'), { cause })
+  }
+  if (!(encoded instanceof Uint8Array)) {
+    throw typeError('FAIRLANE_ERR_ARGUMENT', `serialize.encode must return a Buffer, and it returned ${describe(encoded)}`)
+  }
+  const bytes = Buffer.allocUnsafe(STAMP_BYTES + encoded.length)
+  bytes.writeDoubleLE(now, 0)
+  bytes.set(encoded, STAMP_BYTES)
+  return bytes
+}
+
+/**
+ * @param {{ decode: (bytes: Buffer) => any }} serializer
+ * @param {Buffer} bytes which nobody else changes
+ * @returns {any} the payload; throws what decode throws
+ */
+function decode (serializer, bytes) {
+  return serializer.decode(bytes.subarray(STAMP_BYTES))
+}
+
+/** @returns {number} ms since 1970 */
+function pushedAt (bytes) {
+  return bytes.readDoubleLE(0)
+}
+
+const MAX_TEXT = 1000
+
+/** What is kept of an error, in memory too: name, message and code, none of them long. */
+function errorText (err) {
+  const { name, message, code } = parts(err)
+  return JSON.stringify({ name, message, code })
+}
+
+/** The error in a text; its stack is not that of where it came from. */
+function errorOf (text) {
+  const { name, message, code } = JSON.parse(text)
+  const error = new Error(message)
+  if (name !== 'Error') Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
+  if (code !== undefined) error.code = code
+  error.stack = `${name}: ${message}`
+  return error
+}
+
+/** An error of the caller's may be anything, with getters that throw. */
+function parts (err) {
+  try {
+    if (typeof err !== 'object' || err === null) return { name: 'Error', message: shortened(err) }
+    const { name = 'Error', message = err, code } = err
+    const isShown = typeof code === 'string' || Number.isFinite(code)
+    return { name: shortened(name), message: shortened(message), code: isShown ? shortened(code) : undefined }
+  } catch {
+    return { name: 'Error', message: 'an error that can not be shown' }
+  }
+}
+
+function shortened (value) {
+  return String(value).slice(0, MAX_TEXT)
+}

@@ -1,0 +1,71 @@
+'use strict'
+
+const assert = require('node:assert')
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const { tmpdir } = require('node:os')
+const { join } = require('node:path')
+const { seeded, seedFromEnvironment } = require('../support/random')
+
+// by hand, for long: KILLS=300 npx mocha test/durable/job-kill.test.js
+const KILLS = Number(process.env.KILLS ?? 4)
+const MAX_LIVES = 60
+const MAX_ATTEMPTS = 3
+
+describe('job queues whose process is killed', function () {
+  this.timeout(60000 + KILLS * 3000)
+
+  let folder
+
+  beforeEach(() => { folder = fs.mkdtempSync(join(tmpdir(), 'fairlane-')) })
+  afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+  for (const ack of ['os', 'disk']) {
+    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done or dead, and nothing twice that was done`, async () => {
+      const seed = seedFromEnvironment()
+      const random = seeded(seed)
+      const path = join(folder, 'queue')
+      const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), attempts: new Map() }
+      for (let life = 0; life < KILLS; life++) {
+        await live([path, ack, '200'], seen, `SEED=${seed}, life ${life}`, 20 + random.below(600))
+      }
+      let isOver = false
+      for (let life = 0; life < MAX_LIVES && !isOver; life++) isOver = await live([path, ack, '0', 'final'], seen, `SEED=${seed}, last lives`)
+      assert(isOver, `SEED=${seed}: jobs are left`)
+      assert.deepEqual([...seen.safe].filter(id => !seen.ended.has(id) && !seen.dead.has(id)), [], `SEED=${seed}: jobs are lost`)
+      assert(seen.dead.size > 0, `SEED=${seed}: there were poison jobs`)
+    })
+  }
+})
+
+/** One life of the child, until it has said so many lines, or ends. @returns {Promise<boolean>} whether it came to its end */
+async function live (args, { safe, ended, done, dead, attempts }, message, linesCount = Infinity) {
+  // without the hooks of the coverage run, which take most of the time of many short lives
+  const command = ['-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'killed-jobs.js'), ...args]
+  const child = spawn('env', command, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  let count = 0
+  child.stdout.on('data', data => {
+    text += data
+    count += data.toString().split('\n').length - 1
+    if (count >= linesCount) child.kill('SIGKILL')
+  })
+  await once(child, 'close')
+  for (const line of text.slice(0, text.lastIndexOf('\n')).split('\n')) {
+    const [sign, id, attempt, code] = line.split(' ').map((word, i) => i === 0 || i === 3 ? word : Number(word))
+    if (sign === '+') safe.add(id)
+    if (sign === '~') ended.add(id)
+    if (sign === '-') done.add(id)
+    if (sign === 'x') {
+      dead.add(id)
+      assert.deepEqual([attempt, code], [MAX_ATTEMPTS, 'FAIRLANE_ERR_CRASHED'], `${message}: job ${id} is dead`)
+    }
+    if (sign !== '=') continue
+    assert(!done.has(id), `${message}: job ${id} is back`)
+    assert(!dead.has(id), `${message}: job ${id} is alive again`)
+    assert(attempt > (attempts.get(id) ?? 0), `${message}: attempt ${attempt} of job ${id} comes twice`)
+    attempts.set(id, attempt)
+  }
+  return text.endsWith('end\n')
+}

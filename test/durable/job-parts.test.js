@@ -1,0 +1,59 @@
+'use strict'
+
+const assert = require('node:assert')
+const { Intake } = require('../../lib/durable/intake')
+const { Retries } = require('../../lib/durable/retries')
+
+describe('the parts of a durable queue', () => {
+  it('intake: refuses held pushes that the store refuses when it is their turn', async () => {
+    const full = new Error('full')
+    const store = {
+      nextSeq: 1,
+      refusal: () => full,
+      push () {
+        this.nextSeq++
+        return { promise: Promise.resolve() }
+      }
+    }
+    const reverted = []
+    const intake = new Intake(store, 1, job => reverted.push(job))
+    const first = intake.push('t', Buffer.from('a'), false)
+    const second = intake.push('t', Buffer.from('b'), false)
+    assert.deepEqual([first.job, intake.heldCount, intake.heldBytes], [1, 1, 1])
+    intake.settled({ pushesCount: 1 })
+    await assert.rejects(second.promise, full)
+    assert.equal(await first.promise, 1)
+    intake.cancel(second.job, new Error('again'))
+    assert.deepEqual([reverted, intake.heldCount, intake.heldBytes], [[second.job], 0, 0])
+  })
+
+  it('intake: writes no more than may be under way', async () => {
+    const store = {
+      nextSeq: 1,
+      refusal: () => undefined,
+      push () {
+        this.nextSeq++
+        return { promise: Promise.resolve() }
+      }
+    }
+    const intake = new Intake(store, 2, () => {})
+    const pushes = ['a', 'b', 'c', 'd'].map(text => intake.push(undefined, Buffer.from(text), false))
+    intake.settled({ pushesCount: 1 })
+    assert.deepEqual([store.nextSeq, intake.heldCount], [4, 1])
+    intake.settled({ pushesCount: 2 })
+    assert.deepEqual(await Promise.all(pushes.map(({ promise }) => promise)), [1, 2, 3, 4])
+  })
+
+  it('retries: places no job that was removed when it fell due together with another', () => {
+    const placed = []
+    const items = []
+    const retries = new Retries({ add: item => items.push(item), remove () {} }, seq => {
+      placed.push(seq)
+      retries.remove(retries.list())
+    })
+    retries.add(1, 'a', 10)
+    retries.add(2, 'a', 10)
+    for (const item of items) item.whenDue()
+    assert.deepEqual(placed, [1])
+  })
+})

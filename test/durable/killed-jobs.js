@@ -1,0 +1,41 @@
+'use strict'
+
+// The child of job-kill.test.js: runs jobs until it is killed, or until a poison job kills it. One line per event.
+//   + id   is safe            = id attempt   begins
+//   ~ id   is done            - id           ... and that was written
+//   x id attempts code        is a dead letter
+
+const { writeSync } = require('node:fs')
+const { durable } = require('../../lib/durable')
+
+const [path, ack, pushesCount, isFinal] = process.argv.slice(2)
+const say = line => writeSync(1, `${line}\n`)
+
+main()
+
+async function main () {
+  const options = { path, ack, segmentBytes: 1 << 14, concurrency: 4, maxAttempts: 3, backoffMs: 1, scheduler: 'equal' }
+  const queue = await durable(run, options)
+  queue.on('done', ({ id }) => {
+    say(`~ ${id}`)
+    queue.flush().then(() => say(`- ${id}`))
+  })
+  queue.on('failed', ({ id, attempt, error }) => say(`x ${id} ${attempt} ${error.code}`))
+  for (const { id, attempts, error } of queue.deadLetters()) say(`x ${id} ${attempts} ${error.code}`)
+  for (let i = 0; i < Number(pushesCount); i++) {
+    const kind = i === 60 ? 'poison' : i % 17 === 5 ? 'pinned' : 'job'
+    const pushed = queue.pushType(i % 3, { kind, filling: 'x'.repeat(i * 37 % 900) }).then(id => say(`+ ${id}`))
+    if (i % 8 === 0) await pushed
+  }
+  await queue.onIdle()
+  await queue.close()
+  say('end')
+}
+
+function run ({ kind }, done, { id, attempt }) {
+  say(`= ${id} ${attempt}`)
+  if (kind === 'poison') process.kill(process.pid, 'SIGKILL')
+  // some stay for long, so that compaction has something to move; in the last life they end
+  else if (kind === 'pinned' && isFinal !== 'final') setTimeout(done, 300)
+  else setImmediate(done)
+}

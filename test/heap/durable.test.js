@@ -1,0 +1,52 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const { tmpdir } = require('node:os')
+const { join } = require('node:path')
+const { durable } = require('../../lib/durable')
+const { requireGc, collect } = require('../support/memory')
+
+const JOBS = 200000
+const PAYLOAD = 'x'.repeat(1024)
+
+describe('memory of the jobs that wait on disk', function () {
+  let path
+
+  before(requireGc)
+  beforeEach(() => { path = fs.mkdtempSync(join(tmpdir(), 'fairlane-')) })
+  afterEach(() => fs.rmSync(path, { recursive: true }))
+
+  for (const options of [{}, { timeoutMs: 1000 }, { scheduler: 'equal' }]) {
+    it(`is that of their numbers: ${JSON.stringify(options)}`, async () => {
+      const open = () => durable(async () => {}, { path, ack: 'os', ...options })
+      let queue = await open()
+      queue.pause()
+      await fill(queue, 1000)
+      const before = await bytesUsed()
+      await fill(queue, JOBS)
+      const perJob = (await bytesUsed() - before) / JOBS
+      assert.ok(perJob > 12, `they are there: ${perJob}`)
+      assert.ok(perJob < 60, `${perJob} bytes per waiting job`)
+      await queue.close({ drain: false })
+      queue = await open()
+      assert.equal(queue.waiting, JOBS + 1000)
+      await queue.onIdle()
+      const left = await bytesUsed() - before
+      assert.ok(left < 3 * 2 ** 20, `${left} bytes left`)
+      await queue.close()
+    })
+  }
+})
+
+async function fill (queue, count) {
+  for (let i = 0; i < count; i += 1000) {
+    await Promise.all(Array.from({ length: 1000 }, (_, j) => queue.pushType(j % 10, PAYLOAD)))
+  }
+}
+
+async function bytesUsed () {
+  await collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
