@@ -112,6 +112,7 @@ class Round {
     this.isInQuietCall = false
     this.startlessDepth = 0
     this.isStarting = false
+    this.isChosenBefore = false // the next to start: before limits were set that it does not keep
     this.lastStarts = 0
     this.drainCount = 0
     this.drainEventCount = 0
@@ -229,10 +230,16 @@ class Round {
   toldOfStart () {
     if (!this.random.chance(0.05)) return
     const wasAbandoned = this.isAbandoned
+    const before = this.limits()
     this.isStarting = true // the job still counts as waiting, and is in no list
     this.abort(this.random)
     this.isStarting = false
+    this.isChosenBefore = this.limits() !== before
     if (!wasAbandoned && this.isAbandoned) this.lastStarts = 1 // of the job that was chosen before
+  }
+
+  limits () {
+    return [this.queue.concurrency, ...this.pausedTypes].join()
   }
 
   resume (random) {
@@ -608,8 +615,10 @@ class Job {
     round.expect(this.state === (this.mapped ? 'made' : 'waiting'), `job ${this.id} starts while ${this.state}`)
     const isLate = round.isAbandoned && round.lastStarts-- === 0
     round.expect(!isLate, 'nothing starts once all was given up')
-    round.expect(queue.concurrency > 0 && queue.running <= queue.concurrency, 'no start above the concurrency')
-    round.expect(!round.pausedTypes.has(type), 'no start of a paused type')
+    const { isChosenBefore } = round
+    round.isChosenBefore = false
+    round.expect(isChosenBefore || (queue.concurrency > 0 && queue.running <= queue.concurrency), 'no start above the concurrency')
+    round.expect(isChosenBefore || !round.pausedTypes.has(type), 'no start of a paused type')
     round.expect(context.type === type, 'the runner is told the type')
     const first = round.arrivals.find((job) => job.type === type && job.state === 'waiting')
     if (!this.mapped) round.expect(first === this || first?.isDue(round.clock.now()), `job ${this.id} starts in the order of its type`)
