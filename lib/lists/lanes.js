@@ -60,6 +60,7 @@ class Lane {
     this.context = undefined
     this.typeCounts = isShared ? new Map() : undefined // how many jobs of each type wait
     this.typeStarts = isShared ? new Map() : undefined // the Starts of those that run, by type
+    this.isInUse = false // a job waits or runs, and it is counted in typesCount
     this.isResting = false // among the lanes that the scheduler would not forget when they went idle
     this.done = 0
     this.failed = 0
@@ -268,7 +269,7 @@ class Lanes extends Scheduled {
     if (this.needsClock) this.tick()
     this.tellEnded(lane, lane === origin ? 0 : origin.startedAt)
     if (lane.size + lane.running === 0) {
-      this.typesCount--
+      this.countLane(lane)
       this.rest(lane)
     }
     if (!this.resting.isEmpty()) this.forgetResting()
@@ -389,9 +390,17 @@ class Lanes extends Scheduled {
   accept (lane, whenSettled) {
     if (typeof whenSettled === 'object') whenSettled.lane = lane
     this.size++
-    if (lane.size === 1 && lane.running === 0) this.typesCount++
+    if (!lane.isInUse) this.countLane(lane)
     if (lane.isPaused) this.pausedCount++
     else this.tellQueued(lane)
+  }
+
+  /** Has typesCount be right for a lane; whatever the scheduler did meanwhile, it is counted once. */
+  countLane (lane) {
+    const isInUse = lane.size + lane.running > 0
+    if (isInUse === lane.isInUse) return
+    lane.isInUse = isInUse
+    this.typesCount += isInUse ? 1 : -1
   }
 
   tellStarted (lane) {
@@ -477,12 +486,11 @@ class Lanes extends Scheduled {
     this.lanes.set(type, lane)
     const shared = this.overflow[this.overflowOf(type)]
     if (shared === undefined) return lane
-    const wasInUse = shared.size + shared.running > 0
     const starts = shared.typeStarts.get(type)
     if (starts !== undefined) this.adopt(shared, lane, starts)
     if (shared.typeCounts.has(type)) this.move(shared, lane)
-    if (lane.size + lane.running > 0) this.typesCount++
-    if (wasInUse && shared.size + shared.running === 0) this.typesCount--
+    this.countLane(lane)
+    this.countLane(shared)
     this.rest(shared)
     return lane
   }
@@ -582,7 +590,7 @@ class Lanes extends Scheduled {
     lane.cancelled++
     this.size--
     if (lane.isPaused) this.pausedCount--
-    if (lane.size + lane.running === 0) this.typesCount--
+    this.countLane(lane)
     return payload
   }
 

@@ -32,6 +32,11 @@ function checkInvariants (queue) {
     check(ticket.generation === generation, 'a job is not of the generation in which it was accepted')
   }
 
+  if (list.lanes !== undefined) {
+    const inUse = [...list.lanes.values(), ...list.overflow].filter(lane => lane !== undefined && lane.size + lane.running > 0)
+    check(inUse.length === list.typesCount, `${inUse.length} types have jobs, and the list counts ${list.typesCount}`)
+  }
+
   const pending = dispatch.pending.list()
   check(pending.length <= running - heldCount, 'more jobs pend than run')
   check(pending.length === dispatch.pending.liveCount, 'a job that pends is not counted so, or another is')

@@ -2,6 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
+const { Equal } = require('../../schedulers')
 const gates = require('../support/gates')
 const { quiet } = require('../support/turns')
 
@@ -99,6 +100,29 @@ describe('several jobs that move to a lane of their own', function () {
       assert.deepEqual(order.filter(payload => payload > 0), [1, 2, 3, 4, 5])
     })
   }
+})
+
+describe('a scheduler that aborts a job while another moves to a lane of its own', function () {
+  it('leaves the count of types right', async function () {
+    const gate = gates()
+    const controller = new AbortController()
+    const equal = new Equal()
+    const started = equal.started
+    equal.started = function (lane, now) {
+      started.call(this, lane, now)
+      if (lane.type === 'x') controller.abort()
+    }
+    const queue = fairlane(gate.runner, { scheduler: equal, maxTypes: 1, concurrency: 2 })
+    queue.pushType('own', 1).pushType('x', 2)
+    await gate.until(2)
+    const aborted = queue.add(3, { type: 'y', signal: controller.signal })
+    queue.pauseType('x')
+    await assert.rejects(aborted, { code: 'FAIRLANE_ERR_ABORTED' })
+    assert.equal(queue.stats().types, 2)
+    gate.release(2)
+    await queue.onIdle()
+    assert.equal(queue.stats().types, 0)
+  })
 })
 
 describe('one scheduler object', function () {
