@@ -164,7 +164,8 @@ class Desk {
   }
 
   end (items) {
-    const tickets = items.filter(item => item instanceof Ticket)
+    // one that is taken out of the list already does not wait any more
+    const tickets = items.filter(item => item instanceof Ticket && (item.job !== undefined || !item.isTaken))
     this.dispatch.interrupt(tickets.map(ticket => ticket.job === undefined ? this.lateStart(ticket) : this.timeout(ticket)))
     for (const item of items) if (!(item instanceof Ticket)) item.whenDue()
   }

@@ -304,6 +304,7 @@ class Round {
   }
 
   cancelling (test, call) {
+    if (this.isStarting) return // the job that was chosen already can not be cancelled
     const chosen = this.arrivals.filter((job) => job.state === 'waiting' && test(job))
     for (const job of chosen) job.clearCount++
     const count = this.startingNothing(call)
