@@ -509,6 +509,15 @@ describe('a durable queue', () => {
       assert.deepEqual(order, ['flushed'])
     })
 
+    it('cancels nothing on disk in the moment when the log has failed', async () => {
+      const cleared = pushes[2].catch(() => bench.queue.clear())
+      bench.disk.fault = kind => kind === 'sync' ? new Error('EIO') : undefined
+      release()
+      assert.equal((await Promise.allSettled([...pushes, cleared]))[4].value, 4)
+      await assert.rejects(bench.queue.close(), { code: 'FAIRLANE_ERR_IO' })
+      assert.equal((await bench.reopenAfterKill()).recovered.jobs, 2)
+    })
+
     it('rejects them if the log fails, and has nobody wait any more', async () => {
       const flushed = bench.queue.fflush()
       bench.disk.fault = kind => kind === 'sync' ? new Error('EIO') : undefined
