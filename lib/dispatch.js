@@ -14,7 +14,7 @@ const { repeatUntil } = require('aflow')
 const QList = require('qlist')
 const { now, defer, rethrow } = require('./clock')
 const { asyncScope, isolatesEnterWith } = require('./context')
-const { FairlaneError, warn } = require('./errors')
+const { failure, warn } = require('./errors')
 const { Pending, PENDING } = require('./pending')
 
 // A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
@@ -609,12 +609,6 @@ function callSafely (fn) {
   } catch (err) {
     rethrow(err)
   }
-}
-
-/** A job that was failed with a falsy reason would look like a success to its callback. */
-function failure (reason) {
-  if (reason) return reason
-  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The runner threw or rejected without a reason', { cause: reason })
 }
 
 function isObject (value) {

@@ -46,7 +46,7 @@ class FairlaneError extends Error {
 }
 Object.defineProperty(FairlaneError.prototype, 'name', { value: 'FairlaneError', writable: true, configurable: true })
 
-module.exports = { codes, warnings, FairlaneError, typeError, rangeError, rejectUnknown, describe, warn }
+module.exports = { codes, warnings, FairlaneError, typeError, rangeError, rejectUnknown, describe, failure, warn }
 
 /** Wrong use: an argument of the wrong type. */
 function typeError (code, message) {
@@ -91,6 +91,12 @@ function describe (value) {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
   return String(value)
+}
+
+/** What a runner failed with: a falsy reason would look like a success to whoever is told. */
+function failure (reason) {
+  if (reason) return reason
+  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The runner threw or rejected without a reason', { cause: reason })
 }
 
 /**

@@ -6,7 +6,7 @@
 //   slot ──▶ safe, attempt written ──run()──▶ runner ──▶ done(), promise, throw ──▶ end()
 
 const { rethrow } = require('../clock')
-const { FairlaneError } = require('../errors')
+const { failure } = require('../errors')
 
 /** The runner's third argument. */
 class DeliveryContext {
@@ -101,12 +101,6 @@ class Delivery {
     if (this.hasEnded) rethrow(err)
     else this.fail(err)
   }
-}
-
-/** A job that was failed with a falsy reason would look like a success. */
-function failure (reason) {
-  if (reason) return reason
-  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The runner threw or rejected without a reason', { cause: reason })
 }
 
 function isObject (value) {
