@@ -45,6 +45,7 @@ class Closing {
       this.isAbandoning = true
       this.dispatch.abandon(() => new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', cause))
     }
+    if (this.isOver) return // in a callback time has gone by, and the limit of another call was reached
     if (timeoutMs === undefined) defer(() => this.finish())
     else this.limit(timeoutMs, () => this.finish())
   }

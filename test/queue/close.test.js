@@ -117,6 +117,19 @@ describe('close', function () {
     await closing
   })
 
+  it('leaves no timer behind when it comes to its end inside a callback of the jobs that it gives up', async function () {
+    const clock = fakeClock()
+    const gate = gates()
+    const queue = fairlane(gate.runner, { clock, concurrency: 1 })
+    queue.push(1, () => {
+      queue.close({ drain: false, timeoutMs: 1 })
+      clock.advance(1)
+    })
+    await gate.until(1)
+    assert.equal(await queue.close({ drain: false, timeoutMs: 5 }), 1)
+    assert.equal(clock.timerCount, 0)
+  })
+
   it('without drain waits for runners up to timeoutMs', async function () {
     const clock = fakeClock()
     const gate = gates()
