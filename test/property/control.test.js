@@ -29,7 +29,7 @@ describe('a queue with limits, signals and deadlines', function () {
         await round.play(STEPS)
         if (warnings.seen.length > 0) throw warnings.seen[0]
       } catch (error) {
-        throw Object.assign(error, { message: `SEED=${seed}, round ${number}, ${round.description}: ${error.message}` })
+        throw new Error(`SEED=${seed}, round ${number}, ${round.description}: ${error.message}`, { cause: error })
       }
     }
   })
