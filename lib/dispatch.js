@@ -18,7 +18,7 @@ const { failure, warn } = require('./errors')
 const { Pending, PENDING } = require('./pending')
 
 // A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
-const SLICE_MS = 2.5
+const SLICE_MS = 1
 // Two looks at the clock lie at most so many starts apart: a look costs 30 to 70 ns.
 const MAX_STRIDE = 32
 
