@@ -2,9 +2,8 @@
 
 const assert = require('node:assert')
 const fs = require('node:fs')
-const { tmpdir } = require('node:os')
-const { join } = require('node:path')
 const { durable } = require('../../lib/durable')
+const { temporaryFolder } = require('../support/folders')
 const { captureWarnings } = require('../support/uncaught')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
@@ -239,7 +238,7 @@ describe('a durable queue that is closed', () => {
   })
 
   it('can be opened by another, and not before', async () => {
-    const path = fs.mkdtempSync(join(tmpdir(), 'fairlane-'))
+    const path = temporaryFolder()
     try {
       const queue = await durable(async () => {}, { path })
       await assert.rejects(durable(async () => {}, { path }), { code: 'FAIRLANE_ERR_LOCKED' })

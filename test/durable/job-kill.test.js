@@ -4,8 +4,8 @@ const assert = require('node:assert')
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
-const { tmpdir } = require('node:os')
 const { join } = require('node:path')
+const { temporaryFolder } = require('../support/folders')
 const { seeded, seedFromEnvironment } = require('../support/random')
 
 // by hand, for long: KILLS=300 npx mocha test/durable/job-kill.test.js
@@ -18,7 +18,7 @@ describe('job queues whose process is killed', function () {
 
   let folder
 
-  beforeEach(() => { folder = fs.mkdtempSync(join(tmpdir(), 'fairlane-')) })
+  beforeEach(() => { folder = temporaryFolder() })
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
   for (const ack of ['os', 'disk']) {

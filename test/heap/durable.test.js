@@ -2,9 +2,8 @@
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
-const { tmpdir } = require('node:os')
-const { join } = require('node:path')
 const { durable } = require('../../lib/durable')
+const { temporaryFolder } = require('../support/folders')
 const { requireGc, collect } = require('../support/memory')
 
 const JOBS = 200000
@@ -14,7 +13,7 @@ describe('memory of the jobs that wait on disk', function () {
   let path
 
   before(requireGc)
-  beforeEach(() => { path = fs.mkdtempSync(join(tmpdir(), 'fairlane-')) })
+  beforeEach(() => { path = temporaryFolder() })
   afterEach(() => fs.rmSync(path, { recursive: true }))
 
   for (const options of [{}, { timeoutMs: 1000 }, { scheduler: 'equal' }]) {
