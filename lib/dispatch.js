@@ -16,6 +16,7 @@ const { now, defer, rethrow } = require('./clock')
 const { asyncScope, isolatesEnterWith } = require('./context')
 const { failure, warn } = require('./errors')
 const { Pending, PENDING } = require('./pending')
+const { promiseOf } = require('./promised')
 
 // A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
 const SLICE_MS = 1
@@ -442,11 +443,8 @@ class Dispatch {
 
   /** The runner returned something: if it is a promise or thenable, it settles the job. */
   follow (returned, job) {
-    const then = isObject(returned) ? returned.then : undefined
-    if (typeof then === 'function') {
-      const promise = returned instanceof Promise
-        ? returned
-        : new Promise((resolve, reject) => then.call(returned, resolve, reject))
+    const promise = promiseOf(returned)
+    if (promise !== undefined) {
       promise.then(
         value => settle.call(job, null, value, FULFILLED),
         reason => settle.call(job, reason, undefined, THROWN)
@@ -609,10 +607,6 @@ function callSafely (fn) {
   } catch (err) {
     rethrow(err)
   }
-}
-
-function isObject (value) {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }
 
 module.exports = { Dispatch }

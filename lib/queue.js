@@ -16,7 +16,7 @@ const { map } = require('./map')
 const {
   isLaneScheduler, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions, readType
 } = require('./options')
-const { listenTo } = require('./signals')
+const { whenAborted } = require('./signals')
 const { StallWatch } = require('./stall')
 const { Desk, Stub } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
@@ -495,13 +495,7 @@ class Queue extends Emitter {
   }
 
   #closeBy (signal) {
-    const onAbort = () => { this.#close(false, undefined, { cause: signal.reason }) }
-    if (signal.aborted) {
-      onAbort()
-      return
-    }
-    listenTo(signal, onAbort)
-    this.#stopListening = () => signal.removeEventListener('abort', onAbort)
+    this.#stopListening = whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
   }
 
   #announce (event) {
@@ -531,7 +525,7 @@ class Queue extends Emitter {
       withdraw: (take, visit) => this.#withdraw(take, visit),
       close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
       call: fn => this.#dispatch.call(fn),
-      listenTo
+      whenAborted
     }
   }
 

@@ -54,4 +54,17 @@ function listenTo (signal, listener) {
   else signal.addEventListener('abort', listener)
 }
 
-module.exports = { Signals, listenTo }
+/**
+ * Calls onAbort when the signal aborts, at once if it has.
+ * @returns {() => void} lets the signal go
+ */
+function whenAborted (signal, onAbort) {
+  if (signal.aborted) {
+    onAbort()
+    return () => {}
+  }
+  listenTo(signal, onAbort)
+  return () => signal.removeEventListener('abort', onAbort)
+}
+
+module.exports = { Signals, listenTo, whenAborted }

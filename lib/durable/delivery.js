@@ -7,6 +7,7 @@
 
 const { rethrow } = require('../clock')
 const { failure } = require('../errors')
+const { promiseOf } = require('../promised')
 
 /** The runner's third argument. */
 class DeliveryContext {
@@ -82,11 +83,8 @@ class Delivery {
   // private from here on
 
   follow (returned, settleBy) {
-    const then = isObject(returned) ? returned.then : undefined
-    if (typeof then === 'function') {
-      const promise = returned instanceof Promise
-        ? returned
-        : new Promise((resolve, reject) => then.call(returned, resolve, reject))
+    const promise = promiseOf(returned)
+    if (promise !== undefined) {
       promise.then(
         // after done() this is no second end
         value => { if (!this.hasEnded) this.end(null, value) },
@@ -101,10 +99,6 @@ class Delivery {
     if (this.hasEnded) rethrow(err)
     else this.fail(err)
   }
-}
-
-function isObject (value) {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }
 
 module.exports = { Delivery }

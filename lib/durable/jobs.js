@@ -779,13 +779,7 @@ class DurableQueue extends EventEmitter {
   }
 
   #closeBy (signal) {
-    const onAbort = () => { this.#close(false, undefined, { cause: signal.reason }) }
-    if (signal.aborted) {
-      onAbort()
-      return
-    }
-    this.#stage.listenTo(signal, onAbort)
-    this.#stopListening = () => signal.removeEventListener('abort', onAbort)
+    this.#stopListening = this.#stage.whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
   }
 
   /** Tells listeners, in the context of nobody's push; what they throw is theirs. */

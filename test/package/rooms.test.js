@@ -15,7 +15,8 @@ const rooms = {
     'lib/map.js', 'lib/signals.js', 'lib/stall.js',
     'lib/lists/fifo.js', 'lib/lists/window.js', 'lib/lists/lanes.js', 'schedulers/index.js'
   ],
-  'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/pending.js'],
+  'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/pending.js', 'lib/promised.js'],
+  'lib/promised.js': [],
   'lib/pending.js': [],
   'lib/options.js': ['lib/errors.js', 'lib/clock.js'],
   'lib/ticket.js': [...LEAVES, 'lib/deadlines.js', 'lib/signals.js'],
@@ -45,7 +46,7 @@ const rooms = {
     'lib/durable/survey.js'
   ],
   'lib/durable/dead-letters.js': ['lib/durable/serialize.js'],
-  'lib/durable/delivery.js': ['lib/clock.js', 'lib/errors.js'],
+  'lib/durable/delivery.js': ['lib/clock.js', 'lib/errors.js', 'lib/promised.js'],
   'lib/durable/flushes.js': [],
   'lib/durable/intake.js': [],
   'lib/durable/records.js': ['lib/errors.js', 'lib/durable/format.js', 'lib/durable/serialize.js'],
