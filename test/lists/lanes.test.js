@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const { Lanes } = require('../../lib/lists/lanes')
 const { fakeClock } = require('../../lib/testing')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { taken, payloads } = require('../support/lists')
 
 /** Takes from the lane that the test asks for. */
 class Steered {
@@ -34,16 +35,7 @@ function make (options) {
 
 function take (list, scheduler, type) {
   scheduler.wanted = type
-  if (!list.take()) return undefined
-  const { payload } = list
-  list.payload = list.whenSettled = undefined
-  return payload
-}
-
-const payloads = list => {
-  const found = []
-  list.forEach(payload => found.push(payload))
-  return found
+  return taken(list)
 }
 
 function drain (removed) {

@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const { Window } = require('../../lib/lists/window')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { taken, payloads } = require('../support/lists')
 
 function make () {
   const scheduler = {
@@ -25,16 +26,7 @@ function make () {
 
 function take (list, scheduler, at) {
   scheduler.at = at
-  if (!list.take()) return undefined
-  const { payload } = list
-  list.payload = list.whenSettled = undefined
-  return payload
-}
-
-const payloads = list => {
-  const found = []
-  list.forEach(payload => found.push(payload))
-  return found
+  return taken(list)
 }
 
 describe('the window', function () {

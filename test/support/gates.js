@@ -1,6 +1,8 @@
 'use strict'
 
-// A runner whose jobs end when the test says so.
+// The runner of fairlane/testing whose jobs end when the test says so, with the payloads at hand.
+
+const { gateRunner } = require('../../lib/testing/gates')
 
 module.exports = gates
 
@@ -10,33 +12,11 @@ module.exports = gates
  *   `release(n)`, ends the n oldest open jobs with their own payload as the result; `open`, those still running
  */
 function gates () {
-  const started = []
+  const gate = gateRunner()
   const payloads = []
-  const open = []
-  let watchers = []
-
-  function runner (payload, done, context) {
-    const job = { payload, done, context }
-    started.push(job)
+  const runner = (payload, done, context) => {
     payloads.push(payload)
-    open.push(job)
-    const due = watchers.filter((watcher) => watcher.count <= started.length)
-    watchers = watchers.filter((watcher) => watcher.count > started.length)
-    due.forEach((watcher) => watcher.resolve())
+    gate.runner(payload, done, context)
   }
-
-  function until (count) {
-    if (started.length >= count) return Promise.resolve()
-    return new Promise((resolve) => watchers.push({ count, resolve }))
-  }
-
-  function release (count = 1) {
-    for (let i = 0; i < count; i++) {
-      if (open.length === 0) throw new Error('no open job to release')
-      const job = open.shift()
-      job.done(null, job.payload)
-    }
-  }
-
-  return { runner, started, payloads, open, until, release }
+  return { ...gate, runner, payloads }
 }
