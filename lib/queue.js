@@ -16,6 +16,7 @@ const { map } = require('./map')
 const {
   isLaneScheduler, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions, readType
 } = require('./options')
+const { callbackOf } = require('./promised')
 const { whenAborted } = require('./signals')
 const { StallWatch } = require('./stall')
 const { Desk, Stub } = require('./ticket')
@@ -263,13 +264,10 @@ class Queue extends Emitter {
     const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
     const name = this.#readTypeOption(extras.type, 'add')
     this.#stallWatch.added()
-    return new Promise((resolve, reject) => {
-      const whenSettled = (err, result) => {
-        if (err) reject(err)
-        else resolve(result)
-      }
-      this.#put(name, payload, whenSettled, extras.unshift, extras)
-    })
+    let settle
+    const promise = new Promise(resolve => { settle = resolve })
+    this.#put(name, payload, callbackOf(settle), extras.unshift, extras)
+    return promise
   }
 
   /**

@@ -260,8 +260,11 @@ class Fifo {
   }
 }
 
+/** Not filled: the one value has the array be for values of any kind from the start. */
 function newBlock (length) {
-  return new Array(length).fill(undefined)
+  const block = new Array(length)
+  block[length - 1] = undefined
+  return block
 }
 
 module.exports = { Fifo }

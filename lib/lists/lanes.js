@@ -663,8 +663,11 @@ class Lanes extends Scheduled {
   }
 }
 
+/** Not filled: the one value has the array be for values of any kind from the start. */
 function newBlock (jobCount) {
-  return new Array(jobCount * STEP + 1).fill(undefined)
+  const block = new Array(jobCount * STEP + 1)
+  block[jobCount * STEP] = undefined // the link
+  return block
 }
 
 /** Twice the jobs of a block; after the first, four times as many. */

@@ -12,7 +12,7 @@ const rooms = {
   'index.js': ['lib/queue.js', 'lib/errors.js'],
   'lib/queue.js': [
     'eventemitter3', ...LEAVES, 'lib/options.js', 'lib/dispatch.js', 'lib/ticket.js', 'lib/admission.js', 'lib/closing.js',
-    'lib/map.js', 'lib/signals.js', 'lib/stall.js',
+    'lib/map.js', 'lib/promised.js', 'lib/signals.js', 'lib/stall.js',
     'lib/lists/fifo.js', 'lib/lists/window.js', 'lib/lists/lanes.js', 'schedulers/index.js'
   ],
   'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/pending.js', 'lib/promised.js'],
