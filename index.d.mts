@@ -26,6 +26,7 @@ export type {
   Lane,
   LaneScheduler,
   MapOptions,
+  MapSource,
   NewQueue,
   PromiseOptions,
   PromiseRunner,

@@ -274,6 +274,9 @@ declare namespace fairlane {
     maxWaitMs?: number | undefined
   }
 
+  /** Values, or promises of them. */
+  type MapSource<P> = Iterable<P | PromiseLike<P>> | AsyncIterable<P>
+
   interface MapOptions {
     /** Of all the jobs. With a scheduler it is needed. */
     type?: unknown
@@ -393,8 +396,9 @@ declare namespace fairlane {
      * Runs a job for each value of a source; takes values as results are asked for. Throws as `add`.
      * A break or the first failure aborts what it has queued.
      */
-    map (source: Iterable<P> | AsyncIterable<P>, options: MapOptions & { settled: true }): AsyncGenerator<PromiseSettledResult<R>, void, void>
-    map (source: Iterable<P> | AsyncIterable<P>, options?: MapOptions): AsyncGenerator<R, void, void>
+    map (source: MapSource<P>, options: MapOptions & { settled: true }): AsyncGenerator<PromiseSettledResult<R>, void, void>
+    map (source: MapSource<P>, options?: MapOptions & { settled?: false }): AsyncGenerator<R, void, void>
+    map (source: MapSource<P>, options: MapOptions): AsyncGenerator<R | PromiseSettledResult<R>, void, void>
 
     /**
      * Resolves when a push (of that type) would be accepted, at once if so; rejects with FAIRLANE_ERR_CLOSED when the queue

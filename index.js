@@ -3,9 +3,9 @@
 const { Queue } = require('./lib/queue')
 const { FairlaneError } = require('./lib/errors')
 
-/** A queue that runs jobs through runner; with or without `new`. Takes and throws what Queue does. */
+/** A queue that runs jobs through runner; with or without `new`, and as a base class. Takes and throws what Queue does. */
 function fairlane (runner, options) {
-  return new Queue(runner, options)
+  return Reflect.construct(Queue, [runner, options], new.target ?? Queue)
 }
 
 fairlane.prototype = Queue.prototype

@@ -8,6 +8,8 @@ const { number } = require('./tables')
 
 const PEERS = ['quickq', 'fastq', 'async.queue', 'neo-async']
 const SIZES = ['1e4', '1e6']
+const SIZES_ON_DISK = [['16 B', 16], ['1 KB', 1024]]
+const ONE_PQUEUE = 'pqueue, one call at a time'
 const CALLBACK_STYLES = ['sync', 'nextTick', 'microtask', 'setImmediate']
 
 /** By case: rows of { what, value, limit, unit }; isLeast: more is better. Peers that a machine has not got have no rows. */
@@ -99,6 +101,9 @@ const TARGETS = {
 
   durable (cells) {
     const pushNs = (id, name = 'fairlane') => cells[id][name].pushNs.median
+    const pqueues = SIZES_ON_DISK.flatMap(([what, size]) => [
+      [`${what} in batches of 10`, size, 10, 1.2], [`${what} in batches of 100`, size, 100, 1.8]
+    ])
     const times = (what, id, peer, limit, name) => (
       { what: `durable push, ${what}`, value: cells[id][peer]?.pushNs && pushNs(id, peer) / pushNs(id, name), limit, unit: '×', isLeast: true }
     )
@@ -107,14 +112,14 @@ const TARGETS = {
       times('RocksQ\'s to ours, 1 KB one at a time', 'all-1024-1', 'RocksQ', 3),
       times('RocksQ\'s to ours, 16 B in batches of 100', 'all-16-100', 'RocksQ', 4),
       times('RocksQ\'s to ours, 1 KB in batches of 100', 'all-1024-100', 'RocksQ', 4),
-      times('pqueue\'s to ours, 16 B in batches of 10', 'all-16-10', 'pqueue', 1.2),
-      times('pqueue\'s to ours, 1 KB in batches of 10', 'all-1024-10', 'pqueue', 1.2),
-      times('pqueue\'s to ours, 16 B in batches of 100', 'all-16-100', 'pqueue', 1.8),
-      times('pqueue\'s to ours, 1 KB in batches of 100', 'all-1024-100', 'pqueue', 1.8),
-      times('ack \'disk\', 1000 under way: RocksQ\'s one at a time to ours, 16 B', 'window-16', 'RocksQ, one at a time', 6, 'fairlane, disk'),
-      times('the same, 1 KB', 'window-1024', 'RocksQ, one at a time', 6, 'fairlane, disk'),
-      times('ack \'disk\', 1000 under way: pqueue\'s batches of 100 to ours, 16 B', 'window-16', 'pqueue, batches of 100', 1, 'fairlane, disk'),
-      times('the same, 1 KB', 'window-1024', 'pqueue, batches of 100', 1, 'fairlane, disk'),
+      ...pqueues.map(([what, size, batch, limit]) => times(`pqueue's to ours, ${what}, each awaited`, `all-${size}-${batch}`, 'pqueue', limit)),
+      ...pqueues.map(([what, size, batch, limit]) => times(`pqueue's to ours, ${what}, 100 under way`, `window-${size}-${batch}`, ONE_PQUEUE, limit)),
+      ...SIZES_ON_DISK.map(([what, size]) => times(`ack 'disk', 1000 under way: RocksQ's one at a time to ours, ${what}`, `window-${size}`,
+        'RocksQ, one call at a time', 6, 'fairlane, disk')),
+      ...SIZES_ON_DISK.map(([what, size]) => times(`the same: pqueue's batches of 100 to ours, ${what}`, `window-${size}`,
+        'pqueue, batches of 100', 1, 'fairlane, disk')),
+      ...SIZES_ON_DISK.map(([what, size]) => times(`ack 'disk', 100 batches of 100 under way: pqueue's to ours, ${what}`, `window-${size}-100`,
+        ONE_PQUEUE, 1, 'fairlane, disk')),
       { what: 'opening 1e6 jobs of 100 B after kill -9', value: cells['recovery-kill'].fairlane.openSeconds.median, limit: 2, unit: ' s' },
       { what: 'memory of 1e6 waiting jobs of 1 KB', value: cells.memory.fairlane.rssMB.median, limit: 160, unit: ' MB' }
     ].filter(({ value }) => value !== undefined)

@@ -37,7 +37,8 @@ class Admission {
     this.limit = 0
     this.isClosed = false
     this.isSaturated = false
-    this.refusedTypes = new Set() // of limits of their own, since it is saturated
+    this.refusedTypes = new Set() // since it is saturated, but for those without waiting jobs
+    this.refusedType = undefined // one of them that was still refused when last looked
     this.waiters = new Map() // type → promises of ready()
   }
 
@@ -128,18 +129,23 @@ class Admission {
     return false
   }
 
-  /** O(1) amortised: a type that is accepted again need not be looked at again. */
+  /** O(1) while the same type is refused, else O(types that were). */
   acceptsAll () {
     if (!this.accepts(undefined)) return false
+    if (this.refusedType !== undefined && !this.accepts(this.refusedType)) return false
+    this.refusedType = undefined
     for (const type of this.refusedTypes) {
-      if (!this.accepts(type)) return false
-      this.refusedTypes.delete(type)
+      if (this.accepts(type)) continue
+      this.refusedType = type
+      return false
     }
+    this.refusedTypes.clear()
     return true
   }
 
   saturate (type) {
-    if (this.code === TYPE && this.refusedTypes.size < MOST_REFUSED) this.refusedTypes.add(type)
+    const isRemembered = this.code === TYPE || (this.hasTypes && this.list.waitingWith(type) > 0)
+    if (isRemembered && this.refusedTypes.size < MOST_REFUSED) this.refusedTypes.add(type)
     if (this.isSaturated) return
     this.isSaturated = this.dispatch.isWatched = true
     this.announce('saturated')

@@ -311,6 +311,7 @@ class Dispatch {
       job.state = RELEASED
       this.overrun++
       this.running--
+      this.list.overran(job.origin, 1)
       this.list.ended(job.origin, undefined)
     } else {
       job.state = OVERDUE
@@ -490,6 +491,7 @@ class Dispatch {
     job.state = ENDED
     if (isReleased) {
       this.overrun--
+      this.list.overran(job.origin, -1)
       return
     }
     const isNested = this.isBusy

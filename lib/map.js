@@ -60,7 +60,7 @@ class Mapping {
     this.isSourceOver = false // it has ended or failed by itself
     this.isPumped = false
     this.isOver = false
-    this.failure = undefined // { error } to be thrown
+    this.failure = undefined // { error } to be thrown, behind the results that came before it
     this.wakePump = undefined
   }
 
@@ -79,6 +79,7 @@ class Mapping {
   /** Nobody wants results any more. @returns {Promise<void>} rejects with what closing the source does */
   async stop () {
     this.failure = undefined
+    this.results = new QList()
     const closed = this.end()
     if (this.isPulling) closed.catch(() => {}) // nobody will hear of it
     else await closed
@@ -89,13 +90,14 @@ class Mapping {
   /** Serves those that wait, with results, with the failure, or with the end. */
   give () {
     while (!this.takers.isEmpty()) {
-      if (this.failure !== undefined) {
+      if (this.hasResult()) {
+        this.takers.shift().resolve({ done: false, value: this.takeResult() })
+      } else if (this.failure !== undefined) {
         this.takers.shift().reject(this.failure.error)
         this.failure = undefined
+        this.results = new QList()
       } else if (this.isOver) {
         this.takers.shift().resolve({ done: true, value: undefined })
-      } else if (this.hasResult()) {
-        this.takers.shift().resolve({ done: false, value: this.takeResult() })
       } else if (this.isPumped && this.pendingCount === 0) {
         this.isOver = true
       } else {
@@ -125,7 +127,9 @@ class Mapping {
         }
         const { done, value } = await this.pull()
         if (done) break
-        if (await this.hasRoom()) this.start(value)
+        // looked at last thing before start(): others may take the room as soon as this waits
+        while (!this.isOver && !this.queue.accepts()) await this.queue.ready()
+        if (!this.isOver) this.start(value)
       }
     } catch (err) {
       this.fail(err)
@@ -155,12 +159,6 @@ class Mapping {
     }
   }
 
-  /** Waits for admission. @returns {Promise<boolean>} false if nobody wants results any more */
-  async hasRoom () {
-    while (!this.isOver && !this.queue.accepts()) await this.queue.ready()
-    return !this.isOver
-  }
-
   start (value) {
     const entry = { outcome: undefined }
     this.pendingCount++
@@ -173,10 +171,10 @@ class Mapping {
 
   settle (entry, outcome) {
     if (this.isOver) return
+    if (outcome.status === 'rejected' && !this.isSettled) return this.fail(outcome.reason)
     entry.outcome = outcome
     if (!this.isOrdered) this.results.push(entry)
-    if (outcome.status === 'rejected' && !this.isSettled) this.fail(outcome.reason)
-    else this.give()
+    this.give()
   }
 
   /** The first failure ends it all at once: what else is queued would be for nobody. It does not wait for the source to close. */
@@ -189,7 +187,6 @@ class Mapping {
   async end () {
     if (this.isOver) return
     this.isOver = true
-    this.results = new QList()
     this.controller.abort()
     wake(this.wakePump)
     this.give()

@@ -23,7 +23,7 @@ const { Desk, Stub } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
-const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, misuse: 0, overrun: 0 }
+const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, misuse: 0, overrun: 0, heldCount: 0 }
 const NO_EXTRAS = {}
 const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
@@ -416,7 +416,10 @@ class Queue extends Emitter {
    */
   pauseType (type) {
     const name = this.#readPausable(type, 'pauseType')
-    if (!this.closed) this.#list.pauseType(name)
+    if (this.closed) return this
+    this.#list.pauseType(name)
+    // jobs that left a lane which others share made room there
+    if (this.#dispatch.isWatched) this.#admission.check()
     return this
   }
 
@@ -584,8 +587,8 @@ function typeRequired (method) {
 }
 
 /** What stats(type) gives; a type without jobs and history has zeros. */
-function typeStats ({ size, running, done, failed, cancelled, rejected, misuse, overrun } = NOTHING) {
-  const accepted = size + running + done + failed + cancelled
+function typeStats ({ size, running, done, failed, cancelled, rejected, misuse, overrun, heldCount } = NOTHING) {
+  const accepted = size + running - heldCount + done + failed + cancelled
   return {
     accepted, waiting: size, running, done, failed, cancelled, rejected, misuse, overrun, types: size + running > 0 ? 1 : 0
   }

@@ -9,6 +9,7 @@
 const { asyncScope, JobContext } = require('./context')
 const { FairlaneError } = require('./errors')
 const { Deadlines } = require('./deadlines')
+const { promiseOf } = require('./promised')
 const { Signals } = require('./signals')
 
 /** The extras of one job. */
@@ -41,7 +42,8 @@ class Ticket {
     desk.deadlines.add(this, this.timeoutMs)
     const context = new JobContext(type, 1, () => this.runnersSignal())
     if (scope === undefined) return runner(payload, done, context)
-    return scope.runInAsyncScope(runner, undefined, payload, done, context)
+    if (!desk.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
+    return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
   }
 
   /** From here on neither signal nor time can end the job. */
@@ -83,6 +85,12 @@ class Ticket {
   }
 }
 
+/** Listens to a thenable that the runner returns: many begin their work when somebody does. */
+function runAndListen (runner, payload, done, context) {
+  const returned = runner(payload, done, context)
+  return promiseOf(returned) ?? returned
+}
+
 const NO_EXTRAS = {}
 
 /**
@@ -114,14 +122,15 @@ class Stub {
 class Desk {
   /**
    * @param {object} dispatch
-   * @param {{ timeoutMs: number, maxWaitMs: number, onTimeout: string, keepContext: boolean, clock: object }} options
+   * @param {{ timeoutMs: number, maxWaitMs: number, onTimeout: string, keepContext: boolean, settleBy: string, clock: object }} options
    */
-  constructor (dispatch, { timeoutMs, maxWaitMs, onTimeout, keepContext, clock }) {
+  constructor (dispatch, { timeoutMs, maxWaitMs, onTimeout, keepContext, settleBy, clock }) {
     this.dispatch = dispatch
     this.timeoutMs = timeoutMs
     this.maxWaitMs = maxWaitMs
     this.releases = onTimeout === 'release'
     this.keepsContext = keepContext
+    this.takesReturn = settleBy !== 'callback'
     this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items))
     this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
   }

@@ -53,7 +53,8 @@ class Capped {
   }
 
   queued (lane) {
-    if (lane.size > 1 && lane.headSeq === lane.state?.headSeq) return
+    const { state } = lane
+    if (state !== undefined && state.position !== -1 && state.headSeq === lane.headSeq) return
     this.place(lane)
   }
 

@@ -38,7 +38,8 @@ class State {
     this.wasParked = false // ... at some time since it was last set to V
     this.limit = 0 // how many running jobs are too many
     this.weight = 1
-    this.version = -1 // of the options that limit and weight are from
+    this.version = -1 // of the options that limit is from
+    this.weights = undefined // that weight is from
     this.used = used // virtual time of its ended jobs
     this.startSum = 0 // of the start times of its running jobs
     this.estimateMs = estimateMs // of the length of its jobs
@@ -177,6 +178,8 @@ class Equal {
     const { lane } = state
     state.version = this.version
     state.limit = this.caps.limitOf(lane)
+    if (state.weights === this.weights) return
+    state.weights = this.weights
     state.weight = lane.isShared ? 1 : this.weightOf(lane.type)
   }
 

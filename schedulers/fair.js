@@ -56,7 +56,8 @@ class Fair {
 
   queued (lane) {
     this.waitingCount++
-    if (lane.size > 1 && lane.headSeq === lane.state?.headSeq) return
+    const { state } = lane
+    if (state !== undefined && state.position !== -1 && state.headSeq === lane.headSeq) return
     this.place(lane)
   }
 

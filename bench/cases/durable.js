@@ -20,7 +20,13 @@ const { queues } = require('../durable/queues')
 
 const OTHERS = ['RocksQ', 'pqueue', 'better-sqlite3', 'node:sqlite', 'lmdb']
 const WINDOW = 1000
+const BATCHES_WINDOW = 100
 const MB = 2 ** 20
+/** Payloads pushed, by size and batch. */
+const COUNTS = {
+  16: { 1: 200000, 10: 500000, 100: 1e6 },
+  1024: { 1: 100000, 10: 200000, 100: 300000 }
+}
 
 module.exports = {
   name: 'durable',
@@ -28,7 +34,7 @@ module.exports = {
   page: 'docs/durability.md',
   hasPeers: true,
   about: 'One caller; the loads of RocksQ\'s and pqueue\'s own benchmarks, and further ones. Where RocksQ\'s have a million ' +
-    'payloads these have 50,000 to 100,000, where they have 1,000 of 1 MB these have 100; pqueue\'s 10,000 are fewer above ' +
+    'payloads these have 50,000 to a million, where they have 1,000 of 1 MB these have 200; pqueue\'s 10,000 are fewer above ' +
     '2 KB. Payloads are random bytes, made beforehand; all that is popped is counted and checked. Without another ' +
     'word nobody waits for the disk: what is acknowledged survives the end of the process, not a power failure. fairlane is ' +
     '`PersistentQueue` with ack `\'os\'`, *fairlane, disk* with ack `\'disk\'`.',
@@ -52,6 +58,7 @@ module.exports = {
       ...megabytes(quick),
       inWindow(quick, 16),
       inWindow(quick, 1024),
+      ...[16, 1024].flatMap(size => [10, 100].map(batch => batchesInWindow(quick, size, batch))),
       ...[16, 256, 2048, 16384, 65536].flatMap(size => ofPqueue(quick, size)),
       synced(quick, 1),
       synced(quick, 10),
@@ -86,7 +93,7 @@ function pushAndPop (quick, size) {
     id: `all-${size}-${batch}`,
     label: `${bytes(size)}, ${batch === 1 ? 'one at a time' : `batches of ${batch}`}`,
     section: 'Push all, then pop all',
-    load: { shape: 'all', size, batch, count: batch === 1 && size < 1024 ? 50000 : 100000 }
+    load: { shape: 'all', size, batch, count: COUNTS[size][batch] }
   }))
 }
 
@@ -104,7 +111,7 @@ function megabytes (quick) {
     id: `${shape}-1MB`,
     label: `1 MB, ${label}`,
     section: 'Large payloads',
-    load: { shape, size: MB, batch: 1, count: 100 }
+    load: { shape, size: MB, batch: 1, count: 200 }
   }))
 }
 
@@ -114,16 +121,28 @@ function inWindow (quick, size) {
       id: `window-${size}`,
       label: bytes(size),
       section: `Single pushes, ${WINDOW} of them under way, beside others that wait for each call`,
-      load: { shape: 'window', size, batch: 1, window: WINDOW, count: 50000 }
+      load: { shape: 'window', size, batch: 1, window: WINDOW, count: COUNTS[size][1] }
     }),
-    contenders: ['fairlane', 'fairlane, disk', 'RocksQ', 'lmdb', 'RocksQ, one at a time', 'pqueue, batches of 100']
+    contenders: ['fairlane', 'fairlane, disk', 'RocksQ', 'lmdb', 'RocksQ, one call at a time', 'pqueue, batches of 100']
+  }
+}
+
+function batchesInWindow (quick, size, batch) {
+  return {
+    ...ofLoad(quick, {
+      id: `window-${size}-${batch}`,
+      label: `${bytes(size)}, batches of ${batch}`,
+      section: `Batches, ${BATCHES_WINDOW} of them under way, beside others that wait for each call`,
+      load: { shape: 'window', size, batch, window: BATCHES_WINDOW, count: COUNTS[size][batch] }
+    }),
+    contenders: ['fairlane', 'fairlane, disk', 'RocksQ, one call at a time', 'pqueue, one call at a time']
   }
 }
 
 /** Each as in pqueue's own benchmark, but for fewer of the large ones. */
 function ofPqueue (quick, size) {
   const count = size >= 65536 ? 1000 : size >= 16384 ? 4000 : 10000
-  const repetitions = size >= 2048 ? 1 : 10
+  const repetitions = size >= 2048 ? 4 : 20
   const label = `${count.toLocaleString('en')} × ${bytes(size)}`
   return [['all', 'writing'], ['parallel', 'writing and reading']].map(([shape, what]) => ofLoad(quick, {
     id: `pqueue-${shape}-${size}`,
@@ -222,7 +241,7 @@ const KINDS = {
     const before = await rssMB()
     const opened = await queue.open(folder)
     // each payload is a buffer of its own, as in a program
-    await pushInWindow(opened, count, WINDOW, number => Buffer.from(ring[number % ring.length]))
+    await pushInWindow(payload => opened.pushOne(payload), count, WINDOW, number => Buffer.from(ring[number % ring.length]))
     const after = await rssMB()
     await checkAll(opened, count, (payload, number) => isPayload(payload, number % ring.length, size))
     return { rssMB: after - before }

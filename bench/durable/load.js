@@ -5,7 +5,7 @@
 //   shape        'all'       push all, then pop all, each call when the one before has ended
 //                'turns'     push a batch, pop a batch, and so on
 //                'parallel'  as 'turns', but a queue that has threads may push in one and pop in another
-//                'window'    single pushes, `window` of them at a time unacknowledged; then pop all by hundreds, unmeasured
+//                'window'    push all, `window` calls at a time unacknowledged; then pop all by hundreds, unmeasured
 //   size         bytes of a payload, at least 4
 //   count        payloads in a repetition, a multiple of batch
 //   batch        payloads in a call, for push and pop; a queue that cannot take several takes one after the other
@@ -76,9 +76,10 @@ const SHAPES = {
     return SHAPES.turns(queue, load, batches, check)
   },
 
-  async window (queue, { count, window }, batches, check) {
+  async window (queue, { count, batch, window }, batches, check) {
+    const push = batch === 1 ? ([payload]) => queue.pushOne(payload) : payloads => queue.push(payloads)
     const begun = process.hrtime.bigint()
-    await pushInWindow(queue, count, window, number => batches[number % batches.length][0])
+    await pushInWindow(push, count / batch, window, number => batches[number % batches.length])
     const pushNs = Number(process.hrtime.bigint() - begun)
     await popAll(queue, count, 100, check)
     return { pushNs }
@@ -86,21 +87,21 @@ const SHAPES = {
 }
 
 /**
- * Pushes one by one, with at most so many not acknowledged.
- * @param {{ pushOne(payload: Buffer): Promise<void> }} queue
- * @param {number} count
+ * Makes calls of which at most so many are not acknowledged.
+ * @param {(pushed: any) => Promise<void>} push
+ * @param {number} count of calls
  * @param {number} window
- * @param {(number: number) => Buffer} payloadOf
+ * @param {(number: number) => any} pushedBy what call number n pushes
  * @returns {Promise<void>}
  */
-function pushInWindow (queue, count, window, payloadOf) {
-  let pushed = 0
+function pushInWindow (push, count, window, pushedBy) {
+  let begun = 0
   let acknowledged = 0
   return new Promise((resolve, reject) => {
     more()
 
     function more () {
-      while (pushed < count && pushed - acknowledged < window) queue.pushOne(payloadOf(pushed++)).then(ended, reject)
+      while (begun < count && begun - acknowledged < window) push(pushedBy(begun++)).then(ended, reject)
     }
 
     function ended () {

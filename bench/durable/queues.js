@@ -22,10 +22,10 @@ const queues = {
       'single thread is faster so',
     run: runRocksq
   },
-  'RocksQ, one at a time': {
+  'RocksQ, one call at a time': {
     peer: 'rocksq',
     package: 'rocksq',
-    run: (load, folder) => runRocksq({ ...load, shape: 'all', batch: 1 }, folder)
+    run: (load, folder) => runRocksq({ ...load, shape: 'all' }, folder)
   },
 
   pqueue: {
@@ -34,6 +34,11 @@ const queues = {
     note: 'a Go program; takes one payload per call from the queue, since it knows no other way; writing and reading run in two ' +
       'goroutines, as in its own benchmark',
     run: runPqueue
+  },
+  'pqueue, one call at a time': {
+    peer: 'pqueue',
+    package: 'pqueue',
+    run: (load, folder) => runPqueue({ ...load, shape: 'all' }, folder)
   },
   'pqueue, batches of 100': {
     peer: 'pqueue',

@@ -68,13 +68,21 @@ quickq.prototype = QuickQueue.prototype
 /** As quickq reads them: falsy values are absent, other names mean nothing, and a scheduler that is no object is an error. */
 function readOptions (options) {
   if (typeof options !== 'object' || options === null) return { settleBy: 'callback', concurrency: options || undefined }
-  const { concurrency, scheduler, schedulerOptions } = options
+  const { concurrency, scheduler } = options
   return {
     settleBy: 'callback',
     concurrency: concurrency || undefined,
     scheduler: scheduler || undefined,
-    schedulerOptions: scheduler === 'fair' || scheduler === 'capped' || scheduler === 'equal' ? schedulerOptions || undefined : undefined
+    schedulerOptions: readSchedulerOptions(options)
   }
+}
+
+/** 'capped' has quickq's maxScanLength, and no use for it: it looks at types, not at jobs. */
+function readSchedulerOptions ({ scheduler, schedulerOptions }) {
+  if (!schedulerOptions || !['fair', 'capped', 'equal'].includes(scheduler)) return undefined
+  if (scheduler !== 'capped') return schedulerOptions
+  const { maxScanLength, ...others } = schedulerOptions
+  return others
 }
 
 module.exports = quickq

@@ -13,13 +13,13 @@
 
 const { join } = require('node:path')
 const { FairlaneError } = require('../errors')
+const { Buffers } = require('./buffers')
 const { HEADER_BYTES, FRAME_BYTES, segmentName, encodeHeader, finishFrame } = require('./format')
 const { Reserve } = require('./reserve')
 const { Turns } = require('./turns')
 
-// Larger groups are written as several frames; also what a buffer may have to be kept.
+// Larger groups are written as several frames.
 const GROUP_BYTES = 2 ** 20
-const FIRST_BUFFER_BYTES = 2 ** 14
 // With ack 'os' the system is made to write now and then: a power failure loses less, and a new segment waits less.
 const UNSYNCED_BYTES = 2 ** 23
 const NOW = Promise.resolve()
@@ -102,7 +102,7 @@ class Log {
     this.turns = new Turns()
     this.held = [] // written, with ack 'os', and acknowledged when the event loop turns
     this.letGo = this.letGo.bind(this)
-    this.spare = undefined
+    this.buffers = new Buffers()
     this.turn = this.turn.bind(this)
   }
 
@@ -175,17 +175,16 @@ class Log {
       this.nextOffset = HEADER_BYTES
       this.segments.set(this.nextSegment, { bytes: 0, liveCount: 0 })
     }
-    const buffer = this.spare ?? Buffer.allocUnsafeSlow(FIRST_BUFFER_BYTES)
-    this.spare = undefined
-    this.group = new Group(this.nextSegment, this.nextOffset, buffer)
+    this.group = new Group(this.nextSegment, this.nextOffset, this.buffers.take(FRAME_BYTES + length))
     this.due()
     return this.group
   }
 
   grow (group, length) {
-    const buffer = Buffer.allocUnsafeSlow(length <= GROUP_BYTES ? Math.min(2 ** Math.ceil(Math.log2(length)), GROUP_BYTES) : length)
-    group.buffer.copy(buffer, 0, 0, group.length)
-    group.buffer = buffer
+    const { buffer } = group
+    group.buffer = this.buffers.take(length)
+    buffer.copy(group.buffer, 0, 0, group.length)
+    this.buffers.giveBack(buffer)
   }
 
   due () {
@@ -237,7 +236,7 @@ class Log {
     this.bytes += group.length
     this.segments.get(this.segment).bytes = this.offset
     const isBarrier = group.buffer === undefined
-    if (!isBarrier && group.buffer.length <= GROUP_BYTES) this.spare = group.buffer
+    if (!isBarrier) this.buffers.giveBack(group.buffer)
     group.buffer = undefined
     if (this.waitsForDisk || isBarrier) this.written.push(group)
     else this.acknowledge(group)

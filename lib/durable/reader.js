@@ -35,8 +35,8 @@ class Reader {
   }
 
   /**
-   * The record at a place. Blocks for a read if it isn't in the window.
-   * @returns {Buffer} to be used at once: the next read writes over it
+   * The record at a place. Blocks for a read if it isn't in a window.
+   * @returns {Buffer} to be used at once: the next read writes over it, unless it is longer than WINDOW_BYTES
    */
   record (segment, offset, length) {
     if (length > WINDOW_BYTES) return this.readAlone(segment, offset, length)
@@ -106,4 +106,4 @@ function endOfFile () {
   return new Error('the file ends before the record')
 }
 
-module.exports = { Reader }
+module.exports = { Reader, WINDOW_BYTES }

@@ -7,7 +7,7 @@ const { join } = require('node:path')
 const { FairlaneError } = require('../errors')
 const { Compactor } = require('./compaction')
 const { Log, ioError } = require('./log')
-const { Reader } = require('./reader')
+const { Reader, WINDOW_BYTES } = require('./reader')
 const { RESERVE_NAME } = require('./reserve')
 const { recover, writeClosed, stateLength, corrupt, CLOSED_NAME } = require('./recovery')
 const format = require('./format')
@@ -103,7 +103,9 @@ class Store {
    * @returns {object} the group that they are in
    */
   push (payloads, type, isFront = false) {
+    const kind = isFront ? PUSH_FRONT : PUSH
     const typeBytes = type === undefined ? UNKNOWN : Buffer.from(type)
+    const typeLength = type === undefined ? NO_TYPE : typeBytes.length
     const headBytes = PUSH_BYTES + typeBytes.length
     let length = headBytes * payloads.length
     for (let i = 0; i < payloads.length; i++) length += payloads[i].length
@@ -113,10 +115,7 @@ class Store {
     for (let i = 0; i < payloads.length; i++) {
       const payload = payloads[i]
       const seq = this.nextSeq++
-      buffer[at] = isFront ? PUSH_FRONT : PUSH
-      format.writeSeq(buffer, seq, at + 1)
-      buffer.writeUInt16LE(type === undefined ? NO_TYPE : typeBytes.length, at + 7)
-      buffer.writeUInt32LE(payload.length, at + 9)
+      format.writePush(buffer, kind, seq, typeLength, payload.length, at)
       if (typeBytes.length > 0) buffer.set(typeBytes, at + PUSH_BYTES)
       buffer.set(payload, at + headBytes)
       this.table.set(seq, group.segment, group.start + at, headBytes + payload.length)
@@ -139,7 +138,7 @@ class Store {
     const at = group === undefined ? 0 : group.ackAt
     const count = at === 0 ? 0 : group.buffer.readUInt32LE(at + 7)
     if (at !== 0 && format.readSeq(group.buffer, at + 1) + count === seq) {
-      group.buffer.writeUInt32LE(count + 1, at + 7)
+      format.writeU32(group.buffer, count + 1, at + 7)
     } else {
       const start = log.append(ACK_BYTES, 1)
       group = log.group
@@ -210,10 +209,11 @@ class Store {
     return record
   }
 
-  /** A copy of a job's payload. Throws as record(). */
+  /** A job's payload, in memory that nobody else uses. Throws as record(). */
   payload (seq) {
     const record = this.record(seq)
     const start = format.payloadStart(record)
+    if (record.length > WINDOW_BYTES) return record.subarray(start)
     const payload = Buffer.allocUnsafe(record.length - start)
     record.copy(payload, 0, start)
     return payload
@@ -296,7 +296,7 @@ class Store {
     const { group } = this.log
     group.buffer[at] = ACK
     format.writeSeq(group.buffer, seq, at + 1)
-    group.buffer.writeUInt32LE(count, at + 7)
+    format.writeU32(group.buffer, count, at + 7)
     group.ackAt = at
   }
 

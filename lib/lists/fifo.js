@@ -114,6 +114,7 @@ class Fifo {
   /** What becomes of a job that take() gave out is of no interest here, nor is time. */
   misused () {}
   interrupted () {}
+  overran () {}
   beginPass () {}
   ended () {}
 

@@ -42,6 +42,7 @@ class Start {
     this.lane = lane
     this.startedAt = startedAt
     this.type = type
+    this.isHeld = false // it was settled, and its runner goes on
   }
 }
 
@@ -68,6 +69,7 @@ class Lane {
     this.misuse = 0
     this.rejected = 0
     this.overrun = 0
+    this.heldCount = 0 // of those running, that were settled before
 
     this.head = this.tail = newBlock(FEWEST_JOBS)
     this.headAt = this.tailAt = 0
@@ -263,6 +265,7 @@ class Lanes extends Scheduled {
     const lane = laneOf(origin)
     if (hasFailed) lane.failed++
     else if (hasFailed === false) lane.done++
+    else lane.heldCount--
     if (lane.typeStarts !== undefined) forgetStart(lane, origin)
     lane.running--
     this.running--
@@ -282,7 +285,15 @@ class Lanes extends Scheduled {
 
   /** It was settled while its runner goes on. */
   interrupted (origin, hasFailed) {
-    laneOf(origin)[hasFailed ? 'failed' : 'cancelled']++
+    const lane = laneOf(origin)
+    lane[hasFailed ? 'failed' : 'cancelled']++
+    lane.heldCount++
+    if (lane !== origin) origin.isHeld = true
+  }
+
+  /** Its runner goes on without its slot (1), or has come to its end so (-1). */
+  overran (origin, change) {
+    laneOf(origin).overrun += change
   }
 
   /** As forEach, for the jobs of one type. O(jobs in its lane). */
@@ -521,6 +532,10 @@ class Lanes extends Scheduled {
       this.tellEnded(shared, start.startedAt)
       start.lane = lane
       start.startedAt = this.now
+      if (start.isHeld) {
+        shared.heldCount--
+        lane.heldCount++
+      }
       lane.size++
       this.tellQueued(lane)
       lane.size--

@@ -35,6 +35,7 @@ function checkInvariants (queue) {
   if (list.lanes !== undefined) {
     const inUse = [...list.lanes.values(), ...list.overflow].filter(lane => lane !== undefined && lane.size + lane.running > 0)
     check(inUse.length === list.typesCount, `${inUse.length} types have jobs, and the list counts ${list.typesCount}`)
+    check(inUse.reduce((sum, lane) => sum + lane.heldCount, 0) === heldCount, 'types and queue differ in what they hold')
   }
 
   const pending = dispatch.pending.list()

@@ -114,7 +114,7 @@ describe('compat/quickq', () => {
       },
 
       'the schedulers fair and capped let a type go first that runs less': async (quickq, log) => {
-        for (const [scheduler, schedulerOptions] of [['fair', undefined], ['capped', { maxTypeCap: 2 }], ['capped', null]]) {
+        for (const [scheduler, schedulerOptions] of [['fair', undefined], ['capped', { maxTypeCap: 2, maxScanLength: 5 }], ['capped', null]]) {
           const queue = quickq((job, done) => { log(job); setImmediate(done) }, { concurrency: 4, scheduler, schedulerOptions })
           for (const job of ['a1', 'a2', 'a3', 'a4', 'b1']) queue.pushType(job[0], job)
           await emptied(queue)

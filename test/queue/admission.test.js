@@ -269,6 +269,24 @@ describe('saturated and unsaturated', function () {
     }
   })
 
+  it('tells unsaturated when each type that was refused is accepted again, whatever it was refused by', async function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal', maxWaiting: 10 }).pause()
+    const events = []
+    for (const event of ['saturated', 'unsaturated']) queue.on(event, () => events.push(event))
+    for (let i = 0; i < 8; i++) queue.pushType('a', i)
+    queue.pushType('b', 1).pushType('c', 1)
+    assert.equal((await push(queue, 'a', 'x')).code, 'FAIRLANE_ERR_QUEUE_FULL')
+    queue.clear({ type: 'c' })
+    await quiet()
+    assert.deepEqual(events, ['saturated'])
+    assert.equal((await push(queue, 'a', 'x')).code, 'FAIRLANE_ERR_TYPE_FULL')
+    queue.clear({ type: 'b' })
+    queue.remove(({ payload }) => payload > 3)
+    await quiet()
+    assert.deepEqual(events, ['saturated', 'unsaturated'])
+    assert.equal(await push(queue, 'a', 'x'), undefined)
+  })
+
   it('keeps nothing of refused types that have no job waiting', async function () {
     const gate = gates()
     const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 1, maxWaiting: 1 })
@@ -288,6 +306,19 @@ describe('saturated and unsaturated', function () {
 })
 
 describe('the limit of types that share a lane', function () {
+  it('is told to have room when a pause takes the jobs of a type out of it', async function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal', maxTypes: 1, maxWaitingPerType: 2 }).pause()
+    queue.pushType('own', 1).pushType('shared 1', 1).pushType('shared 1', 2)
+    let isReady = false
+    queue.ready('shared 2').then(() => { isReady = true })
+    await quiet()
+    assert.equal(isReady, false)
+    queue.pauseType('shared 1')
+    await quiet()
+    assert.equal(isReady, true)
+    assert.equal(await push(queue, 'shared 2', 1), undefined)
+  })
+
   it('counts all of them together, and not a type that would get a lane of its own', async function () {
     const queue = fairlane(() => {}, { scheduler: 'equal', maxTypes: 2, maxWaitingPerType: 2 }).pause()
     for (const type of ['own 1', 'own 2', 'shared 1', 'shared 2']) assert.equal(await push(queue, type, 1), undefined)

@@ -132,6 +132,19 @@ describe('keepContext', function () {
     assert.deepEqual(seen.at(-1), ['refused', 'late', 'late'])
   })
 
+  it('listens to a thenable that a runner returned in the context of the push, and to none that is to be ignored', async function () {
+    const als = new AsyncLocalStorage()
+    const seen = []
+    const lazyQuery = { then (resolve) { seen.push(als.getStore()); resolve('rows') } }
+    const queue = fairlane(() => lazyQuery, { keepContext: true })
+    assert.equal(await als.run('tenant', () => queue.add(1)), 'rows')
+    assert.deepEqual(seen, ['tenant'])
+    const ignoring = fairlane((payload, done) => { done(); return lazyQuery }, { keepContext: true, settleBy: 'callback' })
+    als.run('tenant', () => ignoring.push(1))
+    await ignoring.onIdle()
+    assert.deepEqual(seen, ['tenant'])
+  })
+
   it('without it, timers and refusals run in the context of the queue', async function () {
     const als = new AsyncLocalStorage()
     const seen = []

@@ -19,6 +19,24 @@ describe('the factory', function () {
     assert.equal(queue.concurrency, 10)
   })
 
+  it('may be extended', async function () {
+    class Log extends fairlane {
+      constructor (options) {
+        super((payload, done) => done(null, payload), options)
+        this.results = []
+      }
+
+      write (payload) {
+        return this.push(payload, (error, result) => this.results.push(error ?? result))
+      }
+    }
+    const log = new Log({ concurrency: 2 })
+    assert(log instanceof Log && log instanceof fairlane.Queue)
+    log.write(1).write(2)
+    await log.onIdle()
+    assert.deepEqual([log.results, log.concurrency], [[1, 2], 2])
+  })
+
   it('exports the class, which makes a queue as well', async function () {
     const gate = gates()
     const queue = new fairlane.Queue(gate.runner, { concurrency: 2 })

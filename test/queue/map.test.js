@@ -91,6 +91,13 @@ describe('map', function () {
     assert.equal(queue.stats().rejected, 0)
   })
 
+  it('waits for admission beside others that do, whoever takes the room', async function () {
+    const queue = fairlane(async (n) => { await turn(); return n }, { concurrency: 1, maxWaiting: 0 })
+    const sources = [[1, 2, 3], [11, 12, 13], [21, 22, 23]]
+    assert.deepEqual(await Promise.all(sources.map((values) => collect(queue.map(values)))), sources)
+    assert.equal(queue.stats().rejected, 0)
+  })
+
   it('aborts what it has queued on a break, while it waits for admission too', async function () {
     const gate = gates()
     const queue = fairlane(gate.runner, { concurrency: 1, maxWaiting: 1 })
@@ -127,6 +134,28 @@ describe('map', function () {
     assert.equal(gate.started[0].context.signal.aborted, true)
     for (const { done } of gate.started.filter((job) => job.payload !== 1)) done()
     await queue.onIdle()
+  })
+
+  it('gives the results that came before the failure, and then throws it', async function () {
+    for (const [ordered, ended, given] of [[true, [1, 0, 3], [0, 1]], [true, [1, 3], []], [false, [1, 3], [1, 3]]]) {
+      const gate = gates()
+      const queue = fairlane(gate.runner, 4)
+      const results = queue.map([0, 1, 2, 3], { ordered })
+      const first = results.next()
+      await gate.until(4)
+      for (const n of ended) gate.started[n].done(null, n)
+      gate.started[2].done(new Error('expected'))
+      await quiet()
+      const list = []
+      const all = (async () => {
+        for (let next = await first; !next.done; next = await results.next()) list.push(next.value)
+      })()
+      await assert.rejects(all, { message: 'expected' })
+      assert.deepEqual(list, given)
+      assert.deepEqual(await results.next(), { done: true, value: undefined })
+      for (const { payload, done } of gate.started) if (payload !== 2 && !ended.includes(payload)) done()
+      await queue.onIdle()
+    }
   })
 
   it('goes on after failures and gives them as results with settled', async function () {

@@ -12,6 +12,11 @@ function setUp (options) {
   return { clock, gate, queue: fairlane(gate.runner, { clock, ...options }) }
 }
 
+/** A custom scheduler that takes the first job. */
+function windowScheduler () {
+  return { waiting () {}, start () {}, done () {}, select: () => 0 }
+}
+
 describe('timeoutMs', function () {
   it('fails a job at once and holds its slot until the runner ends, which is no misuse', async function () {
     const { clock, gate, queue } = setUp({ concurrency: 1, timeoutMs: 50 })
@@ -47,6 +52,44 @@ describe('timeoutMs', function () {
     gate.release(2)
     await queue.onIdle()
     assert.deepEqual([queue.stats().overrun, queue.stats().misuse, queue.stats().failed, queue.stats().done], [0, 0, 1, 1])
+  })
+
+  for (const scheduler of ['equal', 'fair', windowScheduler()]) {
+    const name = typeof scheduler === 'string' ? scheduler : 'a window scheduler'
+
+    it(`is counted by type too, while runners go on in their slots or without (${name})`, async function () {
+      for (const onTimeout of ['hold', 'release']) {
+        const { clock, gate, queue } = setUp({ concurrency: 2, timeoutMs: 50, onTimeout, scheduler })
+        const countsOf = ({ accepted, waiting, running, failed, overrun }) => [accepted, waiting, running, failed, overrun]
+        queue.pushType('a', 1).pushType('a', 2).pushType('a', 3)
+        await gate.until(2)
+        clock.advance(50)
+        if (onTimeout === 'release') await gate.until(3)
+        assert.deepEqual(countsOf(queue.stats('a')), countsOf(queue.stats()))
+        assert.deepEqual(countsOf(queue.stats('a')), onTimeout === 'hold' ? [3, 1, 2, 2, 0] : [3, 0, 1, 2, 2])
+        gate.release(1)
+        await gate.until(3)
+        assert.deepEqual(countsOf(queue.stats('a')), countsOf(queue.stats()))
+        gate.release(2)
+        await queue.onIdle()
+        assert.deepEqual([queue.stats().overrun, queue.stats().failed, queue.stats().done], [0, 2, 1])
+      }
+    })
+  }
+
+  it('of runners that hold their slots are counted where these are, when their type gets a lane of its own', async function () {
+    const { clock, gate, queue } = setUp({ concurrency: 3, timeoutMs: 50, scheduler: 'equal', maxTypes: 1 })
+    queue.pushType('first', 1).pushType('x', 2)
+    await gate.until(2)
+    clock.advance(50)
+    queue.pauseType('x')
+    assert.deepEqual([queue.stats('x').accepted, queue.stats('x').running], [0, 1])
+    queue.resumeType('x').pushType('x', 3)
+    await gate.until(3)
+    assert.deepEqual([queue.stats('x').accepted, queue.stats('x').running], [1, 2])
+    gate.release(3)
+    await queue.onIdle()
+    assert.equal(queue.stats().types, 0)
   })
 
   it('of a job goes before that of the queue, in either direction', async function () {

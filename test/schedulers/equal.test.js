@@ -93,6 +93,18 @@ describe('equal', function () {
     assert.deepEqual(asked, ['a'])
   })
 
+  it('asks a function for the weight of a type when its first job comes, and when it is given', function () {
+    const asked = []
+    const weights = type => asked.push(type)
+    const queue = fairlane((payload, done) => done(), { scheduler: 'equal', schedulerOptions: { weights } }).pause()
+    queue.pushType('a', 1).pushType('b', 1).pushType('a', 2)
+    queue.concurrency = 5
+    queue.scheduler.configure({ maxTypeShare: 0.5 })
+    assert.deepEqual(asked, ['a', 'b'])
+    queue.scheduler.configure({ weights })
+    assert.deepEqual(asked, ['a', 'b', 'a', 'b'])
+  })
+
   it('takes new weights at run time, for types that wait, too', async function () {
     const sim = simulation({ scheduler: 'equal', schedulerOptions: { weights: { b: 1 } } })
     sim.push('a', 10, 4000)

@@ -71,6 +71,28 @@ for (const scheduler of ['equal', 'capped']) {
   })
 }
 
+for (const [scheduler, name] of [
+  ['capped', queue => queue.scheduler.configure({ typeCaps: { x: 5 } })],
+  ['fair', queue => queue.pauseType('x').resumeType('x')],
+  ['equal', queue => queue.pauseType('x').resumeType('x')]
+]) {
+  describe(`a type that gets a lane of its own while its jobs run and wait (${scheduler})`, function () {
+    it('goes on, whichever number its oldest job has', async function () {
+      const gate = gates()
+      const queue = fairlane(gate.runner, { concurrency: 2, scheduler, maxTypes: 1 }).pause()
+      // numbers -1 and -2 start; 0, which is that of a new lane, waits
+      queue.unshiftType('first', 1).pushType('x', 2).pushType('x', 3).unshiftType('x', 4).resume()
+      await gate.until(2)
+      name(queue)
+      gate.release(2)
+      await gate.until(4)
+      gate.release(2)
+      await queue.onIdle()
+      assert.equal(queue.stats().done, 4)
+    })
+  })
+}
+
 describe('configure() of a queue with few of its shared lanes in use', function () {
   it('names types in any of them', async function () {
     const gate = gates()

@@ -796,7 +796,7 @@ class Mapped {
       }
     } catch (error) {
       const isOwn = this.taken.some((job) => job.error === error)
-      round.expect(isOwn || /^FAIRLANE_ERR_(CLOSED|CLEARED|TIMEOUT|MAX_WAIT|QUEUE_FULL|TYPE_FULL)$/.test(error.code), `map throws ${error.message}`)
+      round.expect(isOwn || /^FAIRLANE_ERR_(CLOSED|CLEARED|TIMEOUT|MAX_WAIT)$/.test(error.code), `map throws ${error.message}`)
       round.expect(isOwn ? !this.isSettled : true, 'map throws no failure of a job if it is to give it')
     }
     this.isOver = true

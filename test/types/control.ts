@@ -42,6 +42,11 @@ async function map () {
       const reason: unknown = result.reason
     }
   }
+  for await (const result of queue.map([Promise.resolve('a')], { settled: queue.paused })) {
+    const either: number | PromiseSettledResult<number> = result
+    // @ts-expect-error it may be a number
+    const status: string = result.status
+  }
   const results = queue.map(['a'])
   const next: IteratorResult<number, void> = await results.next()
   await results.return()
