@@ -519,8 +519,12 @@ class Queue extends Emitter {
    */
   [BACKSTAGE] (whenSettled) {
     const stub = new Stub(this.#desk, whenSettled)
+    this.#desk.isBackstage = true
     return {
       deadlines: this.#desk.deadlines,
+      // for jobs of a facade, time is limited from limit(ticket) on; its ticket is what starting() gives in the runner's call
+      starting: () => this.#desk.starting,
+      limit: ticket => this.#desk.limit(ticket),
       refuse: type => this.#admission.refuse(type),
       place: (type, payload, atHead, maxWaitMs) => this.#place(type, payload, atHead, maxWaitMs, stub),
       withdraw: (take, visit) => this.#withdraw(take, visit),

@@ -39,7 +39,8 @@ class Ticket {
     this.job = job
     this.lane = this.block = undefined
     desk.deadlines.remove(this)
-    desk.deadlines.add(this, this.timeoutMs)
+    if (desk.isBackstage) desk.starting = this
+    else desk.limit(this)
     const context = new JobContext(type, 1, () => this.runnersSignal())
     if (scope === undefined) return runner(payload, done, context)
     if (!desk.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
@@ -130,6 +131,8 @@ class Desk {
     this.maxWaitMs = maxWaitMs
     this.releases = onTimeout === 'release'
     this.keepsContext = keepContext
+    this.isBackstage = false // a facade says when the time of its jobs begins
+    this.starting = undefined // the ticket whose runner was called last, for that
     this.takesReturn = settleBy !== 'callback'
     this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items))
     this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
@@ -163,6 +166,11 @@ class Desk {
     } catch (err) {
       queueMicrotask(() => this.dispatch.interrupt([{ ticket, err, hasFailed: false, releases: false }]))
     }
+  }
+
+  /** From now on the time of a job that runs is limited. */
+  limit (ticket) {
+    if (!ticket.isSettled) this.deadlines.add(ticket, ticket.timeoutMs)
   }
 
   // private from here on

@@ -31,11 +31,14 @@ class Delivery {
    * @param {number | object} job what the slot was given for
    * @param {(err?: any, result?: any) => void} done of the slot
    * @param {{ signal: AbortSignal }} slot its context
+   * @param {object} ticket what limits its time from when the runner begins
    */
-  constructor (job, done, slot) {
+  constructor (job, done, slot, ticket) {
     this.job = job
     this.done = done
     this.slot = slot
+    this.ticket = ticket
+    this.isRecalled = false // it lost its slot before that
     this.seq = 0
     this.type = undefined
     this.attempt = 0

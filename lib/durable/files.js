@@ -6,6 +6,8 @@
 const fs = require('node:fs')
 const { dirname } = require('node:path')
 
+const STAYS = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EBUSY', 'EACCES', 'EPERM', 'EROFS'])
+
 /** The file system of this machine. Errors pass on as Node throws them. */
 const files = {
   /** @returns {string[]} the names in a folder; none if there is no such folder */
@@ -23,16 +25,21 @@ const files = {
     if (fs.existsSync(path)) return
     const parent = dirname(path)
     files.makeFolder(parent)
-    fs.mkdirSync(path)
+    try {
+      fs.mkdirSync(path)
+    } catch (err) {
+      // another process makes it too, and may not have synced it yet
+      if (err.code !== 'EEXIST') throw err
+    }
     files.syncFolder(parent)
   },
 
-  /** Removes a folder if nothing is left in it. */
+  /** Removes a folder if nothing is left in it, and if it is one that may go: no link, no mount, none of another's. */
   removeFolder (path) {
     try {
       fs.rmdirSync(path)
     } catch (err) {
-      if (err.code !== 'ENOTEMPTY' && err.code !== 'ENOENT') throw err
+      if (!STAYS.has(err.code)) throw err
     }
   },
 

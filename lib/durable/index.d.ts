@@ -39,7 +39,7 @@ export interface LogOptions {
   ack?: Acknowledge | undefined
 
   /**
-   * The size of a file, from 4096 to 1073741824 bytes. Disk space comes back file by file.
+   * The size of a file, from 1024 to 1073741824 bytes. Disk space comes back file by file.
    *
    * @default 67108864
    */

@@ -47,7 +47,7 @@ class Intake {
     const job = new HeldJob(type, bytes, atHead)
     this.held.add(job)
     this.heldCount++
-    this.heldBytes += bytes.length
+    this.heldBytes += sizeOf(type, bytes)
     return { job, promise: job.promise }
   }
 
@@ -133,8 +133,13 @@ class Intake {
   forget (job) {
     this.held.delete(job)
     this.heldCount--
-    this.heldBytes -= job.bytes.length
+    this.heldBytes -= sizeOf(job.type, job.bytes)
   }
 }
 
-module.exports = { Intake }
+/** How many bytes of a job are its own on disk: its type, its payload and the time of its push. */
+function sizeOf (type, bytes) {
+  return bytes.length + (type === undefined ? 0 : Buffer.byteLength(type))
+}
+
+module.exports = { Intake, sizeOf }

@@ -20,12 +20,12 @@ const { DeadLetters } = require('./dead-letters')
 const { Delivery } = require('./delivery')
 const { files } = require('./files')
 const { Flushes } = require('./flushes')
-const { Intake } = require('./intake')
+const { Intake, sizeOf } = require('./intake')
 const { lock } = require('./lock')
 const { defaultBackoffMs, readJobOptions } = require('./options')
 const { idOf, Records } = require('./records')
 const { Retries } = require('./retries')
-const { decode, encode, errorText, pushedAt } = require('./serialize')
+const { decode, encode, errorText, pushedAt, STAMP_BYTES } = require('./serialize')
 const { openStore } = require('./store')
 const { Survey } = require('./survey')
 
@@ -95,6 +95,7 @@ class DurableQueue extends EventEmitter {
   #closing
   #closeLimits = []
   #isOver = false
+  #isCancelling = false
   #stopListening = ignore // to the option `signal`
 
   static open (key, runner, options, environment) {
@@ -156,6 +157,7 @@ class DurableQueue extends EventEmitter {
 
   set concurrency (value) {
     this.#core.concurrency = value
+    this.#recall()
   }
 
   /** A function that is called, without arguments, each time no job is left to wait for; or null. */
@@ -192,17 +194,18 @@ class DurableQueue extends EventEmitter {
 
   /** As push, for a job with a type, which is kept on disk with a scheduler and without. Throws FAIRLANE_ERR_TYPE too. */
   pushType (type, payload) {
-    return this.#push(readType(type), payload, false)
+    return this.#push(readStorableType(type), payload, false)
   }
 
   /** As unshift, for a job with a type. */
   unshiftType (type, payload) {
-    return this.#push(readType(type), payload, true)
+    return this.#push(readStorableType(type), payload, true)
   }
 
   /** Starts no more jobs until resume(); running ones finish. @returns {this} */
   pause () {
     this.#core.pause()
+    this.#recall()
     return this
   }
 
@@ -215,6 +218,7 @@ class DurableQueue extends EventEmitter {
   /** As that of a queue in memory. @returns {this} */
   pauseType (type) {
     this.#core.pauseType(type)
+    if (!this.closed) this.#recallIf(({ slot }) => slot.type === String(type))
     return this
   }
 
@@ -247,7 +251,7 @@ class DurableQueue extends EventEmitter {
   async ready (type) {
     for (;;) {
       await this.#core.ready(type)
-      if (!this.#isAtCapacity(0)) return
+      if (!this.#isAtCapacity(1)) return
       await new Promise(resolve => this.#roomWaiters.push(resolve))
     }
   }
@@ -274,8 +278,7 @@ class DurableQueue extends EventEmitter {
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
     const retries = this.#retries.list().filter(({ seq }) => test(this.#records.entry(seq)))
-    const jobs = this.#withdraw(list => list.remove(job => test(this.#records.entry(job))))
-    return this.#cancel(jobs, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
+    return this.#cancel(list => list.remove(job => test(this.#records.entry(job))), retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
   /**
@@ -290,9 +293,9 @@ class DurableQueue extends EventEmitter {
       throw typeError('FAIRLANE_ERR_ARGUMENT', 'clear: a queue without a scheduler has no types')
     }
     const retries = this.#listRetries(type)
-    const jobs = this.#withdraw(list => type === undefined ? list.removeAll() : list.removeType(readType(type)))
+    const take = list => type === undefined ? list.removeAll() : list.removeType(readType(type))
     const cause = reason === undefined ? undefined : { cause: reason }
-    return this.#cancel(jobs, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
+    return this.#cancel(take, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
   }
 
   /**
@@ -362,6 +365,8 @@ class DurableQueue extends EventEmitter {
    */
   async flush () {
     this.#records.check()
+    await new Promise(resolve => this.#intake.afterHeld(resolve))
+    this.#records.check()
     await this.#store.log.flush()
   }
 
@@ -389,35 +394,53 @@ class DurableQueue extends EventEmitter {
     this.#store = await openStore(path, { ...jobs, observer: survey }, environment, {
       safe: ignore,
       settled: group => this.#logged(group),
-      failed: err => this.#failedLog(err)
+      failed: err => this.#failedLog(err),
+      ended: () => this.#over()
     })
     this.#records = new Records(this.#store, jobs.serialize)
     this.#intake = new Intake(this.#store, jobs.maxInflightOps, job => this.#revert(job))
     this.#dead = new DeadLetters(this.#store)
     this.#retries = new Retries(this.#stage.deadlines, (seq, type) => this.#place(seq, type, true))
-    const crashed = this.#recover(survey)
-    if (crashed.length > 0) defer(() => { for (const event of crashed) this.#tell('failed', event) })
+    const { crashed, expired } = this.#recover(survey)
+    defer(() => {
+      for (const event of crashed) this.#tellFailed(event)
+      for (const event of expired) this.#tell('cancelled', event)
+    })
     if (queue.signal !== undefined) this.#closeBy(queue.signal)
     return this
   }
 
-  /** Puts all that is on disk into the queue, past admission. @returns {object[]} of jobs that became dead letters by it */
+  /**
+   * Puts all that is on disk into the queue, past admission.
+   * @returns {{ crashed: object[], expired: object[] }} what is to be told of jobs that became dead letters by it, or waited too long
+   */
   #recover (survey) {
     const { states, table, nextSeq } = this.#store
     const crashed = []
+    const expired = []
     this.#dead.recover()
     for (let seq = table.first(nextSeq); seq < nextSeq; seq = table.next(seq + 1, nextSeq)) {
       if (this.#dead.seqs.has(seq)) continue
       const { type, atHead } = survey.find(seq)
       const state = states.get(seq)
       this.#counts.accepted++
-      if (state === undefined || state.attempts === 0) this.#place(seq, type, atHead, this.#leftToWait(seq))
+      if (state === undefined) this.#recoverWaiting(seq, type, atHead, expired)
+      else if (state.attempts === 0) this.#place(seq, type, atHead)
       else if (state.notBefore > 0) this.#recoverFailed(seq, type, atHead, state)
       else if (state.attempts < this.#options.maxAttempts - 1) this.#place(seq, type, atHead)
       else if (state.attempts < this.#options.maxAttempts) this.#retries.addSuspect(seq, type)
       else crashed.push(this.#bury(seq, type, state.attempts, crashError(state.attempts)))
     }
-    return crashed
+    this.#counts.cancelled += expired.length
+    for (const { id } of expired) this.#finish(id)
+    return { crashed, expired }
+  }
+
+  /** A job that never had a slot. */
+  #recoverWaiting (seq, type, atHead, expired) {
+    const leftMs = this.#leftToWait(seq)
+    if (leftMs > 0) this.#place(seq, type, atHead, leftMs)
+    else expired.push({ id: seq, type, error: new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs') })
   }
 
   #recoverFailed (seq, type, atHead, { notBefore }) {
@@ -427,10 +450,11 @@ class DurableQueue extends EventEmitter {
   }
 
   /** How long a job may still wait, if there is a limit; counted from its push. */
-  #leftToWait (seq) {
+  #leftToWait (job) {
     if (this.#maxWaitMs === Infinity) return Infinity
     try {
-      return Math.max(0, pushedAt(this.#records.read(seq).bytes) + this.#maxWaitMs - this.#now())
+      const bytes = idOf(job) === undefined ? job.bytes : this.#records.read(idOf(job)).bytes
+      return Math.max(0, pushedAt(bytes) + this.#maxWaitMs - this.#now())
     } catch {
       return this.#maxWaitMs // that it can not be read now is no reason not to open the queue
     }
@@ -441,7 +465,7 @@ class DurableQueue extends EventEmitter {
     if (refusal !== undefined) return Promise.reject(refusal)
     const bytes = encode(this.#options.serialize, payload, this.#now())
     // encode may have pushed
-    const error = this.#refusal(type, bytes.length) ?? this.#store.refusal(1, bytes.length, type)
+    const error = this.#refusal(type, sizeOf(type, bytes) - STAMP_BYTES) ?? this.#store.refusal(1, bytes.length, type)
     if (error !== undefined) return Promise.reject(error)
     const { job, promise } = this.#intake.push(type, bytes, atHead)
     this.#counts.accepted++
@@ -461,7 +485,8 @@ class DurableQueue extends EventEmitter {
   #isAtCapacity (bytes) {
     const { capacity, capacityBytes } = this.#options
     const { table, payloadBytes } = this.#store
-    return table.size + this.#intake.heldCount >= capacity || payloadBytes + this.#intake.heldBytes + bytes > capacityBytes
+    const count = table.size + this.#intake.heldCount
+    return count >= capacity || payloadBytes + this.#intake.heldBytes - count * STAMP_BYTES + bytes > capacityBytes
   }
 
   /** @param {number | object} job what stands in the queue for it */
@@ -471,7 +496,7 @@ class DurableQueue extends EventEmitter {
 
   /** A job was given a slot. */
   #start (job, done, slot) {
-    const delivery = new Delivery(job, done, slot)
+    const delivery = new Delivery(job, done, slot, this.#stage.starting())
     this.#deliveries.set(job, delivery)
     if (idOf(job) === undefined) job.written.then(() => this.#whenWritten(delivery))
     else this.#whenWritten(delivery)
@@ -524,11 +549,29 @@ class DurableQueue extends EventEmitter {
       delivery.fail(err)
       return
     }
+    this.#stage.limit(delivery.ticket)
     delivery.run(this.#runner, payload, this.#settleBy)
+  }
+
+  #recall () {
+    if (this.#core.paused) this.#recallIf(() => true)
+  }
+
+  /**
+   * The queue was paused: jobs that have a slot and no runner yet, since they are not safe or their attempts not written, wait again
+   * where they were, before all others.
+   */
+  #recallIf (test) {
+    for (const delivery of [...this.#deliveries.values()].reverse()) {
+      if (delivery.hasBegun || !test(delivery)) continue
+      delivery.isRecalled = true
+      delivery.giveBack()
+    }
   }
 
   /** Whether something came over a job before its runner was called; then its slot is given back. */
   #isLost (delivery) {
+    if (delivery.isRecalled) return true
     if (!delivery.isSettled && this.#error === undefined) return false
     delivery.giveBack()
     return true
@@ -539,7 +582,7 @@ class DurableQueue extends EventEmitter {
     const delivery = this.#deliveries.get(job)
     if (delivery === undefined) {
       /* istanbul ignore else: what waits is taken out before the queue in memory closes */
-      if (err?.code !== 'FAIRLANE_ERR_CLOSED') this.#cancel([job], [], () => err)
+      if (err?.code !== 'FAIRLANE_ERR_CLOSED') this.#cancelJobs([job], [], () => err)
       return
     }
     this.#deliveries.delete(job)
@@ -551,14 +594,14 @@ class DurableQueue extends EventEmitter {
   }
 
   #interrupted (delivery, err) {
-    // undefined: the slot was given back
-    if (err === undefined) return
-    if (delivery.hasBegun && err.code === 'FAIRLANE_ERR_TIMEOUT') {
+    if (err?.code === 'FAIRLANE_ERR_TIMEOUT') {
       this.#failed(delivery, err)
       return
     }
+    // undefined: the slot was given back
+    if (err === undefined && !delivery.isRecalled) return
     this.#uncount(delivery)
-    if (err.code === 'FAIRLANE_ERR_TIMEOUT') this.#place(delivery.job, delivery.slot.type, true)
+    if (delivery.isRecalled) this.#place(delivery.job, delivery.slot.type, true, this.#leftToWait(delivery.job))
     // the queue closes: the job stays on disk, unless its runner ends well before that is over
     else delivery.whenLate = result => { if (!this.#isOver && this.#error === undefined) this.#done(delivery, result) }
   }
@@ -654,26 +697,34 @@ class DurableQueue extends EventEmitter {
     for (const { seq } of retries) yield this.#records.entry(seq)
   }
 
-  #withdraw (take) {
+  /** Takes jobs out of the queue for good. @returns {number} how many */
+  #cancel (take, retries, makeError) {
     const jobs = []
-    this.#stage.withdraw(take, job => jobs.push(job))
-    return jobs
+    this.#isCancelling = true
+    try {
+      this.#stage.withdraw(take, job => jobs.push(job))
+      this.#retries.remove(retries)
+      return this.#cancelJobs(jobs, retries, makeError)
+    } finally {
+      this.#isCancelling = false
+      this.#emptied()
+    }
   }
 
   /** Jobs were taken out of the queue for good. */
-  #cancel (jobs, retries, makeError) {
-    this.#retries.remove(retries)
+  #cancelJobs (jobs, retries, makeError) {
     const all = jobs.concat(retries.map(({ seq }) => seq))
+    this.#counts.cancelled += all.length
+    const held = all.filter(job => idOf(job) === undefined)
+    // first, for looking at others may have them written
+    for (const job of held) this.#intake.cancel(job, makeError())
     const isHeard = this.listenerCount('cancelled') > 0
     const events = isHeard ? all.map(job => ({ id: idOf(job), type: this.#records.typeIfReadable(job), error: makeError() })) : []
-    this.#counts.cancelled += all.length
-    for (const job of all) {
-      const id = idOf(job)
-      if (id === undefined) this.#intake.cancel(job, makeError())
-      else if (this.#error === undefined) this.#finish(id)
+    if (this.#error === undefined) {
+      for (const job of all) if (idOf(job) !== undefined) this.#finish(idOf(job))
+      this.#store.log.commitNow(false)
     }
-    if (this.#error === undefined) this.#store.log.commitNow(false)
-    this.#emptied()
+    if (held.length > 0) this.#hasRoom()
     for (const event of events) this.#tell('cancelled', event)
     return all.length
   }
@@ -683,9 +734,13 @@ class DurableQueue extends EventEmitter {
     if (this.#error !== undefined) return Promise.reject(this.#error)
     if (this.closed) return Promise.reject(closedError())
     if (!this.#dead.seqs.has(id)) return Promise.resolve(false)
-    const group = change()
-    this.#watch(group)
-    return group.promise.then(() => true)
+    try {
+      const group = change()
+      this.#watch(group)
+      return group.promise.then(() => true)
+    } catch (err) {
+      return Promise.reject(err) // its record can not be read
+    }
   }
 
   #waitForAll (callback) {
@@ -697,7 +752,7 @@ class DurableQueue extends EventEmitter {
 
   /** No job is left, perhaps. */
   #emptied () {
-    if (this.#retries === undefined || this.length > 0) return
+    if (this.#retries === undefined || this.#isCancelling || this.length > 0) return
     if (this.#drainedAt !== this.#counts.accepted) {
       this.#drainedAt = this.#counts.accepted
       if (this.#drain !== null) this.#stage.call(this.#drain)
@@ -719,6 +774,7 @@ class DurableQueue extends EventEmitter {
     this.#stage.withdraw(list => list.remove(job => reverted.has(job)), ignore)
     this.#counts.accepted -= reverted.size
     for (const job of reverted) this.#left(idOf(job))
+    this.#hasRoom()
     this.#emptied()
   }
 
@@ -767,15 +823,20 @@ class DurableQueue extends EventEmitter {
     // what fails, the promises of the pushes tell
     while (this.#intake.heldCount > 0) await Promise.allSettled([this.#store.log.flush()])
     await this.#store.close().catch(err => { this.#error ??= err })
-    this.#isOver = true
-    this.#records.end(this.#error ?? closedError())
-    this.#retries.remove(this.#retries.list())
+    this.#over()
     this.#flushes.end()
     this.#hasRoom()
     this.#emptied()
     this.#tell('close', abandonedCount, this.#error)
     if (this.#error !== undefined) throw this.#error
     return abandonedCount
+  }
+
+  /** Nothing can be written any more. */
+  #over () {
+    this.#isOver = true
+    this.#records.end(this.#error ?? closedError())
+    this.#retries.remove(this.#retries.list())
   }
 
   #closeBy (signal) {
@@ -792,6 +853,13 @@ class DurableQueue extends EventEmitter {
   #requireNoScheduler (method) {
     if (this.#hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
   }
+}
+
+/** @throws FAIRLANE_ERR_TYPE also if it is no text that can be written and read back as it is */
+function readStorableType (type) {
+  const name = readType(type)
+  if (name.isWellFormed()) return name
+  throw typeError('FAIRLANE_ERR_TYPE', `the type of a job on disk must be well-formed Unicode, and ${describe(name)} is not`)
 }
 
 /** Whether the operating system has a group: its buffer was given back. */

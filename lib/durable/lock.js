@@ -54,13 +54,19 @@ async function lockBySocket (folder, platform) {
   const place = new Place(folder, platform)
   const name = `lock-${randomBytes(8).toString('hex')}`
   let answer = OPENING
+  const asking = new Set()
   const server = net.createServer(socket => {
+    asking.add(socket)
+    socket.on('close', () => asking.delete(socket))
     socket.on('error', /* istanbul ignore next: only if the other dies at this moment */ () => {})
     socket.end(answer)
   })
   const release = async () => {
     fs.rmSync(join(folder, name), { force: true })
-    await close(server)
+    const closed = close(server)
+    // who asks and then is stopped would hold it for as long
+    for (const socket of asking) socket.destroy()
+    await closed
     place.close()
   }
   try {

@@ -132,6 +132,11 @@ class Log {
     this.settleHeld()
   }
 
+  /** Whether all that was appended is on the disk. */
+  get isSynced () {
+    return this.group === undefined && this.sealed.length === 0 && this.syncedSegment === this.segment && this.syncedOffset === this.offset
+  }
+
   /** @returns {Promise<void>} resolves when all that was appended up to now is on the disk; rejects if not, or not all */
   flush () {
     if (this.error !== undefined) return Promise.reject(this.error)

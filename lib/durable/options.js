@@ -2,6 +2,7 @@
 
 // Options of durable queues, read once.
 
+const { resolve } = require('node:path')
 const { typeError, rangeError, rejectUnknown, describe } = require('../errors')
 const queueOptions = require('../options')
 const { structured } = require('./serialize')
@@ -65,7 +66,7 @@ function readAll (options, readers) {
 
 /** @throws FAIRLANE_ERR_ARGUMENT, or of another code */
 function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
-  if (typeof path === 'string' && path !== '') return path
+  if (typeof path === 'string' && path !== '') return resolve(path) // the process may change its directory
   throw typeError(code, `the path must be a string with something in it, not ${describe(path)}`)
 }
 
@@ -82,11 +83,11 @@ function readAck (value = 'disk') {
   throw error('FAIRLANE_ERR_OPTION', `ack must be 'disk' or 'os', not ${describe(value)}`)
 }
 
-/** Below 4 KB a header and a frame are most of it; from 1 GB on offsets would not fit into 32 bits. */
+/** Below 1 KB a header and a frame are most of it; from 1 GB on offsets would not fit into 32 bits. */
 function readSegmentBytes (value = 2 ** 26) {
-  if (Number.isInteger(value) && value >= 2 ** 12 && value <= 2 ** 30) return value
+  if (Number.isInteger(value) && value >= 2 ** 10 && value <= 2 ** 30) return value
   const error = typeof value === 'number' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `segmentBytes must be an integer from 4096 to 1073741824, not ${describe(value)}`)
+  throw error('FAIRLANE_ERR_OPTION', `segmentBytes must be an integer from 1024 to 1073741824, not ${describe(value)}`)
 }
 
 function readRepair (value = false) {

@@ -9,6 +9,7 @@
 // Promises: what a push acknowledged is there after a crash, what an ack or pop acknowledged does not come back; order by
 // number. Only numbers are in memory.
 
+const QList = require('qlist')
 const { FairlaneError, typeError, rangeError, describe } = require('../errors')
 const { files } = require('./files')
 const { lock } = require('./lock')
@@ -30,7 +31,7 @@ class PersistentQueue {
   #reserved = new Set()
   #released = [] // numbers below the cursor, in order
   #inflightOps = 0
-  #pending = [] // pushes that wait for their turn: { payloads, bytes, resolve, reject }
+  #pending = new QList() // pushes that wait for their turn, { payloads, bytes, resolve, reject }, and functions that wait for those before
   #pendingCount = 0
   #pendingBytes = 0
   #error // what a call is refused with from now on
@@ -225,6 +226,7 @@ class PersistentQueue {
   /** @returns {Promise<void>} resolves when all calls up to now are on the disk; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED */
   async flush () {
     if (this.#error !== undefined) throw this.#error
+    if (this.#pendingCount > 0) await new Promise(resolve => this.#pending.push(resolve))
     await this.#store.log.flush()
   }
 
@@ -254,12 +256,14 @@ class PersistentQueue {
   async #close () {
     this.#error ??= new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
     // what fails, the promises of the pushes tell
-    while (this.#pending.length > 0) await Promise.allSettled([this.#store.log.flush()])
+    while (this.#pendingCount > 0) await Promise.allSettled([this.#store.log.flush()])
     await this.#store.close()
+    if (this.#store.log.error !== undefined) throw this.#store.log.error
   }
 
   #refusal (payloads, bytes) {
     if (this.#error !== undefined) return this.#error
+    if (payloads.length === 0) return undefined
     const tooLarge = this.#store.refusal(payloads.length, bytes)
     if (tooLarge !== undefined) return tooLarge
     if (this.length + payloads.length > this.#capacity) return full(`it holds ${this.length} payloads, of ${this.#capacity} at most`)
@@ -280,15 +284,22 @@ class PersistentQueue {
 
   #settled (group) {
     this.#inflightOps -= group.pushesCount
-    if (this.#pending.length === 0) return
+    if (this.#pending.isEmpty()) return
     const error = this.#store.log.error ?? this.#store.fullness()
-    const room = error === undefined ? this.#maxInflightOps - this.#inflightOps : Infinity
-    for (const { payloads, bytes, resolve, reject } of this.#pending.splice(0, room)) {
-      this.#pendingCount -= payloads.length
-      this.#pendingBytes -= bytes
-      if (error === undefined) this.#write(payloads).promise.then(resolve, reject)
-      else reject(error)
+    while (!this.#pending.isEmpty()) {
+      const isWaiting = typeof this.#pending.peek() === 'function'
+      if (!isWaiting && error === undefined && this.#inflightOps >= this.#maxInflightOps) return
+      const next = this.#pending.shift()
+      if (isWaiting) next()
+      else this.#proceed(next, error)
     }
+  }
+
+  #proceed ({ payloads, bytes, resolve, reject }, error) {
+    this.#pendingCount -= payloads.length
+    this.#pendingBytes -= bytes
+    if (error === undefined) this.#write(payloads).promise.then(resolve, reject)
+    else reject(error)
   }
 
   #commitNow (group) {

@@ -4,12 +4,13 @@
 // sync: that is cut off. Anything else that isn't whole is damage, and said: the files are not changed then.
 
 const { join } = require('node:path')
+const { rethrow } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { createSegment } = require('./log')
 const { Table } = require('./table')
 const format = require('./format')
 
-const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, STATE_BYTES, segmentName } = format
+const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, PUSH_BYTES, STATE_BYTES, segmentName } = format
 const CLOSED_NAME = 'closed'
 const READ_BYTES = 2 ** 23
 
@@ -30,7 +31,7 @@ async function recover (files, folder, { repair = false, onProgress, observer })
   for (const [i, id] of ids.entries()) {
     recovery.readSegment(id, sizes[i], i === ids.length - 1)
     bytes += sizes[i]
-    if (onProgress !== undefined) onProgress({ bytes, totalBytes })
+    if (onProgress !== undefined) tell(onProgress, { bytes, totalBytes })
     await new Promise(setImmediate)
   }
   return recovery.finish()
@@ -149,6 +150,7 @@ class Recovery {
   }
 
   ack (seq, count) {
+    this.nextSeq = Math.max(this.nextSeq, seq + count)
     for (const end = seq + count; seq < end; seq++) {
       if (!this.table.find(seq)) continue
       this.remove(seq)
@@ -157,6 +159,7 @@ class Recovery {
   }
 
   setState (seq, state) {
+    this.nextSeq = Math.max(this.nextSeq, seq + 1)
     if (!this.table.find(seq)) return
     this.forgetState(seq)
     this.states.set(seq, state)
@@ -203,6 +206,7 @@ class Recovery {
     this.checkEnds()
     const { files, folder } = this
     const isDamaged = this.dropped.length > 0
+    if (isDamaged) this.skipLost()
     if (this.names.includes(CLOSED_NAME)) this.removed.push(CLOSED_NAME)
     for (const name of this.removed) files.remove(join(folder, name))
     files.syncFolder(folder)
@@ -222,6 +226,12 @@ class Recovery {
     if (last !== segment || this.segments.get(last).bytes !== offset) {
       this.damage(segmentName(segment), offset, 0, 'the log was closed with its end here, and it has another')
     }
+  }
+
+  /** Numbers of jobs that were dropped are not given out again: so many may have been in what is not there. */
+  skipLost () {
+    const bytes = this.dropped.reduce((sum, dropped) => sum + dropped.bytes, this.closed?.offset ?? 0)
+    this.nextSeq += Math.ceil(bytes / PUSH_BYTES)
   }
 
   readClosed () {
@@ -308,6 +318,15 @@ class Recovery {
   damage (file, offset, bytes, what) {
     if (!this.repair) throw corrupt(this.folder, file, offset, what)
     this.dropped.push({ file, offset, bytes, what })
+  }
+}
+
+/** What the caller's function throws is no reason not to open a log. */
+function tell (onProgress, progress) {
+  try {
+    onProgress(progress)
+  } catch (err) {
+    rethrow(err)
   }
 }
 

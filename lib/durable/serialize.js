@@ -12,7 +12,7 @@ const STAMP_BYTES = 8
 /** Structured clone: what postMessage can carry, `undefined` too. */
 const structured = { encode: payload => serialize(payload), decode: bytes => deserialize(bytes) }
 
-module.exports = { structured, encode, decode, pushedAt, errorText, errorOf }
+module.exports = { structured, encode, decode, pushedAt, errorText, errorOf, STAMP_BYTES }
 
 /**
  * @param {{ encode: (payload: any) => Uint8Array }} serializer

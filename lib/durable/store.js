@@ -24,8 +24,8 @@ const UNKNOWN = Buffer.alloc(0)
  * @param {object} options read already: segmentBytes, ack, repair, onProgress
  * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
  * @param {{ safe: (endSeq: number) => void, settled: (group: object) => void, failed: (err: Error) => void,
- *   unfinished?: (seq: number) => void }} owner is told which jobs are safe, which groups are settled, that the log has failed, and that
- *   an ack could not be written while the log goes on: the job is as it was
+ *   unfinished?: (seq: number) => void, ended?: () => void }} owner is told which jobs are safe, which groups are settled, that the log has
+ *   failed, that an ack could not be written while the log goes on (the job is as it was), and that nothing can be written any more
  * @returns {Promise<Store>}
  * @throws FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
  */
@@ -222,10 +222,11 @@ class Store {
   /** Writes all to the disk and ends the log; then another process may open it. Rejects with FAIRLANE_ERR_IO. */
   async close () {
     await this.compactor.stop()
-    // pushes that find the disk full fail alone, and nothing of them is left to write
-    while (this.log.error === undefined && !await this.log.flush().then(() => true, () => false));
+    // Pushes that find the disk full fail alone, and nothing of them is left to write. What was appended meanwhile is to be synced too.
+    while (this.log.error === undefined && (!await this.log.flush().then(() => true, () => false) || !this.log.isSynced));
     if (this.log.error === undefined) {
       this.log.close()
+      this.owner.ended?.()
       writeClosed(this.files, this.folder, this.log.segment, this.log.offset)
     }
     await this.release()
@@ -358,18 +359,27 @@ function tooLarge (what, bytes, max) {
 
 /** Removes a log that nobody has open, and the folder if nothing else is in it. Rejects with FAIRLANE_ERR_LOCKED or FAIRLANE_ERR_IO. */
 async function removeStore (folder, { files, lock }) {
-  let held
   try {
-    const names = files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || name === CLOSED_NAME || name === RESERVE_NAME)
-    if (names.length > 0) held = await lock(folder)
-    // the oldest segment first: what a crash leaves of it can not be taken for a whole log
-    for (const name of names.sort()) files.remove(join(folder, name))
-    if (held !== undefined) await held.release()
+    if (list(files, folder).length > 0) await removeFiles(folder, files, await lock(folder))
     files.removeFolder(folder)
   } catch (err) {
-    if (held !== undefined) await held.release()
     throw err instanceof FairlaneError ? err : ioError(err)
   }
+}
+
+async function removeFiles (folder, files, held) {
+  try {
+    // Looked up under the lock, since another process may have been closing it. The oldest segment first: what a crash leaves of
+    // it can not be taken for a whole log.
+    for (const name of list(files, folder).sort()) files.remove(join(folder, name))
+  } finally {
+    await held.release()
+  }
+}
+
+/** The names of the files of a log. */
+function list (files, folder) {
+  return files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || name === CLOSED_NAME || name === RESERVE_NAME)
 }
 
 module.exports = { openStore, removeStore }

@@ -49,4 +49,15 @@ class Bench {
   }
 }
 
-module.exports = { Bench, EPOCH }
+/** From here on a disk ends no sync until the function that it returns is called. */
+function holdSyncs (disk) {
+  const held = []
+  const { sync } = disk
+  disk.sync = (fd, callback) => held.push([fd, callback])
+  return () => {
+    disk.sync = sync
+    for (const [fd, callback] of held) disk.sync(fd, callback)
+  }
+}
+
+module.exports = { Bench, EPOCH, holdSyncs }

@@ -226,6 +226,21 @@ describe('damage', function () {
     await queue.close()
   })
 
+  it('gives no number twice', async () => {
+    const disk = new SimulatedDisk()
+    const queue = await openOn(disk)
+    for (let i = 1; i <= 3; i++) await queue.push(payload(i, 50))
+    await queue.close()
+    const { file } = at(disk, '0000000001.log')
+    file.bytes[file.bytes.length - 3] ^= 1
+    const repaired = await openOn(disk, { repair: true })
+    await repaired.push(payload(4, 50))
+    const [first, second, next] = (await repaired.reserve(Infinity)).map(({ id }) => id)
+    assert.deepEqual([first, second], [1, 2])
+    assert(next > 3, `${next}`)
+    await repaired.close()
+  })
+
   it('that can not be read is an error of the file system', async () => {
     const { disk } = await closedQueue(seeded(5))
     disk.fault = kind => kind === 'read' ? systemError('EIO') : undefined

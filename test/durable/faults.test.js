@@ -22,7 +22,7 @@ describe('when the file system fails', function () {
 
   afterEach(async () => {
     disk.fault = () => undefined
-    await queue.close()
+    await queue.close().catch(({ code }) => assert.equal(code, 'FAIRLANE_ERR_IO'))
     assert.equal(disk.openCount, 0)
   })
 
@@ -49,6 +49,14 @@ describe('when the file system fails', function () {
     const after = await openOn(disk.afterKill())
     assert.deepEqual(await numbersIn(after), [1, 5])
     await after.close()
+  })
+
+  it('close() rejects if the disk has not all of it, each time', async () => {
+    const own = new SimulatedDisk()
+    const ofOs = await openOn(own, { ack: 'os' })
+    await ofOs.push(payload(1, 50))
+    own.fault = kind => kind === 'sync' ? systemError('EIO') : undefined
+    for (let i = 0; i < 2; i++) await assert.rejects(ofOs.close(), failsWith('EIO'))
   })
 
   it('a push for which no new segment can be made fails, and later ones are taken', async () => {

@@ -16,7 +16,33 @@ describe('the file layer', () => {
     const path = join(folder, 'file')
     fs.writeFileSync(path, '')
     assert.throws(() => files.list(path), { code: 'ENOTDIR' })
-    assert.throws(() => files.removeFolder(path), { code: 'ENOTDIR' })
+    assert.throws(() => files.removeFolder(`${path}\0`), { code: 'ERR_INVALID_ARG_VALUE' })
+  })
+
+  it('leaves folders that may not go', () => {
+    const path = join(folder, 'link')
+    fs.symlinkSync(folder, path)
+    files.removeFolder(path)
+    assert(fs.existsSync(path))
+  })
+
+  it('makes folders beside others who make them', () => {
+    const { mkdirSync, fsyncSync } = fs
+    let syncsCount = 0
+    try {
+      fs.fsyncSync = fd => { syncsCount++; fsyncSync(fd) }
+      fs.mkdirSync = path => {
+        mkdirSync(path)
+        mkdirSync(path) // EEXIST: somebody else was faster
+      }
+      files.makeFolder(join(folder, 'deep', 'queue'))
+      assert(fs.existsSync(join(folder, 'deep', 'queue')))
+      assert.equal(syncsCount, 2)
+      fs.mkdirSync = () => { throw Object.assign(new Error('EACCES'), { code: 'EACCES' }) }
+      assert.throws(() => files.makeFolder(join(folder, 'other')), { code: 'EACCES' })
+    } finally {
+      Object.assign(fs, { mkdirSync, fsyncSync })
+    }
   })
 
   it('closes files of disks that fail', () => {

@@ -19,7 +19,7 @@ describe('the parts of a durable queue', () => {
     const intake = new Intake(store, 1, job => reverted.push(job))
     const first = intake.push('t', Buffer.from('a'), false)
     const second = intake.push('t', Buffer.from('b'), false)
-    assert.deepEqual([first.job, intake.heldCount, intake.heldBytes], [1, 1, 1])
+    assert.deepEqual([first.job, intake.heldCount, intake.heldBytes], [1, 1, 2])
     intake.settled({ pushesCount: 1 })
     await assert.rejects(second.promise, full)
     assert.equal(await first.promise, 1)

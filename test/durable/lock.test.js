@@ -38,6 +38,18 @@ describe('the lock of a folder', () => {
     }
   })
 
+  it('is released also while somebody asks and does not listen to the answer', async () => {
+    const held = await lock(folder)
+    const [name] = fs.readdirSync(folder)
+    const asking = net.connect({ path: join(folder, name), allowHalfOpen: true })
+    await once(asking, 'connect')
+    asking.resume().on('error', () => {})
+    await once(asking, 'end')
+    await held.release()
+    assert.deepEqual(fs.readdirSync(folder), [])
+    asking.destroy()
+  })
+
   it('is respected by other processes, even while its holder is stopped, and taken over when its holder was killed', async () => {
     const holder = await startHolder()
     await assert.rejects(lock(folder), LOCKED)

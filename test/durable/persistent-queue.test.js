@@ -253,6 +253,47 @@ describe('PersistentQueue', () => {
     assert.equal(queue.length, 0)
   })
 
+  it('can be removed while it closes: then nothing of it is left', async () => {
+    for (let turns = 0; turns < 30; turns++) {
+      await open({ segmentBytes: 4096 })
+      await queue.push(Buffer.alloc(3000))
+      const closed = queue.close()
+      for (let i = 0; i < turns; i++) await new Promise(setImmediate)
+      const code = await PersistentQueue.remove(path).then(() => undefined, err => err.code)
+      await closed
+      if (code === undefined) assert(!fs.existsSync(path), `after ${turns} turns`)
+      else assert.equal(code, 'FAIRLANE_ERR_LOCKED')
+      await PersistentQueue.remove(path)
+    }
+  })
+
+  it('can be removed by the name of a link, which stays', async () => {
+    await open()
+    await queue.push(Buffer.from('a'))
+    await queue.close()
+    const link = join(folder, 'link')
+    fs.symlinkSync(path, link)
+    await PersistentQueue.remove(link)
+    assert.deepEqual(fs.readdirSync(link), [])
+  })
+
+  it('stays where it was opened when the process goes to another directory', async () => {
+    const before = process.cwd()
+    try {
+      for (const name of ['a', 'b']) fs.mkdirSync(join(folder, name, 'q'), { recursive: true })
+      process.chdir(join(folder, 'a'))
+      path = 'q'
+      await open({ segmentBytes: 4096 })
+      await queue.push(Buffer.alloc(3000, 1))
+      process.chdir(join(folder, 'b'))
+      await queue.push(Buffer.alloc(3000, 2))
+      assert.deepEqual((await queue.pop(2)).map(([first]) => first), [1, 2])
+      assert.deepEqual(fs.readdirSync('q'), [])
+    } finally {
+      process.chdir(before)
+    }
+  })
+
   it('opens beside folders in its own, but for one in the place of a segment', async () => {
     await open()
     await queue.push(Buffer.from('a'))
@@ -273,6 +314,17 @@ describe('PersistentQueue', () => {
     await open()
     assert.equal(queue.recovered.cut.bytes, 4)
     assert.deepEqual(text(await queue.pop(2)), ['a'])
+  })
+
+  it('has all on the disk after a flush, what waits for its turn too', async () => {
+    await open({ ack: 'os', maxInflightOps: 2 })
+    const pushes = ['<a>', '<b>', '<c>', '<d>', '<e>'].map(payload => queue.push(Buffer.from(payload)))
+    const flushed = queue.flush()
+    pushes.push(queue.push(Buffer.from('<f>')))
+    await flushed
+    const log = fs.readFileSync(join(path, '0000000001.log'), 'latin1')
+    for (const payload of ['<a>', '<b>', '<c>', '<d>', '<e>']) assert(log.includes(payload), payload)
+    await Promise.all(pushes)
   })
 
   it('has all on the disk after a flush', async () => {

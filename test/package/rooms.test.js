@@ -54,14 +54,14 @@ const rooms = {
   'lib/durable/serialize.js': ['node:v8', 'lib/errors.js'],
   'lib/durable/survey.js': ['lib/durable/format.js'],
   'lib/durable/persistent-queue.js': [
-    'lib/errors.js', 'lib/durable/files.js', 'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/store.js'
+    'qlist', 'lib/errors.js', 'lib/durable/files.js', 'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/store.js'
   ],
   'lib/durable/store.js': [
     'node:path', 'lib/errors.js', 'lib/durable/compaction.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/reader.js',
     'lib/durable/recovery.js', 'lib/durable/reserve.js'
   ],
   'lib/durable/compaction.js': ['node:path', 'lib/durable/format.js', 'lib/durable/log.js'],
-  'lib/durable/recovery.js': ['node:path', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/table.js'],
+  'lib/durable/recovery.js': ['node:path', 'lib/clock.js', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/table.js'],
   'lib/durable/log.js': ['node:path', 'lib/errors.js', 'lib/durable/buffers.js', 'lib/durable/format.js', 'lib/durable/reserve.js', 'lib/durable/turns.js'],
   'lib/durable/reserve.js': ['node:crypto', 'node:path'],
   'lib/durable/buffers.js': [],
@@ -69,7 +69,7 @@ const rooms = {
   'lib/durable/reader.js': ['node:path', 'lib/durable/format.js'],
   'lib/durable/format.js': ['node:zlib'],
   'lib/durable/table.js': [],
-  'lib/durable/options.js': ['lib/errors.js', 'lib/options.js', 'lib/durable/serialize.js'],
+  'lib/durable/options.js': ['node:path', 'lib/errors.js', 'lib/options.js', 'lib/durable/serialize.js'],
   'lib/durable/files.js': ['node:fs', 'node:path'],
   'lib/durable/lock.js': ['node:crypto', 'node:fs', 'node:net', 'node:path', 'lib/errors.js'],
   'lib/testing/clock.js': ['lib/heap.js'],

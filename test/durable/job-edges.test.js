@@ -1,0 +1,305 @@
+'use strict'
+
+const assert = require('node:assert')
+const { captureUncaught } = require('../support/uncaught')
+const { seeded } = require('../support/random')
+const { quiet, turn } = require('../support/turns')
+const { Bench, holdSyncs } = require('./bench')
+
+const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
+const plain = { encode: text => Buffer.from(text), decode: String }
+
+describe('a durable queue that closes', () => {
+  let bench
+
+  beforeEach(() => { bench = new Bench() })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  for (const ack of ['os', 'disk']) {
+    it(`has synced what its log says it has, if a runner ends while it syncs (${ack})`, async () => {
+      const queue = await bench.open({ ack })
+      await queue.push('a')
+      await bench.gate.until(1)
+      let ending = bench.gate.open.shift()
+      bench.disk.beforeStep = kind => {
+        if (kind !== 'sync' || ending === undefined) return
+        queueMicrotask(ending.done)
+        ending = undefined
+      }
+      await queue.close({ drain: false })
+      bench.disk.beforeStep = () => {}
+      assert.deepEqual(bench.idsOf('done'), [1])
+      const { disk } = bench
+      for (let seed = 0; seed < 30; seed++) {
+        bench.disk = disk.afterPowerLoss(seeded(seed))
+        assert.equal((await bench.open({ ack })).recovered.jobs, 0)
+        await bench.queue.close({ drain: false })
+      }
+    })
+
+    it(`tells of no end that it can not write any more (${ack})`, async () => {
+      const queue = await bench.open({ ack, backoffMs: 1000 })
+      await queue.push('a')
+      await queue.push('b')
+      await bench.gate.until(2)
+      bench.gate.open.pop().done(new Error('later'))
+      const [{ done }] = bench.gate.open
+      let cleared
+      bench.disk.fault = (kind, path) => {
+        if (kind !== 'create' || !path.endsWith('closed')) return
+        done()
+        cleared = queue.clear()
+      }
+      assert.equal(await queue.close({ drain: false }), 1)
+      bench.disk.fault = () => undefined
+      assert.equal(cleared, 0)
+      assert.deepEqual(bench.events.map(([event, { id }]) => [event, id]), [['retry', 2]])
+      assert.equal((await bench.open({ ack })).recovered.jobs, 2)
+    })
+  }
+})
+
+describe('a durable queue that is paused', () => {
+  let bench
+
+  beforeEach(() => { bench = new Bench() })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  it('calls no runner for jobs that have a slot already, and keeps their order and their attempts', async () => {
+    for (const [pause, resume] of [
+      [queue => queue.pause(), queue => queue.resume()],
+      [queue => { queue.concurrency = 0 }, queue => queue.resume(10)]
+    ]) {
+      const queue = await bench.open({ ack: 'disk', maxInflightOps: 2, maxWaitMs: 1000 })
+      const release = holdSyncs(bench.disk)
+      const pushes = ['a', 'b', 'c', 'd'].map(payload => queue.push(payload))
+      await quiet()
+      assert.equal(queue.running, 4)
+      pause(queue)
+      assert.deepEqual([queue.running, queue.waiting], [0, 4])
+      release()
+      await Promise.all(pushes)
+      await quiet()
+      assert.deepEqual([bench.gate.started.length, waitingIn(queue)], [0, ['a', 'b', 'c', 'd']])
+      resume(queue)
+      await bench.gate.until(4)
+      assert.deepEqual(bench.gate.payloads, ['a', 'b', 'c', 'd'])
+      assert.deepEqual(bench.gate.started.map(({ context }) => context.attempt), [1, 1, 1, 1])
+      bench.gate.release(4)
+      await queue.onIdle()
+      assert.deepEqual([queue.stats().done, queue.stats().misuse], [4, 0])
+      await queue.close()
+      bench = new Bench()
+    }
+  })
+
+  it('calls none in the turn in which the push was acknowledged', async () => {
+    const queue = await bench.open({ ack: 'disk' })
+    let drainsCount = 0
+    queue.drain = () => { drainsCount++ }
+    await queue.push('a')
+    queue.pause()
+    await quiet()
+    assert.deepEqual([bench.gate.started.length, waitingIn(queue), drainsCount], [0, ['a'], 0])
+    assert.equal(queue.clear(), 1)
+    queue.resume()
+    await quiet()
+    assert.deepEqual([bench.gate.started.length, drainsCount], [0, 1])
+    assert.equal((await bench.reopen()).recovered.jobs, 0)
+  })
+
+  it('counts the limit of waiting on for them', async () => {
+    const queue = await bench.open({ ack: 'disk', maxWaitMs: 100 })
+    const release = holdSyncs(bench.disk)
+    const pushed = queue.push('a')
+    await quiet()
+    bench.clock.advance(60)
+    queue.pause()
+    release()
+    await pushed
+    bench.clock.advance(40)
+    assert.deepEqual(bench.events.map(([event, { id, error }]) => [event, id, error.code]), [['cancelled', 1, 'FAIRLANE_ERR_MAX_WAIT']])
+  })
+
+  it('calls none of a type that is paused, and those of others', async () => {
+    const queue = await bench.open({ ack: 'disk', scheduler: 'equal' })
+    const release = holdSyncs(bench.disk)
+    const pushes = [['7', 'a'], ['y', 'b'], ['7', 'c']].map(([type, payload]) => queue.pushType(type, payload))
+    await quiet()
+    queue.pauseType(7)
+    release()
+    await Promise.all(pushes)
+    await quiet()
+    assert.deepEqual(bench.gate.payloads, ['b'])
+    queue.resumeType(7)
+    await bench.gate.until(3)
+    assert.deepEqual(bench.gate.payloads, ['b', 'a', 'c'])
+    bench.gate.release(3)
+    const closing = queue.close()
+    queue.pauseType(7)
+    assert.equal(await closing, 0)
+  })
+})
+
+describe('a durable queue with a limit of waiting', () => {
+  let bench
+
+  beforeEach(() => { bench = new Bench() })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  it('does not count the time since the push of jobs that have been started, or retried', async () => {
+    const options = { maxWaitMs: 100, maxAttempts: 1 }
+    let queue = await bench.open(options)
+    await queue.push('interrupted')
+    await queue.push('dead')
+    await bench.gate.until(2)
+    bench.gate.open[1].done(new Error('no'))
+    await quiet()
+    bench.clock.advance(200)
+    queue.pause()
+    await queue.retryDead(2)
+    queue = await bench.reopen(options)
+    queue.pause()
+    bench.clock.advance(200)
+    await turn()
+    assert.deepEqual(waitingIn(queue).sort(), ['dead', 'interrupted'])
+  })
+
+  it('does not run a job that waited too long while nobody had it open', async () => {
+    let queue = await bench.open({ maxWaitMs: 100 })
+    queue.pause()
+    await queue.push('a')
+    await queue.close({ drain: false })
+    bench.clock.advance(100)
+    queue = await bench.open({ maxWaitMs: 100 })
+    await quiet()
+    assert.equal(bench.gate.started.length, 0)
+    assert.deepEqual(bench.events.map(([event, { id, error }]) => [event, id, error.code]), [['cancelled', 1, 'FAIRLANE_ERR_MAX_WAIT']])
+    assert.deepEqual([queue.length, queue.stats().accepted, queue.stats().cancelled], [0, 1, 1])
+    assert.equal((await bench.reopenAfterKill()).recovered.jobs, 0)
+  })
+})
+
+describe('a durable queue with few pushes under way', () => {
+  let bench
+
+  beforeEach(() => { bench = new Bench() })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  it('flushes those that are held, too, and rejects if it closes meanwhile', async () => {
+    const queue = await bench.open({ maxInflightOps: 1 })
+    queue.pause()
+    const pushes = ['a', 'b', 'c'].map(payload => queue.push(payload))
+    await queue.flush()
+    const lost = await bench.disk.afterPowerLoss(seeded(1))
+    await Promise.all(pushes)
+    await queue.close({ drain: false })
+    bench.disk = lost
+    assert.equal((await bench.open()).recovered.jobs, 3)
+    const late = bench.queue.flush()
+    await bench.queue.close({ drain: false })
+    await late.catch(({ code }) => assert.equal(code, 'FAIRLANE_ERR_CLOSED'))
+  })
+
+  it('is ready when a held one is removed', async () => {
+    const queue = await bench.open({ ack: 'disk', capacity: 2, maxInflightOps: 1 })
+    queue.pause()
+    const release = holdSyncs(bench.disk)
+    const pushes = [queue.push('a'), queue.push('b')]
+    let isReady = false
+    queue.ready().then(() => { isReady = true })
+    await quiet()
+    assert.equal(isReady, false)
+    assert.equal(queue.remove(({ id }) => id === undefined), 1)
+    await quiet()
+    assert.equal(isReady, true)
+    release()
+    await assert.rejects(pushes[1], { code: 'FAIRLANE_ERR_CLEARED' })
+    await pushes[0]
+  })
+
+  it('tells of a held job that is cancelled without an id, and its push rejects', async () => {
+    const queue = await bench.open({ maxInflightOps: 1 })
+    queue.pause()
+    const pushes = [queue.push('a'), queue.unshift('b')]
+    const settled = Promise.allSettled(pushes)
+    assert.equal(queue.clear(), 2)
+    const [first, second] = await settled
+    assert.deepEqual([first.value, second.reason.code], [1, 'FAIRLANE_ERR_CLEARED'])
+    assert.deepEqual(bench.events.map(([event, { id }]) => [event, id]), [['cancelled', undefined], ['cancelled', 1]])
+  })
+})
+
+describe('a durable queue', () => {
+  let bench
+
+  beforeEach(() => { bench = new Bench() })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  it('is idle only when all that clear() cancels has been told', async () => {
+    const queue = await bench.open()
+    const log = []
+    queue.pause()
+    await queue.push('a')
+    for (const event of ['drain', 'cancelled']) queue.on(event, () => log.push(event))
+    queue.onIdle().then(() => log.push('idle'))
+    queue.once('cancelled', () => queue.push('b'))
+    queue.clear()
+    await quiet()
+    assert.deepEqual(log, ['cancelled'])
+    queue.clear()
+    await quiet()
+    assert.deepEqual(log, ['cancelled', 'cancelled', 'drain', 'idle'])
+    assert.throws(() => { queue.push('c'); queue.remove(() => { throw new Error('mine') }) }, /mine/)
+    queue.clear()
+    await quiet()
+    assert.deepEqual(log.slice(4), ['cancelled', 'drain'])
+  })
+
+  it('counts the bytes of payloads and types against capacityBytes, and nothing else', async () => {
+    const queue = await bench.open({ capacityBytes: 100, serialize: plain, maxInflightOps: 1 })
+    queue.pause()
+    await assert.rejects(queue.pushType('t'.repeat(100), 'a'), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
+    await queue.pushType('t'.repeat(50), 'x'.repeat(40))
+    const pushes = [queue.push('12345'), queue.pushType('t', '1234')]
+    await assert.rejects(queue.push('1'), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
+    await Promise.all(pushes)
+    let isReady = false
+    queue.ready().then(() => { isReady = true })
+    await quiet()
+    assert.equal(isReady, false)
+    queue.remove(({ id }) => id === 3)
+    await quiet()
+    assert.equal(isReady, true)
+    await queue.push('12345')
+  })
+
+  it('tells listeners to jobfailed of jobs that had killed the process too often', async () => {
+    let queue = await bench.open({ maxAttempts: 1 })
+    await queue.push('poison')
+    await bench.gate.until(1)
+    queue = await bench.reopenAfterKill({ maxAttempts: 1 })
+    const failures = []
+    queue.on('jobfailed', (error, { id, payload }) => failures.push([error.code, id, payload]))
+    await quiet()
+    assert.deepEqual(failures, [['FAIRLANE_ERR_CRASHED', 1, 'poison']])
+  })
+
+  it('takes no type that could not be read back as it is', async () => {
+    const queue = await bench.open({ scheduler: 'fair' })
+    for (const method of ['pushType', 'unshiftType']) assert.throws(() => queue[method]('\ud800', 1), { code: 'FAIRLANE_ERR_TYPE' })
+    await queue.pushType('\u{1f600}', 1)
+  })
+
+  it('opens though onProgress throws, which becomes an uncaught exception', async () => {
+    const uncaught = captureUncaught()
+    try {
+      await bench.open()
+      await bench.reopen({ onProgress () { throw new Error('mine') } })
+      await uncaught.until(1)
+      assert.equal(uncaught.seen[0].message, 'mine')
+    } finally {
+      uncaught.release()
+    }
+  })
+})
