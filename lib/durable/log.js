@@ -100,7 +100,9 @@ class Log {
     this.syncingFd = -1 // that of the sync that is under way
     this.isTurnDue = false
     this.turns = new Turns()
-    this.held = [] // written, with ack 'os', and acknowledged when the event loop turns
+    this.held = [] // written, with ack 'os', and acknowledged in their turn, or when the event loop turns
+    this.isEarly = false // groups are being written before their turn
+    this.isLetGoDue = false
     this.letGo = this.letGo.bind(this)
     this.buffers = new Buffers()
     this.turn = this.turn.bind(this)
@@ -111,11 +113,8 @@ class Log {
    * @returns {number} where in the buffer of `group`
    */
   append (length, recordsCount) {
-    let { group } = this
-    if (group === undefined || !this.fits(group, length)) {
-      this.seal()
-      group = this.open(length)
-    }
+    if (this.group !== undefined && !this.fits(this.group, length)) this.writeEarly()
+    const group = this.group ?? this.open(length)
     const at = group.length
     if (group.buffer.length < at + length) this.grow(group, at + length)
     group.length += length
@@ -169,6 +168,17 @@ class Log {
 
   // private from here on
 
+  /**
+   * The group is full. It is written now if it can be, so that a burst of pushes takes no more memory than a group. All else is for its
+   * turn, since who appends must find everything as it was: acknowledgement, another segment, and what follows if it can not be written.
+   */
+  writeEarly () {
+    this.seal()
+    this.isEarly = true
+    while (this.sealed.length > 0 && this.isNext() && this.writeFirst());
+    this.isEarly = false
+  }
+
   fits (group, length) {
     const end = group.length + length
     return end <= GROUP_BYTES && group.start + end <= this.segmentBytes
@@ -202,6 +212,7 @@ class Log {
   turn () {
     this.isTurnDue = false
     if (this.error !== undefined) return
+    if (this.held.length > 0 && !this.isLetGoDue) this.acknowledgeEarly()
     this.seal()
     this.writeOut()
   }
@@ -232,6 +243,7 @@ class Log {
     try {
       this.writeAll(this.fd, group.buffer, group.length, group.start)
     } catch (err) {
+      if (this.isEarly) return false
       if (this.reserve.giveUp(err)) return this.writeFirst()
       this.takeBack(err)
       return false
@@ -250,11 +262,24 @@ class Log {
 
   /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
   acknowledge (group) {
-    if (this.held.length === 0 && !this.turns.isDue()) return this.settle(group)
-    if (this.held.push(group) === 1) setImmediate(this.letGo)
+    if (!this.isEarly && this.held.length === 0 && !this.turns.isDue()) return this.settle(group)
+    this.held.push(group)
+    if (!this.isEarly) this.letGoLater()
+  }
+
+  acknowledgeEarly () {
+    if (this.turns.isDue()) this.letGoLater()
+    else this.settleHeld()
+  }
+
+  letGoLater () {
+    if (this.isLetGoDue) return
+    this.isLetGoDue = true
+    setImmediate(this.letGo)
   }
 
   letGo () {
+    this.isLetGoDue = false
     this.turns.noted()
     this.settleHeld()
   }

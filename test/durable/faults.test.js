@@ -51,6 +51,21 @@ describe('when the file system fails', function () {
     await after.close()
   })
 
+  it('a full group that can not be written at once is written in its turn', async () => {
+    const writes = []
+    disk.fault = kind => {
+      if (kind === 'write') writes.push(disk.steps)
+      return kind === 'write' && writes.length === 1 ? systemError('EIO') : undefined
+    }
+    const pushes = [1500, 1500, 2000, 10].map((length, i) => queue.push(payload(i + 1, length)))
+    assert.equal(writes.length, 1)
+    await Promise.all(pushes)
+    assert.deepEqual(await numbersIn(queue), [1, 2, 3, 4])
+    const after = await openOn(disk.afterKill())
+    assert.deepEqual(await numbersIn(after), [1, 2, 3, 4])
+    await after.close()
+  })
+
   it('close() rejects if the disk has not all of it, each time', async () => {
     const own = new SimulatedDisk()
     const ofOs = await openOn(own, { ack: 'os' })

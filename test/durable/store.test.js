@@ -5,6 +5,7 @@ const { openStore } = require('../../lib/durable/store')
 const format = require('../../lib/durable/format')
 const { seeded } = require('../support/random')
 const { SimulatedDisk, systemError } = require('./disk')
+const { holdSyncs } = require('./bench')
 const { FOLDER, unlocked } = require('./history')
 
 const owner = { safe () {}, settled () {}, failed () {} }
@@ -114,17 +115,22 @@ describe('the store of jobs', () => {
   it('has all as it was if several groups can not be written', async () => {
     const seqs = [push('a'), push('b'), push('c')]
     store.setState(seqs[1], FAILED)
-    await store.log.flush()
+    push('w'.repeat(3000))
+    store.log.commitNow(false)
     const before = contents()
+    // the next segments wait until this one is synced
+    const release = holdSyncs(disk)
+    push('x'.repeat(3000))
     store.setState(seqs[0], FAILED)
     store.setState(seqs[1], DEAD)
     store.move(seqs[1])
-    push('x'.repeat(3000))
     push('y'.repeat(3000))
     store.ackAll([seqs[0], seqs[1]])
     push('z'.repeat(3000))
     store.ack(seqs[2])
+    assert.equal(store.log.sealed.length, 2)
     disk.fault = kind => kind === 'write' ? new Error('full') : undefined
+    release()
     await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
     disk.fault = () => undefined
     assert.deepEqual(contents(), before)

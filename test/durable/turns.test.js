@@ -76,6 +76,23 @@ describe('the event loop beside calls that are awaited one after the other', () 
     assert.deepEqual(order, Array.from({ length: 40 }, (_, i) => i + 1))
   })
 
+  it('acknowledges in order what bursts had written before its turn', async () => {
+    await queue.close()
+    queue = await openOn(new SimulatedDisk(), { ack: 'os', segmentBytes: 4096 })
+    const order = []
+    const promises = []
+    for (let i = 1; i <= 400; i++) {
+      promises.push(queue.push(payload(i, 900)).then(() => order.push(i)))
+      if (i % 4 !== 0) continue
+      assert(order.length < i, 'nobody is told inside a call')
+      time += 2
+      await undefined
+    }
+    await Promise.all(promises)
+    assert.deepEqual(order, Array.from({ length: 400 }, (_, i) => i + 1))
+    assert(watch.count > 10, `${watch.count} turns`)
+  })
+
   it('acknowledges what was handed to the system before it is closed', async () => {
     const order = []
     for (let i = 1; i <= 10; i++) await queue.push(payload(i, 10))
