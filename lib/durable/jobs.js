@@ -218,7 +218,8 @@ class DurableQueue extends EventEmitter {
   /** As that of a queue in memory. @returns {this} */
   pauseType (type) {
     this.#core.pauseType(type)
-    if (!this.closed) this.#recallIf(({ slot }) => slot.type === String(type))
+    const name = readType(type)
+    if (!this.closed) this.#recallIf(({ slot }) => slot.type === name)
     return this
   }
 
@@ -278,7 +279,8 @@ class DurableQueue extends EventEmitter {
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
     const retries = this.#retries.list().filter(({ seq }) => test(this.#records.entry(seq)))
-    return this.#cancel(list => list.remove(job => test(this.#records.entry(job))), retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
+    const take = list => list.remove(job => test(this.#records.entry(job)))
+    return this.#cancel(take, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
   /**
@@ -700,13 +702,14 @@ class DurableQueue extends EventEmitter {
   /** Takes jobs out of the queue for good. @returns {number} how many */
   #cancel (take, retries, makeError) {
     const jobs = []
+    const isNested = this.#isCancelling
     this.#isCancelling = true
     try {
       this.#stage.withdraw(take, job => jobs.push(job))
       this.#retries.remove(retries)
       return this.#cancelJobs(jobs, retries, makeError)
     } finally {
-      this.#isCancelling = false
+      this.#isCancelling = isNested
       this.#emptied()
     }
   }

@@ -254,6 +254,11 @@ describe('a durable queue', () => {
     queue.clear()
     await quiet()
     assert.deepEqual(log.slice(4), ['cancelled', 'drain'])
+    queue.push('d')
+    queue.push('e')
+    queue.once('cancelled', () => queue.clear())
+    queue.clear()
+    assert.deepEqual(log.slice(6), ['cancelled', 'cancelled', 'drain'])
   })
 
   it('counts the bytes of payloads and types against capacityBytes, and nothing else', async () => {
