@@ -5,6 +5,7 @@
 // all leave, so that a flood leaves room for others. Who is refused is told when to come back; who waits for room is told
 // when there is some.
 
+const { defer } = require('./clock')
 const { FairlaneError } = require('./errors')
 
 const SHARE_OF_ROOM = 4 // one type may have up to so many times the free room waiting: alone, it fills 80 % of maxWaiting
@@ -12,6 +13,8 @@ const RATE_WINDOW_MS = 1000
 const LONGEST_RETRY_MS = 60000
 // Of more refused types, which may be invented ones, it is not watched when they are accepted again.
 const MOST_REFUSED = 1000
+// At most so many types that are waited for are looked at in one go.
+const MOST_SEEN = 32
 
 const QUEUE = 'FAIRLANE_ERR_QUEUE_FULL'
 const TYPE = 'FAIRLANE_ERR_TYPE_FULL'
@@ -39,7 +42,9 @@ class Admission {
     this.isSaturated = false
     this.refusedTypes = new Set() // since it is saturated, but for those without waiting jobs
     this.refusedType = undefined // one of them that was still refused when last looked
-    this.waiters = new Map() // type → promises of ready()
+    this.waiters = new Map() // type → promises of ready(); the one seen longest ago comes first
+    this.unseenCount = 0 // how many of these have not been looked at since the last check()
+    this.looksLater = false
   }
 
   /**
@@ -93,16 +98,10 @@ class Admission {
     })
   }
 
-  /** Something may be accepted that was not: tells those who wait for it. O(types that wait for it). */
+  /** Something may be accepted that was not: tells those who wait for it. O(1): if they wait for many types, the rest is told later. */
   check () {
-    for (const [type, waiters] of this.waiters) {
-      if (!this.accepts(type)) {
-        if (this.code === QUEUE) break
-        continue
-      }
-      this.waiters.delete(type)
-      for (const { resolve } of waiters) resolve()
-    }
+    this.unseenCount = this.waiters.size
+    this.lookOn()
     if (this.isSaturated && this.acceptsAll()) {
       this.isSaturated = false
       this.announce('unsaturated')
@@ -121,6 +120,29 @@ class Admission {
   }
 
   // private from here on
+
+  /** Looks at some of the types that are waited for, the one seen longest ago first, and at the others in later turns. */
+  lookOn () {
+    const { waiters } = this
+    for (let i = 0; i < MOST_SEEN && this.unseenCount > 0 && waiters.size > 0; i++) {
+      const [type, promises] = waiters.entries().next().value
+      const isAccepted = this.accepts(type)
+      if (!isAccepted && this.code === QUEUE) return // none is, until the next check()
+      this.unseenCount--
+      waiters.delete(type)
+      if (isAccepted) for (const { resolve } of promises) resolve()
+      else waiters.set(type, promises)
+    }
+    if (this.unseenCount > 0 && waiters.size > 0 && !this.looksLater) this.lookLater()
+  }
+
+  lookLater () {
+    this.looksLater = true
+    this.dispatch.scope.runInAsyncScope(defer, undefined, () => {
+      this.looksLater = false
+      this.lookOn()
+    })
+  }
 
   meets (code, waiting, limit) {
     this.code = code

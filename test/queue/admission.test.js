@@ -305,6 +305,40 @@ describe('saturated and unsaturated', function () {
   })
 })
 
+describe('ready() of thousands of types', function () {
+  it('costs a job that ends little, and tells all that have room, without another end', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 1, maxWaiting: 4000 })
+    queue.pushType('busy', 0)
+    await gate.until(1)
+    const ready = new Set()
+    for (let i = 0; i < 900; i++) {
+      // while others fill most of the room, each of these is at its limit of 4 × room
+      for (let j = 0; j < 4; j++) queue.pushType(`t${i}`, j)
+    }
+    for (let i = 0; queue.waiting < 3999; i++) queue.pushType(`filler ${i}`, i)
+    for (let i = 0; i < 900; i++) queue.ready(`t${i}`).then(() => ready.add(i))
+    await quiet()
+    assert.equal(ready.size, 0)
+    const { admission } = inside(queue)
+    let looksCount = 0
+    const { accepts } = admission
+    admission.accepts = function (type) {
+      looksCount++
+      return accepts.call(this, type)
+    }
+    queue.pauseType('filler 0').pauseType('t1')
+    assert(looksCount <= 80, `${looksCount} looks`)
+    queue.remove(({ type }) => type.startsWith('filler'))
+    assert(looksCount <= 120, `${looksCount} looks`)
+    for (let i = 0; i < 100 && ready.size < 900; i++) await turn()
+    assert.equal(ready.size, 900)
+    const before = looksCount
+    await quiet()
+    assert.equal(looksCount, before, 'nobody waits any more')
+  })
+})
+
 describe('the limit of types that share a lane', function () {
   it('is told to have room when a pause takes the jobs of a type out of it', async function () {
     const queue = fairlane(() => {}, { scheduler: 'equal', maxTypes: 1, maxWaitingPerType: 2 }).pause()
