@@ -3,7 +3,7 @@
 // The bytes of the log. What is written where is drawn here and explained in docs/durability.md.
 //
 //   segment   header | frame | frame | …
-//   header    magic 8 | version u32 | segment id u32 | base seq u64 | end of the one before u32 | crc u32      32 bytes
+//   header    magic 8 | version u16 | kind u16 | segment id u32 | base seq u64 | end of the one before u32 | crc u32      32 bytes
 //   frame     length u32 | crc u32 | record count u32 | synced segment u32 | synced offset u32 | records       20 bytes and more
 //   PUSH      1, or 2 at the front | seq u48 | type length u16 | payload length u32 | type | payload
 //   ACK       3 | first seq u48 | count u32
@@ -18,6 +18,8 @@ const { crc32 } = require('node:zlib')
 const MAGIC = Buffer.from('FAIRLANE')
 const VERSION = 2 // 1, that of 0.1.0: the crc of a frame was seeded with the segment id only
 const HEADER_BYTES = 32
+// What the payloads of a log are: a queue of bytes would take those of jobs for its own, and make nothing but dead letters the other way.
+const KINDS = ['bytes', 'jobs']
 const FRAME_BYTES = 20
 const PUSH_BYTES = 13
 const ACK_BYTES = 11
@@ -65,6 +67,7 @@ module.exports = {
   encodeHeader,
   headerDefect,
   isOtherVersion,
+  kindOf,
   baseSeqOf,
   previousEndOf,
   finishFrame,
@@ -86,11 +89,15 @@ function segmentName (id) {
   return `${String(id).padStart(10, '0')}.log`
 }
 
-/** @param {number} previousEnd the length of the segment before, which a cut at the end of a frame would not show otherwise */
-function encodeHeader (id, baseSeq, previousEnd) {
+/**
+ * @param {number} previousEnd the length of the segment before, which a cut at the end of a frame would not show otherwise
+ * @param {'bytes' | 'jobs'} kind
+ */
+function encodeHeader (id, baseSeq, previousEnd, kind) {
   const header = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(header)
-  header.writeUInt32LE(VERSION, 8)
+  header.writeUInt16LE(VERSION, 8)
+  header.writeUInt16LE(KINDS.indexOf(kind), 10)
   header.writeUInt32LE(id, 12)
   header.writeBigUInt64LE(BigInt(baseSeq), 16)
   header.writeUInt32LE(previousEnd, 24)
@@ -103,14 +110,19 @@ function headerDefect (bytes, id) {
   if (bytes.length < HEADER_BYTES) return 'the header is incomplete'
   if (!bytes.subarray(0, 8).equals(MAGIC)) return 'this is no segment of a log'
   if (bytes.readUInt32LE(HEADER_BYTES - 4) !== crc32(bytes.subarray(0, HEADER_BYTES - 4))) return 'the header is damaged'
-  if (isOtherVersion(bytes)) return `the format has version ${bytes.readUInt32LE(8)}, and this is ${VERSION}`
+  if (isOtherVersion(bytes)) return `the format has version ${bytes.readUInt16LE(8)}, and this is ${VERSION}`
   if (bytes.readUInt32LE(12) !== id) return `the segment is number ${bytes.readUInt32LE(12)}`
 }
 
 /** Whether a header, else whole, is of a format that this code does not know. */
 function isOtherVersion (bytes) {
-  return bytes.length >= HEADER_BYTES && bytes.subarray(0, 8).equals(MAGIC) && bytes.readUInt32LE(8) !== VERSION &&
+  return bytes.length >= HEADER_BYTES && bytes.subarray(0, 8).equals(MAGIC) && bytes.readUInt16LE(8) !== VERSION &&
     bytes.readUInt32LE(HEADER_BYTES - 4) === crc32(bytes.subarray(0, HEADER_BYTES - 4))
+}
+
+/** @returns {'bytes' | 'jobs' | undefined} */
+function kindOf (bytes) {
+  return KINDS[bytes.readUInt16LE(10)]
 }
 
 function baseSeqOf (bytes) {

@@ -393,7 +393,7 @@ class DurableQueue extends EventEmitter {
 
   async #open ({ path, jobs, queue }, environment) {
     const survey = new Survey()
-    this.#store = await openStore(path, { ...jobs, observer: survey }, environment, {
+    this.#store = await openStore(path, { ...jobs, kind: 'jobs', observer: survey }, environment, {
       safe: ignore,
       settled: group => this.#logged(group),
       failed: err => this.#failedLog(err),

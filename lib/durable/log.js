@@ -66,16 +66,17 @@ class Log {
   /**
    * @param {object} files lib/durable/files.js or what tests put in its place
    * @param {string} folder
-   * @param {{ segmentBytes: number, ack: 'os' | 'disk' }} options
+   * @param {{ segmentBytes: number, ack: 'os' | 'disk', kind: 'bytes' | 'jobs' }} options
    * @param {{ segments: Map<number, { bytes: number, liveCount: number }>, tail: { segment: number, offset: number, fd: number } }} found
    *   what recovery found; the tail is synced
    * @param {{ nextSeq: () => number, settled: (group: Group, err?: Error) => void,
    *   revert: (group: Group) => void, failed: (err: Error) => void }} owner
    */
-  constructor (files, folder, { segmentBytes, ack }, { segments, tail }, owner) {
+  constructor (files, folder, { segmentBytes, ack, kind }, { segments, tail }, owner) {
     this.files = files
     this.folder = folder
     this.segmentBytes = segmentBytes
+    this.kind = kind
     this.waitsForDisk = ack === 'disk'
     this.owner = owner
     this.error = undefined
@@ -312,7 +313,7 @@ class Log {
     const id = this.segment + 1
     let fd
     try {
-      fd = createSegment(this.files, this.folder, id, this.owner.nextSeq(), this.offset)
+      fd = createSegment(this.files, this.folder, id, { baseSeq: this.owner.nextSeq(), previousEnd: this.offset, kind: this.kind })
     } catch (err) {
       if (err.isUnknown) this.fail(err.cause)
       else if (this.reserve.giveUp(err)) return this.createNext()
@@ -413,11 +414,11 @@ class Log {
  * if it isn't known whether there is one, the error has `isUnknown` and a `cause`.
  * @returns {number} its descriptor
  */
-function createSegment (files, folder, id, baseSeq, previousEnd) {
+function createSegment (files, folder, id, { baseSeq, previousEnd, kind }) {
   const path = join(folder, segmentName(id))
   const fd = files.create(path)
   try {
-    const count = files.write(fd, encodeHeader(id, baseSeq, previousEnd), 0, HEADER_BYTES, 0)
+    const count = files.write(fd, encodeHeader(id, baseSeq, previousEnd, kind), 0, HEADER_BYTES, 0)
     if (count < HEADER_BYTES) throw new Error('the header could not be written whole')
     syncName(files, folder)
     return fd

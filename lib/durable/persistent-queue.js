@@ -241,7 +241,7 @@ class PersistentQueue {
   }
 
   async #open (path, options, environment) {
-    this.#store = await openStore(path, options, environment, {
+    this.#store = await openStore(path, { ...options, kind: 'bytes' }, environment, {
       safe: endSeq => { this.#safeSeq = endSeq },
       settled: group => this.#settled(group),
       unfinished: seq => this.#reserved.add(seq),

@@ -17,13 +17,13 @@ const READ_BYTES = 2 ** 23
 /**
  * @param {object} files
  * @param {string} folder which is there
- * @param {{ repair?: boolean, onProgress?: (progress: { bytes: number, totalBytes: number }) => void,
+ * @param {{ repair?: boolean, kind: 'bytes' | 'jobs', onProgress?: (progress: { bytes: number, totalBytes: number }) => void,
  *   observer?: { push: Function, ack: Function } }} options repair: keep what is whole
  * @returns {Promise<object>} the live jobs, the segments, the tail with its descriptor, and what was cut and dropped
  * @throws FAIRLANE_ERR_CORRUPT with `file` and `offset`
  */
-async function recover (files, folder, { repair = false, onProgress, observer }) {
-  const recovery = new Recovery(files, folder, repair, observer)
+async function recover (files, folder, { repair = false, kind, onProgress, observer }) {
+  const recovery = new Recovery(files, folder, repair, kind, observer)
   const ids = recovery.ids()
   const sizes = ids.map(id => recovery.sizeOf(id))
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0)
@@ -58,10 +58,11 @@ function writeClosed (files, folder, segment, offset) {
 }
 
 class Recovery {
-  constructor (files, folder, repair, observer = { push () {}, ack () {} }) {
+  constructor (files, folder, repair, kind, observer = { push () {}, ack () {} }) {
     this.files = files
     this.folder = folder
     this.repair = repair
+    this.kind = kind
     this.observer = observer
     this.names = files.list(folder)
     this.table = new Table()
@@ -97,10 +98,12 @@ class Recovery {
     this.segment = id
     this.segments.set(id, { bytes: size, liveCount: 0 })
     if (defect !== undefined) {
-      if (isLast && isUnfinished(bytes, id) && !this.wasSynced(bytes, 0, id)) return this.removeLast(id, size)
+      if (isLast && this.isUnfinished(bytes, id) && !this.wasSynced(bytes, 0, id)) return this.removeLast(id, size)
       if (format.isOtherVersion(bytes)) throw corrupt(this.folder, segmentName(id), 8, defect)
       this.damage(segmentName(id), 0, Math.min(HEADER_BYTES, size), defect)
     } else {
+      const kind = format.kindOf(bytes)
+      if (kind !== this.kind) throw corrupt(this.folder, segmentName(id), 10, `it is of ${kind ?? 'something else'}, and was opened as one of ${this.kind}`)
       this.nextSeq = Math.max(this.nextSeq, format.baseSeqOf(bytes))
       this.checkEnd(id - 1, format.previousEndOf(bytes))
     }
@@ -195,6 +198,12 @@ class Recovery {
     return this.synced.segment > id || (this.synced.segment === id && this.synced.offset > at)
   }
 
+  /** Whether these may be the bytes of a header that a crash left half written: the right ones, or none. */
+  isUnfinished (bytes, id) {
+    const header = format.encodeHeader(id, 0, 0, this.kind)
+    return bytes.subarray(0, 16).every((byte, i) => byte === 0 || byte === header[i])
+  }
+
   /** A crash came between the making of a segment and its header. */
   removeLast (id, size) {
     this.cut = { file: segmentName(id), offset: 0, bytes: size }
@@ -277,7 +286,11 @@ class Recovery {
     const last = [...this.segments.keys()].at(-1) ?? this.trimmed
     const segment = last + 1
     if (this.segments.has(last)) this.opened(segmentName(last), fd => this.files.syncNow(fd))
-    const fd = createSegment(this.files, this.folder, segment, this.nextSeq, this.segments.get(last)?.bytes ?? 0)
+    const fd = createSegment(this.files, this.folder, segment, {
+      baseSeq: this.nextSeq,
+      previousEnd: this.segments.get(last)?.bytes ?? 0,
+      kind: this.kind
+    })
     this.orClose(fd, () => this.files.syncNow(fd))
     this.segments.set(segment, { bytes: HEADER_BYTES, liveCount: 0 })
     return { segment, offset: HEADER_BYTES, fd }
@@ -328,12 +341,6 @@ function tell (onProgress, progress) {
   } catch (err) {
     rethrow(err)
   }
-}
-
-/** Whether these may be the bytes of a header that a crash left half written: the right ones, or none. */
-function isUnfinished (bytes, id) {
-  const header = format.encodeHeader(id, 0, 0)
-  return bytes.subarray(0, 16).every((byte, i) => byte === 0 || byte === header[i])
 }
 
 function stateLength ({ error }) {

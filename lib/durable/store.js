@@ -21,7 +21,7 @@ const UNKNOWN = Buffer.alloc(0)
 /**
  * Opens the log in a folder, which is made if need be.
  * @param {string} folder
- * @param {object} options read already: segmentBytes, ack, repair, onProgress
+ * @param {object} options read already: segmentBytes, ack, repair, onProgress; and `kind`, what the payloads are: 'bytes' or 'jobs'
  * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
  * @param {{ safe: (endSeq: number) => void, settled: (group: object) => void, failed: (err: Error) => void,
  *   unfinished?: (seq: number) => void, ended?: () => void }} owner is told which jobs are safe, which groups are settled, that the log has

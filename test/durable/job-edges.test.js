@@ -5,6 +5,7 @@ const { captureUncaught } = require('../support/uncaught')
 const { seeded } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
+const { FOLDER, openOn } = require('./history')
 
 const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
 const plain = { encode: text => Buffer.from(text), decode: String }
@@ -288,6 +289,21 @@ describe('a durable queue', () => {
     queue.on('jobfailed', (error, { id, payload }) => failures.push([error.code, id, payload]))
     await quiet()
     assert.deepEqual(failures, [['FAIRLANE_ERR_CRASHED', 1, 'poison']])
+  })
+
+  it('is not opened as a queue of bytes, nor the other way, not for repair either', async () => {
+    await bench.open()
+    await bench.queue.push('a')
+    await bench.queue.close({ drain: false })
+    const file = `${FOLDER}/0000000001.log`
+    for (const repair of [false, true]) {
+      await assert.rejects(openOn(bench.disk, { repair }), { code: 'FAIRLANE_ERR_CORRUPT', file, offset: 10, message: /it is of jobs, and was opened as one of bytes/ })
+    }
+    assert.equal((await bench.open()).recovered.jobs, 1)
+    await bench.queue.close({ drain: false })
+    bench = new Bench()
+    await (await openOn(bench.disk)).close()
+    await assert.rejects(bench.open({ repair: true }), { code: 'FAIRLANE_ERR_CORRUPT', file, offset: 10 })
   })
 
   it('takes no type that could not be read back as it is', async () => {

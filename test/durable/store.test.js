@@ -17,7 +17,7 @@ describe('the store of jobs', () => {
   let store
 
   const open = async options => {
-    store = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os', ...options }, { files: disk, lock: unlocked }, owner)
+    store = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os', kind: 'jobs', ...options }, { files: disk, lock: unlocked }, owner)
   }
   const reopen = async options => {
     await store.close()
@@ -180,7 +180,7 @@ describe('the store of jobs', () => {
     await clearing
     assert(images.length > 20)
     for (const { disk, gone } of images) {
-      const again = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os' }, { files: disk, lock: unlocked }, owner)
+      const again = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os', kind: 'jobs' }, { files: disk, lock: unlocked }, owner)
       for (const seq of gone) assert(!again.table.find(seq), `${seq} is back`)
       await again.close()
     }
