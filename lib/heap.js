@@ -1,6 +1,6 @@
 'use strict'
 
-// HOT (bench: schedulers). A priority queue that can change and remove any item: deadlines use it, and schedulers by ranking.js.
+// HOT (bench: schedulers). A priority queue that can change and remove any item: schedulers and deadlines use it.
 //
 //   keys   [ k0 | k1 k2 k3 k4 | k5 … ]      Float64Array; the children of i are 4i+1 … 4i+4, none smaller than i
 //   items  [ a  | b  c  d  e  | f  … ]      items[i].position === i
@@ -42,23 +42,20 @@ class Heap {
     this.items[at].position = -1
     const last = this.items.pop()
     const size = --this.size
-    if (at !== size) this.fill(at, last, this.keys[size])
+    if (at !== size) {
+      const key = this.keys[size]
+      const parent = (at - 1) >> 2
+      const isAbove = at > 0 && (key < this.keys[parent] || (key === this.keys[parent] && last.order < this.items[parent].order))
+      if (isAbove) this.siftUp(at, last, key)
+      else this.siftDown(at, last, key)
+    }
     if (size < this.keys.length / 4 && this.keys.length > FIRST_CAPACITY) {
       this.resize(this.keys.length / 2)
       this.items = this.items.slice() // pop() does not always give memory back
     }
   }
 
-  // protected from here on
-
-  /** Puts an item to a position that is free, or near. */
-  fill (at, item, key) {
-    const { keys, items } = this
-    const parent = (at - 1) >> 2
-    const isAbove = at > 0 && (key < keys[parent] || (key === keys[parent] && item.order < items[parent].order))
-    if (isAbove) this.siftUp(at, item, key)
-    else this.siftDown(at, item, key)
-  }
+  // private from here on
 
   siftUp (at, item, key) {
     const { items, keys } = this
@@ -108,4 +105,4 @@ class Heap {
   }
 }
 
-module.exports = { Heap, FIRST_CAPACITY }
+module.exports = { Heap }

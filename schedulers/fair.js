@@ -6,7 +6,7 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. A pick costs
 // O(running types + log types) however many jobs wait. The weakness is quickq's, too: who queues more gets more.
 
-const { Ranking } = require('../lib/ranking')
+const { Heap } = require('../lib/heap')
 const { readOptions, readLimit, readPositive, readFlag } = require('./options')
 
 const readers = {
@@ -43,9 +43,8 @@ class Fair {
     this.mayStall = true // with a hard share of 0
     this.waitingCount = 0
     this.runningTypesCount = 0
-    this.ranking = new Ranking() // of the types that wait, by the arrival of their oldest jobs
-    this.mayTakeSlot = ({ lane }) => this.isEligible(lane)
-    this.mayGoOn = ({ lane }) => this.isUnderShare(lane)
+    this.heap = new Heap() // of the types that wait, by the arrival of their oldest jobs
+    this.stack = []
     this.configure(options)
   }
 
@@ -64,12 +63,11 @@ class Fair {
 
   /** @returns {object | undefined} the lane whose oldest job is to start */
   next () {
-    const { ranking } = this
-    if (ranking.size === 0) return undefined
-    const { lane } = ranking.items[ranking.first()]
+    if (this.heap.size === 0) return undefined
+    const { lane } = this.heap.items[0]
     if (this.isEligible(lane)) return lane
     if (this.maxTypeShare === 0) return this.hard ? undefined : lane
-    return this.oldest(this.mayTakeSlot) ?? (this.hard ? this.oldest(this.mayGoOn) : lane)
+    return this.oldest(this.isEligible) ?? (this.hard ? this.oldest(this.isUnderShare) : lane)
   }
 
   started (lane) {
@@ -112,25 +110,55 @@ class Fair {
     const state = lane.state ?? (lane.state = new State(lane))
     state.headSeq = lane.headSeq
     if (lane.size === 0 || lane.isPaused) {
-      if (state.position !== -1) this.ranking.remove(state.position)
+      if (state.position !== -1) this.heap.remove(state.position)
     } else if (state.position === -1) {
-      this.ranking.insert(state, lane.headSeq)
+      this.heap.insert(state, lane.headSeq)
     } else {
-      this.ranking.update(state.position, lane.headSeq)
+      this.heap.update(state.position, lane.headSeq)
     }
   }
 
   /**
-   * Of the lanes that pass the test the one whose oldest job is oldest. Only running types fail, so no more lanes than run are looked at
-   * beside it; if maxScanLength is less than that, it says how many.
+   * Of the lanes that pass the test the one whose oldest job is oldest. Only running types fail, so no more lanes than
+   * run come before it, and the search goes down the heap only through them.
    */
   oldest (test) {
-    if (this.runningTypesCount < this.maxScanLength) return this.ranking.leastWhere(test)?.lane
-    let count = 0
-    for (const state of this.ranking.ascending()) {
-      if (test(state)) return state.lane
-      if (++count >= this.maxScanLength) return undefined
+    if (this.runningTypesCount >= this.maxScanLength) return this.oldestInScan(test)
+    const { stack } = this
+    const { keys, items, size } = this.heap
+    let best
+    let bestKey = Infinity
+    let depth = 0
+    for (let at = 0, end = 1; ;) {
+      for (; at < end; at++) {
+        if (keys[at] >= bestKey) continue
+        if (test.call(this, items[at].lane)) {
+          best = items[at].lane
+          bestKey = keys[at]
+        } else {
+          stack[depth++] = at
+        }
+      }
+      if (depth === 0) return best
+      at = 4 * stack[--depth] + 1
+      end = Math.min(at + 4, size)
     }
+  }
+
+  /** The same among the first maxScanLength lanes, visited in order: O(maxScanLength × log maxScanLength). */
+  oldestInScan (test) {
+    const { keys, items, size } = this.heap
+    const found = new Heap()
+    found.insert({ at: 0, position: -1 }, keys[0])
+    for (let count = 0; (count === 0 || count < this.maxScanLength) && found.size > 0; count++) {
+      const { at } = found.items[0]
+      found.remove(0)
+      if (test.call(this, items[at].lane)) return items[at].lane
+      for (let child = 4 * at + 1; child < Math.min(4 * at + 5, size); child++) {
+        found.insert({ at: child, position: -1 }, keys[child])
+      }
+    }
+    return undefined
   }
 }
 

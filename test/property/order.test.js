@@ -46,7 +46,7 @@ describe('the comparison with quickq', function () {
   class Types extends Fair {
     isEligible (lane) {
       const share = lane.running / this.concurrency
-      return share < this.maxTypeShare && share < 1 / this.ranking.size
+      return share < this.maxTypeShare && share < 1 / this.heap.size
     }
   }
   for (const [mistake, Wrong] of Object.entries({ 'counts of after the start': Later, 'shares by types': Types })) {
