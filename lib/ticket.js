@@ -170,7 +170,7 @@ class Desk {
 
   /** From now on the time of a job that runs is limited. */
   limit (ticket) {
-    if (!ticket.isSettled) this.deadlines.add(ticket, ticket.timeoutMs)
+    this.deadlines.add(ticket, ticket.timeoutMs)
   }
 
   // private from here on

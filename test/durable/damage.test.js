@@ -157,6 +157,15 @@ describe('damage', function () {
     }
   })
 
+  it('of a kind that is not known is not repaired', async () => {
+    const disk = new SimulatedDisk()
+    await (await openOn(disk)).close()
+    const { file } = at(disk, '0000000001.log')
+    file.bytes.writeUInt16LE(7, 10)
+    file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(0, 28)), 28)
+    await assert.rejects(openOn(disk, { repair: true }), { code: 'FAIRLANE_ERR_CORRUPT', offset: 10, message: /it is of something else/ })
+  })
+
   it('of records in a frame that is whole is damage too', async () => {
     for (const spoil of [bytes => { bytes[32 + 20] = 9 }, bytes => { bytes[32 + 8]++ }]) {
       const disk = new SimulatedDisk()
