@@ -36,11 +36,12 @@ class Reader {
 
   /**
    * The record at a place. Blocks for a read if it isn't in a window.
+   * @param {number} end where the segment ends: what a write that failed has left behind that must not be kept
    * @returns {Buffer} to be used at once: the next read writes over it, unless it is longer than WINDOW_BYTES
    */
-  record (segment, offset, length) {
+  record (segment, offset, length, end) {
     if (length > WINDOW_BYTES) return this.readAlone(segment, offset, length)
-    const window = this.find(segment, offset, length) ?? this.fill(segment, offset, length)
+    const window = this.find(segment, offset, length) ?? this.fill(segment, offset, length, end)
     const at = offset - window.start
     return window.bytes.subarray(at, at + length)
   }
@@ -71,11 +72,11 @@ class Reader {
     }
   }
 
-  fill (segment, offset, length) {
+  fill (segment, offset, length, end) {
     const window = this.windows.length < MAX_WINDOWS ? new Window() : this.windows.pop()
     this.windows.unshift(window)
     window.segment = 0 // if the read fails
-    const count = this.files.read(this.open(segment), window.bytes, 0, WINDOW_BYTES, offset)
+    const count = this.files.read(this.open(segment), window.bytes, 0, Math.min(WINDOW_BYTES, end - offset), offset)
     if (count < length) throw endOfFile()
     window.segment = segment
     window.start = offset

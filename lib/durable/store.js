@@ -199,7 +199,7 @@ class Store {
     const { segment, offset, length } = table
     let record
     try {
-      record = this.reader.record(segment, offset, length)
+      record = this.reader.record(segment, offset, length, log.segments.get(segment).bytes)
     } catch (err) {
       throw ioError(err)
     }

@@ -66,6 +66,18 @@ describe('when the file system fails', function () {
     await after.close()
   })
 
+  it('what a write that failed has left in the file is not read', async () => {
+    await queue.push(payload(1, 50))
+    const faults = ['short', systemError('EIO'), systemError('EIO')]
+    disk.fault = kind => kind === 'write' ? faults.shift() : undefined
+    const pushes = Promise.allSettled([2, 3, 4].map(number => queue.push(payload(number, 1500))))
+    assert.equal(faults.length, 1)
+    assert.deepEqual(await numbersIn(queue), [1])
+    for (const { reason } of await pushes) assert(failsWith('EIO')(reason))
+    for (const number of [5, 6, 7]) await queue.push(payload(number, 200 * number))
+    assert.deepEqual((await queue.pop(Infinity)).map(numberOf), [1, 5, 6, 7])
+  })
+
   it('close() rejects if the disk has not all of it, each time', async () => {
     const own = new SimulatedDisk()
     const ofOs = await openOn(own, { ack: 'os' })
