@@ -12,7 +12,7 @@ const systemClock = {
   clearTimeout: timer => stopTimer(timer)
 }
 
-module.exports = { now, defer: deferral(), rethrow, systemClock }
+module.exports = { now, defer: deferral(), rethrow, callSafely, systemClock }
 
 /** Milliseconds from an arbitrary start, with fractions; never goes back. */
 function now () {
@@ -22,6 +22,15 @@ function now () {
 /** Throws err outside of the caller's stack, so that it becomes an uncaught exception. */
 function rethrow (err) {
   queueMicrotask(() => { throw err })
+}
+
+/** Calls the caller's code; what it throws becomes an uncaught exception. */
+function callSafely (fn, ...args) {
+  try {
+    fn(...args)
+  } catch (err) {
+    rethrow(err)
+  }
 }
 
 /** @returns {(fn: () => void) => void} what calls fn in a later turn of the event loop */

@@ -12,7 +12,7 @@
 
 const { repeatUntil } = require('aflow')
 const QList = require('qlist')
-const { now, defer, rethrow } = require('./clock')
+const { now, defer, rethrow, callSafely } = require('./clock')
 const { asyncScope, isolatesEnterWith } = require('./context')
 const { failure, warn } = require('./errors')
 const { Pending, PENDING } = require('./pending')
@@ -601,14 +601,6 @@ function settle (err, result, how) {
 function tell (whenSettled, err, result) {
   if (typeof whenSettled === 'function') whenSettled(err, result)
   else whenSettled.settle(err, result)
-}
-
-function callSafely (fn) {
-  try {
-    fn()
-  } catch (err) {
-    rethrow(err)
-  }
 }
 
 module.exports = { Dispatch }

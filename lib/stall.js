@@ -7,7 +7,7 @@
 // down all promises of the process, before Node 24). So each add() that finds all slots taken begins the watch: in such a
 // deadlock the last one of those that wait has done so.
 
-const { rethrow } = require('./clock')
+const { callSafely } = require('./clock')
 const { warn } = require('./errors')
 
 const INSIDE_MS = 10000
@@ -42,11 +42,7 @@ class StallWatch {
     const { timer } = this
     if (timer === undefined) return
     this.timer = undefined
-    try {
-      this.clock.clearTimeout(timer)
-    } catch (err) {
-      rethrow(err)
-    }
+    callSafely(() => this.clock.clearTimeout(timer))
   }
 
   // private from here on

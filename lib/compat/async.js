@@ -9,7 +9,7 @@
 const QList = require('qlist')
 const fairlane = require('../../index')
 const { START_NOW } = require('../queue')
-const { rethrow } = require('../clock')
+const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')
 const { Priority } = require('./priority')
 
@@ -351,12 +351,4 @@ function withCallback (worker) {
 
 function isError (reason) {
   return reason instanceof Error || Boolean(reason?.message)
-}
-
-function callSafely (fn, ...args) {
-  try {
-    fn(...args)
-  } catch (err) {
-    rethrow(err)
-  }
 }

@@ -6,7 +6,7 @@
 
 const fairlane = require('../../index')
 const { START_NOW } = require('../queue')
-const { rethrow } = require('../clock')
+const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')
 
 const ABORT = Symbol('abort')
@@ -175,11 +175,7 @@ function makeQueue (settleBy, context, worker, concurrency) {
   }
 
   function emptied () {
-    try {
-      queue.empty()
-    } catch (err) {
-      rethrow(err)
-    }
+    callSafely(() => queue.empty())
   }
 }
 

@@ -404,10 +404,12 @@ class DurableQueue extends EventEmitter {
     this.#dead = new DeadLetters(this.#store)
     this.#retries = new Retries(this.#stage.deadlines, (seq, type) => this.#place(seq, type, true))
     const { crashed, expired } = this.#recover(survey)
-    defer(() => {
-      for (const event of crashed) this.#tellFailed(event)
-      for (const event of expired) this.#tell('cancelled', event)
-    })
+    if (crashed.length + expired.length > 0) {
+      defer(() => {
+        for (const event of crashed) this.#tellFailed(event)
+        for (const event of expired) this.#tell('cancelled', event)
+      })
+    }
     if (queue.signal !== undefined) this.#closeBy(queue.signal)
     return this
   }
@@ -455,8 +457,7 @@ class DurableQueue extends EventEmitter {
   #leftToWait (job) {
     if (this.#maxWaitMs === Infinity) return Infinity
     try {
-      const bytes = idOf(job) === undefined ? job.bytes : this.#records.read(idOf(job)).bytes
-      return Math.max(0, pushedAt(bytes) + this.#maxWaitMs - this.#now())
+      return Math.max(0, pushedAt(this.#records.bytesOf(job)) + this.#maxWaitMs - this.#now())
     } catch {
       return this.#maxWaitMs // that it can not be read now is no reason not to open the queue
     }

@@ -102,7 +102,6 @@ class Log {
     this.isTurnDue = false
     this.turns = new Turns()
     this.held = [] // written, with ack 'os', and acknowledged in their turn, or when the event loop turns
-    this.isEarly = false // groups are being written before their turn
     this.isLetGoDue = false
     this.letGo = this.letGo.bind(this)
     this.buffers = new Buffers()
@@ -175,9 +174,7 @@ class Log {
    */
   writeEarly () {
     this.seal()
-    this.isEarly = true
-    while (this.sealed.length > 0 && this.isNext() && this.writeFirst());
-    this.isEarly = false
+    while (this.sealed.length > 0 && this.isNext() && this.writeFirst(true));
   }
 
   fits (group, length) {
@@ -239,12 +236,12 @@ class Log {
   }
 
   /** Writes the first sealed group. @returns {boolean} false if that failed */
-  writeFirst () {
+  writeFirst (isEarly = false) {
     const group = this.sealed[0]
     try {
       this.writeAll(this.fd, group.buffer, group.length, group.start)
     } catch (err) {
-      if (this.isEarly) return false
+      if (isEarly) return false
       if (this.reserve.giveUp(err)) return this.writeFirst()
       this.takeBack(err)
       return false
@@ -257,15 +254,16 @@ class Log {
     if (!isBarrier) this.buffers.giveBack(group.buffer)
     group.buffer = undefined
     if (this.waitsForDisk || isBarrier) this.written.push(group)
+    else if (isEarly) this.held.push(group)
     else this.acknowledge(group)
     return true
   }
 
   /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
   acknowledge (group) {
-    if (!this.isEarly && this.held.length === 0 && !this.turns.isDue()) return this.settle(group)
+    if (this.held.length === 0 && !this.turns.isDue()) return this.settle(group)
     this.held.push(group)
-    if (!this.isEarly) this.letGoLater()
+    this.letGoLater()
   }
 
   acknowledgeEarly () {

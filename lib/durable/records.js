@@ -66,8 +66,7 @@ class Records {
     }
   }
 
-  // private from here on
-
+  /** The encoded payload of a job: nobody else's. @param {number | object} job what stands in the queue for it */
   bytesOf (job) {
     const id = idOf(job)
     if (id === undefined) return job.bytes

@@ -4,7 +4,7 @@
 // sync: that is cut off. Anything else that isn't whole is damage, and said: the files are not changed then.
 
 const { join } = require('node:path')
-const { rethrow } = require('../clock')
+const { callSafely } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { createSegment } = require('./log')
 const { Table } = require('./table')
@@ -31,7 +31,7 @@ async function recover (files, folder, { repair = false, kind, onProgress, obser
   for (const [i, id] of ids.entries()) {
     recovery.readSegment(id, sizes[i], i === ids.length - 1)
     bytes += sizes[i]
-    if (onProgress !== undefined) tell(onProgress, { bytes, totalBytes })
+    if (onProgress !== undefined) callSafely(onProgress, { bytes, totalBytes })
     await new Promise(setImmediate)
   }
   return recovery.finish()
@@ -331,15 +331,6 @@ class Recovery {
   damage (file, offset, bytes, what) {
     if (!this.repair) throw corrupt(this.folder, file, offset, what)
     this.dropped.push({ file, offset, bytes, what })
-  }
-}
-
-/** What the caller's function throws is no reason not to open a log. */
-function tell (onProgress, progress) {
-  try {
-    onProgress(progress)
-  } catch (err) {
-    rethrow(err)
   }
 }
 
