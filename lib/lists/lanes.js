@@ -46,9 +46,10 @@ class Start {
   }
 }
 
-/** The waiting jobs of one type, and counts. Schedulers see the first six fields, and own `state`. */
+/** The waiting jobs of one type, and counts. Schedulers see `type` to `isPaused`, and own `state`. */
 class Lane {
   constructor (type, owner, isShared) {
+    this.lane = this // as in Start; no copy has it
     this.type = type
     this.isShared = isShared // by types that overflowed; `type` is a name made up
     this.size = 0
@@ -208,7 +209,7 @@ class Lanes extends Scheduled {
     this.maxTypes = maxTypes
     this.limitedTypes = maxWaitingPerType.byType
     this.overflow = maxTypes === Infinity ? [] : new Array(Math.min(Math.ceil(maxTypes / 8), MOST_OVERFLOW_LANES)).fill(undefined)
-    this.resting = new QList()
+    this.resting = undefined // if there are any, a QList of the empty, idle lanes that the scheduler would not forget
     this.typesCount = 0 // lanes with a job waiting or running
     this.pausedCount = 0 // of jobs that wait in paused lanes
   }
@@ -262,7 +263,7 @@ class Lanes extends Scheduled {
 
   /** A job that take() gave out has ended. hasFailed is undefined if it had been counted before. */
   ended (origin, hasFailed) {
-    const lane = laneOf(origin)
+    const { lane } = origin
     if (hasFailed) lane.failed++
     else if (hasFailed === false) lane.done++
     else lane.heldCount--
@@ -275,17 +276,17 @@ class Lanes extends Scheduled {
       this.countLane(lane)
       this.rest(lane)
     }
-    if (!this.resting.isEmpty()) this.forgetResting()
+    if (this.resting !== undefined) this.forgetResting()
   }
 
   /** It was settled a second time. */
   misused (origin) {
-    laneOf(origin).misuse++
+    origin.lane.misuse++
   }
 
   /** It was settled while its runner goes on. */
   interrupted (origin, hasFailed) {
-    const lane = laneOf(origin)
+    const { lane } = origin
     lane[hasFailed ? 'failed' : 'cancelled']++
     lane.heldCount++
     if (lane !== origin) origin.isHeld = true
@@ -293,7 +294,7 @@ class Lanes extends Scheduled {
 
   /** Its runner goes on without its slot (1), or has come to its end so (-1). */
   overran (origin, change) {
-    laneOf(origin).overrun += change
+    origin.lane.overrun += change
   }
 
   /** As forEach, for the jobs of one type. O(jobs in its lane). */
@@ -331,7 +332,7 @@ class Lanes extends Scheduled {
     if (this.scanCount === 0) lane.compactIfSparse()
     if (!lane.isPaused) this.tellRemoved(lane)
     this.rest(lane)
-    if (!this.resting.isEmpty()) this.forgetResting()
+    if (this.resting !== undefined) this.forgetResting()
   }
 
   /** The jobs of a type stay, running ones finish, and its pushes wait, until resumeType(). O(jobs in its lane). */
@@ -443,16 +444,20 @@ class Lanes extends Scheduled {
     let lane
     try {
       lane = this.scheduler.next(this.now)
+      if (this.isStartable(lane)) return lane
     } catch (err) {
       this.blameThrow('next', err)
       return this.oldest()
     }
-    if (lane instanceof Lane && lane.owner === this && lane.size > 0 && !lane.isPaused) return lane
     if (lane !== undefined) {
       this.blame('next() returned what is no lane of this queue with a waiting job, or a paused one')
       return this.oldest()
     }
     return this.stall(this.size - this.pausedCount) ? this.oldest() : undefined
+  }
+
+  isStartable (lane) {
+    return lane?.owner === this && lane.lane === lane && lane.size > 0 && !lane.isPaused
   }
 
   /** The lane of the oldest job that is not paused. */
@@ -594,7 +599,7 @@ class Lanes extends Scheduled {
     if (this.scanCount === 0) for (const lane of distinct) lane.compactIfSparse()
     for (const lane of losers) if (!lane.isPaused) this.tellRemoved(lane)
     for (const lane of distinct) this.rest(lane)
-    if (!this.resting.isEmpty()) this.forgetResting()
+    if (this.resting !== undefined) this.forgetResting()
     return removed
   }
 
@@ -645,6 +650,7 @@ class Lanes extends Scheduled {
       this.forget(lane)
     } else {
       lane.isResting = true
+      this.resting ??= new QList()
       this.resting.push(lane)
     }
   }
@@ -658,7 +664,7 @@ class Lanes extends Scheduled {
       lane.isResting = false
       this.rest(lane)
     }
-    if (resting.isEmpty()) this.resting = new QList()
+    if (this.resting?.isEmpty()) this.resting = undefined
   }
 
   mayForget (lane) {
@@ -700,10 +706,6 @@ function tellPlace (ticket, block, at) {
 function countIn (lane, type, payload) {
   lane.typeCounts.set(type, (lane.typeCounts.get(type) ?? 0) + 1)
   return new Foreign(type, payload)
-}
-
-function laneOf (origin) {
-  return origin instanceof Start ? origin.lane : origin
 }
 
 function forgetStart (lane, start) {

@@ -33,6 +33,8 @@ const WRONG_LANES = {
   'a string': 'a',
   'what looks like a lane': { type: 'a', isShared: false, size: 1, running: 0, headSeq: 0, isPaused: false },
   'a copy': lane => ({ ...lane }),
+  'a proxy': lane => new Proxy(lane, {}),
+  'what throws when it is looked at': new Proxy({}, { get () { throw new Error('boom') } }),
   'an empty lane': (lane, empty) => empty,
   'a lane of another queue': () => foreignLane()
 }
