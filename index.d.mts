@@ -12,7 +12,7 @@ export type FairlaneError = fairlane.FairlaneError
 
 export type {
   AddOptions,
-  AnyRunner,
+  AsyncRunner,
   CallQueue,
   Callback,
   Clock,

@@ -84,13 +84,13 @@ declare namespace fairlane {
   }
 
   /**
-   * Runs one job. It settles the job by `done`, by a synchronous throw, or by returning a promise or thenable:
-   * the first of these wins.
+   * Runs one job. It settles the job by `done`, by a synchronous throw, or by returning a promise or thenable: the first of
+   * these wins. What else it returns means nothing.
    */
-  type Runner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => PromiseLike<R>
+  type Runner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => unknown
 
-  /** A runner that calls `done`, and whose return value, unless a thenable, means nothing. */
-  type AnyRunner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => unknown
+  /** A runner that returns a promise, from which the type of the results is known. */
+  type AsyncRunner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => PromiseLike<R>
 
   /** A runner for `settleBy: 'promise'`: it gets no `done`, and a plain return value is the result. */
   type PromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: JobContext) => R | PromiseLike<R>
@@ -497,15 +497,15 @@ declare namespace fairlane {
 
   interface CallQueue {
     <P, R>(runner: PromiseRunner<P, R>, options: PromiseOptions): Queue<P, Awaited<R>>
-    <P, R>(runner: Runner<P, R>, options?: EitherOptions | number | string): Queue<P, R>
-    <P, R>(runner: AnyRunner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
+    <P, R>(runner: AsyncRunner<P, R>, options?: EitherOptions | number | string): Queue<P, R>
+    <P, R>(runner: Runner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
   }
 
   interface NewQueue {
     readonly prototype: Queue
     new <P, R>(runner: PromiseRunner<P, R>, options: PromiseOptions): Queue<P, Awaited<R>>
-    new <P, R>(runner: Runner<P, R>, options?: EitherOptions | number | string): Queue<P, R>
-    new <P, R>(runner: AnyRunner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
+    new <P, R>(runner: AsyncRunner<P, R>, options?: EitherOptions | number | string): Queue<P, R>
+    new <P, R>(runner: Runner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
   }
 
   /** The class of all queues; it can be called with `new` only. */

@@ -253,10 +253,15 @@ class Dispatch {
   /** Jobs were taken out of the list. From here on nothing can settle those that have extras but tellCancelled(). */
   countCancelled (removed) {
     this.cancelled += removed.size
+    const tickets = []
     removed.forEach((payload, whenSettled, generation) => {
       if (this.isFlushing) this.countDown(generation)
-      if (typeof whenSettled === 'object') whenSettled.leave()
+      if (typeof whenSettled !== 'object') return
+      whenSettled.retire()
+      tickets.push(whenSettled)
     })
+    // not before all have retired: the clock and signals are the caller's, and may end other jobs
+    for (const ticket of tickets) ticket.leave()
   }
 
   tellCancelled (removed, makeError) {
@@ -278,9 +283,10 @@ class Dispatch {
     if (job === undefined) {
       this.cancelled++
       if (this.isFlushing) this.countDown(ticket.generation)
-      ticket.leave()
+      ticket.retire()
       end.whenSettled = ticket
       this.list.drop(ticket)
+      ticket.leave()
       return true
     }
     if (job.state === PENDING) {
@@ -299,7 +305,7 @@ class Dispatch {
     end.whenSettled = hasFailed ? whenSettled : own
     if (typeof own === 'object') {
       end.ticket = own
-      own.leave()
+      own.retire()
     }
     if (hasFailed) this.failed++
     else this.cancelled++
@@ -317,6 +323,7 @@ class Dispatch {
       job.state = OVERDUE
       this.heldCount++
     }
+    if (end.ticket !== undefined) end.ticket.leave()
     return end
   }
 

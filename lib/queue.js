@@ -91,6 +91,7 @@ class Queue extends Emitter {
   #lastConcurrency
   #closing = undefined
   #stopListening = undefined // to the option `signal`
+  #whenConfigured = undefined // kept for the scheduler, which refers to it weakly
   #keepsContext
   #isGuarded // jobs may be refused, or all need tickets: push has more to do than to put them into the list
 
@@ -136,10 +137,11 @@ class Queue extends Emitter {
     this.#isGuarded = this.#admission.isLimited || this.#desk.servesAll
     if (this.#scheduler !== null) {
       if (read.schedulerOptions === undefined) this.#list.configure({ concurrency: read.concurrency })
-      afterConfigure(this.#scheduler, () => {
+      this.#whenConfigured = () => {
         this.#list.configured()
         this.#dispatch.wake()
-      })
+      }
+      afterConfigure(this.#scheduler, this.#whenConfigured)
     }
     if (read.signal !== undefined) this.#closeBy(read.signal)
   }
@@ -263,10 +265,10 @@ class Queue extends Emitter {
   add (payload, options) {
     const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
     const name = this.#readTypeOption(extras.type, 'add')
-    this.#stallWatch.added()
     let settle
     const promise = new Promise(resolve => { settle = resolve })
     this.#put(name, payload, callbackOf(settle), extras.unshift, extras)
+    this.#stallWatch.added()
     return promise
   }
 
@@ -616,21 +618,22 @@ function makeList (scheduler, options, makeContext) {
   return isLaneScheduler(scheduler) ? new Lanes(scheduler, options, makeContext) : new Window(scheduler, makeContext)
 }
 
-// scheduler → what its newest queue does after configure()
+// scheduler → weak references to what its queues do after configure(); each queue keeps its own
 const listeners = new WeakMap()
 
 /**
- * Calls listener each time after the scheduler's own configure(), whoever calls that. On an object that can not be changed it is not
- * called: then resume() makes the queue ask again.
+ * Calls listener, while somebody else keeps it, each time after the scheduler's own configure(), whoever calls that. On an object that
+ * can not be changed it is not called: then resume() makes the queue ask again.
  */
 function afterConfigure (scheduler, listener) {
   const { configure } = scheduler
   const isKnown = listeners.has(scheduler)
-  listeners.set(scheduler, listener)
+  const alive = (listeners.get(scheduler) ?? []).filter(known => known.deref() !== undefined)
+  listeners.set(scheduler, [...alive, new WeakRef(listener)])
   if (isKnown || typeof configure !== 'function') return
   const value = function (options) {
     const returned = configure.call(this, options)
-    listeners.get(scheduler)()
+    for (const known of listeners.get(scheduler)) known.deref()?.()
     return returned
   }
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })

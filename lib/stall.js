@@ -29,10 +29,10 @@ class StallWatch {
     this.look = this.look.bind(this)
   }
 
-  /** A job was added for which somebody may wait. */
+  /** A job was added, or refused, for which somebody may wait. */
   added () {
-    const { isBusy, running, concurrency } = this.dispatch
-    if (running < concurrency || concurrency < 0 || this.timer !== undefined || this.hasWarned) return
+    const { isBusy, running, concurrency, list } = this.dispatch
+    if (running < concurrency || concurrency < 0 || list.size === 0 || this.timer !== undefined || this.hasWarned) return
     this.limitMs = isBusy ? INSIDE_MS : ANYWHERE_MS
     this.begin()
   }

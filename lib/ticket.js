@@ -3,7 +3,7 @@
 // The extras of a job that has any: a signal, limits of time, the AsyncLocalStorage context of its push, a signal for its
 // runner. A ticket stands in the list where a plain job has its callback, so plain jobs know nothing of it.
 //
-//   made ──▶ waiting ──run()──▶ running ──▶ settled        leave(): nothing can end it any more
+//   made ──▶ waiting ──run()──▶ running ──▶ settled        retire(): nothing can end it any more
 //               └──────────────────────────────▲
 
 const { asyncScope, JobContext } = require('./context')
@@ -47,11 +47,15 @@ class Ticket {
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
   }
 
-  /** From here on neither signal nor time can end the job. */
-  leave () {
-    if (this.isSettled) return
+  /** From here on neither signal nor time can end the job. Calls nobody. */
+  retire () {
     this.isSettled = true
     this.job = undefined
+  }
+
+  /** Retires, and lets go of the clock and the signal, which are the caller's. */
+  leave () {
+    this.retire()
     this.desk.deadlines.remove(this)
     if (this.signal !== undefined) this.desk.signals.remove(this.signal, this)
   }
@@ -114,6 +118,8 @@ class Stub {
     return ticket.run(job, runner, payload, done, context)
   }
 
+  retire () {}
+
   leave () {
     this.lane = this.block = undefined
   }
@@ -159,7 +165,8 @@ class Desk {
    */
   watch (ticket, { signal, maxWaitMs = this.maxWaitMs }) {
     try {
-      if (!ticket.isSettled) this.deadlines.add(ticket, maxWaitMs) // a scheduler may have cancelled it
+      // told of the job, a scheduler may have cancelled it, or ended another one so that this one runs
+      if (!ticket.isSettled && ticket.job === undefined) this.deadlines.add(ticket, maxWaitMs)
       if (signal === undefined || ticket.isSettled) return
       this.signals.add(signal, ticket)
       if (signal.aborted) queueMicrotask(() => this.abort(signal, [ticket])) // inside the clock

@@ -606,6 +606,8 @@ class Lanes extends Scheduled {
   /** Takes out a job, but for telling the scheduler. @returns its payload */
   takeOut (lane, block, at) {
     const payload = lane.isShared ? countOut(lane, block[at]) : block[at]
+    const whenSettled = block[at + 1]
+    if (typeof whenSettled === 'object') whenSettled.retire()
     lane.removeAt(block, at)
     lane.cancelled++
     this.size--
@@ -645,8 +647,10 @@ class Lanes extends Scheduled {
 
   /** Forgets the lane if it is empty and idle, or keeps it until the scheduler lets it go. */
   rest (lane) {
-    if (lane.size + lane.running > 0 || lane.isPaused || lane.isResting || lane.owner !== this) return
-    if (this.mayForget(lane)) {
+    if (!this.isIdle(lane)) return
+    const mayForget = this.mayForget(lane)
+    if (!this.isIdle(lane)) return // the scheduler has pushed
+    if (mayForget) {
       this.forget(lane)
     } else {
       lane.isResting = true
@@ -665,6 +669,10 @@ class Lanes extends Scheduled {
       this.rest(lane)
     }
     if (this.resting?.isEmpty()) this.resting = undefined
+  }
+
+  isIdle (lane) {
+    return lane.size + lane.running === 0 && !lane.isPaused && !lane.isResting && lane.owner === this
   }
 
   mayForget (lane) {

@@ -264,6 +264,8 @@ class Window extends Scheduled {
   /** Takes out a job, but for telling the scheduler. @returns its type */
   takeOut (at) {
     const record = this.records.peekAt(at)
+    const whenSettled = this.settlers.peekAt(at)
+    if (typeof whenSettled === 'object') whenSettled.retire()
     this.removeAt(at)
     record.cancelled++
     this.forgetIfIdle(record)

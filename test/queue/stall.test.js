@@ -185,6 +185,17 @@ describe('the warning about jobs that wait for jobs of their own queue', functio
     gate.release()
   })
 
+  it('costs no timer where a queue that has closed, and where nothing waits, refuses a job', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { concurrency: 1, clock })
+    queue.push(1)
+    await gate.until(1)
+    await queue.close({ drain: false })
+    await assert.rejects(queue.add(2), { code: 'FAIRLANE_ERR_CLOSED' })
+    assert.equal(clock.timerCount, 0)
+    gate.release()
+  })
+
   it('keeps no process alive', async function () {
     const { code, stdout } = await node(['--eval', `
       const queue = require('fairlane')(async n => { if (n === 0) await queue.add(1) }, 1)

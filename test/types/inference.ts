@@ -65,3 +65,9 @@ ticks.push(undefined)
 // With new, and from the class.
 const constructed: fairlane.Queue<Job, number> = new fairlane(async (job: Job) => 1)
 const ofClass: fairlane.Queue<Job, number> = new fairlane.Queue(async (job: Job) => 1, { concurrency: '2' })
+
+// the exported types of runners take what runners are
+const calling: fairlane.Runner<string, number> = (text, done) => { done(null, text.length) }
+const promising: fairlane.Runner<string, number> = async (text) => text.length
+const awaited: fairlane.AsyncRunner<string, number> = async (text) => text.length
+const fromNamed: fairlane.Queue<string, number>[] = [fairlane(calling), fairlane(promising), fairlane(awaited)]

@@ -1,0 +1,94 @@
+'use strict'
+
+// Schedulers whose methods call back into the queue that calls them: no job, no count and no settlement is lost by that.
+
+const assert = require('node:assert/strict')
+const fairlane = require('../..')
+const gates = require('../support/gates')
+const { checkInvariants, fakeClock } = require('../../lib/testing')
+const { turn } = require('../support/turns')
+
+/** A scheduler of lanes that takes the first lane with a job. */
+function firstLane (methods) {
+  const lanes = new Set()
+  return {
+    queued (lane) { lanes.add(lane) },
+    next: () => [...lanes].find(({ size }) => size > 0),
+    started () {},
+    ended () {},
+    ...methods
+  }
+}
+
+function firstWaiting (methods) {
+  return { waiting () {}, start () {}, done () {}, select: () => 0, ...methods }
+}
+
+describe('a scheduler that calls back', function () {
+  for (const [kind, make] of [['lane', firstLane], ['window', firstWaiting]]) {
+    it(`into the queue from removed(), by aborting jobs that are being removed: ${kind} scheduler`, async function () {
+      const controller = new AbortController()
+      const queue = fairlane((payload, done) => done(null, payload), { scheduler: make({ removed: () => controller.abort() }) })
+      const outcome = promise => assert.rejects(promise, { code: 'FAIRLANE_ERR_CLEARED' })
+      const removed = ['x', 'y'].map(payload => outcome(queue.add(payload, { type: 'a', signal: controller.signal })))
+      const kept = queue.add('z', { type: 'a' })
+      assert.equal(queue.remove(({ payload }) => payload !== 'z'), 2)
+      checkInvariants(queue)
+      await Promise.all(removed)
+      assert.equal(await kept, 'z')
+      assert.deepEqual([queue.stats().cancelled, queue.stats().done], [2, 1])
+      assert.equal(await queue.close(), 0)
+    })
+  }
+
+  it('into the queue from forget(), by pushing a job of that type', async function () {
+    let queue = null
+    let count = 0
+    const told = []
+    const forget = () => {
+      if (count++ === 0) queue.pushType('a', 'second', () => told.push('second'))
+      return true
+    }
+    queue = fairlane((payload, done) => done(), { scheduler: firstLane({ forget }) })
+    queue.pushType('a', 'first', () => told.push('first'))
+    await queue.onIdle()
+    assert.deepEqual(told, ['first', 'second'])
+    checkInvariants(queue)
+  })
+
+  it('from queued(), by ending another job so that the new one starts: only its time to run is limited then', async function () {
+    const clock = fakeClock()
+    const gate = gates()
+    const queued = ({ type }) => { if (type === 'b') gate.release() }
+    const scheduler = firstLane()
+    const add = scheduler.queued
+    scheduler.queued = lane => { add(lane); queued(lane) }
+    const queue = fairlane(gate.runner, { concurrency: 1, clock, scheduler })
+    queue.pushType('a', 1)
+    await gate.until(1)
+    const added = queue.add(2, { type: 'b', maxWaitMs: 10, timeoutMs: 1000 })
+    await gate.until(2)
+    checkInvariants(queue)
+    clock.advance(999)
+    await turn()
+    assert.deepEqual([queue.running, queue.stats().failed], [1, 0])
+    clock.advance(1)
+    await assert.rejects(added, { code: 'FAIRLANE_ERR_TIMEOUT' })
+    gate.release()
+    assert.equal(clock.timerCount, 0)
+  })
+})
+
+describe('a scheduler of two queues', function () {
+  it('wakes both when it is configured', async function () {
+    let isOpen = false
+    const scheduler = firstWaiting({ mayStall: true, select: () => isOpen ? 0 : -1, configure (options) { isOpen = options.isOpen } })
+    const queues = [1, 2].map(() => fairlane((payload, done) => done(), { scheduler }))
+    for (const queue of queues) queue.pushType('a', 1)
+    await turn()
+    assert.deepEqual(queues.map(({ waiting }) => waiting), [1, 1])
+    scheduler.configure({ isOpen: true })
+    await Promise.all(queues.map(queue => queue.onIdle()))
+    assert.deepEqual(queues.map(queue => queue.stats().done), [1, 1])
+  })
+})
