@@ -260,7 +260,8 @@ class Dispatch {
       whenSettled.retire()
       tickets.push(whenSettled)
     })
-    // not before all have retired: the clock and signals are the caller's, and may end other jobs
+    // not before all is counted: schedulers, the clock and signals are the caller's, and may do anything
+    this.list.tellRemovals()
     for (const ticket of tickets) ticket.leave()
   }
 
@@ -275,7 +276,7 @@ class Dispatch {
   settleTicket (end) {
     const { ticket } = end
     const { job } = ticket
-    if (ticket.isSettled) return false
+    if (ticket.isRetired) return false
     if (job === undefined && ticket.isTaken) {
       this.postponed ??= end // it is the next to start
       return false

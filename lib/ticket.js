@@ -3,8 +3,8 @@
 // The extras of a job that has any: a signal, limits of time, the AsyncLocalStorage context of its push, a signal for its
 // runner. A ticket stands in the list where a plain job has its callback, so plain jobs know nothing of it.
 //
-//   made ──▶ waiting ──run()──▶ running ──▶ settled        retire(): nothing can end it any more
-//               └──────────────────────────────▲
+//   made ──▶ waiting ──run()──▶ running ──retire()──▶ ──leave()──▶ settled
+//               └────────────────────────────────▲
 
 const { asyncScope, JobContext } = require('./context')
 const { FairlaneError } = require('./errors')
@@ -14,13 +14,13 @@ const { Signals } = require('./signals')
 
 /** The extras of one job. */
 class Ticket {
-  constructor (desk, callback, signal, timeoutMs, scope, generation) {
+  constructor (desk, callback, signal, timeoutMs, scope) {
     this.desk = desk
     this.callback = callback
     this.signal = signal
     this.timeoutMs = timeoutMs
     this.scope = scope
-    this.generation = generation
+    this.isRetired = false
     this.isSettled = false
     this.isTaken = false // by a scheduler that is being told so: it neither waits nor runs
     this.job = undefined // in dispatch, once it runs
@@ -28,6 +28,7 @@ class Ticket {
     this.abortReason = undefined
     this.position = -1 // in the heap of deadlines
     this.order = 0
+    this.generation = 0 // which the list gave it
     this.lane = undefined // where it waits, as the list wants to know it
     this.block = undefined
     this.at = 0
@@ -47,15 +48,17 @@ class Ticket {
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
   }
 
-  /** From here on neither signal nor time can end the job. Calls nobody. */
+  /** From here on neither signal nor time can end the job. */
   retire () {
-    this.isSettled = true
+    this.isRetired = true
     this.job = undefined
   }
 
-  /** Retires, and lets go of the clock and the signal, which are the caller's. */
+  /** Retires, and lets go of the clock and the signal: they are the caller's, and may do anything. */
   leave () {
+    if (this.isSettled) return
     this.retire()
+    this.isSettled = true
     this.desk.deadlines.remove(this)
     if (this.signal !== undefined) this.desk.signals.remove(this.signal, this)
   }
@@ -107,7 +110,8 @@ class Stub {
   constructor (desk, whenSettled) {
     this.desk = desk
     this.whenSettled = whenSettled
-    this.lane = this.block = undefined // tickets are told where they are; this one is in many places
+    this.generation = 0 // tickets are told this and where they are; this one is in many places
+    this.lane = this.block = undefined
     this.at = 0
   }
 
@@ -156,7 +160,7 @@ class Desk {
    */
   issue (callback, { signal, timeoutMs = this.timeoutMs }) {
     const scope = this.keepsContext ? asyncScope() : undefined
-    return new Ticket(this, callback, signal, timeoutMs, scope, this.dispatch.generation)
+    return new Ticket(this, callback, signal, timeoutMs, scope)
   }
 
   /**
@@ -166,8 +170,8 @@ class Desk {
   watch (ticket, { signal, maxWaitMs = this.maxWaitMs }) {
     try {
       // told of the job, a scheduler may have cancelled it, or ended another one so that this one runs
-      if (!ticket.isSettled && ticket.job === undefined) this.deadlines.add(ticket, maxWaitMs)
-      if (signal === undefined || ticket.isSettled) return
+      if (!ticket.isRetired && ticket.job === undefined) this.deadlines.add(ticket, maxWaitMs)
+      if (signal === undefined || ticket.isRetired) return
       this.signals.add(signal, ticket)
       if (signal.aborted) queueMicrotask(() => this.abort(signal, [ticket])) // inside the clock
     } catch (err) {

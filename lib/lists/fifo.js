@@ -69,12 +69,14 @@ class Fifo {
   /** As push and unshift, for a job with extras: its ticket is told where it is, so that drop() finds it. */
   pushTicket (type, payload, ticket) {
     this.push(type, payload, ticket)
+    ticket.generation = this.newestGeneration
     ticket.block = this.tail
     ticket.at = this.tailAt - 2
   }
 
   unshiftTicket (type, payload, ticket) {
     this.unshift(type, payload, ticket)
+    ticket.generation = this.newestGeneration
     ticket.block = this.head
     ticket.at = this.headAt
   }
@@ -110,6 +112,9 @@ class Fifo {
     }
     return false
   }
+
+  /** To be called when the jobs that remove(), removeAll() and removeType() gave have been counted: the scheduler is told of them. */
+  tellRemovals () {}
 
   /** What becomes of a job that take() gave out is of no interest here, nor is time. */
   misused () {}

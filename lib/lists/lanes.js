@@ -63,6 +63,7 @@ class Lane {
     this.typeCounts = isShared ? new Map() : undefined // how many jobs of each type wait
     this.typeStarts = isShared ? new Map() : undefined // the Starts of those that run, by type
     this.isInUse = false // a job waits or runs, and it is counted in typesCount
+    this.isOpening = false // jobs are being moved here: whatever becomes of these, it stays
     this.isResting = false // among the lanes that the scheduler would not forget when they went idle
     this.done = 0
     this.failed = 0
@@ -202,7 +203,6 @@ class Lanes extends Scheduled {
     this.clock = clock
     this.needsClock = Boolean(scheduler.needsClock)
     this.knowsNames = typeof scheduler.isNamed === 'function'
-    this.tellsRemoved = typeof scheduler.removed === 'function'
     this.asksForget = typeof scheduler.forget === 'function'
     this.now = this.needsClock ? round(clock.now()) : 0
     this.lanes = new Map() // by type
@@ -326,6 +326,13 @@ class Lanes extends Scheduled {
     return this.removeFrom([...this.all()], test)
   }
 
+  tellRemovals () {
+    const lanes = this.removals.splice(0)
+    for (const lane of lanes) if (!lane.isPaused) this.tellRemoved(lane)
+    for (const lane of new Set(lanes)) this.rest(lane)
+    if (this.resting !== undefined) this.forgetResting()
+  }
+
   /** Takes out the job of a ticket. O(1) amortised, and what the scheduler takes. */
   drop ({ lane, block, at }) {
     this.takeOut(lane, block, at)
@@ -366,7 +373,7 @@ class Lanes extends Scheduled {
     for (const shared of this.overflow) {
       if (shared === undefined) continue
       for (const type of [...shared.typeCounts.keys(), ...shared.typeStarts.keys()]) {
-        if (!this.lanes.has(type) && this.isNamed(type)) this.openOwn(type)
+        if (!this.lanes.has(type) && this.isNamed(type)) this.rest(this.openOwn(type))
       }
     }
   }
@@ -400,7 +407,10 @@ class Lanes extends Scheduled {
 
   /** A job was put into the lane. */
   accept (lane, whenSettled) {
-    if (typeof whenSettled === 'object') whenSettled.lane = lane
+    if (typeof whenSettled === 'object') {
+      whenSettled.lane = lane
+      whenSettled.generation = this.newestGeneration
+    }
     this.size++
     if (!lane.isInUse) this.countLane(lane)
     if (lane.isPaused) this.pausedCount++
@@ -502,12 +512,14 @@ class Lanes extends Scheduled {
     this.lanes.set(type, lane)
     const shared = this.overflow[this.overflowOf(type)]
     if (shared === undefined) return lane
+    lane.isOpening = true
+    if (shared.typeCounts.has(type)) this.move(shared, lane)
     const starts = shared.typeStarts.get(type)
     if (starts !== undefined) this.adopt(shared, lane, starts)
-    if (shared.typeCounts.has(type)) this.move(shared, lane)
     this.countLane(lane)
     this.countLane(shared)
     this.rest(shared)
+    lane.isOpening = false
     return lane
   }
 
@@ -527,25 +539,28 @@ class Lanes extends Scheduled {
   }
 
   /**
-   * Counts the running jobs of a type, which came from a lane that it shared, as those of its own: to the scheduler they end
-   * here and start there, now. So a cap holds for all of them.
+   * Counts the running jobs of a type, which came from a lane that it shared, as those of its own: to the scheduler each one is queued
+   * here, starts here, now, and ends there. So a cap holds for all of them.
    */
   adopt (shared, lane, starts) {
-    shared.typeStarts.delete(lane.type)
-    for (const start of starts) {
-      shared.running--
-      this.tellEnded(shared, start.startedAt)
+    for (const start of [...starts]) {
+      this.tellQueued(lane)
+      if (!starts.has(start)) { // the scheduler had it end
+        this.tellRemoved(lane)
+        continue
+      }
+      const { startedAt } = start
+      forgetStart(shared, start)
       start.lane = lane
       start.startedAt = this.now
+      shared.running--
+      lane.running++
       if (start.isHeld) {
         shared.heldCount--
         lane.heldCount++
       }
-      lane.size++
-      this.tellQueued(lane)
-      lane.size--
-      lane.running++
       this.tellStarted(lane)
+      this.tellEnded(shared, startedAt)
     }
   }
 
@@ -587,27 +602,22 @@ class Lanes extends Scheduled {
   removeFrom (lanes, test) {
     const found = this.search(lanes, test)
     const removed = new Fifo()
-    const losers = [] // a lane for each job
+    const losers = new Set()
     for (const { lane, block, at, number } of found) {
       // test may have removed it
       if (block[at + 2] !== number || block[at + 1] === REMOVED) continue
       const whenSettled = block[at + 1]
       removed.pushOf(this.generationOf(number), this.takeOut(lane, block, at), whenSettled)
-      losers.push(lane)
+      losers.add(lane)
+      this.removals.push(lane)
     }
-    const distinct = new Set(losers)
-    if (this.scanCount === 0) for (const lane of distinct) lane.compactIfSparse()
-    for (const lane of losers) if (!lane.isPaused) this.tellRemoved(lane)
-    for (const lane of distinct) this.rest(lane)
-    if (this.resting !== undefined) this.forgetResting()
+    if (this.scanCount === 0) for (const lane of losers) lane.compactIfSparse()
     return removed
   }
 
   /** Takes out a job, but for telling the scheduler. @returns its payload */
   takeOut (lane, block, at) {
     const payload = lane.isShared ? countOut(lane, block[at]) : block[at]
-    const whenSettled = block[at + 1]
-    if (typeof whenSettled === 'object') whenSettled.retire()
     lane.removeAt(block, at)
     lane.cancelled++
     this.size--
@@ -634,15 +644,6 @@ class Lanes extends Scheduled {
       this.scanCount--
     }
     return found.sort(byNumber)
-  }
-
-  tellRemoved (lane) {
-    if (!this.tellsRemoved) return
-    try {
-      this.scheduler.removed(lane)
-    } catch (err) {
-      this.blameThrow('removed', err)
-    }
   }
 
   /** Forgets the lane if it is empty and idle, or keeps it until the scheduler lets it go. */
@@ -672,7 +673,7 @@ class Lanes extends Scheduled {
   }
 
   isIdle (lane) {
-    return lane.size + lane.running === 0 && !lane.isPaused && !lane.isResting && lane.owner === this
+    return lane.size + lane.running === 0 && !lane.isPaused && !lane.isResting && !lane.isOpening && lane.owner === this
   }
 
   mayForget (lane) {

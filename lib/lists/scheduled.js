@@ -22,6 +22,7 @@ class Scheduled {
 
     this.scheduler = scheduler
     this.mayStall = Boolean(scheduler.mayStall)
+    this.removals = [] // a lane, or type, for each job that was taken out and that the scheduler has not been told of
     this.makeContext = makeContext
     this.running = 0
     this.hasWarned = false
@@ -92,6 +93,16 @@ class Scheduled {
       else low = middle + 1
     }
     return low < barriers.size() ? barriers.peekAt(low).generation : this.newestGeneration
+  }
+
+  /** @param {object | string} from the lane, or type, from which a waiting job was taken out */
+  tellRemoved (from) {
+    if (typeof this.scheduler.removed !== 'function') return
+    try {
+      this.scheduler.removed(from)
+    } catch (err) {
+      this.blameThrow('removed', err)
+    }
   }
 
   /** Warns, once, that the scheduler did what it must not. */

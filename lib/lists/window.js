@@ -80,9 +80,8 @@ class Window extends Scheduled {
     this.records.push(record)
     this.payloads.push(payload)
     this.settlers.push(whenSettled)
-    if (typeof whenSettled === 'object') whenSettled.at = this.nextNumber
     this.numbers.push(this.nextNumber++)
-    this.accept(record)
+    this.accept(record, whenSettled, this.nextNumber - 1)
   }
 
   unshift (type, payload, whenSettled) {
@@ -91,8 +90,7 @@ class Window extends Scheduled {
     this.payloads.unshift(payload)
     this.settlers.unshift(whenSettled)
     this.numbers.unshift(--this.firstNumber)
-    if (typeof whenSettled === 'object') whenSettled.at = this.firstNumber
-    this.accept(record)
+    this.accept(record, whenSettled, this.firstNumber)
   }
 
   /** Window schedulers are not told the time. */
@@ -181,24 +179,26 @@ class Window extends Scheduled {
   remove (test) {
     const found = this.waitingJobs().filter(({ payload, type }) => test(payload, type))
     const removed = new Fifo()
-    const types = []
     for (const { payload, whenSettled, number, type } of found) {
       const at = this.indexOf(number)
       if (at === -1) continue // test has removed it
       removed.pushOf(this.generationOf(number), payload, whenSettled)
       this.takeOut(at)
-      types.push(type)
+      this.removals.push(type)
     }
     this.compactIfSparse()
-    if (typeof this.scheduler.removed === 'function') for (const type of types) this.tellRemoved(type)
     return removed
+  }
+
+  tellRemovals () {
+    for (const type of this.removals.splice(0)) this.tellRemoved(type)
   }
 
   /** Takes out the job of a ticket. O(log n) amortised, and what the scheduler takes. */
   drop (ticket) {
     const type = this.takeOut(this.indexOf(ticket.at))
     this.compactIfSparse()
-    if (typeof this.scheduler.removed === 'function') this.tellRemoved(type)
+    this.tellRemoved(type)
   }
 
   /** Types can not be paused here. */
@@ -234,7 +234,11 @@ class Window extends Scheduled {
   }
 
   /** A job was put into the lists. */
-  accept (record) {
+  accept (record, whenSettled, number) {
+    if (typeof whenSettled === 'object') {
+      whenSettled.at = number
+      whenSettled.generation = this.newestGeneration
+    }
     record.size++
     this.size++
     this.mostCount = Math.max(this.mostCount, this.records.size())
@@ -264,8 +268,6 @@ class Window extends Scheduled {
   /** Takes out a job, but for telling the scheduler. @returns its type */
   takeOut (at) {
     const record = this.records.peekAt(at)
-    const whenSettled = this.settlers.peekAt(at)
-    if (typeof whenSettled === 'object') whenSettled.retire()
     this.removeAt(at)
     record.cancelled++
     this.forgetIfIdle(record)
@@ -330,14 +332,6 @@ class Window extends Scheduled {
     }
     const isThere = this.numbers.peekAt(low) === number && this.records.peekAt(low) !== undefined
     return isThere ? low : -1
-  }
-
-  tellRemoved (type) {
-    try {
-      this.scheduler.removed(type)
-    } catch (err) {
-      this.blameThrow('removed', err)
-    }
   }
 
   forgetIfIdle (record) {

@@ -28,7 +28,7 @@ function checkInvariants (queue) {
   })
   check(count === waiting, `the list holds ${count} jobs, and counts ${waiting}`)
   for (const { ticket, generation } of tickets) {
-    check(!ticket.isSettled && ticket.job === undefined, 'a job waits that has started or settled')
+    check(!ticket.isRetired && ticket.job === undefined, 'a job waits that has started or settled')
     check(ticket.generation === generation, 'a job is not of the generation in which it was accepted')
   }
 

@@ -55,6 +55,7 @@ describe('lanes', function () {
     assert.equal(take(list, scheduler, 'a'), 1)
     list.ended(scheduler.lanes.get('a'), false)
     list.remove(payload => payload === 3)
+    list.tellRemovals()
     list.pauseType('b')
     list.push('b', 5)
     list.resumeType('b')
@@ -70,9 +71,11 @@ describe('lanes', function () {
     const { list, scheduler } = make({ removed: undefined, forget: undefined, isNamed: undefined, maxTypes: 1 })
     for (const type of ['a', 'b', 'a', 'c']) list.push(type, type)
     assert.equal(list.removeType('b').size, 1)
+    list.tellRemovals()
     take(list, scheduler, 'a')
     list.ended(list.origin, false)
     assert.equal(list.removeAll().size, 2)
+    list.tellRemovals()
     assert.deepEqual([...list.all()], [])
   })
 
@@ -111,6 +114,7 @@ describe('lanes', function () {
     for (let i = 0; i < 100000; i++) {
       list.push('a', i)
       list.remove(payload => payload === i)
+      list.tellRemovals()
     }
     const lane = scheduler.lanes.get('a')
     let length = 0
@@ -174,6 +178,7 @@ describe('lanes', function () {
     list.ended(lane, false)
     assert.equal(list.countsOf('a'), undefined)
     list.removeAll()
+    list.tellRemovals()
     assert.equal(list.lanes.size, 0)
   })
 
@@ -252,10 +257,12 @@ describe('lanes', function () {
       list.push('own', 1)
       list.push('b', 2)
       list.removeType('own')
+      list.tellRemovals()
       list.push('b', 3)
       list.push('c', 4)
       assert.deepEqual([...list.lanes.keys()], ['c'])
       list.removeType('c')
+      list.tellRemovals()
       const shared = list.countsOf('b').type
       take(list, scheduler, shared)
       take(list, scheduler, shared)
@@ -290,6 +297,7 @@ describe('lanes', function () {
       assert.deepEqual(scheduler.seen.slice(-3), [['removed', shared, 1, 2], ['queued', 'b', 1, 1], ['paused', 'b', 1]])
       assert.equal(list.pausedCount, 2)
       assert.equal(drain(list.removeType('b')).length, 2)
+      list.tellRemovals()
       assert.equal(list.pausedCount, 0)
       assert.equal(scheduler.seen.at(-1)[0], 'paused', 'a paused lane is not told of')
     })

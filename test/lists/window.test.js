@@ -56,10 +56,12 @@ describe('the window', function () {
     take(list, scheduler, 0)
     list.ended(list.origin, false)
     list.removeType('a')
+    list.tellRemovals()
     assert.deepEqual(scheduler.seen, [['waiting', 'a'], ['waiting', 'b'], ['waiting', 'a'], ['start', 'b'], ['done', 'b'], ['removed', 'a'], ['removed', 'a']])
     delete scheduler.removed
     list.push('a', 4)
     assert.equal(list.removeAll().size, 1)
+    list.tellRemovals()
   })
 
   it('gives the jobs that are asked for, against a naive model', function () {

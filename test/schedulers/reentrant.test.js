@@ -6,7 +6,7 @@ const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const gates = require('../support/gates')
 const { checkInvariants, fakeClock } = require('../../lib/testing')
-const { turn } = require('../support/turns')
+const { quiet, turn } = require('../support/turns')
 
 /** A scheduler of lanes that takes the first lane with a job. */
 function firstLane (methods) {
@@ -40,6 +40,27 @@ describe('a scheduler that calls back', function () {
       assert.equal(await queue.close(), 0)
     })
   }
+
+  it('into the queue from removed(), by fflush: that waits for the jobs that were left', async function () {
+    const gate = gates()
+    const told = []
+    let queue = null
+    const removed = () => queue.fflush(() => told.push('flushed'))
+    queue = fairlane(gate.runner, { concurrency: 2, scheduler: firstWaiting({ removed }) })
+    for (const payload of [1, 2, 3, 4]) queue.pushType('a', payload)
+    queue.fflush(() => told.push('first'))
+    await gate.until(2)
+    assert.equal(queue.remove(({ payload }) => payload === 4), 1)
+    checkInvariants(queue)
+    gate.release()
+    await gate.until(3)
+    gate.release()
+    await turn()
+    assert.deepEqual(told, [])
+    gate.release()
+    await queue.onIdle()
+    assert.deepEqual(told, ['first', 'flushed'])
+  })
 
   it('into the queue from forget(), by pushing a job of that type', async function () {
     let queue = null
@@ -77,6 +98,84 @@ describe('a scheduler that calls back', function () {
     gate.release()
     assert.equal(clock.timerCount, 0)
   })
+})
+
+describe('a scheduler that calls back while a type gets a lane of its own', function () {
+  let queue, jobs, told, actAt, act
+
+  beforeEach(function () {
+    jobs = new Map() // name → its done, while it runs
+    told = []
+    actAt = undefined
+  })
+
+  function push (type, name) {
+    queue.pushType(type, name, () => told.push(name))
+  }
+
+  function end (name) {
+    const done = jobs.get(name)
+    jobs.delete(name)
+    done()
+  }
+
+  /** 'b1' and 'b2' run from an overflow lane, and 'b' has a name from now on. The hook acts once. */
+  async function overflow (hook) {
+    let isNamed = false
+    const scheduler = firstLane({ isNamed: type => isNamed && type === 'b', configure () {} })
+    const method = scheduler[hook]
+    scheduler[hook] = lane => {
+      method(lane)
+      if (actAt !== hook) return
+      actAt = undefined
+      act()
+    }
+    queue = fairlane((name, done) => { jobs.set(name, done) }, { scheduler, concurrency: 3, maxTypes: 1 })
+    for (const [type, name] of [['a', 'a1'], ['b', 'b1'], ['b', 'b2']]) push(type, name)
+    await quiet()
+    assert.deepEqual([...jobs.keys()], ['a1', 'b1', 'b2'])
+    isNamed = true
+    actAt = hook
+    return scheduler
+  }
+
+  async function endAll () {
+    while (jobs.size > 0) {
+      for (const name of jobs.keys()) end(name)
+      await quiet()
+    }
+    assert.deepEqual([queue.length, queue.stats().types], [0, 0])
+    checkInvariants(queue)
+  }
+
+  for (const hook of ['queued', 'started', 'ended']) {
+    it(`from ${hook}(), by ending a job of it: that is told, once, and all counts are right`, async function () {
+      act = () => end('b1')
+      const scheduler = await overflow(hook)
+      scheduler.configure()
+      checkInvariants(queue)
+      assert.deepEqual(told, ['b1'])
+      assert.deepEqual([queue.running, queue.stats('b').running], [2, 1])
+      push('b', 'b3')
+      await quiet()
+      await endAll()
+      assert.deepEqual(told.sort(), ['a1', 'b1', 'b2', 'b3'])
+    })
+
+    it(`from ${hook}(), by ending all that it has and pushing another: that one is not lost, nor are later ones`, async function () {
+      act = () => {
+        end('b1')
+        end('b2')
+        push('b', 'b3')
+      }
+      await overflow(hook)
+      push('b', 'b4')
+      checkInvariants(queue)
+      await quiet()
+      await endAll()
+      assert.deepEqual(told.sort(), ['a1', 'b1', 'b2', 'b3', 'b4'])
+    })
+  }
 })
 
 describe('a scheduler of two queues', function () {
