@@ -124,6 +124,7 @@ class History {
   remove () {
     const rest = 1 + this.below(4)
     const removed = this.list.remove(payload => payload % 4 < rest)
+    this.list.tellRemovals()
     let count = 0
     for (const [type, jobs] of this.model) {
       const kept = jobs.filter(payload => !(payload % 4 < rest))
@@ -136,12 +137,14 @@ class History {
   clear () {
     if (this.below(5) > 0) return
     this.list.removeAll()
+    this.list.tellRemovals()
     for (const type of this.model.keys()) this.model.set(type, [])
   }
 
   clearType () {
     const type = this.anyType()
     const removed = this.list.removeType(type)
+    this.list.tellRemovals()
     if (removed.size !== this.model.get(type).length) fail(`${removed.size} jobs of a type were removed, not all of it`)
     this.model.set(type, [])
   }
