@@ -31,7 +31,9 @@ const { Survey } = require('./survey')
 
 const SYSTEM = { files, lock, now: Date.now }
 const MADE_BY_DURABLE = Symbol('durable')
-const LONG_AGO = 1 // in ms since 1970; 0 is the time of those that were started
+// When the next attempt may begin, in ms since 1970; 0 for jobs whose last attempt has not ended.
+const LONG_AGO = 1
+const NOT_STARTED = -1 // and no attempt has begun: the job still waits for its first
 const FORWARDED = ['saturated', 'unsaturated']
 
 /**
@@ -217,8 +219,8 @@ class DurableQueue extends EventEmitter {
 
   /** As that of a queue in memory. @returns {this} */
   pauseType (type) {
-    this.#core.pauseType(type)
     const name = readType(type)
+    this.#core.pauseType(name)
     if (!this.closed) this.#recallIf(({ slot }) => slot.type === name)
     return this
   }
@@ -249,12 +251,8 @@ class DurableQueue extends EventEmitter {
   }
 
   /** As that of a queue in memory; it waits for room below `capacity` too. */
-  async ready (type) {
-    for (;;) {
-      await this.#core.ready(type)
-      if (!this.#isAtCapacity(1)) return
-      await new Promise(resolve => this.#roomWaiters.push(resolve))
-    }
+  ready (type) {
+    return this.#whenReady(type, this.#core.ready(type))
   }
 
   /**
@@ -428,7 +426,7 @@ class DurableQueue extends EventEmitter {
       const { type, atHead } = survey.find(seq)
       const state = states.get(seq)
       this.#counts.accepted++
-      if (state === undefined) this.#recoverWaiting(seq, type, atHead, expired)
+      if (state === undefined || state.notBefore === NOT_STARTED) this.#recoverWaiting(seq, type, atHead, expired)
       else if (state.attempts === 0) this.#place(seq, type, atHead)
       else if (state.notBefore > 0) this.#recoverFailed(seq, type, atHead, state)
       else if (state.attempts < this.#options.maxAttempts - 1) this.#place(seq, type, atHead)
@@ -457,7 +455,8 @@ class DurableQueue extends EventEmitter {
   #leftToWait (job) {
     if (this.#maxWaitMs === Infinity) return Infinity
     try {
-      return Math.max(0, pushedAt(this.#records.bytesOf(job)) + this.#maxWaitMs - this.#now())
+      const ms = pushedAt(this.#records.bytesOf(job)) + this.#maxWaitMs - this.#now()
+      return Math.min(Math.max(0, ms), this.#maxWaitMs) // the clock may have been set back
     } catch {
       return this.#maxWaitMs // that it can not be read now is no reason not to open the queue
     }
@@ -468,7 +467,8 @@ class DurableQueue extends EventEmitter {
     if (refusal !== undefined) return Promise.reject(refusal)
     const bytes = encode(this.#options.serialize, payload, this.#now())
     // encode may have pushed
-    const error = this.#refusal(type, sizeOf(type, bytes) - STAMP_BYTES) ?? this.#store.refusal(1, bytes.length, type)
+    const size = sizeOf(type, bytes) - STAMP_BYTES
+    const error = this.#refusal(type, size) ?? this.#countRejected(this.#store.refusal(1, bytes.length, type))
     if (error !== undefined) return Promise.reject(error)
     const { job, promise } = this.#intake.push(type, bytes, atHead)
     this.#counts.accepted++
@@ -477,12 +477,24 @@ class DurableQueue extends EventEmitter {
   }
 
   #refusal (type, bytes) {
-    if (this.#error !== undefined) return this.#error
+    if (this.#error !== undefined) return this.#countRejected(this.#error)
     if (!this.closed && this.#isAtCapacity(bytes)) {
-      this.#counts.rejected++
-      return new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', 'The queue holds as many jobs, or bytes, as it may')
+      return this.#countRejected(new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', 'The queue holds as many jobs, or bytes, as it may'))
     }
     return this.#stage.refuse(this.#hasTypes ? type : undefined)
+  }
+
+  #countRejected (refusal) {
+    if (refusal !== undefined) this.#counts.rejected++
+    return refusal
+  }
+
+  async #whenReady (type, accepted) {
+    await accepted
+    while (this.#isAtCapacity(1)) {
+      await new Promise(resolve => this.#roomWaiters.push(resolve))
+      await this.#core.ready(type)
+    }
   }
 
   #isAtCapacity (bytes) {
@@ -501,7 +513,8 @@ class DurableQueue extends EventEmitter {
   #start (job, done, slot) {
     const delivery = new Delivery(job, done, slot, this.#stage.starting())
     this.#deliveries.set(job, delivery)
-    if (idOf(job) === undefined) job.written.then(() => this.#whenWritten(delivery))
+    if (!this.#retries.mayStart(job)) delivery.giveBack()
+    else if (idOf(job) === undefined) job.written.then(() => this.#whenWritten(delivery))
     else this.#whenWritten(delivery)
   }
 
@@ -604,16 +617,22 @@ class DurableQueue extends EventEmitter {
     // undefined: the slot was given back
     if (err === undefined && !delivery.isRecalled) return
     this.#uncount(delivery)
-    if (delivery.isRecalled) this.#place(delivery.job, delivery.slot.type, true, this.#leftToWait(delivery.job))
+    if (delivery.isRecalled) this.#placeAgain(delivery)
     // the queue closes: the job stays on disk, unless its runner ends well before that is over
     else delivery.whenLate = result => { if (!this.#isOver && this.#error === undefined) this.#done(delivery, result) }
   }
 
+  #placeAgain ({ job, slot }) {
+    this.#retries.recalled(job)
+    this.#place(job, slot.type, true, this.#leftToWait(job))
+  }
+
   /** An attempt is not to count. */
-  #uncount ({ seq, attempt }) {
+  #uncount ({ seq, attempt, hasBegun }) {
     if (attempt === 0) return
     const { error } = this.#store.states.get(seq)
-    this.#setState(seq, { attempts: attempt - 1, notBefore: LONG_AGO, error })
+    const notBefore = attempt === 1 && !hasBegun ? NOT_STARTED : LONG_AGO
+    this.#setState(seq, { attempts: attempt - 1, notBefore, error })
   }
 
   #done ({ seq, type, attempt }, result) {
@@ -707,8 +726,7 @@ class DurableQueue extends EventEmitter {
     this.#isCancelling = true
     try {
       this.#stage.withdraw(take, job => jobs.push(job))
-      this.#retries.remove(retries)
-      return this.#cancelJobs(jobs, retries, makeError)
+      return this.#cancelJobs(jobs, this.#retries.remove(retries), makeError)
     } finally {
       this.#isCancelling = isNested
       this.#emptied()

@@ -9,7 +9,7 @@ const { Compactor } = require('./compaction')
 const { Log, ioError } = require('./log')
 const { Reader, WINDOW_BYTES } = require('./reader')
 const { RESERVE_NAME } = require('./reserve')
-const { recover, writeClosed, stateLength, corrupt, CLOSED_NAME } = require('./recovery')
+const { recover, endRepair, writeClosed, stateLength, corrupt, CLOSED_NAME, REPAIR_NAME } = require('./recovery')
 const format = require('./format')
 
 const {
@@ -17,6 +17,7 @@ const {
   segmentName
 } = format
 const UNKNOWN = Buffer.alloc(0)
+const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
 
 /**
  * Opens the log in a folder, which is made if need be.
@@ -37,11 +38,14 @@ async function openStore (folder, options, { files, lock }, owner) {
     held = await lock(folder)
     const found = await recover(files, folder, options)
     store = new Store(files, folder, options, held, found, owner)
-    if (found.dropped.length > 0) await store.compactor.rewriteBefore(found.tail.segment)
+    if (found.dropped.length > 0) {
+      await store.compactor.rewriteBefore(found.tail.segment)
+      endRepair(files, folder)
+    }
     return store
   } catch (err) {
     if (store !== undefined) store.log.fail(err)
-    else if (held !== undefined) await held.release()
+    await (store ?? held)?.release().catch(() => {})
     throw err instanceof FairlaneError ? err : ioError(err)
   }
 }
@@ -379,7 +383,7 @@ async function removeFiles (folder, files, held) {
 
 /** The names of the files of a log. */
 function list (files, folder) {
-  return files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || name === CLOSED_NAME || name === RESERVE_NAME)
+  return files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || OTHER_NAMES.includes(name))
 }
 
 module.exports = { openStore, removeStore }
