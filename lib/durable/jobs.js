@@ -16,8 +16,8 @@ const { defer, rethrow } = require('../clock')
 const { FairlaneError, typeError, rangeError, describe, warn } = require('../errors')
 const { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } = require('../options')
 const { BACKSTAGE } = require('../queue')
+const { Attempts, NOT_STARTED } = require('./attempts')
 const { DeadLetters } = require('./dead-letters')
-const { Delivery } = require('./delivery')
 const { files } = require('./files')
 const { Flushes } = require('./flushes')
 const { Intake, sizeOf } = require('./intake')
@@ -25,15 +25,12 @@ const { lock } = require('./lock')
 const { defaultBackoffMs, readJobOptions } = require('./options')
 const { idOf, Records } = require('./records')
 const { Retries } = require('./retries')
-const { decode, encode, errorText, pushedAt, STAMP_BYTES } = require('./serialize')
+const { encode, errorText, pushedAt, STAMP_BYTES } = require('./serialize')
 const { openStore } = require('./store')
 const { Survey } = require('./survey')
 
 const SYSTEM = { files, lock, now: Date.now }
 const MADE_BY_DURABLE = Symbol('durable')
-// When the next attempt may begin, in ms since 1970; 0 for jobs whose last attempt has not ended.
-const LONG_AGO = 1
-const NOT_STARTED = -1 // and no attempt has begun: the job still waits for its first
 const FORWARDED = ['saturated', 'unsaturated']
 
 /**
@@ -70,8 +67,8 @@ function durable (runner, options, environment = SYSTEM) {
  */
 class DurableQueue extends EventEmitter {
   #runner
-  #options
   #settleBy
+  #options
   #maxWaitMs
   #hasTypes
   #now // ms since 1970
@@ -80,12 +77,11 @@ class DurableQueue extends EventEmitter {
   #store
   #records
   #intake
+  #attempts
   #retries
   #dead
   #flushes
-  #deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
   #reverted = new Set()
-  #unwritten = [] // { group, resolve } of attempts that the operating system does not have yet, in order
   #watched // the newest group of the log that must not fail
 
   #counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0 }
@@ -116,7 +112,7 @@ class DurableQueue extends EventEmitter {
     this.#maxWaitMs = maxWaitMs
     this.#hasTypes = scheduler !== null
     this.#now = now
-    const start = typeof runner === 'function' ? (job, done, slot) => this.#start(job, done, slot) : runner
+    const start = typeof runner === 'function' ? (job, done, slot) => this.#attempts.start(job, done, slot) : runner
     this.#core = fairlane(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined })
     this.#core.drain = () => this.#emptied()
     for (const event of FORWARDED) this.#core.on(event, () => this.emit(event))
@@ -221,7 +217,7 @@ class DurableQueue extends EventEmitter {
   pauseType (type) {
     const name = readType(type)
     this.#core.pauseType(name)
-    if (!this.closed) this.#recallIf(({ slot }) => slot.type === name)
+    if (!this.closed) this.#attempts.recall(({ slot }) => slot.type === name)
     return this
   }
 
@@ -401,6 +397,14 @@ class DurableQueue extends EventEmitter {
     this.#intake = new Intake(this.#store, jobs.maxInflightOps, job => this.#revert(job))
     this.#dead = new DeadLetters(this.#store)
     this.#retries = new Retries(this.#stage.deadlines, (seq, type) => this.#place(seq, type, true))
+    this.#attempts = new Attempts(this.#runner, { settleBy: this.#settleBy, serialize: jobs.serialize }, {
+      stage: this.#stage,
+      store: this.#store,
+      records: this.#records,
+      intake: this.#intake,
+      setState: (seq, state) => this.#setState(seq, state),
+      mayStart: job => this.#retries.mayStart(job)
+    })
     const { crashed, expired } = this.#recover(survey)
     if (crashed.length + expired.length > 0) {
       defer(() => {
@@ -509,100 +513,25 @@ class DurableQueue extends EventEmitter {
     this.#stage.place(this.#hasTypes ? type ?? '' : undefined, job, atHead, maxWaitMs)
   }
 
-  /** A job was given a slot. */
-  #start (job, done, slot) {
-    const delivery = new Delivery(job, done, slot, this.#stage.starting())
-    this.#deliveries.set(job, delivery)
-    if (!this.#retries.mayStart(job)) delivery.giveBack()
-    else if (idOf(job) === undefined) job.written.then(() => this.#whenWritten(delivery))
-    else this.#whenWritten(delivery)
-  }
-
-  #whenWritten (delivery) {
-    const seq = idOf(delivery.job)
-    const safe = this.#intake.whenSafe(seq)
-    if (safe !== undefined) safe.then(() => this.#attempt(delivery, seq), () => delivery.giveBack())
-    else if (seq === undefined) delivery.giveBack()
-    else this.#attempt(delivery, seq)
-  }
-
-  /** Writes the attempt; the jobs that are started in one turn share a write. They are run in the order in which they come here. */
-  #attempt (delivery, seq) {
-    delivery.seq = seq
-    if (this.#isLost(delivery)) return
-    const { attempts = 0, error } = this.#store.states.get(seq) ?? {}
-    delivery.attempt = attempts + 1
-    const group = this.#setState(seq, { attempts: attempts + 1, notBefore: 0, error })
-    queueMicrotask(() => {
-      if (isWritten(group) && this.#unwritten.length === 0) this.#run(delivery)
-      else new Promise(resolve => this.#unwritten.push({ group, resolve })).then(() => this.#run(delivery))
-    })
-  }
-
   /** The log has gone on. */
   #logged (group) {
     // repair writes before there is one
     this.#intake?.settled(group)
-    if (this.#unwritten.length > 0) queueMicrotask(() => this.#runWritten())
-  }
-
-  #runWritten () {
-    while (this.#unwritten.length > 0 && (isWritten(this.#unwritten[0].group) || this.#error !== undefined)) {
-      this.#unwritten.shift().resolve()
-    }
-  }
-
-  #run (delivery) {
-    if (this.#isLost(delivery)) return
-    let payload
-    try {
-      const { type, bytes } = this.#records.read(delivery.seq)
-      delivery.type = type
-      delivery.isFinal = true // what can not be decoded now can never be
-      payload = decode(this.#options.serialize, bytes)
-      delivery.isFinal = false
-    } catch (err) {
-      delivery.fail(err)
-      return
-    }
-    this.#stage.limit(delivery.ticket)
-    delivery.run(this.#runner, payload, this.#settleBy)
+    this.#attempts?.logged()
   }
 
   #recall () {
-    if (this.#core.paused) this.#recallIf(() => true)
-  }
-
-  /**
-   * The queue was paused: jobs that have a slot and no runner yet, since they are not safe or their attempts not written, wait again
-   * where they were, before all others.
-   */
-  #recallIf (test) {
-    for (const delivery of [...this.#deliveries.values()].reverse()) {
-      if (delivery.hasBegun || !test(delivery)) continue
-      delivery.isRecalled = true
-      delivery.giveBack()
-    }
-  }
-
-  /** Whether something came over a job before its runner was called; then its slot is given back. */
-  #isLost (delivery) {
-    if (delivery.isRecalled) return true
-    if (!delivery.isSettled && this.#error === undefined) return false
-    delivery.giveBack()
-    return true
+    if (this.#core.paused) this.#attempts.recall(() => true)
   }
 
   /** The queue in memory has settled a job: by the end of its runner, a limit of time, or since it closes. */
   #settled (job, err, result) {
-    const delivery = this.#deliveries.get(job)
+    const delivery = this.#attempts.settled(job)
     if (delivery === undefined) {
       /* istanbul ignore else: what waits is taken out before the queue in memory closes */
       if (err?.code !== 'FAIRLANE_ERR_CLOSED') this.#cancelJobs([job], [], () => err)
       return
     }
-    this.#deliveries.delete(job)
-    delivery.isSettled = true
     if (this.#error !== undefined) return
     if (!delivery.hasEnded) this.#interrupted(delivery, err)
     else if (err) this.#failed(delivery, err)
@@ -616,7 +545,7 @@ class DurableQueue extends EventEmitter {
     }
     // undefined: the slot was given back
     if (err === undefined && !delivery.isRecalled) return
-    this.#uncount(delivery)
+    this.#attempts.uncount(delivery)
     if (delivery.isRecalled) this.#placeAgain(delivery)
     // the queue closes: the job stays on disk, unless its runner ends well before that is over
     else delivery.whenLate = result => { if (!this.#isOver && this.#error === undefined) this.#done(delivery, result) }
@@ -625,14 +554,6 @@ class DurableQueue extends EventEmitter {
   #placeAgain ({ job, slot }) {
     this.#retries.recalled(job)
     this.#place(job, slot.type, true, this.#leftToWait(job))
-  }
-
-  /** An attempt is not to count. */
-  #uncount ({ seq, attempt, hasBegun }) {
-    if (attempt === 0) return
-    const { error } = this.#store.states.get(seq)
-    const notBefore = attempt === 1 && !hasBegun ? NOT_STARTED : LONG_AGO
-    this.#setState(seq, { attempts: attempt - 1, notBefore, error })
   }
 
   #done ({ seq, type, attempt }, result) {
@@ -805,7 +726,7 @@ class DurableQueue extends EventEmitter {
     if (this.#intake === undefined) return
     this.#records.end(err)
     this.#intake.fail(err)
-    this.#runWritten()
+    this.#attempts.end()
     // not in the middle of what the log is about
     queueMicrotask(() => {
       warn('FAIRLANE_ERR_IO', `A durable queue closes, since its log failed. ${err.message}`)
@@ -882,11 +803,6 @@ function readStorableType (type) {
   const name = readType(type)
   if (name.isWellFormed()) return name
   throw typeError('FAIRLANE_ERR_TYPE', `the type of a job on disk must be well-formed Unicode, and ${describe(name)} is not`)
-}
-
-/** Whether the operating system has a group: its buffer was given back. */
-function isWritten (group) {
-  return group.buffer === undefined
 }
 
 function closedError () {
