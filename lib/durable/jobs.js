@@ -25,7 +25,7 @@ const { lock } = require('./lock')
 const { defaultBackoffMs, readJobOptions } = require('./options')
 const { idOf, Records } = require('./records')
 const { Retries } = require('./retries')
-const { encode, errorText, pushedAt, STAMP_BYTES } = require('./serialize')
+const { encode, errorText, pushedAt, stampOf, STAMP_BYTES } = require('./serialize')
 const { openStore } = require('./store')
 const { Survey } = require('./survey')
 
@@ -469,12 +469,13 @@ class DurableQueue extends EventEmitter {
   #push (type, payload, atHead) {
     const refusal = this.#refusal(type, 0)
     if (refusal !== undefined) return Promise.reject(refusal)
-    const bytes = encode(this.#options.serialize, payload, this.#now())
+    const now = this.#now()
+    const encoded = encode(this.#options.serialize, payload)
     // encode may have pushed
-    const size = sizeOf(type, bytes) - STAMP_BYTES
-    const error = this.#refusal(type, size) ?? this.#countRejected(this.#store.refusal(1, bytes.length, type))
+    const error = this.#refusal(type, sizeOf(type, encoded.length)) ??
+      this.#countRejected(this.#store.refusal(1, STAMP_BYTES + encoded.length, type))
     if (error !== undefined) return Promise.reject(error)
-    const { job, promise } = this.#intake.push(type, bytes, atHead)
+    const { job, promise } = this.#intake.push(type, encoded, stampOf(now), atHead)
     this.#counts.accepted++
     this.#place(job, type, atHead, this.#maxWaitMs)
     return promise

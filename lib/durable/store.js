@@ -16,7 +16,7 @@ const {
   PUSH, PUSH_FRONT, ACK, STATE, PUSH_BYTES, ACK_BYTES, STATE_BYTES, FRAME_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES,
   segmentName
 } = format
-const UNKNOWN = Buffer.alloc(0)
+const NONE = Buffer.alloc(0)
 const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
 
 /**
@@ -104,13 +104,16 @@ class Store {
    * Writes jobs in one frame, for which there is no refusal(): all of them will be there after a crash, or none.
    * @param {Uint8Array[]} payloads at least one
    * @param {string} [type]
+   * @param {boolean} [isFront]
+   * @param {Uint8Array} [stamp] what each payload begins with
    * @returns {object} the group that they are in
    */
-  push (payloads, type, isFront = false) {
+  push (payloads, type, isFront = false, stamp = NONE) {
     const kind = isFront ? PUSH_FRONT : PUSH
-    const typeBytes = type === undefined ? UNKNOWN : Buffer.from(type)
+    const typeBytes = type === undefined ? NONE : Buffer.from(type)
     const typeLength = type === undefined ? NO_TYPE : typeBytes.length
-    const headBytes = PUSH_BYTES + typeBytes.length
+    const stampAt = PUSH_BYTES + typeBytes.length
+    const headBytes = stampAt + stamp.length
     let length = headBytes * payloads.length
     for (let i = 0; i < payloads.length; i++) length += payloads[i].length
     let at = this.log.append(length, payloads.length)
@@ -119,8 +122,9 @@ class Store {
     for (let i = 0; i < payloads.length; i++) {
       const payload = payloads[i]
       const seq = this.nextSeq++
-      format.writePush(buffer, kind, seq, typeLength, payload.length, at)
+      format.writePush(buffer, kind, seq, typeLength, stamp.length + payload.length, at)
       if (typeBytes.length > 0) buffer.set(typeBytes, at + PUSH_BYTES)
+      if (stamp.length > 0) buffer.set(stamp, at + stampAt)
       buffer.set(payload, at + headBytes)
       this.table.set(seq, group.segment, group.start + at, headBytes + payload.length)
       at += headBytes + payload.length
