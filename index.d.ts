@@ -42,9 +42,12 @@ declare namespace fairlane {
   /** An error that the queue made while it ran. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
   interface FairlaneError extends Error {
     readonly code: ErrorCode
-    /** The reason given to `clear`, that of a signal, or the falsy value which a runner threw. */
+    /** The reason given to `clear`, that of a signal, the falsy value which a runner threw, or the error of the file system. */
     cause?: unknown
-    /** Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three: the type of the job. */
+    /**
+     * Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three, and not where `capacity` or `capacityBytes`
+     * of a queue on disk refuses: the type of the job.
+     */
     type?: string | undefined
     /** How many jobs waited, in all or of the type. */
     waiting?: number
@@ -52,6 +55,10 @@ declare namespace fairlane {
     limit?: number
     /** In about so many ms there will be room, by the recent rate of completions. */
     retryAfterMs?: number
+    /** Of FAIRLANE_ERR_CORRUPT only, as the next: the path of the damaged file. */
+    file?: string
+    /** Where in it the damage begins, in bytes. */
+    offset?: number
   }
 
   interface FairlaneErrorConstructor {
@@ -338,7 +345,7 @@ declare namespace fairlane {
     readonly waiting: number
     /** True from `pause()`, or from setting `concurrency` to 0 or below, until `resume()` or a positive `concurrency`. */
     readonly paused: boolean
-    /** True from the first `close()` on. */
+    /** True from the first `close()` on, or the abort of the queue's `signal`. */
     readonly closed: boolean
     /** The object that was given, or that was made for a name; null without a scheduler. */
     readonly scheduler: LaneScheduler | WindowScheduler | null
@@ -403,6 +410,8 @@ declare namespace fairlane {
     /**
      * Resolves when a push (of that type) would be accepted, at once if so; rejects with FAIRLANE_ERR_CLOSED when the queue
      * closes. A level, not a reservation.
+     *
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
      */
     ready (type?: unknown): Promise<void>
 

@@ -287,7 +287,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   /** Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. */
   close (options?: CloseOptions): Promise<number>
   /** As `close()`. */
-  [Symbol.asyncDispose] (): Promise<number>
+  [Symbol.asyncDispose] (): Promise<void>
 }
 
 /** Opens a job queue on disk. Throws as `fairlane()`; rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO. */
