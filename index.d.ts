@@ -133,8 +133,8 @@ declare namespace fairlane {
     schedulerOptions?: FairOptions | CappedOptions | EqualOptions | Readonly<Record<string, any>> | undefined
 
     /**
-     * How many types get a lane of their own; later ones share some. Those that `typeCaps` or `weights` name always
-     * get one. Only with a lane scheduler.
+     * How many types get a lane of their own; later ones share some. Those that `typeCaps`, `weights` or
+     * `maxWaitingPerType` name always get one. Only with a lane scheduler.
      *
      * @default Infinity
      */
@@ -302,7 +302,7 @@ declare namespace fairlane {
     timeoutMs?: number | undefined
   }
 
-  /** Counts since the queue was made, but for `waiting`, `running` and `types`, which are of now. */
+  /** Counts since the queue was made, but for `waiting`, `running`, `overrun` and `types`, which are of now. */
   interface QueueStats {
     /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs that still hold a slot. */
     accepted: number
@@ -455,6 +455,7 @@ declare namespace fairlane {
      *
      * @param type only those of one type
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
      */
     jobs (type?: unknown): IterableIterator<WaitingJob<P>>
 
@@ -475,11 +476,12 @@ declare namespace fairlane {
      * @param options `type`: only jobs of that type, if it is undefined all; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object, has another name in it, or a type without a scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
      */
     clear (options?: { type?: unknown, reason?: unknown }): number
 
     /**
-     * Starts no more jobs of a type until `resumeType`. Running ones finish, pushes are accepted.
+     * Starts no more jobs of a type until `resumeType`. Running ones finish, pushes are accepted. No effect once closed.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
      * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
@@ -494,6 +496,7 @@ declare namespace fairlane {
      *
      * @param type only those of one type, since it last was idle: types without jobs are forgotten
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
      */
     stats (type?: unknown): QueueStats
   }
