@@ -433,7 +433,7 @@ class Queue extends Emitter {
   }
 
   /**
-   * Counts since the queue was made; waiting, running and types are of now. O(1).
+   * Counts since the queue was made; waiting, running, overrun and types are of now. O(1).
    * @param {any} [type] counts of one type since it last was idle: when all its jobs have ended it may be forgotten. Not on a
    *   queue without a scheduler
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE

@@ -338,7 +338,7 @@ class DurableQueue extends EventEmitter {
   }
 
   /**
-   * Counts since the queue was opened; waiting, delayed, running, dead and types are of now. O(1).
+   * Counts since the queue was opened; waiting, delayed, running, overrun, dead and types are of now. O(1).
    * @param {any} [type] of one type, as those of a queue in memory: each attempt counts as a job, and delayed ones are not in it
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
@@ -350,7 +350,7 @@ class DurableQueue extends EventEmitter {
     return { ...stats, ...counts, ...own }
   }
 
-  /** Bytes of all files. */
+  /** Bytes of all files but the reserve. */
   diskBytes () {
     return this.#store.log.bytes
   }

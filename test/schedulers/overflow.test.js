@@ -154,10 +154,13 @@ describe('one scheduler object', function () {
     const shared = scheduler()
     let calls = 0
     shared.configure = () => { calls++ }
-    for (let i = 0; i < 20000; i++) fairlane(() => {}, { scheduler: shared, schedulerOptions: {} })
+    fairlane(() => {}, { scheduler: shared })
+    const { configure } = shared
+    for (let i = 0; i < 3000; i++) fairlane(() => {}, { scheduler: shared, schedulerOptions: {} })
     calls = 0
     shared.configure({})
     assert.equal(calls, 1)
+    assert.equal(shared.configure, configure)
   })
 
   it('may be frozen', async function () {
