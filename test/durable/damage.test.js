@@ -307,6 +307,16 @@ describe('damage', function () {
     await again.close()
   })
 
+  it('that ends where a record would have to go on is no frame', () => {
+    for (const kind of [1, 2, 3, 4, 5, 6]) {
+      const bytes = Buffer.alloc(24)
+      bytes.writeUInt32LE(bytes.length, 0)
+      bytes.writeUInt32LE(1, 8)
+      bytes[20] = kind
+      assert.equal(format.findFrame(bytes, 0, 1), bytes.length)
+    }
+  })
+
   it('that can not be read is an error of the file system', async () => {
     const { disk } = await closedQueue(seeded(5))
     disk.fault = kind => kind === 'read' ? systemError('EIO') : undefined

@@ -127,6 +127,26 @@ describe('a disk that is full', () => {
     assert.deepEqual(await numbersIn(queue), [1])
   })
 
+  it('that is met while jobs are moved ends that, until there is room again', async () => {
+    await queue.close()
+    queue = await openOn(disk, { ack: 'os', segmentBytes: 65536 })
+    for (let number = 1; number <= 1200; number++) await queue.push(payload(number, 1000))
+    const ids = (await queue.reserve(1200)).map(({ id }) => id)
+    disk.capacity = disk.usedBytes + 12000
+    await queue.ack(ids.filter((_, i) => i % 4 !== 0))
+    while (disk.list(FOLDER).includes('reserve')) await new Promise(setImmediate)
+    const full = queue.diskBytes()
+    for (let i = 0; i < 100; i++) await new Promise(setImmediate)
+    assert.equal(queue.diskBytes(), full)
+    await queue.ack(ids[0])
+    disk.capacity = Infinity
+    time += 200
+    await queue.push(payload(1201, 10))
+    while (queue.diskBytes() > 2 * queue.bytes + 3 * 65536) await new Promise(setImmediate)
+    queue.release(ids.filter((_, i) => i > 0 && i % 4 === 0))
+    assert.deepEqual(await numbersIn(queue), [...Array.from({ length: 299 }, (_, i) => 4 * i + 5), 1201])
+  })
+
   it('is left to acknowledgements: no job is moved while it is full, and when there is room they are', async () => {
     await queue.close()
     queue = await openOn(disk, { ack: 'os', segmentBytes: 65536, maxInflightOps: 1e4 })

@@ -131,6 +131,24 @@ describe('a durable queue whose process dies', () => {
     })
   }
 
+  it('tries the next one of a type when the one that is held up is cancelled, and only when no other is being tried', async () => {
+    const options = { maxAttempts: 2, scheduler: 'equal' }
+    await bench.open(options)
+    for (const [type, payload] of [['a', 'a1'], ['b', 'b1'], ['b', 'b2']]) await bench.queue.pushType(type, payload)
+    await bench.gate.until(3)
+    await bench.reopenAfterKill(options)
+    const { queue, gate } = bench
+    queue.pauseType('b')
+    await gate.until(1)
+    assert.equal(queue.remove(({ payload }) => payload === 'b1'), 1)
+    queue.resumeType('b')
+    await quiet()
+    assert.deepEqual(gate.payloads, ['a1'])
+    gate.release()
+    await gate.until(2)
+    assert.deepEqual(gate.payloads, ['a1', 'b2'])
+  })
+
   it('lets others be tried when the one that had a slot is recalled by a pause of its type', async () => {
     const options = { maxAttempts: 2, scheduler: 'equal' }
     await bench.open(options)

@@ -156,6 +156,14 @@ describe('the store of jobs', () => {
     assert.equal(String(store.payload(seq)), 'a')
   })
 
+  it('that can not be opened says why, whatever becomes of its lock', async () => {
+    const release = async () => { throw new Error('not this') }
+    disk.fault = kind => kind === 'list' ? systemError('EIO') : undefined
+    const opening = openStore('/other', { segmentBytes: 4096, ack: 'os', kind: 'jobs' }, { files: disk, lock: async () => ({ release }) }, owner)
+    await assert.rejects(opening, ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.code === 'EIO')
+    disk.fault = () => undefined
+  })
+
   it('has no job that finished while it was moved, whenever a crash comes', async () => {
     const seqs = Array.from({ length: 30 }, (_, i) => push(`${i} `.padEnd(100), 'x'))
     push('y'.repeat(3000))
