@@ -19,12 +19,11 @@ const {
 const { callbackOf } = require('./promised')
 const { whenAborted } = require('./signals')
 const { StallWatch } = require('./stall')
-const { Desk, Stub } = require('./ticket')
+const { Desk, Stub, NO_EXTRAS } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
 const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, misuse: 0, overrun: 0, heldCount: 0 }
-const NO_EXTRAS = {}
 const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
 // The name of a method for facades (compat) only: what may start, starts before it returns.

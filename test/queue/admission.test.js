@@ -77,8 +77,9 @@ describe('maxWaiting', function () {
 
   it('must be a whole number or Infinity', function () {
     for (const maxWaiting of [-1, 1.5, NaN, '3', null]) {
-      assert.throws(() => fairlane(() => {}, { maxWaiting }), { code: 'FAIRLANE_ERR_OPTION' })
+      assert.throws(() => fairlane(() => {}, { maxWaiting }), { code: 'FAIRLANE_ERR_OPTION', message: /^maxWaiting must be a whole number or Infinity/ })
     }
+    assert.equal(fairlane(() => {}, { maxWaiting: 0 }).length, 0)
     assert.equal(fairlane(() => {}, { maxWaiting: Infinity }).length, 0)
   })
 })
