@@ -84,7 +84,7 @@ class Dispatch {
     this.rejected = 0
     this.misuse = 0
     this.overrun = 0 // runners that go on without a slot
-    this.heldCount = 0 // runners that go on in their slot though their jobs have settled
+    this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.isObserved = false // somebody listens to failures
     this.pending = new Pending()
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
@@ -113,7 +113,7 @@ class Dispatch {
 
     this.drainedAt = 0 // how many jobs had been accepted when the queue was last empty
     this.generation = 0
-    this.flushes = new QList() // of { unsettled, accepted, callbacks }, one per generation, the last is generation - 1
+    this.flushes = new QList() // of { unsettledCount, accepted, callbacks }, one per generation, the last is generation - 1
     this.flushingCount = 0
     this.isFlushing = false
     this.isWatched = false // the queue wants to know when fewer jobs wait
@@ -160,7 +160,7 @@ class Dispatch {
    * O(1): jobs carry the number of the flush that they came after, and each flush counts its own.
    */
   fflush (callback) {
-    const unsettledCount = this.list.size + this.running - this.heldCount
+    const unsettledCount = this.list.size + this.running - this.overdueCount
     const last = this.flushes.peekAt(-1)
     if (unsettledCount === 0) {
       defer(() => this.call(callback))
@@ -322,7 +322,7 @@ class Dispatch {
       this.list.ended(job.origin, undefined)
     } else {
       job.state = OVERDUE
-      this.heldCount++
+      this.overdueCount++
     }
     if (end.ticket !== undefined) end.ticket.leave()
     return end
@@ -504,7 +504,7 @@ class Dispatch {
     }
     const isNested = this.isBusy
     this.isBusy = true
-    this.heldCount--
+    this.overdueCount--
     this.running--
     this.list.ended(job.origin, undefined)
     if (isNested) this.isAskedAgain = true

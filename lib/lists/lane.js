@@ -46,7 +46,7 @@ class Lane {
     this.misuse = 0
     this.rejected = 0
     this.overrun = 0
-    this.heldCount = 0 // of those running, that were settled before
+    this.overdueCount = 0 // of those running, that were settled before
 
     this.head = this.tail = newBlock(FEWEST_JOBS)
     this.headAt = this.tailAt = 0

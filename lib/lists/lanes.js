@@ -25,7 +25,7 @@ class Start {
     this.lane = lane
     this.startedAt = startedAt
     this.type = type
-    this.isHeld = false // it was settled, and its runner goes on
+    this.isOverdue = false // it was settled, and its runner goes on
   }
 }
 
@@ -107,7 +107,7 @@ class Lanes extends Scheduled {
     const { lane } = origin
     if (hasFailed) lane.failed++
     else if (hasFailed === false) lane.done++
-    else lane.heldCount--
+    else lane.overdueCount--
     if (lane.typeStarts !== undefined) forgetStart(lane, origin)
     lane.running--
     this.running--
@@ -129,8 +129,8 @@ class Lanes extends Scheduled {
   interrupted (origin, hasFailed) {
     const { lane } = origin
     lane[hasFailed ? 'failed' : 'cancelled']++
-    lane.heldCount++
-    if (lane !== origin) origin.isHeld = true
+    lane.overdueCount++
+    if (lane !== origin) origin.isOverdue = true
   }
 
   /** Its runner goes on without its slot (1), or has come to its end so (-1). */
@@ -396,9 +396,9 @@ class Lanes extends Scheduled {
       start.startedAt = this.now
       shared.running--
       lane.running++
-      if (start.isHeld) {
-        shared.heldCount--
-        lane.heldCount++
+      if (start.isOverdue) {
+        shared.overdueCount--
+        lane.overdueCount++
       }
       this.tellStarted(lane)
       this.tellEnded(shared, startedAt)
