@@ -149,6 +149,27 @@ describe('retryAfterMs', function () {
   })
 })
 
+describe('retryAfterMs of a type', function () {
+  it('is as long as the types that have jobs share the rate', async function () {
+    for (const [typesCount, expected] of [[1, 100], [5, 500]]) {
+      const clock = fakeClock()
+      const gate = gates()
+      const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 1, maxWaitingPerType: 1, clock })
+      for (let i = 0; i < 11; i++) {
+        queue.pushType('a', i)
+        await gate.until(i + 1)
+        clock.advance(100)
+        gate.release()
+        await turn()
+      }
+      queue.pause()
+      for (let i = 0; i < typesCount; i++) queue.pushType(`type ${i}`, i)
+      const { code, retryAfterMs } = await push(queue, 'type 0', 1)
+      assert.deepEqual([code, retryAfterMs], ['FAIRLANE_ERR_TYPE_FULL', expected])
+    }
+  })
+})
+
 describe('retryAfterMs of a queue whose jobs are cancelled', function () {
   it('does not take them for completions', async function () {
     const clock = fakeClock()

@@ -20,6 +20,14 @@ describe('equal', function () {
     assert.deepEqual(gate.payloads, ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'c2'])
   })
 
+  it('starts as many jobs as weights say, before any has ended', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { scheduler: 'equal', schedulerOptions: { weights: { a: 3 } }, concurrency: 12, clock: fakeClock() })
+    for (const type of ['a', 'b']) for (let i = 0; i < 12; i++) queue.pushType(type, type)
+    await gate.until(12)
+    assert.equal(gate.payloads.filter(type => type === 'a').length, 9)
+  })
+
   it('goes on in turn among types that have the same key, though a start does not raise it', async function () {
     const gate = gates()
     const clock = fakeClock()
