@@ -113,7 +113,7 @@ class Dispatch {
 
     this.drainedAt = 0 // how many jobs had been accepted when the queue was last empty
     this.generation = 0
-    this.flushes = new QList() // of { unsettledCount, accepted, callbacks }, one per generation, the last is generation - 1
+    this.flushes = new QList() // of { unsettledCount, knownCount, callbacks }, one per generation, the last is generation - 1
     this.flushingCount = 0
     this.isFlushing = false
     this.isWatched = false // the queue wants to know when fewer jobs wait
@@ -129,7 +129,7 @@ class Dispatch {
     return this.abortController.signal
   }
 
-  /** A job was put into the list. */
+  /** A job is put into the list. The list may have to ask the scheduler where: until it knows, the job is nowhere. */
   accept () {
     this.accepted++
     if (this.running < this.concurrency) this.wake()
@@ -161,17 +161,14 @@ class Dispatch {
    */
   fflush (callback) {
     const unsettledCount = this.list.size + this.running - this.overdueCount
+    const knownCount = unsettledCount + this.settledCount()
     const last = this.flushes.peekAt(-1)
     if (unsettledCount === 0) {
       defer(() => this.call(callback))
-    } else if (last !== undefined && last.accepted === this.accepted) {
+    } else if (last !== undefined && last.knownCount === knownCount) {
       last.callbacks.push(callback)
     } else {
-      this.flushes.push({
-        unsettledCount: unsettledCount - this.flushingCount,
-        accepted: this.accepted,
-        callbacks: [callback]
-      })
+      this.flushes.push({ unsettledCount: unsettledCount - this.flushingCount, knownCount, callbacks: [callback] })
       this.flushingCount = unsettledCount
       this.isFlushing = true
       this.list.barrier(++this.generation, this.flushes.size())
@@ -180,7 +177,7 @@ class Dispatch {
 
   /** @returns {Promise<void>} resolves when nothing waits and no slot is taken */
   onIdle () {
-    if (this.list.size + this.running === 0) return Promise.resolve()
+    if (this.isIdle()) return Promise.resolve()
     return new Promise(resolve => this.idleWaiters.push(resolve))
   }
 
@@ -580,7 +577,11 @@ class Dispatch {
   }
 
   isIdle () {
-    return this.list.size + this.running === 0
+    return this.list.size + this.running === 0 && this.accepted === this.settledCount()
+  }
+
+  settledCount () {
+    return this.done + this.failed + this.cancelled
   }
 }
 

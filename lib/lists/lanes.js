@@ -185,7 +185,7 @@ class Lanes extends Scheduled {
 
   /** The jobs of a type stay, running ones finish, and its pushes wait, until resumeType(). O(jobs in its lane). */
   pauseType (type) {
-    const lane = this.lanes.get(type) ?? this.openOwn(type)
+    const lane = this.openOwn(type)
     if (lane.isPaused) return
     lane.isPaused = true
     this.pausedCount += lane.size
@@ -334,9 +334,9 @@ class Lanes extends Scheduled {
     return this.overflow.length === 0 ? 0 : hash(type) % this.overflow.length
   }
 
-  /** The lane for a job of a type that has none of its own. */
+  /** The lane for a job of a type that has none of its own; isNamed() may have pushed another, which got one. */
   open (type) {
-    if (this.opensOwn(type)) return this.openOwn(type)
+    if (this.opensOwn(type) || this.lanes.has(type)) return this.openOwn(type)
     const at = this.overflowOf(type)
     return this.overflow[at] ?? (this.overflow[at] = this.openShared(at))
   }
@@ -349,6 +349,8 @@ class Lanes extends Scheduled {
   }
 
   openOwn (type) {
+    const known = this.lanes.get(type)
+    if (known !== undefined) return known
     const lane = new Lane(type, this, false)
     this.lanes.set(type, lane)
     const shared = this.overflow[this.overflowOf(type)]
