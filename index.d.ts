@@ -42,9 +42,12 @@ declare namespace fairlane {
   /** An error that the queue made while it ran. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
   interface FairlaneError extends Error {
     readonly code: ErrorCode
-    /** The reason given to `clear`, that of a signal, or the falsy value which a runner threw. */
+    /** The reason given to `clear`, that of a signal, the falsy value which a runner threw, or the error of the file system. */
     cause?: unknown
-    /** Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three: the type of the job. */
+    /**
+     * Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three, and not where `capacity` or `capacityBytes`
+     * of a queue on disk refuses: the type of the job.
+     */
     type?: string | undefined
     /** How many jobs waited, in all or of the type. */
     waiting?: number
@@ -52,6 +55,10 @@ declare namespace fairlane {
     limit?: number
     /** In about so many ms there will be room, by the recent rate of completions. */
     retryAfterMs?: number
+    /** Of FAIRLANE_ERR_CORRUPT only, as the next: the path of the damaged file. */
+    file?: string
+    /** Where in it the damage begins, in bytes. */
+    offset?: number
   }
 
   interface FairlaneErrorConstructor {
@@ -126,8 +133,8 @@ declare namespace fairlane {
     schedulerOptions?: FairOptions | CappedOptions | EqualOptions | Readonly<Record<string, any>> | undefined
 
     /**
-     * How many types get a lane of their own; later ones share some. Those that `typeCaps` or `weights` name always
-     * get one. Only with a lane scheduler.
+     * How many types get a lane of their own; later ones share some. Those that `typeCaps`, `weights` or
+     * `maxWaitingPerType` name always get one. Only with a lane scheduler.
      *
      * @default Infinity
      */
@@ -295,7 +302,7 @@ declare namespace fairlane {
     timeoutMs?: number | undefined
   }
 
-  /** Counts since the queue was made, but for `waiting`, `running` and `types`, which are of now. */
+  /** Counts since the queue was made, but for `waiting`, `running`, `overrun` and `types`, which are of now. */
   interface QueueStats {
     /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs that still hold a slot. */
     accepted: number
@@ -338,7 +345,7 @@ declare namespace fairlane {
     readonly waiting: number
     /** True from `pause()`, or from setting `concurrency` to 0 or below, until `resume()` or a positive `concurrency`. */
     readonly paused: boolean
-    /** True from the first `close()` on. */
+    /** True from the first `close()` on, or the abort of the queue's `signal`. */
     readonly closed: boolean
     /** The object that was given, or that was made for a name; null without a scheduler. */
     readonly scheduler: LaneScheduler | WindowScheduler | null
@@ -403,6 +410,8 @@ declare namespace fairlane {
     /**
      * Resolves when a push (of that type) would be accepted, at once if so; rejects with FAIRLANE_ERR_CLOSED when the queue
      * closes. A level, not a reservation.
+     *
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
      */
     ready (type?: unknown): Promise<void>
 
@@ -446,6 +455,7 @@ declare namespace fairlane {
      *
      * @param type only those of one type
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
      */
     jobs (type?: unknown): IterableIterator<WaitingJob<P>>
 
@@ -466,11 +476,12 @@ declare namespace fairlane {
      * @param options `type`: only jobs of that type, if it is undefined all; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object, has another name in it, or a type without a scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
      */
     clear (options?: { type?: unknown, reason?: unknown }): number
 
     /**
-     * Starts no more jobs of a type until `resumeType`. Running ones finish, pushes are accepted.
+     * Starts no more jobs of a type until `resumeType`. Running ones finish, pushes are accepted. No effect once closed.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
      * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
@@ -485,6 +496,7 @@ declare namespace fairlane {
      *
      * @param type only those of one type, since it last was idle: types without jobs are forgotten
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
      */
     stats (type?: unknown): QueueStats
   }

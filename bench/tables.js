@@ -4,7 +4,7 @@
 // A case with several cells gives tables with a row per cell and a column per contender, one for each metric (and for each
 // section and set of contenders that can do the cells); a case with one cell gives one with a row per contender and a column per
 // metric; a case that names its figures gives one table with a row per figure and a column per contender.
-// A value is the median over the rounds, ± half the range of all rounds, and × its ratio to fairlane's.
+// A value is the median over the rounds, ± half the range of all rounds in percent of it, and × its ratio to fairlane's.
 
 /**
  * @param {object} report what a result file holds

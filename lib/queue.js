@@ -617,8 +617,9 @@ function makeList (scheduler, options, makeContext) {
   return isLaneScheduler(scheduler) ? new Lanes(scheduler, options, makeContext) : new Window(scheduler, makeContext)
 }
 
-// scheduler → weak references to what its queues do after configure(); each queue keeps its own
+// scheduler → { references, pruneAt }: weak ones, to what its queues do after configure(); each queue keeps its own
 const listeners = new WeakMap()
+const FIRST_PRUNE_AT = 16
 
 /**
  * Calls listener, while somebody else keeps it, each time after the scheduler's own configure(), whoever calls that. On an object that
@@ -626,16 +627,30 @@ const listeners = new WeakMap()
  */
 function afterConfigure (scheduler, listener) {
   const { configure } = scheduler
-  const isKnown = listeners.has(scheduler)
-  const alive = (listeners.get(scheduler) ?? []).filter(known => known.deref() !== undefined)
-  listeners.set(scheduler, [...alive, new WeakRef(listener)])
-  if (isKnown || typeof configure !== 'function') return
+  const known = listeners.get(scheduler)
+  if (known !== undefined) {
+    remember(known, listener)
+    return
+  }
+  const own = { references: [], pruneAt: FIRST_PRUNE_AT }
+  listeners.set(scheduler, own)
+  remember(own, listener)
+  if (typeof configure !== 'function') return
   const value = function (options) {
     const returned = configure.call(this, options)
-    for (const known of listeners.get(scheduler)) known.deref()?.()
+    for (const reference of [...own.references]) reference.deref()?.()
     return returned
   }
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
+}
+
+/** O(1) amortised: those that are gone are left out each time the number has doubled. */
+function remember (known, listener) {
+  if (known.references.length >= known.pruneAt) {
+    known.references = known.references.filter(reference => reference.deref() !== undefined)
+    known.pruneAt = Math.max(2 * known.references.length, FIRST_PRUNE_AT)
+  }
+  known.references.push(new WeakRef(listener))
 }
 
 module.exports = { Queue, START_NOW, BACKSTAGE, inside }

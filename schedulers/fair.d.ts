@@ -7,7 +7,7 @@ export interface FairOptions {
   concurrency?: number | undefined
   /** The share of the slots from which on a type must let others go first. @default 0.8 */
   maxTypeShare?: number | undefined
-  /** How many types are looked at per pick, from the one whose job is oldest on. @default 1000 */
+  /** How many types are looked at per pick, one at least, from the one whose job is oldest on. @default 1000 */
   maxScanLength?: number | undefined
   /** Whether a type at its `maxTypeShare` waits even if only it has jobs. @default false */
   hard?: boolean | undefined

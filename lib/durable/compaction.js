@@ -14,7 +14,8 @@ class Compactor {
     this.segmentBytes = store.log.segmentBytes
     this.running = undefined
     this.isStopped = false
-    this.blockedAt = 0 // the segment in which moving met a full disk
+    this.blockedAt = 0 // the segment in which moving failed
+    this.groupBytes = Math.min(GROUP_BYTES, store.log.reserve.bytes) / 2 // of moved jobs: the reserve must do for one group
     this.oldest = 0 // the id of the oldest segment
     this.oldestSegment = undefined
     this.findOldest()
@@ -53,7 +54,8 @@ class Compactor {
   /** The rule: the log takes at most twice its live jobs and two segments. */
   isTooLong () {
     const { log, liveBytes } = this.store
-    return log.bytes > 2 * liveBytes + 2 * this.segmentBytes && this.oldest < log.segment && this.blockedAt !== log.segment
+    if (log.bytes <= 2 * liveBytes + 2 * this.segmentBytes || this.oldest >= log.segment) return false
+    return this.blockedAt !== log.segment && !log.reserve.isSpent
   }
 
   async run () {
@@ -66,9 +68,10 @@ class Compactor {
     const { store } = this
     const { log } = store
     for (const seq of store.table.seqsIn(id)) {
+      if (log.reserve.isSpent) throw log.reserve.fullError
       // whether the job is alive is known, and written, in one go: it can not finish in between
       const group = store.move(seq)
-      if (group.length >= GROUP_BYTES / 2) await log.flush()
+      if (group.length >= this.groupBytes) await log.flush()
     }
     const ids = this.deadFrom(id)
     const at = log.append(TRIM_BYTES, 1)
@@ -105,11 +108,11 @@ class Compactor {
     log.reserve.restore()
   }
 
-  /** The disk may be full: then later, since jobs were not moved. */
+  /** Jobs were not moved: it is tried again when the disk has room, or in another segment. */
   met (err) {
     const { log } = this.store
     if (log.error === undefined && err.code === 'FAIRLANE_ERR_CORRUPT') log.fail(err)
-    this.blockedAt = log.segment
+    if (!log.reserve.isSpent) this.blockedAt = log.segment
   }
 }
 

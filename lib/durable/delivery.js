@@ -38,7 +38,8 @@ class Delivery {
     this.done = done
     this.slot = slot
     this.ticket = ticket
-    this.isRecalled = false // it lost its slot before that
+    this.isRecalled = false // it lost its slot before its runner was called
+    this.isGivenBack = false // the slot was
     this.seq = 0
     this.type = undefined
     this.attempt = 0
@@ -78,8 +79,10 @@ class Delivery {
     this.end(failure(reason))
   }
 
-  /** The slot is given back without an end: the runner was not called. */
+  /** The slot is given back without an end: the runner was not called. A second time is none. */
   giveBack () {
+    if (this.isGivenBack) return
+    this.isGivenBack = true
     this.done()
   }
 

@@ -167,15 +167,52 @@ function isFrameAt (bytes, at, segment) {
   if (at + FRAME_BYTES > bytes.length) return false
   const length = bytes.readUInt32LE(at)
   if (length < FRAME_BYTES || at + length > bytes.length) return false
-  // a look at the mark spares most crcs while findFrame looks for a frame at every byte
-  if (bytes.readUInt32LE(at + 12) > segment) return false
   return crcOf(bytes, at + 8, at + length, seedOf(segment, at)) === bytes.readUInt32LE(at + 4)
 }
 
 /** @returns {number} where the next whole frame begins, at `at` or behind; the length of bytes if there is none */
 function findFrame (bytes, at, segment) {
-  while (at < bytes.length && !isFrameAt(bytes, at, segment)) at++
+  while (at < bytes.length && !(looksLikeFrame(bytes, at, segment) && isFrameAt(bytes, at, segment))) at++
   return Math.min(at, bytes.length)
+}
+
+/**
+ * What is quickly seen of a frame, at a place where any bytes may be. A crc at every byte that might be a length takes minutes where a
+ * payload of integers was torn.
+ */
+function looksLikeFrame (bytes, at, segment) {
+  if (at + FRAME_BYTES > bytes.length) return false
+  const end = at + bytes.readUInt32LE(at)
+  const mark = bytes.readUInt32LE(at + 12)
+  if (end > bytes.length || mark > segment || (mark === segment && bytes.readUInt32LE(at + 16) > at)) return false
+  let next = at + FRAME_BYTES
+  let count = bytes.readUInt32LE(at + 8)
+  for (; next < end && count > 0; count--) {
+    const length = recordLength(bytes, next)
+    if (length === 0) return false
+    next += length
+  }
+  return next === end && count === 0
+}
+
+/** The length of the record at `at`; 0 if there is none. */
+function recordLength (bytes, at) {
+  switch (bytes[at]) {
+    case PUSH:
+    case PUSH_FRONT: {
+      if (at + PUSH_BYTES > bytes.length) return 0
+      const typeLength = bytes.readUInt16LE(at + 7)
+      return PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength) + bytes.readUInt32LE(at + 9)
+    }
+    case ACK:
+      return ACK_BYTES
+    case STATE:
+      return at + STATE_BYTES > bytes.length ? 0 : STATE_BYTES + bytes.readUInt32LE(at + 20)
+    case TRIM:
+      return TRIM_BYTES
+    default:
+      return 0
+  }
 }
 
 function readSeq (bytes, at) {
@@ -217,6 +254,16 @@ function typeOf (record) {
   return length === NO_TYPE ? undefined : record.toString('utf8', PUSH_BYTES, PUSH_BYTES + length)
 }
 
+/** What a STATE record says. */
+function stateOf (bytes, at, length) {
+  return {
+    isDead: bytes[at + 7] === 1,
+    attempts: bytes.readUInt32LE(at + 8),
+    notBefore: bytes.readDoubleLE(at + 12),
+    error: length === STATE_BYTES ? undefined : bytes.toString('utf8', at + STATE_BYTES, at + length)
+  }
+}
+
 /**
  * Calls the visitor for each record of the whole frame at `at`: push(seq, kind, at, length), ack(seq, count),
  * state(seq, state), trim(segment).
@@ -227,37 +274,14 @@ function visitRecords (bytes, at, visitor) {
   let count = bytes.readUInt32LE(at + 8)
   let next = at + FRAME_BYTES
   while (next < end && count-- > 0) {
-    switch (bytes[next]) {
-      case PUSH:
-      case PUSH_FRONT: {
-        const typeLength = bytes.readUInt16LE(next + 7)
-        const length = PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength) + bytes.readUInt32LE(next + 9)
-        visitor.push(readSeq(bytes, next + 1), bytes[next], next, length)
-        next += length
-        break
-      }
-      case ACK:
-        visitor.ack(readSeq(bytes, next + 1), bytes.readUInt32LE(next + 7))
-        next += ACK_BYTES
-        break
-      case STATE: {
-        const errorLength = bytes.readUInt32LE(next + 20)
-        visitor.state(readSeq(bytes, next + 1), {
-          isDead: bytes[next + 7] === 1,
-          attempts: bytes.readUInt32LE(next + 8),
-          notBefore: bytes.readDoubleLE(next + 12),
-          error: errorLength === 0 ? undefined : bytes.toString('utf8', next + STATE_BYTES, next + STATE_BYTES + errorLength)
-        })
-        next += STATE_BYTES + errorLength
-        break
-      }
-      case TRIM:
-        visitor.trim(bytes.readUInt32LE(next + 1))
-        next += TRIM_BYTES
-        break
-      default:
-        return false
-    }
+    const length = recordLength(bytes, next)
+    const kind = bytes[next]
+    if (kind === PUSH || kind === PUSH_FRONT) visitor.push(readSeq(bytes, next + 1), kind, next, length)
+    else if (kind === ACK) visitor.ack(readSeq(bytes, next + 1), bytes.readUInt32LE(next + 7))
+    else if (kind === STATE) visitor.state(readSeq(bytes, next + 1), stateOf(bytes, next, length))
+    else if (kind === TRIM) visitor.trim(bytes.readUInt32LE(next + 1))
+    else return false
+    next += length
   }
   return next === end && count === 0
 }

@@ -97,7 +97,7 @@ export class PersistentQueue {
   readonly bytes: number
   readonly recovered: Recovered
 
-  /** Bytes of its log. */
+  /** Bytes of its log: all of its files but the reserve. */
   diskBytes (): number
 
   /** Puts payloads at the end; several are there after a crash together or not at all. Resolves when they are safe. */
@@ -121,6 +121,7 @@ export class PersistentQueue {
 
   /** Resolves when all calls up to now are on the disk. */
   flush (): Promise<void>
+  /** Acknowledges what was pushed, and lets another process open the queue. Reserved payloads are back then. Rejects with FAIRLANE_ERR_IO. */
   close (): Promise<void>
 }
 
@@ -213,7 +214,7 @@ export interface DurableEvents<P = any, R = any> {
   close: (abandonedCount: number, error: FairlaneError | undefined) => void
 }
 
-/** Counts since the queue was opened, but for `waiting`, `delayed`, `running`, `dead` and `types`, which are of now. */
+/** Counts since the queue was opened, but for `waiting`, `delayed`, `running`, `dead`, `overrun` and `types`, which are of now. */
 export interface DurableStats extends QueueStats {
   /** Of those that wait: how many are to be tried later. */
   delayed: number
@@ -233,7 +234,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   /** Jobs that are not running, those that are to be tried later too. */
   readonly waiting: number
   readonly paused: boolean
-  /** True from the first `close()` on, and when the log has failed. */
+  /** True from the first `close()` on, or the abort of the option `signal`, and when the log has failed. */
   readonly closed: boolean
   readonly scheduler: LaneScheduler | WindowScheduler | null
   readonly recovered: Recovered
@@ -256,12 +257,12 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   pauseType (type: unknown): this
   resumeType (type: unknown): this
 
-  /** Waits until all jobs accepted before the call are done, dead or cancelled. */
+  /** Waits until all jobs accepted before the call are done, dead or cancelled, or the queue has closed. */
   fflush (callback: () => void): this
   fflush (callback?: undefined): Promise<void>
-  /** Resolves when nothing waits, nothing is to be tried later, and nothing runs. */
+  /** Resolves when nothing waits, nothing is to be tried later, and nothing runs; or at the end of `close()`. */
   onIdle (): Promise<void>
-  /** Resolves when a push (of that type) would be accepted; rejects when the queue closes. */
+  /** Resolves when a push (of that type) would be accepted, also by `capacity` and `capacityBytes`; rejects when the queue closes. */
   ready (type?: unknown): Promise<void>
 
   jobs (type?: unknown): IterableIterator<DurableJob<P>>
@@ -279,15 +280,15 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
 
   stats (): DurableStats
   stats (type: unknown): QueueStats
-  /** Bytes of its log. */
+  /** Bytes of its log: all of its files but the reserve. */
   diskBytes (): number
   /** Resolves when all that was done up to now is on the disk. */
   flush (): Promise<void>
 
-  /** Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. */
+  /** Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. Rejects with FAIRLANE_ERR_IO. */
   close (options?: CloseOptions): Promise<number>
   /** As `close()`. */
-  [Symbol.asyncDispose] (): Promise<number>
+  [Symbol.asyncDispose] (): Promise<void>
 }
 
 /** Opens a job queue on disk. Throws as `fairlane()`; rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO. */

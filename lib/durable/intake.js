@@ -35,19 +35,20 @@ class Intake {
 
   /**
    * @param {string | undefined} type
-   * @param {Buffer} bytes
+   * @param {Uint8Array} encoded
+   * @param {Uint8Array} stamp what comes before that
    * @param {boolean} atHead
    * @returns {{ job: number | HeldJob, promise: Promise<number> }} what is to stand in the queue, and its number when it is safe
    */
-  push (type, bytes, atHead) {
+  push (type, encoded, stamp, atHead) {
     if (this.inflightCount < this.maxInflightOps) {
-      const seq = this.write(type, bytes, atHead, undefined)
+      const seq = this.track(this.store.push([encoded], type, atHead, stamp), undefined)
       return { job: seq, promise: this.unsafe.get(seq) }
     }
-    const job = new HeldJob(type, bytes, atHead)
+    const job = new HeldJob(type, Buffer.concat([stamp, encoded]), atHead)
     this.held.add(job)
     this.heldCount++
-    this.heldBytes += sizeOf(type, bytes)
+    this.heldBytes += sizeOf(type, job.bytes.length)
     return { job, promise: job.promise }
   }
 
@@ -97,11 +98,15 @@ class Intake {
 
   // private from here on
 
-  /** @param {HeldJob | undefined} held what stands in the queue, if not the number */
-  write (type, bytes, atHead, held) {
-    const { store, unsafe } = this
-    const group = store.push([bytes], type, atHead)
-    const seq = store.nextSeq - 1
+  /**
+   * The store was given one more job.
+   * @param {object} group that it is in
+   * @param {HeldJob | undefined} held what stands in the queue, if not the number
+   * @returns {number} its number
+   */
+  track (group, held) {
+    const { unsafe } = this
+    const seq = this.store.nextSeq - 1
     this.inflightCount++
     const safe = group.promise.then(() => seq, err => {
       this.whenReverted(held ?? seq)
@@ -122,7 +127,7 @@ class Intake {
       return
     }
     this.forget(job)
-    job.seq = this.write(job.type, job.bytes, job.atHead, job)
+    job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead), job)
     const { resolve, reject } = job
     this.unsafe.get(job.seq).then(resolve, reject)
     job.tellWritten()
@@ -133,13 +138,13 @@ class Intake {
   forget (job) {
     this.held.delete(job)
     this.heldCount--
-    this.heldBytes -= sizeOf(job.type, job.bytes)
+    this.heldBytes -= sizeOf(job.type, job.bytes.length)
   }
 }
 
 /** How many bytes of a job are its own on disk: its type, its payload and the time of its push. */
-function sizeOf (type, bytes) {
-  return bytes.length + (type === undefined ? 0 : Buffer.byteLength(type))
+function sizeOf (type, length) {
+  return length + (type === undefined ? 0 : Buffer.byteLength(type))
 }
 
 module.exports = { Intake, sizeOf }

@@ -16,8 +16,8 @@ const { defer, rethrow } = require('../clock')
 const { FairlaneError, typeError, rangeError, describe, warn } = require('../errors')
 const { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } = require('../options')
 const { BACKSTAGE } = require('../queue')
+const { Attempts, NOT_STARTED } = require('./attempts')
 const { DeadLetters } = require('./dead-letters')
-const { Delivery } = require('./delivery')
 const { files } = require('./files')
 const { Flushes } = require('./flushes')
 const { Intake, sizeOf } = require('./intake')
@@ -25,13 +25,12 @@ const { lock } = require('./lock')
 const { defaultBackoffMs, readJobOptions } = require('./options')
 const { idOf, Records } = require('./records')
 const { Retries } = require('./retries')
-const { decode, encode, errorText, pushedAt, STAMP_BYTES } = require('./serialize')
+const { encode, errorText, pushedAt, stampOf, STAMP_BYTES } = require('./serialize')
 const { openStore } = require('./store')
 const { Survey } = require('./survey')
 
 const SYSTEM = { files, lock, now: Date.now }
 const MADE_BY_DURABLE = Symbol('durable')
-const LONG_AGO = 1 // in ms since 1970; 0 is the time of those that were started
 const FORWARDED = ['saturated', 'unsaturated']
 
 /**
@@ -68,8 +67,8 @@ function durable (runner, options, environment = SYSTEM) {
  */
 class DurableQueue extends EventEmitter {
   #runner
-  #options
   #settleBy
+  #options
   #maxWaitMs
   #hasTypes
   #now // ms since 1970
@@ -78,12 +77,11 @@ class DurableQueue extends EventEmitter {
   #store
   #records
   #intake
+  #attempts
   #retries
   #dead
   #flushes
-  #deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
   #reverted = new Set()
-  #unwritten = [] // { group, resolve } of attempts that the operating system does not have yet, in order
   #watched // the newest group of the log that must not fail
 
   #counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0 }
@@ -114,7 +112,7 @@ class DurableQueue extends EventEmitter {
     this.#maxWaitMs = maxWaitMs
     this.#hasTypes = scheduler !== null
     this.#now = now
-    const start = typeof runner === 'function' ? (job, done, slot) => this.#start(job, done, slot) : runner
+    const start = typeof runner === 'function' ? (job, done, slot) => this.#attempts.start(job, done, slot) : runner
     this.#core = fairlane(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined })
     this.#core.drain = () => this.#emptied()
     for (const event of FORWARDED) this.#core.on(event, () => this.emit(event))
@@ -217,9 +215,9 @@ class DurableQueue extends EventEmitter {
 
   /** As that of a queue in memory. @returns {this} */
   pauseType (type) {
-    this.#core.pauseType(type)
     const name = readType(type)
-    if (!this.closed) this.#recallIf(({ slot }) => slot.type === name)
+    this.#core.pauseType(name)
+    if (!this.closed) this.#attempts.recall(({ slot }) => slot.type === name)
     return this
   }
 
@@ -249,12 +247,8 @@ class DurableQueue extends EventEmitter {
   }
 
   /** As that of a queue in memory; it waits for room below `capacity` too. */
-  async ready (type) {
-    for (;;) {
-      await this.#core.ready(type)
-      if (!this.#isAtCapacity(1)) return
-      await new Promise(resolve => this.#roomWaiters.push(resolve))
-    }
+  ready (type) {
+    return this.#whenReady(type, this.#core.ready(type))
   }
 
   /**
@@ -403,6 +397,14 @@ class DurableQueue extends EventEmitter {
     this.#intake = new Intake(this.#store, jobs.maxInflightOps, job => this.#revert(job))
     this.#dead = new DeadLetters(this.#store)
     this.#retries = new Retries(this.#stage.deadlines, (seq, type) => this.#place(seq, type, true))
+    this.#attempts = new Attempts(this.#runner, { settleBy: this.#settleBy, serialize: jobs.serialize }, {
+      stage: this.#stage,
+      store: this.#store,
+      records: this.#records,
+      intake: this.#intake,
+      setState: (seq, state) => this.#setState(seq, state),
+      mayStart: job => this.#retries.mayStart(job)
+    })
     const { crashed, expired } = this.#recover(survey)
     if (crashed.length + expired.length > 0) {
       defer(() => {
@@ -428,7 +430,7 @@ class DurableQueue extends EventEmitter {
       const { type, atHead } = survey.find(seq)
       const state = states.get(seq)
       this.#counts.accepted++
-      if (state === undefined) this.#recoverWaiting(seq, type, atHead, expired)
+      if (state === undefined || state.notBefore === NOT_STARTED) this.#recoverWaiting(seq, type, atHead, expired)
       else if (state.attempts === 0) this.#place(seq, type, atHead)
       else if (state.notBefore > 0) this.#recoverFailed(seq, type, atHead, state)
       else if (state.attempts < this.#options.maxAttempts - 1) this.#place(seq, type, atHead)
@@ -457,7 +459,8 @@ class DurableQueue extends EventEmitter {
   #leftToWait (job) {
     if (this.#maxWaitMs === Infinity) return Infinity
     try {
-      return Math.max(0, pushedAt(this.#records.bytesOf(job)) + this.#maxWaitMs - this.#now())
+      const ms = pushedAt(this.#records.bytesOf(job)) + this.#maxWaitMs - this.#now()
+      return Math.min(Math.max(0, ms), this.#maxWaitMs) // the clock may have been set back
     } catch {
       return this.#maxWaitMs // that it can not be read now is no reason not to open the queue
     }
@@ -466,23 +469,37 @@ class DurableQueue extends EventEmitter {
   #push (type, payload, atHead) {
     const refusal = this.#refusal(type, 0)
     if (refusal !== undefined) return Promise.reject(refusal)
-    const bytes = encode(this.#options.serialize, payload, this.#now())
+    const now = this.#now()
+    const encoded = encode(this.#options.serialize, payload)
     // encode may have pushed
-    const error = this.#refusal(type, sizeOf(type, bytes) - STAMP_BYTES) ?? this.#store.refusal(1, bytes.length, type)
+    const error = this.#refusal(type, sizeOf(type, encoded.length)) ??
+      this.#countRejected(this.#store.refusal(1, STAMP_BYTES + encoded.length, type))
     if (error !== undefined) return Promise.reject(error)
-    const { job, promise } = this.#intake.push(type, bytes, atHead)
+    const { job, promise } = this.#intake.push(type, encoded, stampOf(now), atHead)
     this.#counts.accepted++
     this.#place(job, type, atHead, this.#maxWaitMs)
     return promise
   }
 
   #refusal (type, bytes) {
-    if (this.#error !== undefined) return this.#error
+    if (this.#error !== undefined) return this.#countRejected(this.#error)
     if (!this.closed && this.#isAtCapacity(bytes)) {
-      this.#counts.rejected++
-      return new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', 'The queue holds as many jobs, or bytes, as it may')
+      return this.#countRejected(new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', 'The queue holds as many jobs, or bytes, as it may'))
     }
     return this.#stage.refuse(this.#hasTypes ? type : undefined)
+  }
+
+  #countRejected (refusal) {
+    if (refusal !== undefined) this.#counts.rejected++
+    return refusal
+  }
+
+  async #whenReady (type, accepted) {
+    await accepted
+    while (this.#isAtCapacity(1)) {
+      await new Promise(resolve => this.#roomWaiters.push(resolve))
+      await this.#core.ready(type)
+    }
   }
 
   #isAtCapacity (bytes) {
@@ -497,99 +514,25 @@ class DurableQueue extends EventEmitter {
     this.#stage.place(this.#hasTypes ? type ?? '' : undefined, job, atHead, maxWaitMs)
   }
 
-  /** A job was given a slot. */
-  #start (job, done, slot) {
-    const delivery = new Delivery(job, done, slot, this.#stage.starting())
-    this.#deliveries.set(job, delivery)
-    if (idOf(job) === undefined) job.written.then(() => this.#whenWritten(delivery))
-    else this.#whenWritten(delivery)
-  }
-
-  #whenWritten (delivery) {
-    const seq = idOf(delivery.job)
-    const safe = this.#intake.whenSafe(seq)
-    if (safe !== undefined) safe.then(() => this.#attempt(delivery, seq), () => delivery.giveBack())
-    else if (seq === undefined) delivery.giveBack()
-    else this.#attempt(delivery, seq)
-  }
-
-  /** Writes the attempt; the jobs that are started in one turn share a write. They are run in the order in which they come here. */
-  #attempt (delivery, seq) {
-    delivery.seq = seq
-    if (this.#isLost(delivery)) return
-    const { attempts = 0, error } = this.#store.states.get(seq) ?? {}
-    delivery.attempt = attempts + 1
-    const group = this.#setState(seq, { attempts: attempts + 1, notBefore: 0, error })
-    queueMicrotask(() => {
-      if (isWritten(group) && this.#unwritten.length === 0) this.#run(delivery)
-      else new Promise(resolve => this.#unwritten.push({ group, resolve })).then(() => this.#run(delivery))
-    })
-  }
-
   /** The log has gone on. */
   #logged (group) {
     // repair writes before there is one
     this.#intake?.settled(group)
-    if (this.#unwritten.length > 0) queueMicrotask(() => this.#runWritten())
-  }
-
-  #runWritten () {
-    while (this.#unwritten.length > 0 && (isWritten(this.#unwritten[0].group) || this.#error !== undefined)) {
-      this.#unwritten.shift().resolve()
-    }
-  }
-
-  #run (delivery) {
-    if (this.#isLost(delivery)) return
-    let payload
-    try {
-      const { type, bytes } = this.#records.read(delivery.seq)
-      delivery.type = type
-      delivery.isFinal = true // what can not be decoded now can never be
-      payload = decode(this.#options.serialize, bytes)
-      delivery.isFinal = false
-    } catch (err) {
-      delivery.fail(err)
-      return
-    }
-    this.#stage.limit(delivery.ticket)
-    delivery.run(this.#runner, payload, this.#settleBy)
+    this.#attempts?.logged()
   }
 
   #recall () {
-    if (this.#core.paused) this.#recallIf(() => true)
-  }
-
-  /**
-   * The queue was paused: jobs that have a slot and no runner yet, since they are not safe or their attempts not written, wait again
-   * where they were, before all others.
-   */
-  #recallIf (test) {
-    for (const delivery of [...this.#deliveries.values()].reverse()) {
-      if (delivery.hasBegun || !test(delivery)) continue
-      delivery.isRecalled = true
-      delivery.giveBack()
-    }
-  }
-
-  /** Whether something came over a job before its runner was called; then its slot is given back. */
-  #isLost (delivery) {
-    if (delivery.isRecalled) return true
-    if (!delivery.isSettled && this.#error === undefined) return false
-    delivery.giveBack()
-    return true
+    if (this.#core.paused) this.#attempts.recall(() => true)
   }
 
   /** The queue in memory has settled a job: by the end of its runner, a limit of time, or since it closes. */
   #settled (job, err, result) {
-    const delivery = this.#deliveries.get(job)
+    const delivery = this.#attempts.settled(job)
     if (delivery === undefined) {
       /* istanbul ignore else: what waits is taken out before the queue in memory closes */
       if (err?.code !== 'FAIRLANE_ERR_CLOSED') this.#cancelJobs([job], [], () => err)
       return
     }
-    this.#deliveries.delete(job)
-    delivery.isSettled = true
     if (this.#error !== undefined) return
     if (!delivery.hasEnded) this.#interrupted(delivery, err)
     else if (err) this.#failed(delivery, err)
@@ -603,17 +546,15 @@ class DurableQueue extends EventEmitter {
     }
     // undefined: the slot was given back
     if (err === undefined && !delivery.isRecalled) return
-    this.#uncount(delivery)
-    if (delivery.isRecalled) this.#place(delivery.job, delivery.slot.type, true, this.#leftToWait(delivery.job))
+    this.#attempts.uncount(delivery)
+    if (delivery.isRecalled) this.#placeAgain(delivery)
     // the queue closes: the job stays on disk, unless its runner ends well before that is over
     else delivery.whenLate = result => { if (!this.#isOver && this.#error === undefined) this.#done(delivery, result) }
   }
 
-  /** An attempt is not to count. */
-  #uncount ({ seq, attempt }) {
-    if (attempt === 0) return
-    const { error } = this.#store.states.get(seq)
-    this.#setState(seq, { attempts: attempt - 1, notBefore: LONG_AGO, error })
+  #placeAgain ({ job, slot }) {
+    this.#retries.recalled(job)
+    this.#place(job, slot.type, true, this.#leftToWait(job))
   }
 
   #done ({ seq, type, attempt }, result) {
@@ -707,8 +648,7 @@ class DurableQueue extends EventEmitter {
     this.#isCancelling = true
     try {
       this.#stage.withdraw(take, job => jobs.push(job))
-      this.#retries.remove(retries)
-      return this.#cancelJobs(jobs, retries, makeError)
+      return this.#cancelJobs(jobs, this.#retries.remove(retries), makeError)
     } finally {
       this.#isCancelling = isNested
       this.#emptied()
@@ -787,7 +727,7 @@ class DurableQueue extends EventEmitter {
     if (this.#intake === undefined) return
     this.#records.end(err)
     this.#intake.fail(err)
-    this.#runWritten()
+    this.#attempts.end()
     // not in the middle of what the log is about
     queueMicrotask(() => {
       warn('FAIRLANE_ERR_IO', `A durable queue closes, since its log failed. ${err.message}`)
@@ -864,11 +804,6 @@ function readStorableType (type) {
   const name = readType(type)
   if (name.isWellFormed()) return name
   throw typeError('FAIRLANE_ERR_TYPE', `the type of a job on disk must be well-formed Unicode, and ${describe(name)} is not`)
-}
-
-/** Whether the operating system has a group: its buffer was given back. */
-function isWritten (group) {
-  return group.buffer === undefined
 }
 
 function closedError () {

@@ -62,12 +62,15 @@ async function lockBySocket (folder, platform) {
     socket.end(answer)
   })
   const release = async () => {
-    fs.rmSync(join(folder, name), { force: true })
-    const closed = close(server)
-    // who asks and then is stopped would hold it for as long
-    for (const socket of asking) socket.destroy()
-    await closed
-    place.close()
+    try {
+      fs.rmSync(join(folder, name), { force: true })
+    } finally {
+      const closed = close(server)
+      // who asks and then is stopped would hold it for as long
+      for (const socket of asking) socket.destroy()
+      await closed
+      place.close()
+    }
   }
   try {
     await appear(server, place, name)

@@ -445,7 +445,7 @@ function syncName (files, folder) {
 }
 
 function ioError (cause) {
-  return new FairlaneError('FAIRLANE_ERR_IO', `The log could not be written: ${cause.message}`, { cause })
+  return new FairlaneError('FAIRLANE_ERR_IO', `The queue's files failed: ${cause.message}`, { cause })
 }
 
 module.exports = { Log, createSegment, ioError, GROUP_BYTES }

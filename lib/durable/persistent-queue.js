@@ -18,6 +18,8 @@ const { openStore, removeStore } = require('./store')
 
 const SYSTEM = { files, lock }
 const OPENED_BY_OPEN = Symbol('open')
+// So many numbers are put one by one among those that were released: sorting all takes longer than moving some.
+const FEW = 16
 
 class PersistentQueue {
   #store
@@ -54,7 +56,8 @@ class PersistentQueue {
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
    */
   static open (path, options, environment = SYSTEM) {
-    return new PersistentQueue(OPENED_BY_OPEN, readOptions(options)).#open(readPath(path), readOptions(options), environment)
+    const read = readOptions(options)
+    return new PersistentQueue(OPENED_BY_OPEN, read).#open(readPath(path), read, environment)
   }
 
   /**
@@ -168,15 +171,19 @@ class PersistentQueue {
    * @returns {Promise<Buffer[]>} rejects as pop
    * @throws FAIRLANE_ERR_ARGUMENT
    */
-  async peek (max = 1) {
+  peek (max = 1) {
     readMax(max)
-    if (this.#error !== undefined) throw this.#error
+    if (this.#error !== undefined) return Promise.reject(this.#error)
     const seqs = this.#released.slice(0, max)
     const { table } = this.#store
     for (let seq = table.next(this.#cursor, this.#safeSeq); seq < this.#safeSeq && seqs.length < max; seq = table.next(seq + 1, this.#safeSeq)) {
       seqs.push(seq)
     }
-    return this.#store.log.turns.resolve(seqs.map(seq => this.#store.payload(seq)))
+    try {
+      return this.#store.log.turns.resolve(seqs.map(seq => this.#store.payload(seq)))
+    } catch (err) {
+      return Promise.reject(err)
+    }
   }
 
   /**
@@ -338,7 +345,8 @@ class PersistentQueue {
   }
 
   #putBack (seqs) {
-    if (seqs.length > 0) this.#released = this.#released.concat(seqs).sort((a, b) => a - b)
+    if (seqs.length > FEW) this.#released = this.#released.concat(seqs).sort((a, b) => a - b)
+    else for (const seq of seqs) insert(this.#released, seq)
   }
 
   #readReserved (ids, method) {
@@ -349,6 +357,20 @@ class PersistentQueue {
     if (new Set(seqs).size < seqs.length) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: an id is there twice`)
     return seqs
   }
+}
+
+/** Into an ascending array. */
+function insert (seqs, seq) {
+  let at = seqs.length
+  if (at > 0 && seq < seqs[at - 1]) {
+    let low = 0
+    while (low < at) {
+      const middle = (low + at) >> 1
+      if (seqs[middle] < seq) low = middle + 1
+      else at = middle
+    }
+  }
+  seqs.splice(at, 0, seq)
 }
 
 function readPayloads (payloads) {

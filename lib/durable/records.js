@@ -69,7 +69,7 @@ class Records {
   /** The encoded payload of a job: nobody else's. @param {number | object} job what stands in the queue for it */
   bytesOf (job) {
     const id = idOf(job)
-    if (id === undefined) return job.bytes
+    if (id === undefined) return Buffer.from(job.bytes)
     this.check()
     if (!this.store.table.find(id)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `job ${id} is no more`)
     return this.store.payload(id)

@@ -12,6 +12,8 @@ const format = require('./format')
 
 const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, PUSH_BYTES, STATE_BYTES, segmentName } = format
 const CLOSED_NAME = 'closed'
+// There from the first change that a repair makes until its last: what was damaged may be gone, and nobody has been told.
+const REPAIR_NAME = 'repair'
 const READ_BYTES = 2 ** 23
 
 /**
@@ -24,6 +26,7 @@ const READ_BYTES = 2 ** 23
  */
 async function recover (files, folder, { repair = false, kind, onProgress, observer }) {
   const recovery = new Recovery(files, folder, repair, kind, observer)
+  recovery.checkRepair()
   const ids = recovery.ids()
   const sizes = ids.map(id => recovery.sizeOf(id))
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0)
@@ -57,6 +60,20 @@ function writeClosed (files, folder, segment, offset) {
   }
 }
 
+/** A log that was repaired is whole, and all of it synced: what said that it was not may go. */
+function endRepair (files, folder) {
+  if (files.list(folder).includes(CLOSED_NAME)) {
+    files.remove(join(folder, CLOSED_NAME))
+    files.syncFolder(folder)
+  }
+  files.remove(join(folder, REPAIR_NAME))
+  try {
+    files.syncFolder(folder)
+  } catch {
+    // it may come back, and a repair be asked for that finds nothing
+  }
+}
+
 class Recovery {
   constructor (files, folder, repair, kind, observer = { push () {}, ack () {} }) {
     this.files = files
@@ -77,6 +94,10 @@ class Recovery {
     this.synced = this.closed ?? { segment: 0, offset: 0 } // the highest mark; all of a log that was closed was synced
     this.segment = 0 // being read
     this.removed = []
+  }
+
+  checkRepair () {
+    if (this.names.includes(REPAIR_NAME)) this.damage(REPAIR_NAME, 0, 0, 'a repair has begun and not ended: what it dropped nobody knows')
   }
 
   /** The segments that are there, in order, without a hole. */
@@ -123,12 +144,12 @@ class Recovery {
         at += bytes.readUInt32LE(at)
         continue
       }
-      const next = format.findFrame(bytes, at + 1, id)
       if (isLast && !this.wasSynced(bytes, at, id)) {
         this.cut = { file: segmentName(id), offset: at, bytes: bytes.length - at }
         this.segments.get(id).bytes = at
         return
       }
+      const next = format.findFrame(bytes, at + 1, id)
       this.damage(segmentName(id), at, next - at, 'no whole frame begins here')
       at = next
     }
@@ -215,8 +236,8 @@ class Recovery {
     this.checkEnds()
     const { files, folder } = this
     const isDamaged = this.dropped.length > 0
-    if (isDamaged) this.skipLost()
-    if (this.names.includes(CLOSED_NAME)) this.removed.push(CLOSED_NAME)
+    if (isDamaged) this.beginRepair()
+    else if (this.names.includes(CLOSED_NAME)) this.removed.push(CLOSED_NAME)
     for (const name of this.removed) files.remove(join(folder, name))
     files.syncFolder(folder)
     const tail = isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail()
@@ -235,6 +256,12 @@ class Recovery {
     if (last !== segment || this.segments.get(last).bytes !== offset) {
       this.damage(segmentName(segment), offset, 0, 'the log was closed with its end here, and it has another')
     }
+  }
+
+  beginRepair () {
+    this.skipLost()
+    if (!this.names.includes(REPAIR_NAME)) this.files.close(this.files.create(join(this.folder, REPAIR_NAME)))
+    this.files.syncFolder(this.folder)
   }
 
   /** Numbers of jobs that were dropped are not given out again: so many may have been in what is not there. */
@@ -345,4 +372,4 @@ function corrupt (folder, name, offset, what) {
   return Object.assign(error, { file, offset })
 }
 
-module.exports = { recover, writeClosed, stateLength, corrupt, CLOSED_NAME }
+module.exports = { recover, endRepair, writeClosed, stateLength, corrupt, CLOSED_NAME, REPAIR_NAME }

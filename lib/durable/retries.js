@@ -29,13 +29,17 @@ class Retries {
     this.deadlines = deadlines
     this.place = place
     this.delayed = new Set()
-    this.suspects = [] // { seq, type }: were running when the process ended, and have one attempt left
-    this.triedAlone = 0 // the suspect that is in the queue
+    // were running when the process ended, and have one attempt left
+    this.suspects = new Map() // type → { seq, type }[]
+    this.suspectsCount = 0 // of those
+    this.placed = new Map() // seq → type, of the suspects that stand in the queue: one of each type, since a type may be held up
+    this.placedTypes = new Set() // of those
+    this.triedAlone = 0 // the suspect that has a slot
     this.isStopped = false
   }
 
   get size () {
-    return this.delayed.size + this.suspects.length
+    return this.delayed.size + this.suspectsCount
   }
 
   /** Has a job placed in so many ms. */
@@ -50,17 +54,37 @@ class Retries {
     }
   }
 
-  /** Has a job placed when no other one of these is in the queue. */
+  /** Has a job placed that is to be tried when no other one of these is. */
   addSuspect (seq, type) {
-    this.suspects.push({ seq, type })
-    this.nextSuspect()
+    if (!this.suspects.has(type)) this.suspects.set(type, [])
+    this.suspects.get(type).push({ seq, type })
+    this.suspectsCount++
+    this.placeSuspects()
+  }
+
+  /** A job was given a slot. @returns {boolean} false for a suspect that must give it back: another one is being tried */
+  mayStart (seq) {
+    if (!this.placed.has(seq)) return true
+    if (this.triedAlone === 0) this.triedAlone = seq
+    if (this.triedAlone === seq) return true
+    const type = this.placed.get(seq)
+    this.unplace(seq)
+    this.suspects.get(type).unshift({ seq, type })
+    this.suspectsCount++
+    return false
+  }
+
+  /** A job lost its slot before it was tried, and waits again. */
+  recalled (seq) {
+    if (seq === this.triedAlone) this.triedAlone = 0
   }
 
   /** A job has settled, or was taken out. */
   settled (seq) {
-    if (seq !== this.triedAlone) return
-    this.triedAlone = 0
-    this.nextSuspect()
+    if (!this.placed.has(seq)) return
+    this.unplace(seq)
+    this.recalled(seq)
+    this.placeSuspects()
   }
 
   /** From here on nothing falls due. */
@@ -71,16 +95,24 @@ class Retries {
 
   /** @returns {{ seq: number, type: string | undefined }[]} those that wait here, in no particular order */
   list () {
-    return [...this.suspects, ...this.delayed]
+    return [...[...this.suspects.values()].flat(), ...this.delayed]
   }
 
-  /** Takes jobs of list() out. */
+  /** Takes jobs of list() out. @returns {object[]} those of them that were still there */
   remove (jobs) {
-    const gone = new Set(jobs)
-    this.suspects = this.suspects.filter(job => !gone.has(job))
-    for (const job of jobs) {
-      if (this.delayed.delete(job)) this.deadlines.remove(job)
+    const wanted = new Set(jobs)
+    const removed = []
+    for (const [type, suspects] of this.suspects) {
+      for (const job of suspects) if (wanted.has(job)) removed.push(job)
+      this.suspects.set(type, suspects.filter(job => !wanted.has(job)))
     }
+    this.suspectsCount -= removed.length
+    for (const job of jobs) {
+      if (!this.delayed.delete(job)) continue
+      removed.push(job)
+      this.deadlines.remove(job)
+    }
+    return removed
   }
 
   // private from here on
@@ -90,11 +122,22 @@ class Retries {
     if (this.delayed.delete(job)) this.place(job.seq, job.type)
   }
 
-  nextSuspect () {
-    if (this.triedAlone !== 0 || this.suspects.length === 0) return
-    const { seq, type } = this.suspects.shift()
-    this.triedAlone = seq
-    this.place(seq, type)
+  /** While none is being tried, the first suspect of each type stands in the queue. O(types of suspects). */
+  placeSuspects () {
+    if (this.triedAlone !== 0) return
+    for (const [type, suspects] of this.suspects) {
+      if (this.placedTypes.has(type) || suspects.length === 0) continue
+      const { seq } = suspects.shift()
+      this.suspectsCount--
+      this.placed.set(seq, type)
+      this.placedTypes.add(type)
+      this.place(seq, type)
+    }
+  }
+
+  unplace (seq) {
+    this.placedTypes.delete(this.placed.get(seq))
+    this.placed.delete(seq)
   }
 }
 

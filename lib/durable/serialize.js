@@ -12,14 +12,16 @@ const STAMP_BYTES = 8
 /** Structured clone: what postMessage can carry, `undefined` too. */
 const structured = { encode: payload => serialize(payload), decode: bytes => deserialize(bytes) }
 
-module.exports = { structured, encode, decode, pushedAt, errorText, errorOf, STAMP_BYTES }
+module.exports = { structured, encode, stampOf, decode, pushedAt, errorText, errorOf, STAMP_BYTES }
+
+const stamp = Buffer.alloc(STAMP_BYTES)
 
 /**
  * @param {{ encode: (payload: any) => Uint8Array }} serializer
- * @returns {Buffer} what is to be written
+ * @returns {Uint8Array} what is to be written behind the stamp
  * @throws FAIRLANE_ERR_ARGUMENT, with what encode threw as `cause`
  */
-function encode (serializer, payload, now) {
+function encode (serializer, payload) {
   let encoded
   try {
     encoded = serializer.encode(payload)
@@ -29,10 +31,13 @@ function encode (serializer, payload, now) {
   if (!(encoded instanceof Uint8Array)) {
     throw typeError('FAIRLANE_ERR_ARGUMENT', `serialize.encode must return a Buffer, and it returned ${describe(encoded)}`)
   }
-  const bytes = Buffer.allocUnsafe(STAMP_BYTES + encoded.length)
-  bytes.writeDoubleLE(now, 0)
-  bytes.set(encoded, STAMP_BYTES)
-  return bytes
+  return encoded
+}
+
+/** What is to be written before the payload of a job that is pushed now; until the next one is asked for. */
+function stampOf (now) {
+  stamp.writeDoubleLE(now, 0)
+  return stamp
 }
 
 /**

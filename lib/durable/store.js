@@ -9,14 +9,15 @@ const { Compactor } = require('./compaction')
 const { Log, ioError } = require('./log')
 const { Reader, WINDOW_BYTES } = require('./reader')
 const { RESERVE_NAME } = require('./reserve')
-const { recover, writeClosed, stateLength, corrupt, CLOSED_NAME } = require('./recovery')
+const { recover, endRepair, writeClosed, stateLength, corrupt, CLOSED_NAME, REPAIR_NAME } = require('./recovery')
 const format = require('./format')
 
 const {
   PUSH, PUSH_FRONT, ACK, STATE, PUSH_BYTES, ACK_BYTES, STATE_BYTES, FRAME_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES,
   segmentName
 } = format
-const UNKNOWN = Buffer.alloc(0)
+const NONE = Buffer.alloc(0)
+const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
 
 /**
  * Opens the log in a folder, which is made if need be.
@@ -37,11 +38,14 @@ async function openStore (folder, options, { files, lock }, owner) {
     held = await lock(folder)
     const found = await recover(files, folder, options)
     store = new Store(files, folder, options, held, found, owner)
-    if (found.dropped.length > 0) await store.compactor.rewriteBefore(found.tail.segment)
+    if (found.dropped.length > 0) {
+      await store.compactor.rewriteBefore(found.tail.segment)
+      endRepair(files, folder)
+    }
     return store
   } catch (err) {
     if (store !== undefined) store.log.fail(err)
-    else if (held !== undefined) await held.release()
+    await (store ?? held)?.release().catch(() => {})
     throw err instanceof FairlaneError ? err : ioError(err)
   }
 }
@@ -100,13 +104,16 @@ class Store {
    * Writes jobs in one frame, for which there is no refusal(): all of them will be there after a crash, or none.
    * @param {Uint8Array[]} payloads at least one
    * @param {string} [type]
+   * @param {boolean} [isFront]
+   * @param {Uint8Array} [stamp] what each payload begins with
    * @returns {object} the group that they are in
    */
-  push (payloads, type, isFront = false) {
+  push (payloads, type, isFront = false, stamp = NONE) {
     const kind = isFront ? PUSH_FRONT : PUSH
-    const typeBytes = type === undefined ? UNKNOWN : Buffer.from(type)
+    const typeBytes = type === undefined ? NONE : Buffer.from(type)
     const typeLength = type === undefined ? NO_TYPE : typeBytes.length
-    const headBytes = PUSH_BYTES + typeBytes.length
+    const stampAt = PUSH_BYTES + typeBytes.length
+    const headBytes = stampAt + stamp.length
     let length = headBytes * payloads.length
     for (let i = 0; i < payloads.length; i++) length += payloads[i].length
     let at = this.log.append(length, payloads.length)
@@ -115,8 +122,9 @@ class Store {
     for (let i = 0; i < payloads.length; i++) {
       const payload = payloads[i]
       const seq = this.nextSeq++
-      format.writePush(buffer, kind, seq, typeLength, payload.length, at)
+      format.writePush(buffer, kind, seq, typeLength, stamp.length + payload.length, at)
       if (typeBytes.length > 0) buffer.set(typeBytes, at + PUSH_BYTES)
+      if (stamp.length > 0) buffer.set(stamp, at + stampAt)
       buffer.set(payload, at + headBytes)
       this.table.set(seq, group.segment, group.start + at, headBytes + payload.length)
       at += headBytes + payload.length
@@ -379,7 +387,7 @@ async function removeFiles (folder, files, held) {
 
 /** The names of the files of a log. */
 function list (files, folder) {
-  return files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || name === CLOSED_NAME || name === RESERVE_NAME)
+  return files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || OTHER_NAMES.includes(name))
 }
 
 module.exports = { openStore, removeStore }

@@ -4,6 +4,7 @@ const assert = require('node:assert')
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const vm = require('node:vm')
+const { gzipSync } = require('node:zlib')
 const { MessageChannel } = require('node:worker_threads')
 const esbuild = require('esbuild')
 const { root } = require('../support/child')
@@ -12,22 +13,24 @@ const { root } = require('../support/child')
 const command = readFileSync(join(root, 'README.md'), 'utf8').match(/^esbuild .*$/m)[0]
 const define = Object.fromEntries([...command.matchAll(/--define:(\S+)=(\S+)/g)].map(([, name, value]) => [name, value]))
 
+const options = {
+  stdin: { contents: "import fairlane from 'fairlane'\nglobalThis.fairlane = fairlane", resolveDir: root },
+  bundle: true,
+  platform: 'browser',
+  format: 'iife',
+  define,
+  write: false,
+  metafile: true,
+  logLevel: 'silent'
+}
+
 describe('bundled for a browser', function () {
   this.timeout(60000)
   let bundle
   const channels = []
 
   before(async () => {
-    bundle = await esbuild.build({
-      stdin: { contents: "import fairlane from 'fairlane'\nglobalThis.fairlane = fairlane", resolveDir: root },
-      bundle: true,
-      platform: 'browser',
-      format: 'iife',
-      define,
-      write: false,
-      metafile: true,
-      logLevel: 'silent'
-    })
+    bundle = await esbuild.build(options)
   })
 
   // Open ports would keep this process alive.
@@ -47,6 +50,13 @@ describe('bundled for a browser', function () {
       .filter(file => file.startsWith('node_modules/'))
       .map(file => file.split('/')[1])
     assert.deepEqual([...new Set(packages)].sort(), ['aflow', 'eventemitter3', 'qlist'])
+  })
+
+  it('has the size that README.md says, minified and gzipped', async () => {
+    const [, minified, gzipped] = readFileSync(join(root, 'README.md'), 'utf8').match(/about (\d+) kB minified and (\d+) kB gzipped/)
+    const { outputFiles: [{ contents }] } = await esbuild.build({ ...options, minify: true })
+    assertNear(contents.length, minified * 1000)
+    assertNear(gzipSync(contents).length, gzipped * 1000)
   })
 
   const variants = {
@@ -124,3 +134,8 @@ describe('bundled for a browser', function () {
     return channel
   }
 })
+
+/** As near as a sentence has to be that says "about". */
+function assertNear (size, said) {
+  assert(Math.abs(size / said - 1) < 0.05, `${size} bytes`)
+}

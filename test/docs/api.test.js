@@ -4,19 +4,85 @@ const assert = require('node:assert')
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { Queue } = require('../..')
+const { DurableQueue, PersistentQueue } = require('../../lib/durable')
+const { names: queueOptions } = require('../../lib/options')
 const { root } = require('../support/child')
 
+const read = file => readFileSync(join(root, file), 'utf8')
+const membersOf = ({ prototype }) => Object.getOwnPropertyNames(prototype).filter(name => name !== 'constructor').sort()
+
 describe('each method and property of a queue', () => {
-  const names = Object.getOwnPropertyNames(Queue.prototype).filter(name => name !== 'constructor')
+  const names = membersOf(Queue)
 
   it('has a heading in README.md, and no heading lacks one', () => {
-    const headings = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^### queue\.(\w+)/gm)
-    assert.deepEqual([...headings].map(([, name]) => name).sort(), [...names].sort())
+    const headings = read('README.md').matchAll(/^### queue\.(\w+)/gm)
+    assert.deepEqual([...headings].map(([, name]) => name).sort(), names)
   })
 
   it('is declared in index.d.ts, and no declaration lacks one', () => {
-    const [, body] = readFileSync(join(root, 'index.d.ts'), 'utf8').match(/^ {2}interface Queue<[^]*?\{\n([^]*?)^ {2}\}$/m)
-    const declared = body.matchAll(/^ {4}(?:readonly |get |set )?(\w+)(?: \(|:)/gm)
-    assert.deepEqual([...new Set([...declared].map(([, name]) => name))].sort(), [...names].sort())
+    assert.deepEqual(declaredIn(bodyOf('interface Queue', read('index.d.ts'))), names)
   })
 })
+
+describe('each option of a queue', () => {
+  it('has a heading in README.md and is declared in index.d.ts, and no other', () => {
+    const headings = read('README.md').matchAll(/^#### options\.(\w+)/gm)
+    assert.deepEqual([...headings].map(([, name]) => name).sort(), [...queueOptions].sort())
+    assert.deepEqual(declaredIn(bodyOf('interface QueueOptions', read('index.d.ts'))), [...queueOptions].sort())
+  })
+})
+
+const onDisk = [
+  { title: 'a job queue on disk', Class: DurableQueue, section: 'Calls of job queues', statics: [] },
+  { title: 'a queue of bytes', Class: PersistentQueue, section: 'Calls of queues of bytes', statics: ['open', 'remove'] }
+]
+for (const { title, Class, section, statics } of onDisk) {
+  describe(`each method and property of ${title}`, () => {
+    const names = [...membersOf(Class), ...statics].sort()
+
+    it('is in a table of docs/durability.md, and nothing else is', () => {
+      assert.deepEqual(firstCellsOf(section), names)
+    })
+
+    it('is declared in lib/durable/index.d.ts, and nothing else is', () => {
+      assert.deepEqual(declaredIn(bodyOf(`export class ${Class.name}`, read('lib/durable/index.d.ts'))), names)
+    })
+  })
+}
+
+describe('each option of', () => {
+  const declarations = read('lib/durable/index.d.ts')
+  const ofLogs = declaredIn(bodyOf('export interface LogOptions', declarations))
+
+  it('a queue of bytes is in the table of docs/durability.md and is checked', async () => {
+    assert.deepEqual(firstCellsOf('Options of queues of bytes'), ofLogs)
+    for (const name of ofLogs) assert.throws(() => PersistentQueue.open('folder', { [name]: null }), { code: 'FAIRLANE_ERR_OPTION' }, name)
+  })
+
+  it('a job queue on disk is in the table of docs/durability.md', () => {
+    const own = declaredIn(bodyOf('export interface DurableOptions', declarations))
+    const named = firstCellsOf('Options of job queues')
+    assert.deepEqual(named.filter(name => !queueOptions.includes(name)), [...ofLogs, ...own].sort())
+  })
+})
+
+/** What stands between the braces of a declaration. */
+function bodyOf (beginning, text) {
+  const [, , body] = text.match(new RegExp(`^( *)${beginning}\\b[^{]*\\{\\n([^]*?)^\\1\\}$`, 'm'))
+  return body
+}
+
+/** The names of members that stand at the outermost level of a declaration. */
+function declaredIn (body) {
+  const [indent] = body.match(/^ */)
+  const declared = body.matchAll(new RegExp(`^${indent}(?:static |readonly |get |set )?(\\w+)\\??(?: \\(|:)`, 'gm'))
+  return [...new Set([...declared].map(([, name]) => name))].sort()
+}
+
+/** What the first cells of a section's tables name in code: `push`, `push(payload)`, `PersistentQueue.open(path)`. */
+function firstCellsOf (heading) {
+  const section = read('docs/durability.md').split(/^#+ /m).find(text => text.startsWith(`${heading}\n`))
+  const cells = [...section.matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell)
+  const names = cells.flatMap(cell => [...cell.matchAll(/`(?:PersistentQueue\.)?(\w+)(?:\(.*?\))?`/g)].map(([, name]) => name))
+  return names.sort()
+}

@@ -2,12 +2,13 @@
 
 const assert = require('node:assert')
 const { rmSync } = require('node:fs')
+const ts = require('typescript')
 const { node } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 const { pages, codeBlocks } = require('./pages')
 
 // docs/service.md shows a server, which does not end by itself: service.test.js runs it.
-// Each other block is a program: `js` is CommonJS, `mjs` a module. What it prints is what its comments `// => …` say, in order.
+// Each other block is a program: `js` is CommonJS, `mjs` a module, `ts` one with types (test/types checks these). What it prints is what its comments `// => …` say, in order.
 describe('the examples of', () => {
   let folder
 
@@ -15,13 +16,14 @@ describe('the examples of', () => {
   after(() => rmSync(folder, { recursive: true }))
 
   for (const { path, text } of pages().filter(({ path }) => path !== 'docs/service.md')) {
-    const examples = codeBlocks(text).filter(({ language }) => ['js', 'mjs'].includes(language))
+    const examples = codeBlocks(text).filter(({ language }) => ['js', 'mjs', 'ts'].includes(language))
     if (examples.length === 0) continue
 
     describe(path, () => {
       for (const { language, code, line } of examples) {
         it(`line ${line} do what they say`, async () => {
-          const args = language === 'mjs' ? ['--input-type=module', '--eval', code] : ['--input-type=commonjs', '--eval', code]
+          const program = language === 'ts' ? withoutTypes(code) : code
+          const args = [`--input-type=${language === 'js' ? 'commonjs' : 'module'}`, '--eval', program]
           const { code: exitCode, stdout, stderr } = await node(args, { timeoutMs: 8000, env: { TMPDIR: folder } })
           assert.equal(exitCode, 0, stderr)
           const expected = [...code.matchAll(/\/\/ => (.*)$/gm)].map(([, output]) => output)
@@ -37,3 +39,7 @@ describe('the examples of', () => {
     assert(codeBlocks(readme.text).some(({ language }) => language === 'js'))
   })
 })
+
+function withoutTypes (code) {
+  return ts.transpileModule(code, { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022 } }).outputText
+}

@@ -250,6 +250,63 @@ describe('damage', function () {
     await repaired.close()
   })
 
+  it('stays said until a repair has come to its end, wherever that fails, or the process or the machine does', async () => {
+    const damaged = async () => {
+      const { disk } = await closedQueue(seeded(6))
+      const { file } = at(disk, segmentsOf(disk).at(-1))
+      const { at: end } = framesIn(file.bytes, parseInt(segmentsOf(disk).at(-1))).at(-1)
+      file.bytes = file.durable = file.bytes.subarray(0, end) // only the file `closed` tells
+      return disk
+    }
+    const images = []
+    let stepsCount = 0
+    const whole = await damaged()
+    whole.beforeStep = () => {
+      stepsCount++
+      images.push({ disk: whole.afterKill() }, { disk: whole.afterPowerLoss(seeded(images.length)) })
+    }
+    const repaired = await openOn(whole, { repair: true })
+    whole.beforeStep = () => {}
+    // before the last step, a sync, what says that a repair is under way is gone
+    for (const image of images.slice(-2)) image.mayOpen = true
+    const numbers = await numbersIn(repaired)
+    await repaired.close()
+    for (let step = 0; step < stepsCount; step++) {
+      const disk = await damaged()
+      let left = step
+      disk.fault = () => left-- === 0 ? systemError('EIO') : undefined
+      const opened = await openOn(disk, { repair: true }).catch(err => { assert.equal(err.code, 'FAIRLANE_ERR_IO') })
+      disk.fault = () => undefined
+      if (opened === undefined) images.push({ disk })
+      else await opened.close()
+    }
+    assert(images.length > 2 * stepsCount + 5)
+    for (const [i, { disk, mayOpen }] of images.entries()) {
+      const opened = await openOn(disk).catch(err => { assert.equal(err.code, 'FAIRLANE_ERR_CORRUPT', `${i}`) })
+      if (!mayOpen) assert.equal(opened, undefined, `${i} of ${images.length}`)
+      const queue = opened ?? await openOn(disk, { repair: true })
+      assert.deepEqual(await numbersIn(queue), numbers, `${i}`)
+      assert.equal(opened === undefined, queue.recovered.dropped.length > 0)
+      await queue.close()
+    }
+  })
+
+  it('is told from what a crash left of a large payload of integers, where a head of a frame might be at every byte', async function () {
+    this.timeout(20000) // it took more than a minute to try a crc for each
+    const disk = new SimulatedDisk()
+    const queue = await openOn(disk, { segmentBytes: 2 ** 23 })
+    await queue.push(payload(1, 10))
+    await queue.push(Buffer.from(new BigUint64Array(2 ** 19).map((_, i) => BigInt(i)).buffer))
+    const killed = disk.afterKill()
+    await queue.close()
+    const { file } = at(killed, '0000000001.log')
+    file.bytes = file.bytes.subarray(0, file.bytes.length - 100)
+    const again = await openOn(killed, { segmentBytes: 2 ** 23 })
+    assert.deepEqual(await numbersIn(again), [1])
+    assert(again.recovered.cut.bytes > 2 ** 21)
+    await again.close()
+  })
+
   it('that can not be read is an error of the file system', async () => {
     const { disk } = await closedQueue(seeded(5))
     disk.fault = kind => kind === 'read' ? systemError('EIO') : undefined

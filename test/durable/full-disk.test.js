@@ -127,6 +127,28 @@ describe('a disk that is full', () => {
     assert.deepEqual(await numbersIn(queue), [1])
   })
 
+  it('is left to acknowledgements: no job is moved while it is full, and when there is room they are', async () => {
+    await queue.close()
+    queue = await openOn(disk, { ack: 'os', segmentBytes: 65536, maxInflightOps: 1e4 })
+    for (let number = 1; number <= 1200; number++) await queue.push(payload(number, 1000))
+    const reserved = await queue.reserve(1200)
+    disk.capacity = disk.usedBytes + 100
+    const acked = reserved.filter((_, i) => i % 4 !== 0)
+    // awaited each, by some callers at once: so that acknowledgements and moves share writes
+    await Promise.all(Array.from({ length: 20 }, async () => {
+      while (acked.length > 0) await queue.ack(acked.pop().id)
+    }))
+    assert.equal(queue.length, 300)
+    const full = queue.diskBytes()
+    disk.capacity = Infinity
+    time += 200
+    await queue.push(payload(1201, 10))
+    while (queue.diskBytes() > 2 * queue.bytes + 3 * 65536) await new Promise(setImmediate)
+    assert(queue.diskBytes() < full)
+    queue.release(reserved.filter((_, i) => i % 4 === 0).map(({ id }) => id))
+    assert.deepEqual(await numbersIn(queue), [...Array.from({ length: 300 }, (_, i) => 4 * i + 1), 1201])
+  })
+
   it('when the queue is opened lets it be emptied', async () => {
     for (let number = 1; number < 20; number++) await queue.push(payload(number, 1000))
     await queue.close()

@@ -103,6 +103,54 @@ describe('a durable queue whose process dies', () => {
     assert.deepEqual(bench.events.filter(([event]) => event === 'done').map(([, { result }]) => result).sort(), ['a', 'b', 'c', 'd', 'e'])
   })
 
+  for (const hold of ['paused', 'capped']) {
+    it(`tries those of other types meanwhile if the type of one is ${hold}, and none beside another`, async () => {
+      const options = { maxAttempts: 2, scheduler: 'equal' }
+      await bench.open(options)
+      for (const [type, payload] of [['a', 'a1'], ['b', 'b1'], ['a', 'a2'], ['b', 'b2']]) await bench.queue.pushType(type, payload)
+      await bench.gate.until(4)
+      await bench.reopenAfterKill({ ...options, schedulerOptions: { typeCaps: { a: hold === 'capped' ? 0 : 9 } } })
+      const { queue, gate } = bench
+      if (hold === 'paused') queue.pauseType('a')
+      for (const payload of ['b1', 'b2']) {
+        await quiet()
+        assert.deepEqual(gate.open.map(job => job.payload), [payload])
+        gate.release()
+      }
+      await quiet()
+      assert.deepEqual([queue.running, queue.waiting], [0, 2])
+      if (hold === 'paused') queue.resumeType('a')
+      else queue.scheduler.configure({ typeCaps: null })
+      for (const payload of ['a1', 'a2']) {
+        await quiet()
+        assert.deepEqual(gate.open.map(job => job.payload), [payload])
+        gate.release()
+      }
+      await queue.onIdle()
+      assert.equal(queue.stats().done, 4)
+    })
+  }
+
+  it('lets others be tried when the one that had a slot is recalled by a pause of its type', async () => {
+    const options = { maxAttempts: 2, scheduler: 'equal' }
+    await bench.open(options)
+    for (const type of ['a', 'b']) await bench.queue.pushType(type, type)
+    await bench.gate.until(2)
+    await bench.reopenAfterKill(options)
+    const { queue, gate } = bench
+    // from the turn in which it gets its slot to that of its attempt
+    const pause = () => queue.running === 0 ? setImmediate(pause) : queue.pauseType('a')
+    queueMicrotask(pause)
+    await gate.until(1)
+    while (gate.open.length > 0) gate.release()
+    await quiet()
+    queue.resumeType('a')
+    await quiet()
+    while (gate.open.length > 0) gate.release()
+    await queue.onIdle()
+    assert.deepEqual(gate.payloads.sort(), ['a', 'b'])
+  })
+
   it('shows and cancels jobs that wait to be tried alone', async () => {
     await bench.open({ maxAttempts: 2 })
     for (const payload of ['a', 'b', 'c']) await bench.queue.push(payload)
@@ -136,6 +184,24 @@ describe('a durable queue that is closed', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
+
+  it('starts nothing that falls due while it waits for those that run', async () => {
+    const queue = await bench.open({ backoffMs: 30 })
+    await queue.push('fails')
+    await queue.push('is long')
+    await bench.gate.until(2)
+    bench.gate.open.shift().done(new Error('later'))
+    await turn()
+    const closing = queue.close()
+    bench.clock.advance(80)
+    await quiet()
+    assert.equal(bench.gate.started.length, 2)
+    bench.gate.open.pop().done()
+    assert.equal(await closing, 0)
+    await bench.open()
+    assert.deepEqual([bench.queue.recovered.jobs, bench.queue.stats().done], [1, 0])
+    await bench.queue.close({ drain: false })
+  })
 
   it('runs what waits, and leaves on disk what is to be tried later', async () => {
     await bench.open({ concurrency: 1 })

@@ -1,10 +1,12 @@
 'use strict'
 
 const assert = require('node:assert')
+const { fakeClock } = require('../../lib/testing')
 const { captureUncaught } = require('../support/uncaught')
 const { seeded } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
+const { systemError } = require('./disk')
 const { FOLDER, openOn } = require('./history')
 
 const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
@@ -142,6 +144,40 @@ describe('a durable queue that is paused', () => {
   })
 })
 
+describe('a durable queue that is paused while pushes are under way', () => {
+  let bench
+
+  beforeEach(() => { bench = new Bench() })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  it('gives each slot back once: of jobs that are cleared then', async () => {
+    const queue = await bench.open({ ack: 'disk', maxInflightOps: 1 })
+    const outcomes = [1, 2, 3].map(payload => queue.push(payload).catch(({ code }) => code))
+    await turn()
+    assert.equal(queue.running, 3)
+    queue.pause()
+    assert.deepEqual([queue.running, queue.waiting, queue.clear()], [0, 3, 3])
+    await quiet()
+    assert.deepEqual(await Promise.all(outcomes), [1, 'FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_CLEARED'])
+    assert.deepEqual([queue.stats().misuse, queue.stats().cancelled, queue.length], [0, 3, 0])
+  })
+
+  it('gives each slot back once: of jobs whose push fails then', async () => {
+    const queue = await bench.open({ ack: 'disk', segmentBytes: 1024 })
+    const first = queue.push('a'.repeat(800))
+    // it needs the next segment, and so is written later
+    const second = queue.push('b'.repeat(800))
+    await turn()
+    bench.disk.fault = kind => kind === 'create' ? systemError('EMFILE') : undefined
+    queue.pause()
+    await first
+    await assert.rejects(second, { code: 'FAIRLANE_ERR_IO' })
+    bench.disk.fault = () => undefined
+    await quiet()
+    assert.deepEqual([queue.stats().misuse, queue.waiting, queue.running], [0, 1, 0])
+  })
+})
+
 describe('a durable queue with a limit of waiting', () => {
   let bench
 
@@ -164,6 +200,39 @@ describe('a durable queue with a limit of waiting', () => {
     bench.clock.advance(200)
     await turn()
     assert.deepEqual(waitingIn(queue).sort(), ['dead', 'interrupted'])
+  })
+
+  it('counts for jobs that had a slot and no runner yet when the queue was paused, over a restart too', async () => {
+    let queue = null
+    const ran = []
+    const runner = async payload => {
+      ran.push(payload)
+      queue.pause()
+    }
+    queue = await bench.open({ runner, maxWaitMs: 300, concurrency: 5 })
+    await Promise.all([1, 2, 3].map(payload => queue.push(payload)))
+    await quiet()
+    assert.deepEqual([ran, queue.waiting], [[1], 2])
+    bench.clock.advance(299)
+    queue = await bench.reopen({ runner, maxWaitMs: 300, concurrency: 5 })
+    assert.deepEqual(bench.idsOf('cancelled'), [])
+    queue.pause()
+    bench.clock.advance(1)
+    await quiet()
+    assert.deepEqual([ran, bench.idsOf('cancelled'), queue.length], [[1], [2, 3], 0])
+  })
+
+  it('waits no longer because the clock of the machine was set back', async () => {
+    await bench.open({ maxWaitMs: 300 })
+    bench.queue.pause()
+    await bench.queue.push('a')
+    bench.clock = Object.assign(fakeClock(), { now: () => -1e9 })
+    await bench.reopen({ maxWaitMs: 300 })
+    bench.clock.now = () => 300 - 1e9
+    bench.queue.pause()
+    bench.clock.advance(300)
+    await quiet()
+    assert.deepEqual(bench.idsOf('cancelled'), [1])
   })
 
   it('does not run a job that waited too long while nobody had it open', async () => {
@@ -202,6 +271,17 @@ describe('a durable queue with few pushes under way', () => {
     await late
   })
 
+  it('counts all that it refuses', async () => {
+    const queue = await bench.open({ scheduler: 'fair' })
+    await assert.rejects(queue.pushType('x'.repeat(70000), 1), { code: 'FAIRLANE_ERR_TOO_LARGE' })
+    bench.disk.fault = kind => kind === 'write' ? systemError('EDQUOT') : undefined
+    await assert.rejects(queue.pushType('a', 1), { code: 'FAIRLANE_ERR_IO' })
+    await assert.rejects(queue.pushType('a', 2), { code: 'FAIRLANE_ERR_IO' })
+    bench.disk.fault = () => undefined
+    assert.deepEqual([queue.stats().accepted, queue.stats().rejected], [0, 2])
+    assert.throws(() => queue.ready(Symbol('a')), { code: 'FAIRLANE_ERR_TYPE' })
+  })
+
   it('is ready when a held one is removed', async () => {
     const queue = await bench.open({ ack: 'disk', capacity: 2, maxInflightOps: 1 })
     queue.pause()
@@ -219,6 +299,19 @@ describe('a durable queue with few pushes under way', () => {
     await pushes[0]
   })
 
+  it('keeps the payload of a held one as it was pushed, whoever looks at it', async () => {
+    const queue = await bench.open({ maxInflightOps: 1, ack: 'disk', serialize: { encode: bytes => bytes, decode: bytes => bytes } })
+    queue.pause()
+    const release = holdSyncs(bench.disk)
+    const pushes = ['aaa', 'bbb'].map(text => queue.push(Buffer.from(text)))
+    for (const { payload } of queue.jobs()) payload.fill('X')
+    release()
+    await Promise.all(pushes)
+    queue.resume()
+    await bench.gate.until(2)
+    assert.deepEqual(bench.gate.payloads.map(String), ['aaa', 'bbb'])
+  })
+
   it('tells of a held job that is cancelled without an id, and its push rejects', async () => {
     const queue = await bench.open({ maxInflightOps: 1 })
     queue.pause()
@@ -229,6 +322,45 @@ describe('a durable queue with few pushes under way', () => {
     assert.deepEqual([first.value, second.reason.code], [1, 'FAIRLANE_ERR_CLEARED'])
     assert.deepEqual(bench.events.map(([event, { id }]) => [event, id]), [['cancelled', undefined], ['cancelled', 1]])
   })
+})
+
+describe('a durable queue whose tests of remove() call it back', () => {
+  let bench
+
+  beforeEach(() => { bench = new Bench() })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  for (const [name, call] of Object.entries({ clear: queue => queue.clear(), remove: queue => queue.remove(() => true) })) {
+    it(`(${name}) cancels jobs once that are to be tried again`, async () => {
+      const queue = await bench.open({ backoffMs: 1000, capacity: 2 })
+      await queue.push('a')
+      await bench.gate.until(1)
+      bench.gate.open.shift().done(new Error('later'))
+      await quiet()
+      let hasCalled = false
+      const test = () => {
+        if (!hasCalled) {
+          hasCalled = true
+          call(queue)
+        }
+        return true
+      }
+      assert.equal(queue.remove(test), 0)
+      assert.deepEqual(bench.idsOf('cancelled'), [1])
+      assert.deepEqual([queue.stats().cancelled, queue.length], [1, 0])
+      for (const payload of ['b', 'c']) await queue.push(payload)
+      await assert.rejects(queue.push('d'), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
+      await bench.gate.until(3)
+      let isFlushed = false
+      queue.fflush(() => { isFlushed = true })
+      bench.gate.release()
+      await quiet()
+      assert(!isFlushed)
+      bench.gate.release()
+      await quiet()
+      assert(isFlushed)
+    })
+  }
 })
 
 describe('a durable queue', () => {

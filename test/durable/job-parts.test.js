@@ -4,6 +4,8 @@ const assert = require('node:assert')
 const { Intake } = require('../../lib/durable/intake')
 const { Retries } = require('../../lib/durable/retries')
 
+const NONE = Buffer.alloc(0)
+
 describe('the parts of a durable queue', () => {
   it('intake: refuses held pushes that the store refuses when it is their turn', async () => {
     const full = new Error('full')
@@ -17,8 +19,8 @@ describe('the parts of a durable queue', () => {
     }
     const reverted = []
     const intake = new Intake(store, 1, job => reverted.push(job))
-    const first = intake.push('t', Buffer.from('a'), false)
-    const second = intake.push('t', Buffer.from('b'), false)
+    const first = intake.push('t', Buffer.from('a'), NONE, false)
+    const second = intake.push('t', Buffer.from('b'), NONE, false)
     assert.deepEqual([first.job, intake.heldCount, intake.heldBytes], [1, 1, 2])
     intake.settled({ pushesCount: 1 })
     await assert.rejects(second.promise, full)
@@ -37,7 +39,7 @@ describe('the parts of a durable queue', () => {
       }
     }
     const intake = new Intake(store, 2, () => {})
-    const pushes = ['a', 'b', 'c', 'd'].map(text => intake.push(undefined, Buffer.from(text), false))
+    const pushes = ['a', 'b', 'c', 'd'].map(text => intake.push(undefined, Buffer.from(text), NONE, false))
     intake.settled({ pushesCount: 1 })
     assert.deepEqual([store.nextSeq, intake.heldCount], [4, 1])
     intake.settled({ pushesCount: 2 })

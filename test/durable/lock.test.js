@@ -28,6 +28,16 @@ describe('the lock of a folder', () => {
     })
   }
 
+  it('of what is no folder fails, and leaves nothing open', async function () {
+    if (!fs.existsSync('/proc/self/fd')) this.skip()
+    const file = join(folder, 'file')
+    fs.writeFileSync(file, '')
+    const count = fs.readdirSync('/proc/self/fd').length
+    for (let i = 0; i < 5; i++) await assert.rejects(lock(file), { code: 'ENOTDIR' })
+    assert.equal(fs.readdirSync('/proc/self/fd').length, count)
+    fs.rmSync(file)
+  })
+
   it('is had by exactly one of many who come at the same time', async () => {
     for (let i = 0; i < 10; i++) {
       const results = await Promise.allSettled(Array.from({ length: 8 }, () => lock(folder)))

@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const { join } = require('node:path')
 const { PersistentQueue } = require('../../lib/durable')
 const { temporaryFolder } = require('../support/folders')
+const { seeded } = require('../support/random')
 
 const text = buffers => buffers.map(String)
 
@@ -107,6 +108,26 @@ describe('PersistentQueue', () => {
     assert.equal(String(a), 'a')
     assert(rest[0].equals(large) && rest[1].equals(large))
     assert.equal(String(rest[2]), 'b')
+  })
+
+  it('gives payloads back in their order in whatever order they are released, one by one or many at once', async () => {
+    await open()
+    const random = seeded(1)
+    const numbers = Array.from({ length: 100 }, (_, i) => i)
+    await queue.push(numbers.map(number => Buffer.from([number])))
+    for (const sizes of [[1], [1, 5, 30]]) {
+      const reserved = (await queue.reserve(100)).map(({ id }) => id).sort(() => random.next() - 0.5)
+      while (reserved.length > 0) queue.release(reserved.splice(0, random.pick(sizes)))
+      assert.deepEqual((await queue.peek(100)).map(([number]) => number), numbers)
+    }
+  })
+
+  it('reads each option once', async () => {
+    let count = 0
+    await open({ get capacity () { return 1 + count++ } })
+    await queue.push(Buffer.alloc(1))
+    assert.equal(count, 1)
+    await assert.rejects(queue.push(Buffer.alloc(1)), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
   })
 
   it('gives reserved payloads back when they are released, or when it is opened again', async () => {
@@ -363,8 +384,7 @@ describe('PersistentQueue', () => {
       assert.throws(() => queue.pushSync(payload), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
     for (const max of [0, -1, 1.5, '1', null]) {
-      for (const method of ['pop', 'popSync', 'reserve']) assert.throws(() => queue[method](max), { code: 'FAIRLANE_ERR_ARGUMENT' })
-      await assert.rejects(queue.peek(max), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      for (const method of ['pop', 'popSync', 'peek', 'reserve']) assert.throws(() => queue[method](max), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
   })
 

@@ -2,17 +2,32 @@
 
 const assert = require('node:assert')
 const { execFileSync } = require('node:child_process')
-const { readdirSync } = require('node:fs')
-const { join } = require('node:path')
+const { readFileSync, readdirSync } = require('node:fs')
+const { join, posix } = require('node:path')
+const { links } = require('../docs/pages')
 const { root, tool } = require('../support/child')
 
 describe('the published package', function () {
   this.timeout(120000)
 
-  it('contains the code, its types and its papers, and nothing else', () => {
+  it('contains the code, its types, its papers and their pictures, and nothing else', () => {
     const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
     const entries = ['index.d.mts', 'index.d.ts', 'index.js', 'index.mjs']
-    assert.deepEqual(packedFiles(), [...papers, ...entries, ...codeBelow('lib'), ...codeBelow('schedulers')].sort())
+    const code = [...entries, ...filesBelow('lib', isCode), ...filesBelow('schedulers', isCode)]
+    const pictures = filesBelow('bench/results', name => name.endsWith('.svg'))
+    assert.deepEqual(packedFiles(), [...papers, ...code, ...pictures, ...filesBelow('docs', () => true)].sort())
+  })
+
+  it('contains all that its papers link to, and the pages that its code speaks of', () => {
+    const packed = packedFiles()
+    const isPacked = path => packed.some(file => file === path || file.startsWith(`${path}/`))
+    for (const file of packed) {
+      const text = readFileSync(join(root, file), 'utf8')
+      const targets = file.endsWith('.md')
+        ? links(text).filter(({ path }) => path !== '').map(({ path }) => posix.join(posix.dirname(file), path))
+        : [...text.matchAll(/\bdocs\/[\w/-]+(?:\.md)?/g)].map(([path]) => packed.find(page => page.startsWith(path)) ?? path)
+      assert.deepEqual(targets.filter(path => !isPacked(path)), [], file)
+    }
   })
 
   it('contains all that its entries name', () => {
@@ -51,9 +66,13 @@ function packedFiles () {
   return packed.files.map(file => file.path).sort()
 }
 
-/** The code, its types and the map below a folder, which is all that may lie there. */
-function codeBelow (folder) {
+/** The code, its types and the map, which is all that may lie in its folders. */
+function isCode (name) {
+  return /\.(js|d\.ts)$/.test(name) || name === 'README.md'
+}
+
+function filesBelow (folder, isMeant) {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile() && (/\.(js|d\.ts)$/.test(entry.name) || entry.name === 'README.md'))
+    .filter(entry => entry.isFile() && isMeant(entry.name))
     .map(entry => join(entry.parentPath, entry.name).slice(root.length + 1).replaceAll('\\', '/'))
 }

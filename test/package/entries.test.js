@@ -43,6 +43,21 @@ describe('the entries of the package', () => {
     `])
   })
 
+  for (const entry of ['durable', 'testing', 'schedulers']) {
+    it(`of ${entry} are the same for import and for require`, async () => {
+      await assertRuns(['--input-type=module', '--eval', `
+        import assert from 'node:assert'
+        import { createRequire } from 'node:module'
+        import * as imported from 'fairlane/${entry}'
+        const { default: required, ...names } = imported
+        assert.equal(required, createRequire(import.meta.url)('fairlane/${entry}'))
+        delete names['module.exports']
+        assert.deepEqual(Object.keys(names).sort(), Object.keys(required).sort())
+        for (const name of Object.keys(required)) assert.equal(names[name], required[name], name)
+      `])
+    })
+  }
+
   it('load the core and its three dependencies, nothing else', async () => {
     const { code, stdout, stderr } = await node(['--eval', `
       const { sep } = require('node:path')

@@ -41,11 +41,12 @@ const rooms = {
   'lib/testing/model.js': [],
   'lib/durable/index.js': ['lib/durable/jobs.js', 'lib/durable/persistent-queue.js'],
   'lib/durable/jobs.js': [
-    'eventemitter3', 'index.js', 'lib/clock.js', 'lib/errors.js', 'lib/options.js', 'lib/queue.js', 'lib/durable/dead-letters.js',
-    'lib/durable/delivery.js', 'lib/durable/files.js', 'lib/durable/flushes.js', 'lib/durable/intake.js',
+    'eventemitter3', 'index.js', 'lib/clock.js', 'lib/errors.js', 'lib/options.js', 'lib/queue.js', 'lib/durable/attempts.js',
+    'lib/durable/dead-letters.js', 'lib/durable/files.js', 'lib/durable/flushes.js', 'lib/durable/intake.js',
     'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/records.js', 'lib/durable/retries.js', 'lib/durable/serialize.js', 'lib/durable/store.js',
     'lib/durable/survey.js'
   ],
+  'lib/durable/attempts.js': ['lib/durable/delivery.js', 'lib/durable/records.js', 'lib/durable/serialize.js'],
   'lib/durable/dead-letters.js': ['lib/durable/serialize.js'],
   'lib/durable/delivery.js': ['lib/clock.js', 'lib/errors.js', 'lib/promised.js'],
   'lib/durable/flushes.js': [],

@@ -1,3 +1,4 @@
+import { FairlaneError } from 'fairlane'
 import { durable, DurableQueue, PersistentQueue } from 'fairlane/durable'
 import type { DeadLetter, DurableOptions, PersistentQueueOptions, Reserved } from 'fairlane/durable'
 
@@ -26,6 +27,18 @@ async function use (): Promise<void> {
   queue.length = bytes
 }
 
+async function open (): Promise<[string, number] | undefined> {
+  try {
+    await PersistentQueue.open('folder')
+  } catch (err) {
+    if (!(err instanceof FairlaneError) || err.code !== 'FAIRLANE_ERR_CORRUPT') throw err
+    const { file = '', offset = 0 } = err
+    // @ts-expect-error a number
+    offset.slice()
+    return [file, offset]
+  }
+}
+
 async function useJobs (): Promise<void> {
   const options = {
     path: 'folder',
@@ -51,6 +64,8 @@ async function useJobs (): Promise<void> {
   const { delayed, dead: deadCount } = queue.stats()
   queue.pause().resume().remove(({ id, payload }) => id === 5 || payload.url === '')
   await queue.close({ drain: false })
+  await using closed = await durable(() => {}, { path: 'folder' })
+  const count: number = closed.length
   const promised = await durable((payload: string) => payload.length, { path: 'folder', settleBy: 'promise' })
   promised.on('done', ({ result }) => result.toFixed())
 
@@ -64,8 +79,8 @@ async function useJobs (): Promise<void> {
   await queue.push({ url: '' }, () => {})
   // @ts-expect-error no such option
   await durable(() => {}, { path: 'folder', attempts: 5 })
-  use([codes, isThere, delayed, deadCount])
+  use([codes, isThere, delayed, deadCount, count])
   function use (values: unknown[]): unknown { return values }
 }
 
-export { use, useJobs }
+export { use, open, useJobs }

@@ -3,6 +3,8 @@
 const assert = require('node:assert')
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
+const ts = require('typescript')
+const { pages, codeBlocks } = require('../docs/pages')
 const { root, tool } = require('../support/child')
 
 // The checks are the .ts files beside this one: what must compile, and after `@ts-expect-error` what must not.
@@ -17,6 +19,16 @@ describe('types', function () {
     await assertCompiles('tsconfig.browser.json')
   })
 
+  for (const { path, text } of pages()) {
+    for (const { code, line } of codeBlocks(text).filter(({ language }) => language === 'ts')) {
+      it(`accept the example in ${path}, line ${line}`, () => assert.deepEqual(problemsOf(code), []))
+    }
+  }
+
+  it('find what is wrong in an example', () => {
+    assert.match(problemsOf("import fairlane from 'fairlane'\nfairlane(async (n: number) => n).push('one')").join(), /'string' is not assignable/)
+  })
+
   it('have the same names for import as for require', () => {
     const [required, imported] = ['index.d.ts', 'index.d.mts'].map(file => readFileSync(join(root, file), 'utf8'))
     const declared = required.match(/(?<=^ {2}(?:interface|type) )\w+/gm)
@@ -28,4 +40,17 @@ describe('types', function () {
 async function assertCompiles (project) {
   const { code, stdout } = await tool('typescript', 'tsc', ['--project', join(__dirname, project)])
   assert.equal(code, 0, stdout)
+}
+
+/** Compiles a program with the options of the files beside this one. @returns {string[]} what the compiler says */
+function problemsOf (code) {
+  const file = join(__dirname, 'example.mts')
+  const { config } = ts.readConfigFile(join(__dirname, 'tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, __dirname)
+  const host = ts.createCompilerHost(options)
+  const { readFile, fileExists } = host
+  host.readFile = name => name === file ? code : readFile(name)
+  host.fileExists = name => name === file || fileExists(name)
+  const program = ts.createProgram([file], options, host)
+  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }

@@ -1,0 +1,146 @@
+'use strict'
+
+// HOT (bench: durable). From the slot that a job was given to its runner: a job is run only when it is safe, and when the operating
+// system has the attempt. Until then a pause can take the slot back.
+//
+//   slot ──▶ written ──▶ safe ──▶ attempt written ──▶ runner
+//    ▲                 │
+//    └──── recall() ◀──┘
+
+const { Delivery } = require('./delivery')
+const { idOf } = require('./records')
+const { decode } = require('./serialize')
+
+// When the next attempt may begin, in ms since 1970; 0 for jobs whose last attempt has not ended.
+const LONG_AGO = 1
+const NOT_STARTED = -1 // and none has begun: the job still waits for its first
+
+class Attempts {
+  /**
+   * @param {Function} runner the caller's
+   * @param {{ settleBy: string, serialize: object }} options
+   * @param {{ stage: object, store: object, records: object, intake: object, setState: (seq: number, state: object) => object,
+   *   mayStart: (job: number | object) => boolean }} parts of the queue; setState writes, and gives the group that this is in
+   */
+  constructor (runner, { settleBy, serialize }, { stage, store, records, intake, setState, mayStart }) {
+    this.runner = runner
+    this.settleBy = settleBy
+    this.serializer = serialize
+    this.stage = stage
+    this.store = store
+    this.records = records
+    this.intake = intake
+    this.setState = setState
+    this.mayStart = mayStart
+    this.deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
+    this.unwritten = [] // { group, resolve } of attempts that the operating system does not have yet, in order
+    this.isOver = false
+  }
+
+  /** A job was given a slot. */
+  start (job, done, slot) {
+    const delivery = new Delivery(job, done, slot, this.stage.starting())
+    this.deliveries.set(job, delivery)
+    if (!this.mayStart(job)) delivery.giveBack()
+    else if (idOf(job) === undefined) job.written.then(() => this.whenWritten(delivery))
+    else this.whenWritten(delivery)
+  }
+
+  /** The job lost its slot, or gave it back. @returns {Delivery | undefined} undefined if it had none */
+  settled (job) {
+    const delivery = this.deliveries.get(job)
+    if (delivery === undefined) return undefined
+    this.deliveries.delete(job)
+    delivery.isSettled = true
+    return delivery
+  }
+
+  /** The log has gone on. */
+  logged () {
+    if (this.unwritten.length > 0) queueMicrotask(() => this.runWritten())
+  }
+
+  /** The queue was paused: jobs for which test(delivery) is true, and whose runner was not called, lose their slots. */
+  recall (test) {
+    // the last first, since each stands before all others then
+    for (const delivery of [...this.deliveries.values()].reverse()) {
+      if (delivery.hasBegun || !test(delivery)) continue
+      delivery.isRecalled = true
+      delivery.giveBack()
+    }
+  }
+
+  /** An attempt is not to count. */
+  uncount ({ seq, attempt, hasBegun }) {
+    if (attempt === 0) return
+    const { error } = this.store.states.get(seq)
+    const notBefore = attempt === 1 && !hasBegun ? NOT_STARTED : LONG_AGO
+    this.setState(seq, { attempts: attempt - 1, notBefore, error })
+  }
+
+  /** The log has failed: no more runners are called. */
+  end () {
+    this.isOver = true
+    this.runWritten()
+  }
+
+  // private from here on
+
+  whenWritten (delivery) {
+    const seq = idOf(delivery.job)
+    const safe = this.intake.whenSafe(seq)
+    if (safe !== undefined) safe.then(() => this.attempt(delivery, seq), () => delivery.giveBack())
+    else if (seq === undefined) delivery.giveBack()
+    else this.attempt(delivery, seq)
+  }
+
+  /** Writes the attempt; the jobs that are started in one turn share a write. They are run in the order in which they come here. */
+  attempt (delivery, seq) {
+    delivery.seq = seq
+    if (this.isLost(delivery)) return
+    const { attempts = 0, error } = this.store.states.get(seq) ?? {}
+    delivery.attempt = attempts + 1
+    const group = this.setState(seq, { attempts: attempts + 1, notBefore: 0, error })
+    queueMicrotask(() => {
+      if (isWritten(group) && this.unwritten.length === 0) this.run(delivery)
+      else new Promise(resolve => this.unwritten.push({ group, resolve })).then(() => this.run(delivery))
+    })
+  }
+
+  runWritten () {
+    const { unwritten } = this
+    while (unwritten.length > 0 && (isWritten(unwritten[0].group) || this.isOver)) unwritten.shift().resolve()
+  }
+
+  run (delivery) {
+    if (this.isLost(delivery)) return
+    let payload
+    try {
+      const { type, bytes } = this.records.read(delivery.seq)
+      delivery.type = type
+      delivery.isFinal = true // what can not be decoded now can never be
+      payload = decode(this.serializer, bytes)
+      delivery.isFinal = false
+    } catch (err) {
+      delivery.fail(err)
+      return
+    }
+    this.stage.limit(delivery.ticket)
+    delivery.run(this.runner, payload, this.settleBy)
+  }
+
+  /** Whether something came over a job before its runner was called; then its slot is given back. */
+  isLost (delivery) {
+    if (delivery.isRecalled) return true
+    if (!delivery.isSettled && !this.isOver) return false
+    delivery.giveBack()
+    return true
+  }
+}
+
+/** Whether the operating system has a group: its buffer was given back. */
+function isWritten (group) {
+  return group.buffer === undefined
+}
+
+module.exports = { Attempts, NOT_STARTED }
