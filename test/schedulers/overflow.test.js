@@ -154,10 +154,13 @@ describe('one scheduler object', function () {
     const shared = scheduler()
     let calls = 0
     shared.configure = () => { calls++ }
-    for (let i = 0; i < 20000; i++) fairlane(() => {}, { scheduler: shared, schedulerOptions: {} })
+    fairlane(() => {}, { scheduler: shared, schedulerOptions: {} })
+    const { configure } = shared
+    for (let i = 0; i < 2000; i++) fairlane(() => {}, { scheduler: shared, schedulerOptions: {} })
     calls = 0
     shared.configure({})
     assert.equal(calls, 1)
+    assert.equal(shared.configure, configure) // and not one around another for each queue
   })
 
   it('may be frozen', async function () {
