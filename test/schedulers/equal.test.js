@@ -69,6 +69,29 @@ describe('equal', function () {
     assert.ok(equal.forget(busy) && equal.forget(back))
   })
 
+  it('forgets a type that was paused and resumed while all was idle, however its debit is rounded', function () {
+    for (let ms = 1; ms <= 20; ms++) {
+      const equal = new Equal({ concurrency: 1, weights: { busy: 3, back: 3 } })
+      const [busy, back] = [laneOf('busy'), laneOf('back')]
+      const run = (lane, ms) => {
+        lane.size = 1
+        equal.queued(lane)
+        equal.next(0)
+        Object.assign(lane, { size: 0, running: 1 })
+        equal.started(lane, 0)
+        lane.running = 0
+        equal.ended(lane, 0, ms)
+      }
+      run(back, 14)
+      run(busy, ms)
+      back.isPaused = true
+      equal.paused(back)
+      back.isPaused = false
+      equal.resumed(back)
+      assert.ok(equal.forget(back) && equal.forget(busy), `after a job of ${ms} ms`)
+    }
+  })
+
   it('knows of starts that it has not chosen', function () {
     const equal = new Equal({ concurrency: 9 })
     const lanes = ['a', 'b', 'c'].map(type => laneOf(type, 3))
