@@ -161,7 +161,7 @@ class Dispatch {
    */
   fflush (callback) {
     const unsettledCount = this.list.size + this.running - this.overdueCount
-    const knownCount = unsettledCount + this.settledCount()
+    const knownCount = unsettledCount + this.settledCount() // not `accepted`: a job on its way into the list is of the next flush
     const last = this.flushes.peekAt(-1)
     if (unsettledCount === 0) {
       defer(() => this.call(callback))

@@ -93,7 +93,7 @@ function readArguments (options = {}, readers, method) {
   return readAll(options, readers)
 }
 
-/** By hand, because with a scheduler each add() has options: 60 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: add). */
+/** By hand, because with a scheduler each add() has options: 60 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: features). */
 function readAddOptions (options) {
   checkArguments(options, ADD_NAMES, 'add')
   return {
