@@ -19,16 +19,33 @@ const PROMISE_QUEUES = ['fastq.promise', 'p-limit', 'p-queue']
 /** fairlane without a scheduler is what the others are compared with; 'window' is a scheduler that does nothing. */
 const SCHEDULERS = ['fairlane', 'fair', 'capped', 'equal', 'window', 'quickq fair', 'quickq capped']
 
+const TEN_TYPES = Array.from({ length: 10 }, (_, i) => `type ${i}`)
+
 const contenders = {
   fairlane: withOptions({}),
 
   // The call that returns a promise for each job.
-  'fairlane.add': withAdd(),
+  'fairlane.add': withAdd(() => () => undefined),
 
-  // The same with one optional feature each.
-  'add, signal': withAdd(() => ({ signal: new AbortController().signal })),
-  'add, timeoutMs': withAdd(() => ({ timeoutMs: 60000 })),
-  'add, maxWaitMs': withAdd(() => ({ maxWaitMs: 60000 })),
+  // The same with options, which have to be read: none of them, or one feature each.
+  'add, {}': withAdd(() => () => ({})),
+  'add, signal': withAdd(() => {
+    const { signal } = new AbortController()
+    return () => ({ signal })
+  }),
+  'add, timeoutMs': withAdd(() => () => ({ timeoutMs: 60000 })),
+  'add, maxWaitMs': withAdd(() => () => ({ maxWaitMs: 60000 })),
+
+  // With a scheduler each job has a type, which add() takes as an option.
+  'equal, pushType': {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      const queue = require('..')(runner, { concurrency, scheduler: 'equal' })
+      return { push: (payload, whenSettled) => queue.pushType(typeOf(payload), payload, whenSettled) }
+    }
+  },
+  'equal, add': withAdd(() => (payload) => ({ type: typeOf(payload) }), { scheduler: 'equal' }),
+
   keepContext: withOptions({ keepContext: true }),
   maxWaiting: withOptions({ maxWaiting: 1e7 }),
   timeoutMs: withOptions({ timeoutMs: 60000 }),
@@ -165,20 +182,24 @@ const contenders = {
   }
 }
 
-/** fairlane by add(); `makeExtras` makes what the jobs of a queue are added with. */
-function withAdd (makeExtras = () => undefined) {
+/** fairlane by add(); for each queue `prepare` makes what gives the options of its jobs, made for each anew as programs do. */
+function withAdd (prepare, queueOptions) {
   return {
     package: 'fairlane',
     create (runner, { concurrency }) {
-      const queue = require('..')(runner, { concurrency })
-      const extras = makeExtras()
+      const queue = require('..')(runner, { concurrency, ...queueOptions })
+      const optionsOf = prepare()
       return {
         push (payload, whenSettled) {
-          queue.add(payload, extras).then(() => whenSettled(), whenSettled)
+          queue.add(payload, optionsOf(payload)).then(() => whenSettled(), whenSettled)
         }
       }
     }
   }
+}
+
+function typeOf (payload) {
+  return TEN_TYPES[payload % TEN_TYPES.length]
 }
 
 function withOptions (options) {

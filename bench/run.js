@@ -2,7 +2,7 @@
 
 // npm run bench [-- case …] [--quick] [--rounds n] [--node path] [--peers] [--folder path]
 //
-// Runs the cases: every contender in every cell in a child process of its own, interleaved (A B C A B C …), prints a table
+// Runs the cases: every contender in every cell in a child process of its own, interleaved (A C B, B A C, …), prints a table
 // as each case ends, and writes results/<case>-node<major>.json. A miscount or a crash fails the run, and its case writes
 // nothing. --quick runs every case small and once, to see that all works: it writes no files. --peers also measures those that
 // have to be installed first, and does that (durable/peers.js). --folder is where queues on disk are put, if not in the system's

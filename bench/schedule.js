@@ -1,7 +1,7 @@
 'use strict'
 
-// Runs one case: its cells one after the other, in each the rounds interleaved over the contenders, every measurement in
-// a child process of its own; then sums the rounds up.
+// Runs one case: its cells one after the other, in each the rounds interleaved over the contenders, in another order each time, every
+// measurement in a child process of its own; then sums the rounds up.
 
 const path = require('node:path')
 const { spawn } = require('node:child_process')
@@ -44,7 +44,7 @@ async function runCase (benchCase, { quick, rounds: askedRounds, node, folder, p
 
   for (const cell of cells) {
     for (let round = 1; round <= rounds; round++) {
-      for (const contender of cell.contenders) {
+      for (const contender of orderOf(cell.contenders, round)) {
         progress.step(benchCase, cell, contender, round)
         if (!mayRun(contender, benchCase.budgetMs)) continue
         const failure = await measure(benchCase, cell, contender, { node, quick })
@@ -65,6 +65,20 @@ async function runCase (benchCase, { quick, rounds: askedRounds, node, folder, p
  */
 function roundsOf (benchCase, asked) {
   return benchCase.isDeterministic ? 1 : asked
+}
+
+/**
+ * Who runs when: nobody comes after the same one each time, whose traces in page cache and memory would be put down to him. (By a mere
+ * rotation all but one would.) A row of a design of E. J. Williams (1949): first, last, second, last but one, … , moved on by one each round.
+ * @param {object[]} contenders
+ * @param {number} round from 1 on
+ */
+function orderOf (contenders, round) {
+  const { length } = contenders
+  return contenders.map((_, i) => {
+    const at = i % 2 === 0 ? i / 2 : length - (i + 1) / 2
+    return contenders[(at + round - 1) % length]
+  })
 }
 
 function mayRun (contender, budgetMs = Infinity) {
@@ -187,4 +201,4 @@ function addSummaries (byName, key, noRatio) {
   }
 }
 
-module.exports = { CASES, loadCase, runCase, roundsOf }
+module.exports = { CASES, loadCase, runCase, roundsOf, orderOf }

@@ -74,7 +74,7 @@ class Admission {
     if (this.isLimited) this.rate.look(this.endedCount())
     if (this.accepts(type)) return undefined
     this.countRejected(type)
-    if (this.isClosed) return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
+    if (this.isClosed) return closedError()
     const error = this.fullError(type)
     this.saturate(type)
     return error
@@ -89,7 +89,7 @@ class Admission {
 
   /** @returns {Promise<void>} resolves when a job of the type would be accepted; rejects when the queue closes */
   ready (type) {
-    if (this.isClosed) return Promise.reject(new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed'))
+    if (this.isClosed) return Promise.reject(closedError())
     if (this.accepts(type)) return Promise.resolve()
     return new Promise((resolve, reject) => {
       if (!this.waiters.has(type)) this.waiters.set(type, [])
@@ -113,7 +113,7 @@ class Admission {
   close () {
     this.isClosed = true
     for (const waiters of this.waiters.values()) {
-      for (const { reject } of waiters) reject(new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed'))
+      for (const { reject } of waiters) reject(closedError())
     }
     this.waiters.clear()
     this.isSaturated = this.dispatch.isWatched = false
@@ -195,6 +195,10 @@ class Admission {
     const { done, failed } = this.dispatch
     return done + failed
   }
+}
+
+function closedError () {
+  return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
 }
 
 /** How many jobs end per ms, over the last one to two windows; the last known if nobody looked for longer. */

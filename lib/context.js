@@ -26,7 +26,7 @@ function asyncScope () {
     : new hooks.AsyncResource('fairlane', { requireManualDestroy: true })
 }
 
-/** The runner's third argument. Jobs without extras share one per queue, frozen. */
+/** The runner's third argument. Frozen; jobs without extras share one per queue, or per type if there is a scheduler. */
 class JobContext {
   #signal
 

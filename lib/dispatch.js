@@ -84,7 +84,7 @@ class Dispatch {
     this.rejected = 0
     this.misuse = 0
     this.overrun = 0 // runners that go on without a slot
-    this.heldCount = 0 // runners that go on in their slot though their jobs have settled
+    this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.isObserved = false // somebody listens to failures
     this.pending = new Pending()
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
@@ -113,7 +113,7 @@ class Dispatch {
 
     this.drainedAt = 0 // how many jobs had been accepted when the queue was last empty
     this.generation = 0
-    this.flushes = new QList() // of { unsettled, accepted, callbacks }, one per generation, the last is generation - 1
+    this.flushes = new QList() // of { unsettledCount, knownCount, callbacks }, one per generation, the last is generation - 1
     this.flushingCount = 0
     this.isFlushing = false
     this.isWatched = false // the queue wants to know when fewer jobs wait
@@ -129,7 +129,7 @@ class Dispatch {
     return this.abortController.signal
   }
 
-  /** A job was put into the list. */
+  /** A job is put into the list. The list may have to ask the scheduler where: until it knows, the job is nowhere. */
   accept () {
     this.accepted++
     if (this.running < this.concurrency) this.wake()
@@ -160,18 +160,15 @@ class Dispatch {
    * O(1): jobs carry the number of the flush that they came after, and each flush counts its own.
    */
   fflush (callback) {
-    const unsettledCount = this.list.size + this.running - this.heldCount
+    const unsettledCount = this.list.size + this.running - this.overdueCount
+    const knownCount = unsettledCount + this.settledCount() // not `accepted`: a job on its way into the list is of the next flush
     const last = this.flushes.peekAt(-1)
     if (unsettledCount === 0) {
       defer(() => this.call(callback))
-    } else if (last !== undefined && last.accepted === this.accepted) {
+    } else if (last !== undefined && last.knownCount === knownCount) {
       last.callbacks.push(callback)
     } else {
-      this.flushes.push({
-        unsettledCount: unsettledCount - this.flushingCount,
-        accepted: this.accepted,
-        callbacks: [callback]
-      })
+      this.flushes.push({ unsettledCount: unsettledCount - this.flushingCount, knownCount, callbacks: [callback] })
       this.flushingCount = unsettledCount
       this.isFlushing = true
       this.list.barrier(++this.generation, this.flushes.size())
@@ -180,7 +177,7 @@ class Dispatch {
 
   /** @returns {Promise<void>} resolves when nothing waits and no slot is taken */
   onIdle () {
-    if (this.list.size + this.running === 0) return Promise.resolve()
+    if (this.isIdle()) return Promise.resolve()
     return new Promise(resolve => this.idleWaiters.push(resolve))
   }
 
@@ -322,7 +319,7 @@ class Dispatch {
       this.list.ended(job.origin, undefined)
     } else {
       job.state = OVERDUE
-      this.heldCount++
+      this.overdueCount++
     }
     if (end.ticket !== undefined) end.ticket.leave()
     return end
@@ -504,7 +501,7 @@ class Dispatch {
     }
     const isNested = this.isBusy
     this.isBusy = true
-    this.heldCount--
+    this.overdueCount--
     this.running--
     this.list.ended(job.origin, undefined)
     if (isNested) this.isAskedAgain = true
@@ -580,7 +577,11 @@ class Dispatch {
   }
 
   isIdle () {
-    return this.list.size + this.running === 0
+    return this.list.size + this.running === 0 && this.accepted === this.settledCount()
+  }
+
+  settledCount () {
+    return this.done + this.failed + this.cancelled
   }
 }
 

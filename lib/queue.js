@@ -19,12 +19,11 @@ const {
 const { callbackOf } = require('./promised')
 const { whenAborted } = require('./signals')
 const { StallWatch } = require('./stall')
-const { Desk, Stub } = require('./ticket')
+const { Desk, Stub, NO_EXTRAS } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
-const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, misuse: 0, overrun: 0, heldCount: 0 }
-const NO_EXTRAS = {}
+const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, misuse: 0, overrun: 0, overdueCount: 0 }
 const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
 // The name of a method for facades (compat) only: what may start, starts before it returns.
@@ -593,8 +592,8 @@ function typeRequired (method) {
 }
 
 /** What stats(type) gives; a type without jobs and history has zeros. */
-function typeStats ({ size, running, done, failed, cancelled, rejected, misuse, overrun, heldCount } = NOTHING) {
-  const accepted = size + running - heldCount + done + failed + cancelled
+function typeStats ({ size, running, done, failed, cancelled, rejected, misuse, overrun, overdueCount } = NOTHING) {
+  const accepted = size + running - overdueCount + done + failed + cancelled
   return {
     accepted, waiting: size, running, done, failed, cancelled, rejected, misuse, overrun, types: size + running > 0 ? 1 : 0
   }

@@ -12,6 +12,9 @@ const { Deadlines } = require('./deadlines')
 const { promiseOf } = require('./promised')
 const { Signals } = require('./signals')
 
+/** What a job without extras is queued with. */
+const NO_EXTRAS = {}
+
 /** The extras of one job. */
 class Ticket {
   constructor (desk, callback, signal, timeoutMs, scope) {
@@ -98,8 +101,6 @@ function runAndListen (runner, payload, done, context) {
   const returned = runner(payload, done, context)
   return promiseOf(returned) ?? returned
 }
-
-const NO_EXTRAS = {}
 
 /**
  * In the list in the place of tickets, for any number of jobs: each gets its ticket when it starts. Those that wait are cancelled
@@ -209,4 +210,4 @@ class Desk {
   }
 }
 
-module.exports = { Desk, Stub }
+module.exports = { Desk, Stub, NO_EXTRAS }

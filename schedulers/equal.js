@@ -154,6 +154,7 @@ class Equal {
 
   resumed (lane) {
     this.place(lane.state, true)
+    this.rest()
   }
 
   /** Whether a lane that neither waits nor runs would start again where it is now if it were forgotten. */

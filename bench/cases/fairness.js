@@ -12,7 +12,7 @@ const { simulate, exactMs, randomNumbers, SLOTS } = require('../simulation')
 const { percentile } = require('../statistics')
 const { typeNames } = require('../load')
 
-const CONTENDERS = ['quickq fair', 'fair', 'equal']
+const CONTENDERS = ['quickq fair', 'fair', 'capped', 'equal']
 const SEED = 1
 const SHORT_MS = 10
 const LONG_MS = 1000

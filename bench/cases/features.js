@@ -2,20 +2,25 @@
 
 // Question: what does each optional feature cost a job that uses it?
 //
-// fairlane has none of them; the others have one each. Runners complete by a promise, 10,000 jobs wait.
+// fairlane has none of them; the others have one each. What add() takes for its options alone shows in 'add, {}', and with a scheduler,
+// where no job goes without, between 'equal, pushType' and 'equal, add'. Runners complete by a promise, 10,000 jobs wait.
 
 const { entriesFor } = require('../contenders')
 const { createLoad, coldAndWarm } = require('../load')
 
-const CONTENDERS = ['fairlane', 'fairlane.add', 'add, signal', 'add, timeoutMs', 'add, maxWaitMs', 'maxWaiting', 'timeoutMs', 'keepContext']
+const CONTENDERS = [
+  'fairlane', 'fairlane.add', 'add, {}', 'add, signal', 'add, timeoutMs', 'add, maxWaitMs', 'maxWaiting', 'timeoutMs', 'keepContext',
+  'equal, pushType', 'equal, add'
+]
 
 module.exports = {
   name: 'features',
   budgetMs: 10000,
   title: 'What an optional feature costs the jobs that use it',
   about: 'From before the first call until the last completion, 10,000 jobs, 10 at a time; the runner is an async function that ' +
-    'does nothing. fairlane is the queue without any; add is the call that returns a promise, alone and with one extra; the last ' +
-    'three are options of the queue.',
+    'does nothing. fairlane is the queue without any; add is the call that returns a promise, without options, with none in them, and ' +
+    'with one; maxWaiting, timeoutMs and keepContext are options of the queue; equal is a queue with that scheduler and jobs of ten ' +
+    'types, by pushType and by add with the type as an option.',
   metrics: [{ key: 'warm', label: 'warm', unit: 'ns/job' }],
 
   cells ({ quick }) {

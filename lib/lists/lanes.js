@@ -2,31 +2,14 @@
 
 // HOT (bench: schedulers, memory). One lane per type, for schedulers whose cost must not grow with the backlog.
 //
-//   lanes  Map  type → Lane { size, running, headSeq, state, … }
-//                        │
-//                        ▼ head                             tail
-//                 ┌───┬─────┬─────┬─┐   ┌─────┬─────┬─ ─┬─┐   ┌─────┬─────┬───┬ ─ ┐
-//                 │   │p,s,n│p,s,n│─┼──▶│p,s,n│p,s,n│   │─┼──▶│p,s,n│p,s,n│   │   │
-//                 └───┴─────┴─────┴─┘   └─────┴─────┴─ ─┴─┘   └─────┴─────┴───┴ ─ ┘
-//                      ▲ headAt                                            ▲ tailAt
-//
-// A block is a flat array of triples (payload, whenSettled, arrival number) and a link to the next block. The first holds
-// two jobs, the second eight, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
-// REMOVED in the place of whenSettled is no job. The first triple of a lane that is not empty is always a job.
+//   lanes  Map  type → Lane (lane.js)      overflow  [Lane | undefined, …], shared by the types beyond maxTypes
 
 const QList = require('qlist')
 const { Fifo } = require('./fifo')
+const { Lane, REMOVED } = require('./lane')
 const { Scheduled } = require('./scheduled')
 
-const STEP = 3
-const FEWEST_JOBS = 2
-const MOST_JOBS = 512
-// An empty lane keeps a block of up to so many jobs for the next ones.
-const KEPT_JOBS = 8
-const MIN_REMOVED = 16
 const MOST_OVERFLOW_LANES = 64
-
-const REMOVED = Symbol('removed')
 
 /** A job in an overflow lane, whose types differ, in the place of the payload. */
 class Foreign {
@@ -42,149 +25,7 @@ class Start {
     this.lane = lane
     this.startedAt = startedAt
     this.type = type
-    this.isHeld = false // it was settled, and its runner goes on
-  }
-}
-
-/** The waiting jobs of one type, and counts. Schedulers see `type` to `isPaused`, and own `state`. */
-class Lane {
-  constructor (type, owner, isShared) {
-    this.lane = this // as in Start; no copy has it
-    this.type = type
-    this.isShared = isShared // by types that overflowed; `type` is a name made up
-    this.size = 0
-    this.running = 0
-    this.headSeq = 0
-    this.isPaused = false
-    this.state = undefined
-
-    this.owner = owner
-    this.context = undefined
-    this.typeCounts = isShared ? new Map() : undefined // how many jobs of each type wait
-    this.typeStarts = isShared ? new Map() : undefined // the Starts of those that run, by type
-    this.isInUse = false // a job waits or runs, and it is counted in typesCount
-    this.isOpening = false // jobs are being moved here: whatever becomes of these, it stays
-    this.isResting = false // among the lanes that the scheduler would not forget when they went idle
-    this.done = 0
-    this.failed = 0
-    this.cancelled = 0
-    this.misuse = 0
-    this.rejected = 0
-    this.overrun = 0
-    this.heldCount = 0 // of those running, that were settled before
-
-    this.head = this.tail = newBlock(FEWEST_JOBS)
-    this.headAt = this.tailAt = 0
-    this.removedCount = 0
-  }
-
-  append (payload, whenSettled, number) {
-    let { tail, tailAt } = this
-    if (tailAt === tail.length - 1) {
-      tail = this.tail = tail[tailAt] = newBlock(nextSize(tail))
-      tailAt = 0
-    }
-    tail[tailAt] = payload
-    tail[tailAt + 1] = whenSettled
-    tail[tailAt + 2] = number
-    if (typeof whenSettled === 'object') tellPlace(whenSettled, tail, tailAt)
-    this.tailAt = tailAt + STEP
-    if (this.size++ === 0) this.headSeq = number
-  }
-
-  prepend (payload, whenSettled, number) {
-    if (this.size === 0) {
-      this.append(payload, whenSettled, number)
-      return
-    }
-    if (this.headAt === 0) {
-      const block = newBlock(nextSize(this.head))
-      this.headAt = block.length - 1
-      block[this.headAt] = this.head
-      this.head = block
-    }
-    const { head } = this
-    const at = this.headAt -= STEP
-    head[at] = payload
-    head[at + 1] = whenSettled
-    head[at + 2] = this.headSeq = number
-    if (typeof whenSettled === 'object') tellPlace(whenSettled, head, at)
-    this.size++
-  }
-
-  /** Drops the first job. */
-  shift () {
-    const { head, headAt } = this
-    head[headAt] = undefined
-    head[headAt + 1] = undefined
-    this.headAt = headAt + STEP
-    this.size--
-    this.settleHead()
-  }
-
-  /** Drops any job. */
-  removeAt (block, at) {
-    block[at] = undefined
-    block[at + 1] = REMOVED
-    this.size--
-    this.removedCount++
-    this.settleHead()
-  }
-
-  /** Has head and headAt be at a job again. */
-  settleHead () {
-    if (this.size === 0) {
-      this.empty()
-      return
-    }
-    let { head, headAt } = this
-    for (;;) {
-      if (headAt === head.length - 1) {
-        const next = head[headAt]
-        head[headAt] = undefined // old blocks that die later than young ones must not keep those alive
-        head = this.head = next
-        headAt = 0
-      } else if (head[headAt + 1] === REMOVED) {
-        headAt += STEP
-        this.removedCount--
-      } else {
-        break
-      }
-    }
-    this.headAt = headAt
-    this.headSeq = head[headAt + 2]
-  }
-
-  empty () {
-    if (this.head !== this.tail || this.tail.length > KEPT_JOBS * STEP + 1) this.tail = newBlock(FEWEST_JOBS)
-    this.head = this.tail
-    this.headAt = this.tailAt = 0
-    this.removedCount = 0
-  }
-
-  /** Calls visit(block, at) for the jobs that wait now, in order; visit may push and unshift. */
-  scan (visit) {
-    const { tail, tailAt } = this
-    const blocks = []
-    for (let block = this.head; block !== tail; block = block[block.length - 1]) blocks.push(block)
-    let at = this.headAt
-    for (const block of blocks) {
-      for (; at < block.length - 1; at += STEP) if (block[at + 1] !== REMOVED) visit(block, at)
-      at = 0
-    }
-    for (; at < tailAt; at += STEP) if (tail[at + 1] !== REMOVED) visit(tail, at)
-  }
-
-  /** Marks of removed jobs take room until the head gets to them: when they outnumber the jobs, those move together. */
-  compactIfSparse () {
-    if (this.removedCount < MIN_REMOVED || this.removedCount <= this.size) return
-    const dense = new Lane(this.type, this.owner, false)
-    this.scan((block, at) => dense.append(block[at], block[at + 1], block[at + 2]))
-    this.head = dense.head
-    this.tail = dense.tail
-    this.headAt = 0
-    this.tailAt = dense.tailAt
-    this.removedCount = 0
+    this.isOverdue = false // it was settled, and its runner goes on
   }
 }
 
@@ -266,7 +107,7 @@ class Lanes extends Scheduled {
     const { lane } = origin
     if (hasFailed) lane.failed++
     else if (hasFailed === false) lane.done++
-    else lane.heldCount--
+    else lane.overdueCount--
     if (lane.typeStarts !== undefined) forgetStart(lane, origin)
     lane.running--
     this.running--
@@ -288,8 +129,8 @@ class Lanes extends Scheduled {
   interrupted (origin, hasFailed) {
     const { lane } = origin
     lane[hasFailed ? 'failed' : 'cancelled']++
-    lane.heldCount++
-    if (lane !== origin) origin.isHeld = true
+    lane.overdueCount++
+    if (lane !== origin) origin.isOverdue = true
   }
 
   /** Its runner goes on without its slot (1), or has come to its end so (-1). */
@@ -344,7 +185,7 @@ class Lanes extends Scheduled {
 
   /** The jobs of a type stay, running ones finish, and its pushes wait, until resumeType(). O(jobs in its lane). */
   pauseType (type) {
-    const lane = this.lanes.get(type) ?? this.openOwn(type)
+    const lane = this.openOwn(type)
     if (lane.isPaused) return
     lane.isPaused = true
     this.pausedCount += lane.size
@@ -493,9 +334,9 @@ class Lanes extends Scheduled {
     return this.overflow.length === 0 ? 0 : hash(type) % this.overflow.length
   }
 
-  /** The lane for a job of a type that has none of its own. */
+  /** The lane for a job of a type that has none of its own; isNamed() may have pushed another, which got one. */
   open (type) {
-    if (this.opensOwn(type)) return this.openOwn(type)
+    if (this.opensOwn(type) || this.lanes.has(type)) return this.openOwn(type)
     const at = this.overflowOf(type)
     return this.overflow[at] ?? (this.overflow[at] = this.openShared(at))
   }
@@ -508,6 +349,8 @@ class Lanes extends Scheduled {
   }
 
   openOwn (type) {
+    const known = this.lanes.get(type)
+    if (known !== undefined) return known
     const lane = new Lane(type, this, false)
     this.lanes.set(type, lane)
     const shared = this.overflow[this.overflowOf(type)]
@@ -555,9 +398,9 @@ class Lanes extends Scheduled {
       start.startedAt = this.now
       shared.running--
       lane.running++
-      if (start.isHeld) {
-        shared.heldCount--
-        lane.heldCount++
+      if (start.isOverdue) {
+        shared.overdueCount--
+        lane.overdueCount++
       }
       this.tellStarted(lane)
       this.tellEnded(shared, startedAt)
@@ -691,25 +534,6 @@ class Lanes extends Scheduled {
     if (lane.isShared) this.overflow[this.overflow.indexOf(lane)] = undefined
     else this.lanes.delete(lane.type)
   }
-}
-
-/** Not filled: the one value has the array be for values of any kind from the start. */
-function newBlock (jobCount) {
-  const block = new Array(jobCount * STEP + 1)
-  block[jobCount * STEP] = undefined // the link
-  return block
-}
-
-/** Twice the jobs of a block; after the first, four times as many. */
-function nextSize (block) {
-  const jobCount = (block.length - 1) / STEP
-  return jobCount === FEWEST_JOBS ? 4 * jobCount : Math.min(2 * jobCount, MOST_JOBS)
-}
-
-/** The ticket of a job is told where that is, so that drop() finds it. */
-function tellPlace (ticket, block, at) {
-  ticket.block = block
-  ticket.at = at
 }
 
 function countIn (lane, type, payload) {

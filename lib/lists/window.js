@@ -32,7 +32,7 @@ class TypeRecord {
     this.misuse = 0
     this.rejected = 0
     this.overrun = 0
-    this.heldCount = 0 // of those running, that were settled before
+    this.overdueCount = 0 // of those running, that were settled before
   }
 }
 
@@ -127,7 +127,7 @@ class Window extends Scheduled {
   ended (record, hasFailed) {
     if (hasFailed) record.failed++
     else if (hasFailed === false) record.done++
-    else record.heldCount--
+    else record.overdueCount--
     record.running--
     this.running--
     this.forgetIfIdle(record)
@@ -146,7 +146,7 @@ class Window extends Scheduled {
   /** It was settled while its runner goes on. */
   interrupted (record, hasFailed) {
     record[hasFailed ? 'failed' : 'cancelled']++
-    record.heldCount++
+    record.overdueCount++
   }
 
   /** Its runner goes on without its slot (1), or has come to its end so (-1). */

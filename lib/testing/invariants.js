@@ -12,11 +12,11 @@ const { inside } = require('../queue')
 function checkInvariants (queue) {
   const { list, dispatch, desk, admission } = inside(queue)
   const { accepted, waiting, running, done, failed, cancelled, overrun } = queue.stats()
-  const { heldCount } = dispatch
+  const { overdueCount } = dispatch
   check(queue.length === waiting + running, 'length is not waiting + running')
   check(queue.waiting === waiting && queue.running === running, 'properties and stats differ')
-  check(Math.min(waiting, running, heldCount, overrun) >= 0 && heldCount <= running, 'a count is below 0 or above another')
-  check(accepted === waiting + running - heldCount + done + failed + cancelled, 'the states do not add up to what was accepted')
+  check(Math.min(waiting, running, overdueCount, overrun) >= 0 && overdueCount <= running, 'a count is below 0 or above another')
+  check(accepted === waiting + running - overdueCount + done + failed + cancelled, 'the states do not add up to what was accepted')
 
   let count = 0
   const generations = new Map()
@@ -35,11 +35,11 @@ function checkInvariants (queue) {
   if (list.lanes !== undefined) {
     const inUse = [...list.lanes.values(), ...list.overflow].filter(lane => lane !== undefined && lane.size + lane.running > 0)
     check(inUse.length === list.typesCount, `${inUse.length} types have jobs, and the list counts ${list.typesCount}`)
-    check(inUse.reduce((sum, lane) => sum + lane.heldCount, 0) === heldCount, 'types and queue differ in what they hold')
+    check(inUse.reduce((sum, lane) => sum + lane.overdueCount, 0) === overdueCount, 'types and queue differ in what is overdue')
   }
 
   const pending = dispatch.pending.list()
-  check(pending.length <= running - heldCount, 'more jobs pend than run')
+  check(pending.length <= running - overdueCount, 'more jobs pend than run')
   check(pending.length === dispatch.pending.liveCount, 'a job that pends is not counted so, or another is')
   check(dispatch.isFlushing === !dispatch.flushes.isEmpty(), 'flushing is not told')
 

@@ -77,8 +77,9 @@ describe('maxWaiting', function () {
 
   it('must be a whole number or Infinity', function () {
     for (const maxWaiting of [-1, 1.5, NaN, '3', null]) {
-      assert.throws(() => fairlane(() => {}, { maxWaiting }), { code: 'FAIRLANE_ERR_OPTION' })
+      assert.throws(() => fairlane(() => {}, { maxWaiting }), { code: 'FAIRLANE_ERR_OPTION', message: /^maxWaiting must be a whole number or Infinity/ })
     }
+    assert.equal(fairlane(() => {}, { maxWaiting: 0 }).length, 0)
     assert.equal(fairlane(() => {}, { maxWaiting: Infinity }).length, 0)
   })
 })
@@ -145,6 +146,27 @@ describe('retryAfterMs', function () {
     assert.equal(await retryAfterMs(), 1000)
     clock.advance(100000)
     assert.equal(await retryAfterMs(), 1000)
+  })
+})
+
+describe('retryAfterMs of a type', function () {
+  it('is as long as the types that have jobs share the rate', async function () {
+    for (const [typesCount, expected] of [[1, 100], [5, 500]]) {
+      const clock = fakeClock()
+      const gate = gates()
+      const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 1, maxWaitingPerType: 1, clock })
+      for (let i = 0; i < 11; i++) {
+        queue.pushType('a', i)
+        await gate.until(i + 1)
+        clock.advance(100)
+        gate.release()
+        await turn()
+      }
+      queue.pause()
+      for (let i = 0; i < typesCount; i++) queue.pushType(`type ${i}`, i)
+      const { code, retryAfterMs } = await push(queue, 'type 0', 1)
+      assert.deepEqual([code, retryAfterMs], ['FAIRLANE_ERR_TYPE_FULL', expected])
+    }
   })
 })
 

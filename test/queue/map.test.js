@@ -210,6 +210,7 @@ describe('map', function () {
     for (const args of [[5], [null], [undefined], [[], null], [[], { order: true }], [[], { maxPending: 0 }], [[], { settled: 1 }]]) {
       assert.throws(() => queue.map(...args), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
+    assert.throws(() => queue.map([], { maxPending: 0 }), { message: 'maxPending must be a positive integer or Infinity, not 0' })
   })
 
   it('closes a source whose value is a promise that rejects, and keeps the first error if closing fails', async function () {

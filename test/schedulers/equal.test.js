@@ -20,6 +20,14 @@ describe('equal', function () {
     assert.deepEqual(gate.payloads, ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'c2'])
   })
 
+  it('starts as many jobs as weights say, before any has ended', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { scheduler: 'equal', schedulerOptions: { weights: { a: 3 } }, concurrency: 12, clock: fakeClock() })
+    for (const type of ['a', 'b']) for (let i = 0; i < 12; i++) queue.pushType(type, type)
+    await gate.until(12)
+    assert.equal(gate.payloads.filter(type => type === 'a').length, 9)
+  })
+
   it('goes on in turn among types that have the same key, though a start does not raise it', async function () {
     const gate = gates()
     const clock = fakeClock()
@@ -59,6 +67,29 @@ describe('equal', function () {
     back.size = 0
     equal.removed(back)
     assert.ok(equal.forget(busy) && equal.forget(back))
+  })
+
+  it('forgets a type that was paused and resumed while all was idle, however its debit is rounded', function () {
+    for (let ms = 1; ms <= 20; ms++) {
+      const equal = new Equal({ concurrency: 1, weights: { busy: 3, back: 3 } })
+      const [busy, back] = [laneOf('busy'), laneOf('back')]
+      const run = (lane, ms) => {
+        lane.size = 1
+        equal.queued(lane)
+        equal.next(0)
+        Object.assign(lane, { size: 0, running: 1 })
+        equal.started(lane, 0)
+        lane.running = 0
+        equal.ended(lane, 0, ms)
+      }
+      run(back, 14)
+      run(busy, ms)
+      back.isPaused = true
+      equal.paused(back)
+      back.isPaused = false
+      equal.resumed(back)
+      assert.ok(equal.forget(back) && equal.forget(busy), `after a job of ${ms} ms`)
+    }
   })
 
   it('knows of starts that it has not chosen', function () {

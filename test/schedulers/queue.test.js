@@ -89,6 +89,7 @@ describe('the option schedulerOptions', function () {
 describe('the options maxTypes and clock', function () {
   it('are checked', function () {
     for (const wrong of [0, -1, 2.5, NaN, '5', null]) throwsCode('FAIRLANE_ERR_OPTION', () => fairlane(() => {}, { scheduler: 'fair', maxTypes: wrong }))
+    assert.throws(() => fairlane(() => {}, { scheduler: 'fair', maxTypes: 0 }), { message: 'maxTypes must be a positive integer or Infinity, not 0' })
     throwsCode('FAIRLANE_ERR_OPTION', () => fairlane(() => {}, { maxTypes: 5 }))
     throwsCode('FAIRLANE_ERR_OPTION', () => fairlane(() => {}, { scheduler: windowScheduler(), maxTypes: 5 }))
     for (const wrong of [null, 5, {}, { now: () => 0 }, { ...fakeClock(), now: () => NaN }, { ...fakeClock(), now: () => '5' }]) {
@@ -97,16 +98,25 @@ describe('the options maxTypes and clock', function () {
     fairlane(() => {}, { scheduler: 'fair', maxTypes: 1, clock: fakeClock() })
   })
 
-  it('can be a clock that is an instance of a class', async function () {
+  it('can be a clock that is an instance of a class: its time is what types get equal shares of', async function () {
     class MyClock {
       #ms = 5
-      now () { return this.#ms++ }
+      now () { return this.#ms }
+      advance (ms) { this.#ms += ms }
       setTimeout () {}
       clearTimeout () {}
     }
-    const queue = fairlane((payload, done) => done(), { scheduler: 'equal', clock: new MyClock() })
-    queue.pushType('a', 1)
+    const clock = new MyClock()
+    const started = []
+    const queue = fairlane((ms, done, { type }) => {
+      started.push(type)
+      clock.advance(ms)
+      done()
+    }, { scheduler: 'equal', clock, concurrency: 1 })
+    for (let i = 0; i < 100; i++) queue.pushType('slow', 90).pushType('quick', 10)
     await queue.onIdle()
+    const slowCount = started.slice(0, 100).filter(type => type === 'slow').length
+    assert.ok(slowCount >= 8 && slowCount <= 14, `${slowCount} of 100 jobs, which take 9 times as long`)
   })
 })
 

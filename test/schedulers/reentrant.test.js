@@ -178,6 +178,64 @@ describe('a scheduler that calls back while a type gets a lane of its own', func
   }
 })
 
+describe('a scheduler that calls back from isNamed(), when a job is on its way into the queue', function () {
+  /** Types get lanes of their own if they have a name; act is called once. */
+  function make (act, { named, runner = (payload, done) => done() }) {
+    let isAsked = false
+    const isNamed = (type) => {
+      if (!isAsked) {
+        isAsked = true
+        act()
+      }
+      return type === named
+    }
+    return fairlane(runner, { scheduler: firstLane({ isNamed }), concurrency: 1, maxTypes: 1 })
+  }
+
+  for (const named of ['a', 'none']) {
+    it(`by pushing one of that type: they share a lane ${named === 'a' ? 'that has the name' : 'though there is room for no other'}`, async function () {
+      const told = []
+      const queue = make(() => queue.pushType('a', 'inner', () => told.push('inner')), { named })
+      queue.pushType('a', 'outer', () => told.push('outer'))
+      checkInvariants(queue)
+      assert.equal(queue.stats('a').waiting, 2)
+      await queue.onIdle()
+      assert.deepEqual(told, ['inner', 'outer'])
+    })
+  }
+
+  it('by fflush: one after the push waits for the job', async function () {
+    const gate = gates()
+    const told = []
+    const queue = make(() => {
+      queue.pushType('a', 1)
+      queue.fflush(() => told.push('first'))
+    }, { runner: gate.runner })
+    queue.pushType('b', 2)
+    queue.fflush(() => told.push('second'))
+    await gate.until(1)
+    gate.release()
+    await gate.until(2)
+    assert.deepEqual(told, ['first'])
+    gate.release()
+    await queue.onIdle()
+    assert.deepEqual(told, ['first', 'second'])
+  })
+
+  it('by clear: drain and onIdle come when the job has ended', async function () {
+    const told = []
+    const queue = make(() => {
+      queue.pushType('a', 1)
+      queue.clear()
+      queue.onIdle().then(() => told.push('idle'))
+    }, {})
+    queue.drain = () => told.push('drain')
+    queue.pushType('b', 2, () => told.push('ended'))
+    await quiet()
+    assert.deepEqual(told, ['ended', 'drain', 'idle'])
+  })
+})
+
 describe('a scheduler of two queues', function () {
   it('wakes both when it is configured', async function () {
     let isOpen = false

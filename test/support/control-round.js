@@ -8,6 +8,7 @@ const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
 const { checkInvariants, fakeClock } = require('../../lib/testing')
+const { Expectations } = require('./expectations')
 const { seeded } = require('./random')
 const { turn } = require('./turns')
 
@@ -67,9 +68,10 @@ const KINDS = {
   lanes: (random, round) => ({ scheduler: laneScheduler(random, round) })
 }
 
-class Round {
+class Round extends Expectations {
   /** @param {number} seed */
   constructor (seed) {
+    super()
     const random = this.random = seeded(seed)
     this.seed = seed
     this.kind = random.pick(Object.keys(KINDS))
@@ -116,7 +118,6 @@ class Round {
     this.lastStarts = 0
     this.drainCount = 0
     this.drainEventCount = 0
-    this.failure = undefined
 
     const runner = (job, done, context) => job.run(done, context)
     this.queue = this.storage.run('maker', () => fairlane(runner, { ...this.options, clock: this.clock }))
@@ -402,7 +403,7 @@ class Round {
     try {
       checkInvariants(this.queue)
     } catch (error) {
-      this.failure = error
+      this.fail(error)
       return
     }
     this.arrivals = this.arrivals.filter((job) => job.state === 'waiting')
@@ -440,7 +441,7 @@ class Round {
       try {
         assert.deepEqual({ done, failed, cancelled }, counts)
       } catch (error) {
-        this.failure = error
+        this.fail(error)
       }
       this.compare()
     }
@@ -532,14 +533,6 @@ class Round {
     } finally {
       this.startlessDepth--
     }
-  }
-
-  expect (condition, message) {
-    if (!condition && this.failure === undefined) this.failure = new assert.AssertionError({ message, stackStartFn: this.expect })
-  }
-
-  rethrow () {
-    if (this.failure) throw this.failure
   }
 }
 
