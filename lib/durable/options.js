@@ -7,24 +7,25 @@ const { typeError, rangeError, rejectUnknown, describe } = require('../errors')
 const queueOptions = require('../options')
 const { structured } = require('./serialize')
 
+const ACKS = ['disk', 'os']
 const FIRST_BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 60000
 
 // of the log, and of all queues on it
 const readers = {
-  capacity: value => readCount('capacity', value, Infinity),
-  capacityBytes: value => readCount('capacityBytes', value, Infinity),
-  maxInflightOps: value => readCount('maxInflightOps', value, 1000),
-  ack: readAck,
+  capacity: value => readLimit(value, 'capacity'),
+  capacityBytes: value => readLimit(value, 'capacityBytes'),
+  maxInflightOps: value => readLimit(value, 'maxInflightOps', 1000),
+  ack: value => queueOptions.readChoice(value, 'ack', ACKS),
   segmentBytes: readSegmentBytes,
-  repair: readRepair,
+  repair: value => queueOptions.readFlag(value, 'repair', false, 'FAIRLANE_ERR_OPTION'),
   onProgress: readOnProgress
 }
 
 // of job queues beside these
 const jobReaders = {
   serialize: readSerialize,
-  maxAttempts: value => readCount('maxAttempts', value, 5),
+  maxAttempts: value => readLimit(value, 'maxAttempts', 5),
   backoffMs: readBackoff
 }
 
@@ -70,17 +71,8 @@ function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
   throw typeError(code, `the path must be a string with something in it, not ${describe(path)}`)
 }
 
-function readCount (name, value, ifAbsent) {
-  if (value === undefined) return ifAbsent
-  if (value === Infinity || (Number.isInteger(value) && value > 0)) return value
-  const error = typeof value === 'number' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `${name} must be a positive integer or Infinity, not ${describe(value)}`)
-}
-
-function readAck (value = 'disk') {
-  if (value === 'disk' || value === 'os') return value
-  const error = typeof value === 'string' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `ack must be 'disk' or 'os', not ${describe(value)}`)
+function readLimit (value, name, byDefault = Infinity) {
+  return value === undefined ? byDefault : queueOptions.readPositiveCount(value, name, 'FAIRLANE_ERR_OPTION')
 }
 
 /** Below 1 KB a header and a frame are most of it; from 1 GB on offsets would not fit into 32 bits. */
@@ -88,11 +80,6 @@ function readSegmentBytes (value = 2 ** 26) {
   if (Number.isInteger(value) && value >= 2 ** 10 && value <= 2 ** 30) return value
   const error = typeof value === 'number' ? rangeError : typeError
   throw error('FAIRLANE_ERR_OPTION', `segmentBytes must be an integer from 1024 to 1073741824, not ${describe(value)}`)
-}
-
-function readRepair (value = false) {
-  if (typeof value === 'boolean') return value
-  throw typeError('FAIRLANE_ERR_OPTION', `repair must be true or false, not ${describe(value)}`)
 }
 
 function readOnProgress (value) {
