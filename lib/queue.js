@@ -90,7 +90,7 @@ class Queue extends Emitter {
   #lastConcurrency
   #closing = undefined
   #stopListening = undefined // to the option `signal`
-  #whenConfigured = undefined // kept for the scheduler, which refers to it weakly
+  #whenConfigured = undefined // kept here, since the scheduler may refer to it weakly
   #keepsContext
   #isGuarded // jobs may be refused, or all need tickets: push has more to do than to put them into the list
 
@@ -617,13 +617,14 @@ function makeList (scheduler, options, makeContext) {
   return isLaneScheduler(scheduler) ? new Lanes(scheduler, options, makeContext) : new Window(scheduler, makeContext)
 }
 
-// scheduler → { references, pruneAt }: weak ones, to what its queues do after configure(); each queue keeps its own
+// scheduler → { newest, references, pruneAt }: what its queues do after configure(). The references to those of older queues are weak:
+// lanes with jobs, which a scheduler has, keep their queue.
 const listeners = new WeakMap()
 const FIRST_PRUNE_AT = 16
 
 /**
- * Calls listener, while somebody else keeps it, each time after the scheduler's own configure(), whoever calls that. On an object that
- * can not be changed it is not called: then resume() makes the queue ask again.
+ * Calls listener each time after the scheduler's own configure(), whoever calls that. On an object that can not be changed it is not
+ * called: then resume() makes the queue ask again.
  */
 function afterConfigure (scheduler, listener) {
   const { configure } = scheduler
@@ -632,7 +633,7 @@ function afterConfigure (scheduler, listener) {
     remember(known, listener)
     return
   }
-  const own = { references: [], pruneAt: FIRST_PRUNE_AT }
+  const own = { newest: undefined, references: [], pruneAt: FIRST_PRUNE_AT }
   listeners.set(scheduler, own)
   remember(own, listener)
   if (typeof configure !== 'function') return
@@ -651,6 +652,7 @@ function remember (known, listener) {
     known.pruneAt = Math.max(2 * known.references.length, FIRST_PRUNE_AT)
   }
   known.references.push(new WeakRef(listener))
+  known.newest = listener
 }
 
 module.exports = { Queue, START_NOW, BACKSTAGE, inside }

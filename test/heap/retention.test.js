@@ -199,3 +199,53 @@ function makeQueues (refs) {
     refs.push(new WeakRef(queue))
   }
 }
+
+describe('a scheduler object that many queues have', function () {
+  before(requireGc)
+
+  const idle = { paused () {}, resumed () {}, ended () {}, forget: () => true }
+  const make = (isOpen) => {
+    const lanes = new Set()
+    return {
+      ...idle,
+      mayStall: true,
+      queued (lane) { lanes.add(lane) },
+      next: () => isOpen() ? [...lanes].find(({ size }) => size > 0) : undefined,
+      started (lane) { if (lane.size === 0) lanes.delete(lane) },
+      configure () {}
+    }
+  }
+
+  it('keeps none of them but the newest when they are idle', async function () {
+    const scheduler = make(() => true)
+    const refs = []
+    for (let i = 0; i < 50; i++) {
+      const queue = fairlane((payload, done) => done(), { scheduler })
+      queue.pushType('a', 1)
+      await queue.onIdle()
+      refs.push(new WeakRef(queue))
+    }
+    assert(await retainedCount(refs) <= 1)
+    scheduler.configure({})
+  })
+
+  it('keeps those whose jobs wait until it lets them start, though nobody else does', async function () {
+    let isOpen = false
+    const scheduler = make(() => isOpen)
+    let doneCount = 0
+    const refs = []
+    for (let i = 0; i < 50; i++) {
+      const queue = fairlane((payload, done) => done(), { scheduler })
+      queue.pushType('a', 1, () => { doneCount++ })
+      refs.push(new WeakRef(queue))
+    }
+    await retainedCount(refs)
+    isOpen = true
+    // each is woken, and asks a scheduler that may have a job of another for it: then that one goes first
+    for (let i = 0; i < 50; i++) {
+      scheduler.configure({})
+      await quiet()
+    }
+    assert.equal(doneCount, 50)
+  })
+})
