@@ -45,11 +45,11 @@ declare namespace fairlane {
     /** The reason given to `clear`, that of a signal, the falsy value which a runner threw, or the error of the file system. */
     cause?: unknown
     /**
-     * Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three, and not where `capacity` or `capacityBytes`
-     * of a queue on disk refuses: the type of the job.
+     * Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three, of which a `PersistentQueue` knows `waiting` and
+     * `limit`: the type of the job.
      */
     type?: string | undefined
-    /** How many jobs waited, in all or of the type. */
+    /** How many jobs waited, in all or of the type; where a queue on disk refuses by its capacity, how many jobs, or bytes, there were. */
     waiting?: number
     /** How many may. */
     limit?: number

@@ -80,6 +80,13 @@ class Admission {
     return error
   }
 
+  /** @returns {FairlaneError} what a facade refuses a job with that limits more than waiting jobs: there is room when one has ended */
+  fullElsewhere (type, waiting, limit) {
+    this.rate.look(this.endedCount())
+    const error = new FairlaneError(QUEUE, `The queue holds ${waiting} of ${limit} already`)
+    return Object.assign(error, { type, waiting, limit, retryAfterMs: this.retryAfterMs(1) })
+  }
+
   /** A job of the type is not taken in, for whatever reason. */
   countRejected (type) {
     this.dispatch.rejected++
@@ -181,13 +188,13 @@ class Admission {
   fullError (type) {
     const { code, waiting, limit } = this
     const message = code === QUEUE ? `${waiting} jobs wait already` : `${waiting} jobs of the type wait already`
-    return Object.assign(new FairlaneError(code, message), { type, waiting, limit, retryAfterMs: this.retryAfterMs() })
+    // jobs of a type get the share of the slots that their type has
+    const aheadCount = Math.max(1, waiting - limit + 1) * (code === QUEUE ? 1 : this.list.typesCount)
+    return Object.assign(new FairlaneError(code, message), { type, waiting, limit, retryAfterMs: this.retryAfterMs(aheadCount) })
   }
 
-  /** In about so many ms enough jobs will have ended for one more; those of a type get the share that their type has. */
-  retryAfterMs () {
-    const { code, waiting, limit, list } = this
-    const aheadCount = Math.max(1, waiting - limit + 1) * (code === QUEUE ? 1 : list.typesCount)
+  /** In about so many ms so many jobs will have ended. */
+  retryAfterMs (aheadCount) {
     return Math.min(Math.max(Math.ceil(aheadCount / this.rate.perMs), 1), LONGEST_RETRY_MS)
   }
 

@@ -527,6 +527,7 @@ class Queue extends Emitter {
       starting: () => this.#desk.starting,
       limit: ticket => this.#desk.limit(ticket),
       refuse: type => this.#admission.refuse(type),
+      fullElsewhere: (type, waiting, limit) => this.#admission.fullElsewhere(type, waiting, limit),
       place: (type, payload, atHead, maxWaitMs) => this.#place(type, payload, atHead, maxWaitMs, stub),
       withdraw: (take, visit) => this.#withdraw(take, visit),
       close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),

@@ -483,10 +483,15 @@ class DurableQueue extends EventEmitter {
 
   #refusal (type, bytes) {
     if (this.#error !== undefined) return this.#countRejected(this.#error)
-    if (!this.closed && this.#isAtCapacity(bytes)) {
-      return this.#countRejected(new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', 'The queue holds as many jobs, or bytes, as it may'))
-    }
+    if (!this.closed && this.#isAtCapacity(bytes)) return this.#countRejected(this.#fullError(type))
     return this.#stage.refuse(this.#hasTypes ? type : undefined)
+  }
+
+  #fullError (type) {
+    const { capacity, capacityBytes } = this.#options
+    const name = this.#hasTypes ? type : undefined
+    if (this.#keptCount >= capacity) return this.#stage.fullElsewhere(name, this.#keptCount, capacity)
+    return this.#stage.fullElsewhere(name, this.#keptBytes, capacityBytes)
   }
 
   #countRejected (refusal) {
@@ -503,10 +508,17 @@ class DurableQueue extends EventEmitter {
   }
 
   #isAtCapacity (bytes) {
-    const { capacity, capacityBytes } = this.#options
-    const { table, payloadBytes } = this.#store
-    const count = table.size + this.#intake.heldCount
-    return count >= capacity || payloadBytes + this.#intake.heldBytes - count * STAMP_BYTES + bytes > capacityBytes
+    return this.#keptCount >= this.#options.capacity || this.#keptBytes + bytes > this.#options.capacityBytes
+  }
+
+  /** Jobs on disk, and those that will be. */
+  get #keptCount () {
+    return this.#store.table.size + this.#intake.heldCount
+  }
+
+  /** The bytes of their payloads and types. */
+  get #keptBytes () {
+    return this.#store.payloadBytes + this.#intake.heldBytes - this.#keptCount * STAMP_BYTES
   }
 
   /** @param {number | object} job what stands in the queue for it */

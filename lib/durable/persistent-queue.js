@@ -124,7 +124,7 @@ class PersistentQueue {
     const refusal = this.#refusal(read, bytes)
     if (refusal !== undefined) throw refusal
     if (read.length === 0) return
-    if (this.#inflightOps >= this.#maxInflightOps) throw full(`${this.#inflightOps} pushes are not acknowledged yet`)
+    if (this.#inflightOps >= this.#maxInflightOps) throw full('pushes under way', this.#inflightOps, this.#maxInflightOps)
     this.#commitNow(this.#write(read))
   }
 
@@ -273,8 +273,8 @@ class PersistentQueue {
     if (payloads.length === 0) return undefined
     const tooLarge = this.#store.refusal(payloads.length, bytes)
     if (tooLarge !== undefined) return tooLarge
-    if (this.length + payloads.length > this.#capacity) return full(`it holds ${this.length} payloads, of ${this.#capacity} at most`)
-    if (this.bytes + bytes > this.#capacityBytes) return full(`it holds ${this.bytes} bytes, of ${this.#capacityBytes} at most`)
+    if (this.length + payloads.length > this.#capacity) return full('payloads', this.length, this.#capacity)
+    if (this.bytes + bytes > this.#capacityBytes) return full('bytes', this.bytes, this.#capacityBytes)
   }
 
   #write (payloads) {
@@ -394,8 +394,9 @@ function readMax (max) {
   throw rangeError('FAIRLANE_ERR_ARGUMENT', `max must be a positive integer or Infinity, not ${describe(max)}`)
 }
 
-function full (why) {
-  return new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', `The queue is full: ${why}`)
+function full (what, waiting, limit) {
+  const message = `The queue is full: it has ${waiting} ${what}, of ${limit} at most`
+  return Object.assign(new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', message), { waiting, limit })
 }
 
 module.exports = { PersistentQueue }

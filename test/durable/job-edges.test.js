@@ -400,7 +400,10 @@ describe('a durable queue', () => {
     await assert.rejects(queue.pushType('t'.repeat(100), 'a'), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
     await queue.pushType('t'.repeat(50), 'x'.repeat(40))
     const pushes = [queue.push('12345'), queue.pushType('t', '1234')]
-    await assert.rejects(queue.push('1'), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
+    await assert.rejects(queue.push('1'), ({ code, type, waiting, limit, retryAfterMs }) => {
+      assert.deepEqual([code, type, waiting, limit], ['FAIRLANE_ERR_QUEUE_FULL', undefined, 100, 100])
+      return retryAfterMs > 0
+    })
     await Promise.all(pushes)
     let isReady = false
     queue.ready().then(() => { isReady = true })

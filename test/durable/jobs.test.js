@@ -340,7 +340,7 @@ describe('a durable queue', () => {
     for (let i = 0; i < 5; i++) await queue.pushType('a', i)
     queue = await bench.reopen({ scheduler: 'equal', maxWaiting: 1, maxWaitingPerType: 1, capacity: 2, concurrency: 1 })
     assert.equal(queue.waiting, 5)
-    await assert.rejects(queue.pushType('b', 1), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
+    await assert.rejects(queue.pushType('b', 1), { code: 'FAIRLANE_ERR_QUEUE_FULL', type: 'b', waiting: 5, limit: 2 })
   })
 
   it('holds at most capacity jobs and capacityBytes bytes, dead letters too', async () => {

@@ -165,7 +165,7 @@ describe('PersistentQueue', () => {
     const pushed = [queue.push(Buffer.from('a')), queue.push(Buffer.from('b'))]
     await Promise.all(pushed)
     const bytes = queue.diskBytes()
-    await assert.rejects(queue.push([Buffer.from('c'), Buffer.from('d')]), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
+    await assert.rejects(queue.push([Buffer.from('c'), Buffer.from('d')]), { code: 'FAIRLANE_ERR_QUEUE_FULL', waiting: 2, limit: 3 })
     await assert.rejects(queue.push(Buffer.alloc(9)), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
     assert.equal(queue.diskBytes(), bytes)
     assert.throws(() => queue.pushSync(Buffer.alloc(9)), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
