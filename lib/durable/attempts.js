@@ -64,18 +64,17 @@ class Attempts {
   recall (test) {
     // the last first, since each stands before all others then
     for (const delivery of [...this.deliveries.values()].reverse()) {
-      if (delivery.hasBegun || !test(delivery)) continue
+      if (delivery.hasBegun || delivery.isGivenBack || !test(delivery)) continue
       delivery.isRecalled = true
       delivery.giveBack()
     }
   }
 
-  /** An attempt is not to count. */
-  uncount ({ seq, attempt, hasBegun }) {
+  /** An attempt is not to count: the job is as before, but for its first start if it had that. */
+  uncount ({ seq, attempt, before, hasBegun }) {
     if (attempt === 0) return
-    const { error } = this.store.states.get(seq)
-    const notBefore = attempt === 1 && !hasBegun ? NOT_STARTED : LONG_AGO
-    this.setState(seq, { attempts: attempt - 1, notBefore, error })
+    const first = { attempts: 0, notBefore: hasBegun ? LONG_AGO : NOT_STARTED, error: undefined }
+    this.setState(seq, hasStarted(before) ? before : first)
   }
 
   /** The log has failed: no more runners are called. */
@@ -98,7 +97,8 @@ class Attempts {
   attempt (delivery, seq) {
     delivery.seq = seq
     if (this.isLost(delivery)) return
-    const { attempts = 0, error } = this.store.states.get(seq) ?? {}
+    delivery.before = this.store.states.get(seq)
+    const { attempts = 0, error } = delivery.before ?? {}
     delivery.attempt = attempts + 1
     const group = this.setState(seq, { attempts: attempts + 1, notBefore: 0, error })
     queueMicrotask(() => {
@@ -138,9 +138,14 @@ class Attempts {
   }
 }
 
+/** Whether a job in this state has had its first start. */
+function hasStarted (state) {
+  return state !== undefined && state.notBefore !== NOT_STARTED
+}
+
 /** Whether the operating system has a group: its buffer was given back. */
 function isWritten (group) {
   return group.buffer === undefined
 }
 
-module.exports = { Attempts, NOT_STARTED }
+module.exports = { Attempts, hasStarted }

@@ -8,14 +8,16 @@ const { TRIM, TRIM_BYTES, segmentName } = require('./format')
 const { GROUP_BYTES } = require('./log')
 const { join } = require('node:path')
 
+// So long after a failure it is not tried again.
+const RETRY_MS = 100
+
 class Compactor {
   constructor (store) {
     this.store = store
     this.segmentBytes = store.log.segmentBytes
     this.running = undefined
     this.isStopped = false
-    this.blockedAt = 0 // the segment in which moving failed
-    this.groupBytes = Math.min(GROUP_BYTES, store.log.reserve.bytes) / 2 // of moved jobs: the reserve must do for one group
+    this.failedAt = -Infinity // the time when moving failed
     this.oldest = 0 // the id of the oldest segment
     this.oldestSegment = undefined
     this.findOldest()
@@ -55,7 +57,7 @@ class Compactor {
   isTooLong () {
     const { log, liveBytes } = this.store
     if (log.bytes <= 2 * liveBytes + 2 * this.segmentBytes || this.oldest >= log.segment) return false
-    return this.blockedAt !== log.segment && !log.reserve.isSpent
+    return performance.now() - this.failedAt > RETRY_MS
   }
 
   async run () {
@@ -67,18 +69,37 @@ class Compactor {
   async clear (id) {
     const { store } = this
     const { log } = store
-    for (const seq of store.table.seqsIn(id)) {
-      if (log.reserve.isSpent) throw log.reserve.fullError
-      // whether the job is alive is known, and written, in one go: it can not finish in between
-      const group = store.move(seq)
-      if (group.length >= this.groupBytes) await log.flush()
-    }
+    const seqs = store.table.seqsIn(id)
+    while (this.moveSome(seqs)) await log.flush()
     const ids = this.deadFrom(id)
     const at = log.append(TRIM_BYTES, 1)
     log.group.buffer[at] = TRIM
     log.group.buffer.writeUInt32LE(ids.at(-1), at + 1)
     await log.flush()
     this.remove(ids)
+  }
+
+  /**
+   * Writes some live jobs again, and nothing else with them: what meets a full disk then is theirs alone. The reserve is not for them.
+   * @param {Iterator<number>} seqs
+   * @returns {boolean} whether there may be more
+   */
+  moveSome (seqs) {
+    const { store } = this
+    const { log } = store
+    while (log.group !== undefined) log.commitNow(false)
+    let group
+    let next
+    do {
+      // whether the job is alive is known, and written, in one go: it can not finish in between
+      next = seqs.next()
+      if (!next.done) group = store.move(next.value)
+    } while (!next.done && group.length < GROUP_BYTES / 2)
+    if (group !== undefined) {
+      log.commitNow(false, true)
+      if (group.error !== undefined) throw group.error
+    }
+    return !next.done
   }
 
   /** The segments from this one on in which nothing is alive. */
@@ -108,11 +129,11 @@ class Compactor {
     log.reserve.restore()
   }
 
-  /** Jobs were not moved: it is tried again when the disk has room, or in another segment. */
+  /** The disk may be full: then later, since jobs were not moved. */
   met (err) {
     const { log } = this.store
     if (log.error === undefined && err.code === 'FAIRLANE_ERR_CORRUPT') log.fail(err)
-    if (!log.reserve.isSpent) this.blockedAt = log.segment
+    this.failedAt = performance.now()
   }
 }
 

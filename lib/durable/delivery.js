@@ -43,6 +43,7 @@ class Delivery {
     this.seq = 0
     this.type = undefined
     this.attempt = 0
+    this.before = undefined // the state of the job before that
     this.hasBegun = false // the caller's runner was called
     this.hasEnded = false // ... and has ended
     this.isSettled = false // by its end, a timeout or close

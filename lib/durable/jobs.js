@@ -16,7 +16,7 @@ const { defer, rethrow } = require('../clock')
 const { FairlaneError, typeError, rangeError, describe, warn } = require('../errors')
 const { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } = require('../options')
 const { BACKSTAGE } = require('../queue')
-const { Attempts, NOT_STARTED } = require('./attempts')
+const { Attempts, hasStarted } = require('./attempts')
 const { DeadLetters } = require('./dead-letters')
 const { files } = require('./files')
 const { Flushes } = require('./flushes')
@@ -430,7 +430,7 @@ class DurableQueue extends EventEmitter {
       const { type, atHead } = survey.find(seq)
       const state = states.get(seq)
       this.#counts.accepted++
-      if (state === undefined || state.notBefore === NOT_STARTED) this.#recoverWaiting(seq, type, atHead, expired)
+      if (!hasStarted(state)) this.#recoverWaiting(seq, type, atHead, expired)
       else if (state.attempts === 0) this.#place(seq, type, atHead)
       else if (state.notBefore > 0) this.#recoverFailed(seq, type, atHead, state)
       else if (state.attempts < this.#options.maxAttempts - 1) this.#place(seq, type, atHead)
@@ -565,8 +565,9 @@ class DurableQueue extends EventEmitter {
   }
 
   #placeAgain ({ job, slot }) {
+    const isFirst = !hasStarted(this.#store.states.get(idOf(job)))
     this.#retries.recalled(job)
-    this.#place(job, slot.type, true, this.#leftToWait(job))
+    this.#place(job, slot.type, true, isFirst ? this.#leftToWait(job) : Infinity)
   }
 
   #done ({ seq, type, attempt }, result) {

@@ -93,6 +93,7 @@ class Log {
     this.syncedOffset = tail.offset
 
     this.reserve = new Reserve(files, folder, segmentBytes)
+    this.sparesReserve = false
     this.takenBackCount = 0
     this.group = undefined
     this.sealed = []
@@ -123,10 +124,16 @@ class Log {
     return at
   }
 
-  /** Writes what is there now, blocking. @param {boolean} isSynced also to the disk */
-  commitNow (isSynced) {
+  /**
+   * Writes what is there now, blocking.
+   * @param {boolean} isSynced also to the disk
+   * @param {boolean} [sparesReserve] it fails on a full disk, as if there were no reserve
+   */
+  commitNow (isSynced, sparesReserve = false) {
+    this.sparesReserve = sparesReserve
     this.seal()
     while (this.sealed.length > 0 && (this.isNext() || (this.syncNow() && this.createNext())) && this.writeFirst());
+    this.sparesReserve = false
     if (isSynced && this.error === undefined) this.syncNow()
     this.settleHeld()
   }
@@ -242,7 +249,7 @@ class Log {
       this.writeAll(this.fd, group.buffer, group.length, group.start)
     } catch (err) {
       if (isEarly) return false
-      if (this.reserve.giveUp(err)) return this.writeFirst()
+      if (this.givesUpReserve(err)) return this.writeFirst()
       this.takeBack(err)
       return false
     }
@@ -257,6 +264,11 @@ class Log {
     else if (isEarly) this.held.push(group)
     else this.acknowledge(group)
     return true
+  }
+
+  /** @returns {boolean} whether what failed may be tried again, with the room of the reserve */
+  givesUpReserve (err) {
+    return !this.sparesReserve && this.reserve.giveUp(err)
   }
 
   /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
@@ -314,7 +326,7 @@ class Log {
       fd = createSegment(this.files, this.folder, id, { baseSeq: this.owner.nextSeq(), previousEnd: this.offset, kind: this.kind })
     } catch (err) {
       if (err.isUnknown) this.fail(err.cause)
-      else if (this.reserve.giveUp(err)) return this.createNext()
+      else if (this.givesUpReserve(err)) return this.createNext()
       else this.takeBack(err)
       return false
     }

@@ -28,11 +28,6 @@ class Reserve {
     this.make()
   }
 
-  /** The disk was full when it was last tried: what room there is is for acknowledgements. */
-  get isSpent () {
-    return this.fullError !== undefined
-  }
-
   /** @returns {boolean} whether a write that failed may be tried again */
   giveUp (err) {
     if (!isFull(err) || !this.isThere) return false
@@ -44,13 +39,13 @@ class Reserve {
 
   /** @returns {Error | undefined} that of a disk which is full; looks now and then whether it still is */
   fullness () {
-    if (this.isSpent && performance.now() - this.triedAt > RETRY_MS) this.make()
+    if (this.fullError !== undefined && performance.now() - this.triedAt > RETRY_MS) this.make()
     return this.fullError
   }
 
   /** Makes it again, if the disk was full: there is room now. */
   restore () {
-    if (this.isSpent) this.make()
+    if (this.fullError !== undefined) this.make()
   }
 
   make () {

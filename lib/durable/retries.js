@@ -76,14 +76,16 @@ class Retries {
 
   /** A job lost its slot before it was tried, and waits again. */
   recalled (seq) {
-    if (seq === this.triedAlone) this.triedAlone = 0
+    if (seq !== this.triedAlone) return
+    this.triedAlone = 0
+    this.placeSuspects()
   }
 
   /** A job has settled, or was taken out. */
   settled (seq) {
     if (!this.placed.has(seq)) return
     this.unplace(seq)
-    this.recalled(seq)
+    if (seq === this.triedAlone) this.triedAlone = 0
     this.placeSuspects()
   }
 

@@ -127,24 +127,52 @@ describe('a disk that is full', () => {
     assert.deepEqual(await numbersIn(queue), [1])
   })
 
-  it('that is met while jobs are moved ends that, until there is room again', async () => {
+  it('that is met while jobs are moved ends that, and nothing else, until there is room again', async () => {
     await queue.close()
     queue = await openOn(disk, { ack: 'os', segmentBytes: 65536 })
     for (let number = 1; number <= 1200; number++) await queue.push(payload(number, 1000))
     const ids = (await queue.reserve(1200)).map(({ id }) => id)
     disk.capacity = disk.usedBytes + 12000
     await queue.ack(ids.filter((_, i) => i % 4 !== 0))
-    while (disk.list(FOLDER).includes('reserve')) await new Promise(setImmediate)
-    const full = queue.diskBytes()
     for (let i = 0; i < 100; i++) await new Promise(setImmediate)
-    assert.equal(queue.diskBytes(), full)
-    await queue.ack(ids[0])
+    // a segment has more to be moved than there is room
+    const full = queue.diskBytes()
+    assert(full > 1200 * 1000)
+    assert(disk.list(FOLDER).includes('reserve'))
     disk.capacity = Infinity
+    await queue.ack(ids[0])
+    assert(queue.diskBytes() > full)
     time += 200
-    await queue.push(payload(1201, 10))
+    await queue.ack(ids[4])
     while (queue.diskBytes() > 2 * queue.bytes + 3 * 65536) await new Promise(setImmediate)
-    queue.release(ids.filter((_, i) => i > 0 && i % 4 === 0))
-    assert.deepEqual(await numbersIn(queue), [...Array.from({ length: 299 }, (_, i) => 4 * i + 5), 1201])
+    queue.release(ids.filter((_, i) => i > 4 && i % 4 === 0))
+    assert.deepEqual(await numbersIn(queue), Array.from({ length: 298 }, (_, i) => 4 * i + 9))
+  })
+
+  it('that its own pushes have filled is emptied though its oldest job stays', async () => {
+    await queue.close()
+    queue = await openOn(disk, { ack: 'os', segmentBytes: 65536 })
+    disk.capacity = disk.usedBytes + 600000
+    const count = await fill(3000)
+    const [{ id }] = await queue.reserve()
+    for (let i = 1; i < count; i++) await queue.pop()
+    while (queue.diskBytes() > 3 * 65536) {
+      time += 200
+      await queue.push(payload(count + 1, 10)).then(() => queue.pop(), () => {})
+      await new Promise(setImmediate)
+    }
+    queue.release(id)
+    assert.deepEqual(await numbersIn(queue), [1])
+  })
+
+  it('leaves room for a repair, which needs no reserve', async () => {
+    for (let number = 1; number <= 20; number++) await queue.push(payload(number, 100))
+    await queue.close()
+    disk.remove(RESERVE)
+    disk.folders.get(FOLDER).names.get('0000000001.log').bytes[500] ^= 1
+    disk.capacity = disk.usedBytes + 4096
+    queue = await openOn(disk, { ack: 'os', segmentBytes: 65536, repair: true })
+    assert.equal(queue.length, 19)
   })
 
   it('is left to acknowledgements: no job is moved while it is full, and when there is room they are', async () => {
