@@ -69,16 +69,18 @@ function roundsOf (benchCase, asked) {
 
 /**
  * Who runs when: nobody comes after the same one each time, whose traces in page cache and memory would be put down to him. (By a mere
- * rotation all but one would.) A row of a design of E. J. Williams (1949): first, last, second, last but one, … , moved on by one each round.
+ * rotation all but one would.) A row of a design of E. J. Williams (1949): first, last, second, last but one, … , moved on by one each round;
+ * of an odd number every other one the other way round.
  * @param {object[]} contenders
  * @param {number} round from 1 on
  */
 function orderOf (contenders, round) {
   const { length } = contenders
-  return contenders.map((_, i) => {
+  const row = contenders.map((_, i) => {
     const at = i % 2 === 0 ? i / 2 : length - (i + 1) / 2
     return contenders[(at + round - 1) % length]
   })
+  return length % 2 === 1 && round % 2 === 0 ? row.reverse() : row
 }
 
 function mayRun (contender, budgetMs = Infinity) {

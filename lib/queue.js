@@ -90,7 +90,8 @@ class Queue extends Emitter {
   #lastConcurrency
   #closing = undefined
   #stopListening = undefined // to the option `signal`
-  #whenConfigured = undefined // kept here, since the scheduler may refer to it weakly
+  #whenConfigured = undefined // kept here, since the scheduler refers to it weakly
+  #letGo = undefined // of that, which the scheduler keeps while it lets nothing start
   #keepsContext
   #isGuarded // jobs may be refused, or all need tickets: push has more to do than to put them into the list
 
@@ -140,7 +141,9 @@ class Queue extends Emitter {
         this.#list.configured()
         this.#dispatch.wake()
       }
-      afterConfigure(this.#scheduler, this.#whenConfigured)
+      const kept = afterConfigure(this.#scheduler, this.#whenConfigured)
+      this.#list.whenStalled = () => kept.add(this.#whenConfigured)
+      this.#letGo = () => kept.delete(this.#whenConfigured)
     }
     if (read.signal !== undefined) this.#closeBy(read.signal)
   }
@@ -577,6 +580,7 @@ class Queue extends Emitter {
   }
 
   #drained () {
+    this.#letGo?.()
     this.#stallWatch.end()
     if (this.#drain !== null) this.#dispatch.call(this.#drain)
     if (this.listenerCount('drain') > 0) this.#dispatch.call(() => this.emit('drain'))
@@ -618,32 +622,36 @@ function makeList (scheduler, options, makeContext) {
   return isLaneScheduler(scheduler) ? new Lanes(scheduler, options, makeContext) : new Window(scheduler, makeContext)
 }
 
-// scheduler → { newest, references, pruneAt }: what its queues do after configure(). The references to those of older queues are weak:
-// lanes with jobs, which a scheduler has, keep their queue.
+// scheduler → { references, pruneAt, kept }: what its queues do after configure(). The references are weak; kept are those of queues in
+// which jobs wait and none runs, since the scheduler lets none start.
 const listeners = new WeakMap()
 const FIRST_PRUNE_AT = 16
 
 /**
  * Calls listener each time after the scheduler's own configure(), whoever calls that. On an object that can not be changed it is not
  * called: then resume() makes the queue ask again.
+ * @returns {Set<Function>} of listeners that the scheduler keeps
  */
 function afterConfigure (scheduler, listener) {
   const { configure } = scheduler
   const known = listeners.get(scheduler)
   if (known !== undefined) {
     remember(known, listener)
-    return
+    return known.kept
   }
-  const own = { newest: undefined, references: [], pruneAt: FIRST_PRUNE_AT }
+  const own = { references: [], pruneAt: FIRST_PRUNE_AT, kept: new Set() }
   listeners.set(scheduler, own)
   remember(own, listener)
-  if (typeof configure !== 'function') return
+  if (typeof configure !== 'function') return own.kept
   const value = function (options) {
     const returned = configure.call(this, options)
-    for (const reference of [...own.references]) reference.deref()?.()
+    const called = own.references.map(reference => reference.deref())
+    own.kept.clear() // those that are let down again come back
+    for (const whenConfigured of called) whenConfigured?.()
     return returned
   }
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
+  return own.kept
 }
 
 /** O(1) amortised: those that are gone are left out each time the number has doubled. */
@@ -653,7 +661,6 @@ function remember (known, listener) {
     known.pruneAt = Math.max(2 * known.references.length, FIRST_PRUNE_AT)
   }
   known.references.push(new WeakRef(listener))
-  known.newest = listener
 }
 
 module.exports = { Queue, START_NOW, BACKSTAGE, inside }

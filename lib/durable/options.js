@@ -45,7 +45,7 @@ function readOptions (options = {}) {
 function readJobOptions (options = {}) {
   const own = { ...readers, ...jobReaders }
   checkNames(options, ['path', ...Object.keys(own), ...queueOptions.names])
-  const queue = Object.fromEntries(Object.entries(options).filter(([name]) => queueOptions.names.includes(name)))
+  const queue = Object.fromEntries(queueOptions.names.map(name => [name, options[name]]))
   return { path: readPath(options.path, 'FAIRLANE_ERR_OPTION'), jobs: readAll(options, own), queue }
 }
 

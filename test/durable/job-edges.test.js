@@ -222,6 +222,25 @@ describe('a durable queue with a limit of waiting', () => {
     assert.deepEqual([ran, bench.idsOf('cancelled'), queue.length], [[1], [2, 3], 0])
   })
 
+  it('does not count for a job that has been started before, when it is recalled', async () => {
+    const queue = await bench.open({ maxWaitMs: 300, backoffMs: 1000, concurrency: 1 })
+    await queue.push('a')
+    await bench.gate.until(1)
+    bench.gate.open.shift().done(new Error('later'))
+    await queue.push('b')
+    await bench.gate.until(2)
+    bench.clock.advance(1000)
+    bench.gate.open.shift().done()
+    assert.equal(queue.running, 1)
+    queue.pause()
+    await quiet()
+    assert.deepEqual([queue.running, queue.waiting, bench.gate.started.length], [0, 1, 2])
+    bench.clock.advance(1000)
+    queue.resume()
+    await bench.gate.until(3)
+    assert.deepEqual([bench.idsOf('cancelled'), bench.gate.open[0].payload, bench.gate.started[2].context.attempt], [[], 'a', 2])
+  })
+
   it('waits no longer because the clock of the machine was set back', async () => {
     await bench.open({ maxWaitMs: 300 })
     bench.queue.pause()
