@@ -7,7 +7,6 @@ const { temporaryFolder } = require('../support/folders')
 const { captureWarnings } = require('../support/uncaught')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
-const { Equal } = require('../../schedulers')
 const { Bench } = require('./bench')
 const { systemError } = require('./disk')
 
@@ -166,32 +165,28 @@ describe('a durable queue whose process dies', () => {
     assert.deepEqual(gate.payloads, ['a1', 'b2'])
   })
 
-  it('lets others be tried when the one that had a slot is recalled by a pause of its type', async () => {
-    const options = { maxAttempts: 2, scheduler: 'equal' }
-    await bench.open(options)
-    for (const type of ['a', 'b']) await bench.queue.pushType(type, type)
-    await bench.gate.until(2)
-    // told of the start of the second, which gives its slot back
-    const scheduler = new Equal()
-    let queue = null
-    let startsCount = 0
-    const { started } = scheduler
-    scheduler.started = function (lane, now) {
-      started.call(this, lane, now)
-      if (++startsCount === 2) queue.pauseType('a')
-    }
-    queue = await bench.reopenAfterKill({ ...options, scheduler })
-    const { gate } = bench
-    await gate.until(1)
-    await quiet()
-    assert.deepEqual(gate.payloads, ['b'])
-    gate.release()
-    queue.resumeType('a')
-    await gate.until(2)
-    gate.release()
-    await queue.onIdle()
-    assert.equal(queue.stats().done, 2)
-  })
+  for (const [held, other] of [['a', 'b'], ['b', 'a']]) {
+    it(`lets others be tried when the one that had a slot is recalled by a pause of its type: ${held}`, async () => {
+      const options = { maxAttempts: 2, scheduler: 'fair', concurrency: 3 }
+      await bench.open(options)
+      for (const type of ['a', 'b']) await bench.queue.pushType(type, type)
+      await bench.gate.until(2)
+      const ran = []
+      // an ordinary job that starts in the same pass
+      const runner = (payload, done) => {
+        ran.push(payload)
+        if (payload === 'pauses') bench.queue.pauseType(held)
+        setImmediate(done)
+      }
+      const queue = await bench.reopenAfterKill({ ...options, runner })
+      await queue.unshiftType('c', 'pauses')
+      await quiet()
+      assert.deepEqual(ran, ['pauses', other])
+      queue.resumeType(held)
+      await queue.onIdle()
+      assert.deepEqual(ran, ['pauses', other, held])
+    })
+  }
 
   it('shows and cancels jobs that wait to be tried alone', async () => {
     await bench.open({ maxAttempts: 2 })

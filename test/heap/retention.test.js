@@ -203,49 +203,62 @@ function makeQueues (refs) {
 describe('a scheduler object that many queues have', function () {
   before(requireGc)
 
-  const idle = { paused () {}, resumed () {}, ended () {}, forget: () => true }
-  const make = (isOpen) => {
-    const lanes = new Set()
-    return {
-      ...idle,
-      mayStall: true,
-      queued (lane) { lanes.add(lane) },
-      next: () => isOpen() ? [...lanes].find(({ size }) => size > 0) : undefined,
-      started (lane) { if (lane.size === 0) lanes.delete(lane) },
-      configure () {}
-    }
+  const kinds = {
+    lane (isOpen) {
+      const lanes = new Set()
+      return {
+        mayStall: true,
+        queued (lane) { lanes.add(lane) },
+        next: () => isOpen() ? [...lanes].find(({ size }) => size > 0) : undefined,
+        started (lane) { if (lane.size === 0) lanes.delete(lane) },
+        ended () {},
+        configure () {}
+      }
+    },
+    window: isOpen => ({ mayStall: true, waiting () {}, start () {}, done () {}, select: () => isOpen() ? 0 : -1, configure () {} })
   }
 
-  it('keeps none of them but the newest when they are idle', async function () {
-    const scheduler = make(() => true)
-    const refs = []
-    for (let i = 0; i < 50; i++) {
-      const queue = fairlane((payload, done) => done(), { scheduler })
-      queue.pushType('a', 1)
-      await queue.onIdle()
-      refs.push(new WeakRef(queue))
-    }
-    assert(await retainedCount(refs) <= 1)
-    scheduler.configure({})
-  })
-
-  it('keeps those whose jobs wait until it lets them start, though nobody else does', async function () {
-    let isOpen = false
-    const scheduler = make(() => isOpen)
-    let doneCount = 0
-    const refs = []
-    for (let i = 0; i < 50; i++) {
-      const queue = fairlane((payload, done) => done(), { scheduler })
-      queue.pushType('a', 1, () => { doneCount++ })
-      refs.push(new WeakRef(queue))
-    }
-    await retainedCount(refs)
-    isOpen = true
-    // each is woken, and asks a scheduler that may have a job of another for it: then that one goes first
-    for (let i = 0; i < 50; i++) {
+  for (const [kind, make] of Object.entries(kinds)) {
+    it(`keeps none of them when they are idle, and have been stuck before: ${kind} scheduler`, async function () {
+      let isOpen = true
+      const scheduler = make(() => isOpen)
+      const refs = []
+      const use = async (wake) => {
+        const queue = fairlane((payload, done) => done(), { scheduler })
+        refs.push(new WeakRef(queue))
+        isOpen = false
+        queue.pushType('a', 1)
+        await quiet()
+        isOpen = true
+        wake(queue)
+        await queue.onIdle()
+      }
+      for (let i = 0; i < 25; i++) {
+        await use((queue) => queue.resume())
+        await use(() => scheduler.configure({}))
+      }
+      assert.equal(await retainedCount(refs), 0)
       scheduler.configure({})
-      await quiet()
-    }
-    assert.equal(doneCount, 50)
-  })
+    })
+
+    it(`keeps those whose jobs wait until it lets them start, though nobody else does: ${kind} scheduler`, async function () {
+      let isOpen = false
+      const scheduler = make(() => isOpen)
+      let doneCount = 0
+      const refs = []
+      for (let i = 0; i < 50; i++) {
+        const queue = fairlane((payload, done) => done(), { scheduler })
+        queue.pushType('a', 1, () => { doneCount++ })
+        refs.push(new WeakRef(queue))
+      }
+      await retainedCount(refs)
+      isOpen = true
+      // each is woken, and asks a scheduler that may have a job of another for it: then that one goes first
+      for (let i = 0; i < 50; i++) {
+        scheduler.configure({})
+        await quiet()
+      }
+      assert.equal(doneCount, 50)
+    })
+  }
 })
