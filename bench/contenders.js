@@ -10,6 +10,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { typeNames } = require('./types')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -19,7 +20,7 @@ const PROMISE_QUEUES = ['fastq.promise', 'p-limit', 'p-queue']
 /** fairlane without a scheduler is what the others are compared with; 'window' is a scheduler that does nothing. */
 const SCHEDULERS = ['fairlane', 'fair', 'capped', 'equal', 'window', 'quickq fair', 'quickq capped']
 
-const TEN_TYPES = Array.from({ length: 10 }, (_, i) => `type ${i}`)
+const TEN_TYPES = typeNames(10)
 
 const contenders = {
   fairlane: withOptions({}),

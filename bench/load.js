@@ -123,9 +123,4 @@ async function coldAndWarm (load, { jobs, bursts, warmups, runs }) {
   return { cold, warm: sum / measured }
 }
 
-/** @returns {string[]} so many different types */
-function typeNames (count) {
-  return Array.from({ length: count }, (_, i) => `type ${i}`)
-}
-
-module.exports = { createLoad, coldAndWarm, typeNames, CONCURRENCY }
+module.exports = { createLoad, coldAndWarm, CONCURRENCY }

@@ -6,7 +6,7 @@
 // when there is some.
 
 const { defer } = require('./clock')
-const { FairlaneError } = require('./errors')
+const { FairlaneError, closedError } = require('./errors')
 
 const SHARE_OF_ROOM = 4 // one type may have up to so many times the free room waiting: alone, it fills 80 % of maxWaiting
 const RATE_WINDOW_MS = 1000
@@ -202,10 +202,6 @@ class Admission {
     const { done, failed } = this.dispatch
     return done + failed
   }
-}
-
-function closedError () {
-  return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
 }
 
 /** How many jobs end per ms, over the last one to two windows; the last known if nobody looked for longer. */

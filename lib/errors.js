@@ -46,7 +46,12 @@ class FairlaneError extends Error {
 }
 Object.defineProperty(FairlaneError.prototype, 'name', { value: 'FairlaneError', writable: true, configurable: true })
 
-module.exports = { codes, warnings, FairlaneError, typeError, rangeError, rejectUnknown, describe, failure, warn }
+module.exports = { codes, warnings, FairlaneError, closedError, typeError, rangeError, rejectUnknown, describe, failure, warn }
+
+/** What a queue refuses with, in memory or on disk, from its close on. */
+function closedError () {
+  return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
+}
 
 /** Wrong use: an argument of the wrong type. */
 function typeError (code, message) {

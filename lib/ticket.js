@@ -24,7 +24,7 @@ class Ticket {
     this.timeoutMs = timeoutMs
     this.scope = scope
     this.isRetired = false
-    this.isSettled = false
+    this.hasLeft = false
     this.isTaken = false // by a scheduler that is being told so: it neither waits nor runs
     this.job = undefined // in dispatch, once it runs
     this.controller = undefined
@@ -59,9 +59,9 @@ class Ticket {
 
   /** Retires, and lets go of the clock and the signal: they are the caller's, and may do anything. */
   leave () {
-    if (this.isSettled) return
+    if (this.hasLeft) return
     this.retire()
-    this.isSettled = true
+    this.hasLeft = true
     this.desk.deadlines.remove(this)
     if (this.signal !== undefined) this.desk.signals.remove(this.signal, this)
   }

@@ -10,7 +10,7 @@
 const { entriesFor } = require('../contenders')
 const { simulate, exactMs, randomNumbers, SLOTS } = require('../simulation')
 const { percentile } = require('../statistics')
-const { typeNames } = require('../load')
+const { typeNames } = require('../types')
 
 const CONTENDERS = ['quickq fair', 'fair', 'capped', 'equal']
 const SEED = 1

@@ -6,7 +6,8 @@
 // were no other. In the contender 'fairlane, mixed' queues with every kind of scheduler were busy first.
 
 const { entriesFor } = require('../contenders')
-const { createLoad, coldAndWarm, typeNames } = require('../load')
+const { createLoad, coldAndWarm } = require('../load')
+const { typeNames } = require('../types')
 
 const SIZES = [
   { jobs: 1e4, name: '1e4', bursts: 1, warmups: 40, runs: 60 },

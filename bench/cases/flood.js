@@ -6,7 +6,8 @@
 // looks at thousands of the flooding type before it finds one, or gives up, at each pick.
 
 const { SCHEDULERS, entriesFor } = require('../contenders')
-const { createLoad, coldAndWarm, typeNames } = require('../load')
+const { createLoad, coldAndWarm } = require('../load')
+const { typeNames } = require('../types')
 
 const SIZES = { flood: 1e5, quiet: 1e3, bursts: 1, warmups: 1, runs: 8 }
 const QUICK_SIZES = { flood: 1e4, quiet: 1e2, bursts: 1, warmups: 0, runs: 1 }

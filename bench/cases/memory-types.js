@@ -8,7 +8,8 @@
 // have come and gone, 10,000 at a time.
 
 const { SCHEDULERS, contenders, entriesFor } = require('../contenders')
-const { createLoad, typeNames } = require('../load')
+const { createLoad } = require('../load')
+const { typeNames } = require('../types')
 const { heldBytes } = require('../heap')
 
 const SIZES = { jobs: 1e6, types: 1e5, bursts: 100, oneShots: 1e4 }

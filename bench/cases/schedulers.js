@@ -6,7 +6,8 @@
 // ignores the types. 'window' is a custom scheduler of quickq's protocol that does nothing but take the first job.
 
 const { SCHEDULERS, entriesFor } = require('../contenders')
-const { createLoad, coldAndWarm, typeNames } = require('../load')
+const { createLoad, coldAndWarm } = require('../load')
+const { typeNames } = require('../types')
 
 const SIZES = [
   { jobs: 1e2, name: '1e2', bursts: 100, warmups: 30, runs: 30 },

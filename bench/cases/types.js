@@ -5,7 +5,8 @@
 // As the case schedulers, with 100,000 jobs waiting and the types in turn: with 100,000 types each has one job.
 
 const { SCHEDULERS, entriesFor } = require('../contenders')
-const { createLoad, coldAndWarm, typeNames } = require('../load')
+const { createLoad, coldAndWarm } = require('../load')
+const { typeNames } = require('../types')
 
 const COUNTS = [[10, '1e1'], [1e2, '1e2'], [1e3, '1e3'], [1e4, '1e4'], [1e5, '1e5']]
 const SIZE = { jobs: 1e5, bursts: 1, warmups: 5, runs: 10 }

@@ -13,7 +13,7 @@
 const EventEmitter = require('eventemitter3')
 const fairlane = require('../../index')
 const { defer, rethrow } = require('../clock')
-const { FairlaneError, typeError, rangeError, describe, warn } = require('../errors')
+const { FairlaneError, closedError, typeError, rangeError, describe, warn } = require('../errors')
 const { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } = require('../options')
 const { BACKSTAGE } = require('../queue')
 const { Attempts, hasStarted } = require('./attempts')
@@ -817,10 +817,6 @@ function readStorableType (type) {
   const name = readType(type)
   if (name.isWellFormed()) return name
   throw typeError('FAIRLANE_ERR_TYPE', `the type of a job on disk must be well-formed Unicode, and ${describe(name)} is not`)
-}
-
-function closedError () {
-  return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
 }
 
 function ignore () {}

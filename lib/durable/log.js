@@ -93,7 +93,6 @@ class Log {
     this.syncedOffset = tail.offset
 
     this.reserve = new Reserve(files, folder, segmentBytes)
-    this.sparesReserve = false
     this.takenBackCount = 0
     this.group = undefined
     this.sealed = []
@@ -130,10 +129,8 @@ class Log {
    * @param {boolean} [sparesReserve] it fails on a full disk, as if there were no reserve
    */
   commitNow (isSynced, sparesReserve = false) {
-    this.sparesReserve = sparesReserve
     this.seal()
-    while (this.sealed.length > 0 && (this.isNext() || (this.syncNow() && this.createNext())) && this.writeFirst());
-    this.sparesReserve = false
+    while (this.sealed.length > 0 && (this.isNext() || (this.syncNow() && this.createNext(sparesReserve))) && this.writeFirst(false, sparesReserve));
     if (isSynced && this.error === undefined) this.syncNow()
     this.settleHeld()
   }
@@ -243,13 +240,13 @@ class Log {
   }
 
   /** Writes the first sealed group. @returns {boolean} false if that failed */
-  writeFirst (isEarly = false) {
+  writeFirst (isEarly = false, sparesReserve = false) {
     const group = this.sealed[0]
     try {
       this.writeAll(this.fd, group.buffer, group.length, group.start)
     } catch (err) {
       if (isEarly) return false
-      if (this.givesUpReserve(err)) return this.writeFirst()
+      if (!sparesReserve && this.reserve.giveUp(err)) return this.writeFirst()
       this.takeBack(err)
       return false
     }
@@ -264,11 +261,6 @@ class Log {
     else if (isEarly) this.held.push(group)
     else this.acknowledge(group)
     return true
-  }
-
-  /** @returns {boolean} whether what failed may be tried again, with the room of the reserve */
-  givesUpReserve (err) {
-    return !this.sparesReserve && this.reserve.giveUp(err)
   }
 
   /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
@@ -319,14 +311,14 @@ class Log {
   }
 
   /** @returns {boolean} false if that failed */
-  createNext () {
+  createNext (sparesReserve = false) {
     const id = this.segment + 1
     let fd
     try {
       fd = createSegment(this.files, this.folder, id, { baseSeq: this.owner.nextSeq(), previousEnd: this.offset, kind: this.kind })
     } catch (err) {
       if (err.isUnknown) this.fail(err.cause)
-      else if (this.givesUpReserve(err)) return this.createNext()
+      else if (!sparesReserve && this.reserve.giveUp(err)) return this.createNext()
       else this.takeBack(err)
       return false
     }

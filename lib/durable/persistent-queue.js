@@ -10,7 +10,7 @@
 // number. Only numbers are in memory.
 
 const QList = require('qlist')
-const { FairlaneError, typeError, rangeError, describe } = require('../errors')
+const { FairlaneError, closedError, typeError, rangeError, describe } = require('../errors')
 const { files } = require('./files')
 const { lock } = require('./lock')
 const { readOptions, readPath } = require('./options')
@@ -261,7 +261,7 @@ class PersistentQueue {
   }
 
   async #close () {
-    this.#error ??= new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
+    this.#error ??= closedError()
     // what fails, the promises of the pushes tell
     while (this.#pendingCount > 0) await Promise.allSettled([this.#store.log.flush()])
     await this.#store.close()

@@ -45,12 +45,12 @@ function checkInvariants (queue) {
 
   const { heap } = desk.deadlines
   check(heap.items.every((item, i) => item.position === i), 'a deadline is not where it says')
-  check(heap.items.every(item => !item.isSettled), 'a settled job has a deadline')
+  check(heap.items.every(item => !item.hasLeft), 'a settled job has a deadline')
   check(heap.size === 0 || heap.keys[0] >= desk.deadlines.timerAt, 'no timer is set for the first deadline')
   check(heap.size > 0 || desk.deadlines.timer === undefined, 'a timer is set for no deadline')
   for (const [signal, { tickets }] of desk.signals.entries) {
     check(tickets.size > 0, 'a signal without jobs is listened to')
-    for (const ticket of tickets) check(ticket.signal === signal && !ticket.isSettled, 'a settled job has a signal')
+    for (const ticket of tickets) check(ticket.signal === signal && !ticket.hasLeft, 'a settled job has a signal')
   }
   check(dispatch.isObserved === (queue.listenerCount('jobfailed') > 0), 'failures are watched for nobody, or not for those who listen')
   check(!admission.isSaturated || dispatch.isWatched, 'nobody would see that the queue is not saturated any more')
