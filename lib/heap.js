@@ -1,6 +1,6 @@
 'use strict'
 
-// HOT (bench: schedulers). A priority queue that can change and remove any item: schedulers and deadlines use it.
+// HOT (bench: schedulers). A priority queue that can change and remove any item: deadlines use it, and schedulers by ranking.js.
 //
 //   keys   [ k0 | k1 k2 k3 k4 | k5 … ]      Float64Array; the children of i are 4i+1 … 4i+4, none smaller than i
 //   items  [ a  | b  c  d  e  | f  … ]      items[i].position === i
@@ -52,6 +52,45 @@ class Heap {
     if (size < this.keys.length / 4 && this.keys.length > FIRST_CAPACITY) {
       this.resize(this.keys.length / 2)
       this.items = this.items.slice() // pop() does not always give memory back
+    }
+  }
+
+  /** All items in order; among equal keys in any. O(log size) for each. */
+  * inOrder () {
+    const { keys, items } = this
+    const reached = new Heap()
+    if (this.size > 0) reached.insert({ at: 0, position: -1 }, keys[0])
+    while (reached.size > 0) {
+      const { at } = reached.items[0]
+      reached.remove(0)
+      yield items[at]
+      for (let child = 4 * at + 1; child < Math.min(4 * at + 5, this.size); child++) {
+        reached.insert({ at: child, position: -1 }, keys[child])
+      }
+    }
+  }
+
+  /**
+   * The item with the least key among those that pass test(item), if that is below the given one; else undefined.
+   * O(items that fail and have a lesser key), apart from the test.
+   */
+  find (test, below) {
+    const { keys, items, size } = this
+    const failed = []
+    let found
+    for (let at = 0, end = Math.min(1, size); ;) {
+      for (; at < end; at++) {
+        if (keys[at] >= below) continue
+        if (test(items[at])) {
+          found = items[at]
+          below = keys[at]
+        } else {
+          failed.push(at)
+        }
+      }
+      if (failed.length === 0) return found
+      at = 4 * failed.pop() + 1
+      end = Math.min(at + 4, size)
     }
   }
 

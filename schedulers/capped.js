@@ -6,7 +6,7 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. With `hard` a
 // cap is never exceeded, else only when no type is below its own. O(log types) per pick.
 
-const { Heap } = require('../lib/heap')
+const { Ranking } = require('../lib/ranking')
 const { Caps, capReaders, readOptions, readFlag } = require('./options')
 
 const readers = { ...capReaders, hard: readFlag }
@@ -14,9 +14,11 @@ const readers = { ...capReaders, hard: readFlag }
 class State {
   constructor (lane) {
     this.lane = lane
-    this.heap = undefined
+    this.ranking = undefined // that it is in
     this.position = -1
-    this.headSeq = 0 // of the lane when it was placed
+    this.key = 0 // headSeq of the lane when it was placed
+    this.before = undefined
+    this.after = undefined
     this.limit = 0 // how many running jobs are too many, of capsVersion
     this.capsVersion = -1
   }
@@ -39,8 +41,8 @@ class Capped {
     this.capsVersion = 0
     this.hard = false
     this.mayStall = true // with a hard cap of 0
-    this.below = new Heap() // the types that wait and are below their cap, by the arrival of their oldest jobs
-    this.capped = new Heap() // ... and that are not
+    this.below = new Ranking() // the types that wait and are below their cap, by the arrival of their oldest jobs
+    this.capped = new Ranking() // ... and that are not
     this.configure(options)
   }
 
@@ -48,21 +50,20 @@ class Capped {
   configure (options) {
     if (!readOptions(options, readers, name => name === 'hard' ? this : this.caps)) return this
     this.capsVersion++
-    for (const { lane } of [...this.below.items, ...this.capped.items]) this.place(lane)
+    for (const { lane } of [...this.below, ...this.capped]) this.place(lane)
     return this
   }
 
   queued (lane) {
     const { state } = lane
-    if (state !== undefined && state.position !== -1 && state.headSeq === lane.headSeq) return
+    if (state !== undefined && state.ranking !== undefined && state.key === lane.headSeq) return
     this.place(lane)
   }
 
   /** @returns {object | undefined} the lane whose oldest job is to start */
   next () {
-    if (this.below.size > 0) return this.below.items[0].lane
-    if (this.hard || this.capped.size === 0) return undefined
-    return this.capped.items[0].lane
+    const first = this.below.first ?? (this.hard ? undefined : this.capped.first)
+    return first?.lane
   }
 
   started (lane) {
@@ -71,7 +72,7 @@ class Capped {
 
   ended (lane) {
     // who is below the cap stays there
-    if (lane.state.heap === this.capped) this.place(lane)
+    if (lane.state.ranking === this.capped) this.place(lane)
   }
 
   removed (lane) {
@@ -93,25 +94,24 @@ class Capped {
 
   // private from here on
 
-  /** Puts the lane into the heap where it belongs now, if any. */
+  /** Puts the lane into the ranking where it belongs now, if any. */
   place (lane) {
     const state = lane.state ?? (lane.state = new State(lane))
     if (state.capsVersion !== this.capsVersion) {
       state.limit = this.caps.limitOf(lane)
       state.capsVersion = this.capsVersion
     }
-    state.headSeq = lane.headSeq
-    const heap = this.heapOf(lane)
-    if (state.heap === heap) {
-      if (heap !== undefined) heap.update(state.position, lane.headSeq)
+    const ranking = this.rankingOf(lane)
+    if (state.ranking === ranking) {
+      if (ranking !== undefined) ranking.update(state, lane.headSeq)
       return
     }
-    if (state.heap !== undefined) state.heap.remove(state.position)
-    state.heap = heap
-    if (heap !== undefined) heap.insert(state, lane.headSeq)
+    if (state.ranking !== undefined) state.ranking.remove(state)
+    state.ranking = ranking
+    if (ranking !== undefined) ranking.insert(state, lane.headSeq)
   }
 
-  heapOf (lane) {
+  rankingOf (lane) {
     if (lane.size === 0 || lane.isPaused) return undefined
     return lane.running < lane.state.limit ? this.below : this.capped
   }

@@ -13,7 +13,7 @@
 // larger of L and the longest job of all. Caps are hard. O(log types) per pick.
 
 const { rangeError, warn } = require('../lib/errors')
-const { Heap } = require('../lib/heap')
+const { Ranking } = require('../lib/ranking')
 const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./options')
 
 // A job that takes no measurable time is charged so much: ms.
@@ -32,7 +32,10 @@ const readers = { ...capReaders, weights: readWeights }
 class State {
   constructor (lane, used, estimateMs) {
     this.lane = lane
-    this.position = -1 // in the heap of those that may start a job
+    this.position = -1 // in the ranking of those that may start a job
+    this.key = used
+    this.before = undefined
+    this.after = undefined
     this.order = 0 // among equal keys: who came or started a job longest ago
     this.isParked = false // it waits, at its cap
     this.wasParked = false // ... at some time since it was last set to V
@@ -66,7 +69,7 @@ class Equal {
     this.version = 0
     this.needsClock = true
     this.mayStall = true // with a cap of 0
-    this.heap = new Heap() // of the types that may start a job, by lower bounds of their keys
+    this.ranking = new Ranking() // of the types that may start a job, by lower bounds of their keys
     this.parked = new Set() // of the states of types that wait at their cap
     this.startedLast = undefined // the state of the type that started a job last, if it has to be placed yet
     this.runningCount = 0
@@ -87,7 +90,7 @@ class Equal {
   configure (options) {
     if (!readOptions(options, readers, name => name === 'weights' ? this : this.caps)) return this
     this.version++
-    for (const state of [...this.heap.items, ...this.parked]) {
+    for (const state of [...this.ranking, ...this.parked]) {
       const { limit } = state
       this.refresh(state)
       this.place(state, state.wasParked && state.limit > limit)
@@ -102,14 +105,13 @@ class Equal {
 
   /** @returns {object | undefined} the lane whose oldest job is to start */
   next (now) {
-    const { heap } = this
+    const { ranking } = this
     this.now = now
     if (this.startedLast !== undefined) this.placeStarted()
-    while (heap.size > 0) {
-      const state = heap.items[0]
+    for (let state = ranking.first; state !== undefined; state = ranking.first) {
       const key = this.keyOf(state)
-      if (key > heap.keys[0]) {
-        heap.update(0, key)
+      if (key > state.key) {
+        ranking.update(state, key)
       } else {
         if (key > this.virtualTime) this.virtualTime = key
         return state.lane
@@ -214,10 +216,10 @@ class Equal {
 
   /** When nothing waits or runs, all are even, and can be forgotten. */
   rest () {
-    if (this.runningCount === 0 && this.heap.size === 0 && this.mostUsed > this.virtualTime) this.virtualTime = this.mostUsed
+    if (this.runningCount === 0 && this.ranking.isEmpty && this.mostUsed > this.virtualTime) this.virtualTime = this.mostUsed
   }
 
-  /** Puts a type where it belongs: into the heap, among the parked, or nowhere. */
+  /** Puts a type where it belongs: into the ranking, among the parked, or nowhere. */
   place (state, isBack) {
     const { lane } = state
     if (state.version !== this.version) this.refresh(state)
@@ -227,10 +229,10 @@ class Equal {
     if (isWaiting !== mayStart || state.isParked) this.park(state, isWaiting && !mayStart)
     if (mayStart) {
       const key = this.keyOf(state)
-      if (state.position === -1) this.heap.insert(state, key)
-      else this.heap.update(state.position, key)
+      if (state.position === -1) this.ranking.insert(state, key)
+      else this.ranking.update(state, key)
     } else if (state.position !== -1) {
-      this.heap.remove(state.position)
+      this.ranking.remove(state)
     }
   }
 

@@ -6,7 +6,7 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. A pick costs
 // O(running types + log types) however many jobs wait. The weakness is quickq's, too: who queues more gets more.
 
-const { Heap } = require('../lib/heap')
+const { Ranking } = require('../lib/ranking')
 const { readOptions, readLimit, readPositive, readFlag } = require('./options')
 
 const readers = {
@@ -20,7 +20,9 @@ class State {
   constructor (lane) {
     this.lane = lane
     this.position = -1
-    this.headSeq = 0 // of the lane when it was placed
+    this.key = 0 // headSeq of the lane when it was placed
+    this.before = undefined
+    this.after = undefined
   }
 }
 
@@ -43,8 +45,9 @@ class Fair {
     this.mayStall = true // with a hard share of 0
     this.waitingCount = 0
     this.runningTypesCount = 0
-    this.heap = new Heap() // of the types that wait, by the arrival of their oldest jobs
-    this.stack = []
+    this.ranking = new Ranking() // of the types that wait, by the arrival of their oldest jobs
+    this.isUnderShare = this.isUnderShare.bind(this)
+    this.isEligible = this.isEligible.bind(this)
     this.configure(options)
   }
 
@@ -57,17 +60,17 @@ class Fair {
   queued (lane) {
     this.waitingCount++
     const { state } = lane
-    if (state !== undefined && state.position !== -1 && state.headSeq === lane.headSeq) return
+    if (state !== undefined && state.position !== -1 && state.key === lane.headSeq) return
     this.place(lane)
   }
 
   /** @returns {object | undefined} the lane whose oldest job is to start */
   next () {
-    if (this.heap.size === 0) return undefined
-    const { lane } = this.heap.items[0]
-    if (this.isEligible(lane)) return lane
-    if (this.maxTypeShare === 0) return this.hard ? undefined : lane
-    return this.oldest(this.isEligible) ?? (this.hard ? this.oldest(this.isUnderShare) : lane)
+    const { first } = this.ranking
+    if (first === undefined) return undefined
+    if (this.isEligible(first)) return first.lane
+    if (this.maxTypeShare === 0) return this.hard ? undefined : first.lane
+    return (this.oldest(this.isEligible) ?? (this.hard ? this.oldest(this.isUnderShare) : first))?.lane
   }
 
   started (lane) {
@@ -97,66 +100,37 @@ class Fair {
 
   // private from here on
 
-  isUnderShare (lane) {
+  isUnderShare ({ lane }) {
     return lane.running / this.concurrency < this.maxTypeShare
   }
 
-  isEligible (lane) {
+  isEligible ({ lane }) {
     const share = lane.running / this.concurrency
     return share < this.maxTypeShare && share < lane.size / this.waitingCount
   }
 
   place (lane) {
     const state = lane.state ?? (lane.state = new State(lane))
-    state.headSeq = lane.headSeq
     if (lane.size === 0 || lane.isPaused) {
-      if (state.position !== -1) this.heap.remove(state.position)
+      if (state.position !== -1) this.ranking.remove(state)
     } else if (state.position === -1) {
-      this.heap.insert(state, lane.headSeq)
+      this.ranking.insert(state, lane.headSeq)
     } else {
-      this.heap.update(state.position, lane.headSeq)
+      this.ranking.update(state, lane.headSeq)
     }
   }
 
-  /**
-   * Of the lanes that pass the test the one whose oldest job is oldest. Only running types fail, so no more lanes than
-   * run come before it, and the search goes down the heap only through them.
-   */
+  /** Of the types that pass the test the one whose oldest job is oldest. Only running types fail. */
   oldest (test) {
-    if (this.runningTypesCount >= this.maxScanLength) return this.oldestInScan(test)
-    const { stack } = this
-    const { keys, items, size } = this.heap
-    let best
-    let bestKey = Infinity
-    let depth = 0
-    for (let at = 0, end = 1; ;) {
-      for (; at < end; at++) {
-        if (keys[at] >= bestKey) continue
-        if (test.call(this, items[at].lane)) {
-          best = items[at].lane
-          bestKey = keys[at]
-        } else {
-          stack[depth++] = at
-        }
-      }
-      if (depth === 0) return best
-      at = 4 * stack[--depth] + 1
-      end = Math.min(at + 4, size)
-    }
+    return this.runningTypesCount < this.maxScanLength ? this.ranking.find(test) : this.oldestInScan(test)
   }
 
-  /** The same among the first maxScanLength lanes, visited in order: O(maxScanLength × log maxScanLength). */
+  /** The same among the first maxScanLength types: O(maxScanLength × log maxScanLength). */
   oldestInScan (test) {
-    const { keys, items, size } = this.heap
-    const found = new Heap()
-    found.insert({ at: 0, position: -1 }, keys[0])
-    for (let count = 0; (count === 0 || count < this.maxScanLength) && found.size > 0; count++) {
-      const { at } = found.items[0]
-      found.remove(0)
-      if (test.call(this, items[at].lane)) return items[at].lane
-      for (let child = 4 * at + 1; child < Math.min(4 * at + 5, size); child++) {
-        found.insert({ at: child, position: -1 }, keys[child])
-      }
+    let count = 0
+    for (const state of this.ranking.inOrder()) {
+      if (test(state)) return state
+      if (++count >= this.maxScanLength) return undefined
     }
     return undefined
   }

@@ -32,6 +32,7 @@ const rooms = {
   'lib/lists/lanes.js': ['qlist', 'lib/lists/fifo.js', 'lib/lists/lane.js', 'lib/lists/scheduled.js'],
   'lib/lists/lane.js': [],
   'lib/heap.js': [],
+  'lib/ranking.js': ['lib/heap.js'],
   'lib/errors.js': [],
   'lib/clock.js': [],
   'lib/context.js': [],
@@ -81,9 +82,9 @@ const rooms = {
   'lib/compat/async.js': ['qlist', 'index.js', 'lib/queue.js', 'lib/clock.js', 'lib/errors.js', 'lib/compat/priority.js'],
   'lib/compat/priority.js': ['lib/heap.js'],
   'schedulers/index.js': ['schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
-  'schedulers/fair.js': ['lib/heap.js', 'schedulers/options.js'],
-  'schedulers/capped.js': ['lib/heap.js', 'schedulers/options.js'],
-  'schedulers/equal.js': ['lib/errors.js', 'lib/heap.js', 'schedulers/options.js'],
+  'schedulers/fair.js': ['lib/ranking.js', 'schedulers/options.js'],
+  'schedulers/capped.js': ['lib/ranking.js', 'schedulers/options.js'],
+  'schedulers/equal.js': ['lib/errors.js', 'lib/ranking.js', 'schedulers/options.js'],
   'schedulers/options.js': ['lib/errors.js']
 }
 

@@ -133,7 +133,7 @@ describe('equal', function () {
     queue.scheduler.configure({ maxTypeShare: 0.5 })
     assert.deepEqual(asked, ['a', 'b'])
     queue.scheduler.configure({ weights })
-    assert.deepEqual(asked, ['a', 'b', 'a', 'b'])
+    assert.deepEqual(asked.splice(2).sort(), ['a', 'b'])
   })
 
   it('takes new weights at run time, for types that wait, too', async function () {

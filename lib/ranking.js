@@ -1,0 +1,143 @@
+'use strict'
+
+// HOT (bench: schedulers, types). A priority queue for keys that mostly come in ascending order, as arrival numbers and
+// virtual times do: then a change takes a step or two, however many items there are.
+//
+//   run    head ⇄ … ⇄ tail       linked, ascending; takes what belongs at its end, or at most REACH items before that
+//   heap   all others            (heap.js)
+
+const { Heap } = require('./heap')
+
+const OUTSIDE = -1
+const IN_RUN = -2
+// More steps are dearer than the heap.
+const REACH = 8
+
+/**
+ * Items by ascending keys. Items with equal keys come in the order of their field `order`, if they have one; it may change
+ * together with the key, or grow without it (then update() must be told, too), or before the item is taken out.
+ * The fields `position` (-1 outside), `key`, `before` and `after` of an item belong to the one ranking that it is in.
+ * Changes take O(1) for items of the run that stay in it, else O(log size).
+ */
+class Ranking {
+  constructor () {
+    this.head = undefined
+    this.tail = undefined
+    this.heap = new Heap()
+  }
+
+  get isEmpty () {
+    return this.head === undefined && this.heap.size === 0
+  }
+
+  /** The item with the least key; undefined if there is none. O(1). */
+  get first () {
+    const { head, heap } = this
+    if (heap.size === 0) return head
+    const top = heap.items[0]
+    return head === undefined || comesBefore(top, head) ? top : head
+  }
+
+  /** Puts in an item that is in no ranking. */
+  insert (item, key) {
+    item.key = key
+    this.place(item, this.tail)
+  }
+
+  /** Changes the key of an item that is in it, or has it see that its `order` has grown. */
+  update (item, key) {
+    item.key = key
+    const { position, before, after } = item
+    if (position !== IN_RUN) {
+      this.updateInHeap(item)
+    } else if (before !== undefined && comesBefore(item, before)) {
+      this.unlink(item)
+      this.place(item, before)
+    } else if (after !== undefined && !comesBefore(item, after)) {
+      this.unlink(item)
+      this.place(item, this.tail)
+    }
+  }
+
+  /** Takes out an item that is in it. */
+  remove (item) {
+    if (item.position === IN_RUN) this.unlink(item)
+    else this.heap.remove(item.position)
+  }
+
+  /** All items, in any order. */
+  * [Symbol.iterator] () {
+    for (let item = this.head; item !== undefined; item = item.after) yield item
+    yield * this.heap.items
+  }
+
+  /** All items in order. Keys must differ. O(log size) for each. */
+  * inOrder () {
+    let item = this.head
+    for (const other of this.heap.inOrder()) {
+      for (; item !== undefined && item.key < other.key; item = item.after) yield item
+      yield other
+    }
+    for (; item !== undefined; item = item.after) yield item
+  }
+
+  /**
+   * The item with the least key among those that pass test(item). Keys must differ.
+   * O(items that fail and have a lesser key), apart from the test.
+   */
+  find (test) {
+    let item = this.head
+    while (item !== undefined && !test(item)) item = item.after
+    if (this.heap.size === 0) return item
+    return this.heap.find(test, item === undefined ? Infinity : item.key) ?? item
+  }
+
+  // private from here on
+
+  updateInHeap (item) {
+    if (this.tail !== undefined && comesBefore(item, this.tail)) {
+      this.heap.update(item.position, item.key)
+    } else {
+      this.heap.remove(item.position)
+      this.link(item, this.tail)
+    }
+  }
+
+  /** Puts an item into the run, not behind the given one, or into the heap if its place there is too far from that. */
+  place (item, before) {
+    for (let steps = 0; before !== undefined && comesBefore(item, before); before = before.before) {
+      if (++steps > REACH) {
+        this.heap.insert(item, item.key)
+        return
+      }
+    }
+    this.link(item, before)
+  }
+
+  link (item, before) {
+    const after = before === undefined ? this.head : before.after
+    item.position = IN_RUN
+    item.before = before
+    item.after = after
+    if (before === undefined) this.head = item
+    else before.after = item
+    if (after === undefined) this.tail = item
+    else after.before = item
+  }
+
+  unlink (item) {
+    const { before, after } = item
+    item.position = OUTSIDE
+    item.before = item.after = undefined
+    if (before === undefined) this.head = after
+    else before.after = after
+    if (after === undefined) this.tail = before
+    else after.before = before
+  }
+}
+
+function comesBefore (item, other) {
+  return item.key < other.key || (item.key === other.key && item.order < other.order)
+}
+
+module.exports = { Ranking }

@@ -1,0 +1,118 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { Ranking } = require('../lib/ranking')
+const { seeded, seedFromEnvironment } = require('./support/random')
+
+const LINKS = { position: -1, key: 0, before: undefined, after: undefined }
+
+function sorted (items) {
+  return [...items].sort((a, b) => a.key - b.key || a.order - b.order)
+}
+
+/** The items of its list, after checks of their links and their order. */
+function runOf (ranking) {
+  const run = []
+  for (let item = ranking.head; item !== undefined; item = item.after) {
+    assert.equal(item.before, run.at(-1))
+    run.push(item)
+  }
+  assert.equal(ranking.tail, run.at(-1))
+  assert.deepEqual(run, sorted(run))
+  return run
+}
+
+/** Empties it from the front. */
+function drain (ranking) {
+  const drained = []
+  while (!ranking.isEmpty) {
+    drained.push(ranking.first)
+    ranking.remove(ranking.first)
+  }
+  assert.equal(ranking.first, undefined)
+  return drained
+}
+
+describe('a ranking', function () {
+  // what a key is drawn from: in order, almost, and not at all
+  const draws = {
+    'in order': (random, i) => i,
+    'almost in order': (random, i) => i + random.below(12),
+    'in any order': random => random.below(300),
+    equal: () => 7
+  }
+  for (const [name, draw] of Object.entries(draws)) {
+    it(`has the least item in front, under random changes of keys ${name}`, function () {
+      const seed = seedFromEnvironment()
+      const random = seeded(seed)
+      const ranking = new Ranking()
+      const items = []
+      for (let i = 0; i < 4000; i++) {
+        const step = random.below(4)
+        if (items.length === 0 || (items.length < 300 && step < 2)) {
+          const item = { ...LINKS, order: i }
+          items.push(item)
+          ranking.insert(item, draw(random, i))
+        } else if (step === 2) {
+          const [item] = items.splice(random.below(items.length), 1)
+          ranking.remove(item)
+          assert.equal(item.position, -1)
+        } else {
+          const item = random.below(2) === 0 ? ranking.first : items[random.below(items.length)]
+          if (random.below(2) === 0) item.order = i
+          ranking.update(item, random.below(9) === 0 ? item.key : Math.max(draw(random, i), 0))
+        }
+        assert.equal(ranking.first, sorted(items)[0], `SEED=${seed}`)
+        if (i % 50 === 0) assert.equal(runOf(ranking).length + ranking.heap.size, items.length)
+      }
+      assert.deepEqual(new Set(ranking), new Set(items))
+      assert.deepEqual(drain(ranking), sorted(items), `SEED=${seed}`)
+    })
+  }
+
+  it('finds the first item that passes, and tells all in order, from list and heap alike', function () {
+    const seed = seedFromEnvironment()
+    const random = seeded(seed)
+    for (let round = 0; round < 200; round++) {
+      const ranking = new Ranking()
+      const items = Array.from({ length: random.below(40) }, () => ({ ...LINKS, passes: random.below(3) === 0 }))
+      const keys = items.map((item, i) => random.below(2) * 1000 + i).sort(() => random.below(3) - 1)
+      for (const [i, item] of items.entries()) ranking.insert(item, keys[i])
+      const inOrder = sorted(items)
+      assert.deepEqual([...ranking.inOrder()], inOrder, `SEED=${seed}`)
+      assert.equal(ranking.find(item => item.passes), inOrder.find(item => item.passes), `SEED=${seed}`)
+    }
+  })
+
+  it('asks few more than fail when it looks for one that passes', function () {
+    const ranking = new Ranking()
+    const items = Array.from({ length: 10000 }, () => ({ ...LINKS }))
+    for (const [i, item] of items.entries()) ranking.insert(item, i % 2 === 0 ? i : 20000 - i)
+    assert.ok(ranking.head !== undefined && ranking.heap.size > 1000)
+    let count = 0
+    assert.equal(ranking.find(item => { count++; return item.key >= 20 }), items[20])
+    assert.ok(count < 50, `${count} were asked`)
+  })
+
+  it('keeps an almost sorted sequence out of its heap, and whatever comes after one that is far ahead', function () {
+    const ranking = new Ranking()
+    ranking.insert({ ...LINKS }, 1e6)
+    for (let i = 0; i < 1000; i += 2) {
+      ranking.insert({ ...LINKS }, i + 1)
+      ranking.insert({ ...LINKS }, i)
+    }
+    assert.equal(ranking.heap.size, 0)
+    assert.equal(runOf(ranking).length, 1001)
+  })
+
+  it('takes items in turn without its heap', function () {
+    const ranking = new Ranking()
+    const items = Array.from({ length: 100 }, () => ({ ...LINKS }))
+    for (const [i, item] of items.entries()) ranking.insert(item, i)
+    for (let i = 100; i < 1000; i++) {
+      assert.equal(ranking.first, items[i % 100])
+      ranking.update(ranking.first, i)
+    }
+    assert.equal(ranking.heap.size, 0)
+  })
+})
