@@ -4,7 +4,7 @@
 // virtual times do: then a change takes a step or two, however many items there are.
 //
 //   run    head ⇄ … ⇄ tail       linked, ascending; takes what belongs at its end, or at most REACH items before that
-//   heap   all others            (heap.js)
+//   heap   all others            (heap.js), also a tail that is far ahead of what comes
 
 const { Heap } = require('./heap')
 
@@ -12,6 +12,8 @@ const OUTSIDE = -1
 const IN_RUN = -2
 // More steps are dearer than the heap.
 const REACH = 8
+// How many items in a row may be put before the tail.
+const PATIENCE = 64
 
 /**
  * Items by ascending keys. Items with equal keys come in the order of their field `order`, if they have one; it may change
@@ -24,6 +26,7 @@ class Ranking {
     this.head = undefined
     this.tail = undefined
     this.heap = new Heap()
+    this.passedCount = 0 // of items in a row that were put before the tail
   }
 
   get isEmpty () {
@@ -41,7 +44,7 @@ class Ranking {
   /** Puts in an item that is in no ranking. */
   insert (item, key) {
     item.key = key
-    this.place(item, this.tail)
+    this.enter(item)
   }
 
   /** Changes the key of an item that is in it, or has it see that its `order` has grown. */
@@ -55,7 +58,7 @@ class Ranking {
       this.place(item, before)
     } else if (after !== undefined && !comesBefore(item, after)) {
       this.unlink(item)
-      this.place(item, this.tail)
+      this.enter(item)
     }
   }
 
@@ -101,6 +104,22 @@ class Ranking {
       this.heap.remove(item.position)
       this.link(item, this.tail)
     }
+  }
+
+  /** Puts an item where it belongs, seen from the end. */
+  enter (item) {
+    const { tail } = this
+    if (tail === undefined || !comesBefore(item, tail)) {
+      this.passedCount = 0
+      this.link(item, tail)
+      return
+    }
+    if (++this.passedCount > PATIENCE) {
+      this.passedCount = 0
+      this.unlink(tail)
+      this.heap.insert(tail, tail.key)
+    }
+    this.place(item, this.tail)
   }
 
   /** Puts an item into the run, not behind the given one, or into the heap if its place there is too far from that. */
