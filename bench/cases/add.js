@@ -19,7 +19,8 @@ module.exports = {
   budgetMs: 10000,
   title: 'A job whose result comes by a promise, by jobs waiting',
   about: 'From before the first call until the last promise has resolved, through a queue that was just made, 10 at a time; ' +
-    'the runner is an async function that does nothing. fairlane calls back, the others make promises.',
+    'the runner is an async function that does nothing. fairlane calls back, the others make promises; bare promises is a loop that ' +
+    'does nothing else.',
   metrics: [
     { key: 'warm', label: 'warm', unit: 'ns/job' },
     { key: 'cold', label: 'cold', unit: 'ns/job' }
@@ -31,7 +32,7 @@ module.exports = {
       label: `${size.jobs.toLocaleString('en')} waiting`,
       style: 'promise',
       ...size,
-      contenders: entriesFor(['fairlane', 'fairlane.add', 'fastq.promise', 'p-limit', 'p-queue'], 'promise'),
+      contenders: entriesFor(['fairlane', 'fairlane.add', 'bare promises', 'fastq.promise', 'p-limit', 'p-queue'], 'promise'),
       weight: 1
     }))
   },

@@ -5,7 +5,6 @@
 // one that takes it back.
 
 const { TRIM, TRIM_BYTES, segmentName } = require('./format')
-const { GROUP_BYTES } = require('./log')
 const { join } = require('node:path')
 
 // So long after a failure it is not tried again.
@@ -94,7 +93,7 @@ class Compactor {
       // whether the job is alive is known, and written, in one go: it can not finish in between
       next = seqs.next()
       if (!next.done) group = store.move(next.value)
-    } while (!next.done && group.length < GROUP_BYTES / 2)
+    } while (!next.done && group.length < log.groupBytes / 2)
     if (group !== undefined) {
       log.commitNow(false, true)
       if (group.error !== undefined) throw group.error

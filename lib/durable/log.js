@@ -18,8 +18,9 @@ const { HEADER_BYTES, FRAME_BYTES, segmentName, encodeHeader, finishFrame } = re
 const { Reserve } = require('./reserve')
 const { Turns } = require('./turns')
 
-// Larger groups are written as several frames.
+// Larger groups are written as several frames. With ack 'disk' the sync of the first goes on beside the encoding of the next.
 const GROUP_BYTES = 2 ** 20
+const SYNCED_GROUP_BYTES = 2 ** 19
 // With ack 'os' the system is made to write now and then: a power failure loses less, and a new segment waits less.
 const UNSYNCED_BYTES = 2 ** 23
 const NOW = Promise.resolve()
@@ -78,6 +79,7 @@ class Log {
     this.segmentBytes = segmentBytes
     this.kind = kind
     this.waitsForDisk = ack === 'disk'
+    this.groupBytes = this.waitsForDisk ? SYNCED_GROUP_BYTES : GROUP_BYTES
     this.owner = owner
     this.error = undefined
 
@@ -179,11 +181,12 @@ class Log {
   writeEarly () {
     this.seal()
     while (this.sealed.length > 0 && this.isNext() && this.writeFirst(true));
+    if (this.written.length > 0) this.sync()
   }
 
   fits (group, length) {
     const end = group.length + length
-    return end <= GROUP_BYTES && group.start + end <= this.segmentBytes
+    return end <= this.groupBytes && group.start + end <= this.segmentBytes
   }
 
   open (length) {
@@ -452,4 +455,4 @@ function ioError (cause) {
   return new FairlaneError('FAIRLANE_ERR_IO', `The queue's files failed: ${cause.message}`, { cause })
 }
 
-module.exports = { Log, createSegment, ioError, GROUP_BYTES }
+module.exports = { Log, createSegment, ioError }

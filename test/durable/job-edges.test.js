@@ -164,12 +164,14 @@ describe('a durable queue that is paused while pushes are under way', () => {
 
   it('gives each slot back once: of jobs whose push fails then', async () => {
     const queue = await bench.open({ ack: 'disk', segmentBytes: 1024 })
+    const release = holdSyncs(bench.disk)
     const first = queue.push('a'.repeat(800))
-    // it needs the next segment, and so is written later
+    // it needs the next segment, which waits for the sync of this one
     const second = queue.push('b'.repeat(800))
     await turn()
     bench.disk.fault = kind => kind === 'create' ? systemError('EMFILE') : undefined
     queue.pause()
+    release()
     await first
     await assert.rejects(second, { code: 'FAIRLANE_ERR_IO' })
     bench.disk.fault = () => undefined

@@ -84,7 +84,7 @@ const mutants = {
   },
   'a sync under way counts for what is cut off meanwhile': {
     faultRate: 0.1,
-    from: 12,
+    from: 290,
     apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
       original.call(this, err)
       this.takenBackCount--

@@ -93,6 +93,28 @@ describe('the event loop beside calls that are awaited one after the other', () 
     assert(watch.count > 10, `${watch.count} turns`)
   })
 
+  it('has the disk begin with a burst before all of it is there', async () => {
+    await queue.close()
+    const disk = new SimulatedDisk()
+    queue = await openOn(disk, { ack: 'disk', segmentBytes: 2 ** 22, maxInflightOps: 2000 })
+    const { sync } = disk
+    let count = 0
+    disk.sync = (...args) => {
+      count++
+      return sync.apply(disk, args)
+    }
+    const order = []
+    const promises = []
+    const push = i => promises.push(queue.push(payload(i, 1000)).then(() => order.push(i)))
+    for (let i = 1; i <= 400; i++) push(i)
+    assert.equal(count, 0)
+    for (let i = 401; i <= 2000; i++) push(i)
+    assert.deepEqual([count, order], [1, []], 'one sync at a time, and nobody is told inside a call')
+    await Promise.all(promises)
+    assert.equal(count, 2)
+    assert.deepEqual(order, Array.from({ length: 2000 }, (_, i) => i + 1))
+  })
+
   it('acknowledges what was handed to the system before it is closed', async () => {
     const order = []
     for (let i = 1; i <= 10; i++) await queue.push(payload(i, 10))
