@@ -53,18 +53,24 @@ const queues = {
   lmdb: { ...lmdb({ noSync: true }), note: 'noSync: a power failure may damage all of it' },
   'lmdb, synced': { ...lmdb({ overlappingSync: false }), syncs: true },
 
-  // What no queue on this disk can be faster than, as long as a call waits for the one before. It is no queue: what it gives
-  // back it has in memory.
-  'write and fdatasync': {
+  // What no queue can be faster than, as long as a call waits for the one before, and its data is with the operating system, or
+  // on this disk, when it ends.
+  write: bareFile(() => {}),
+  'write and fdatasync': { ...bareFile(fs.fdatasyncSync), syncs: true }
+}
+
+/** No queue: a file that calls write to, and what they wrote in memory. */
+function bareFile (sync) {
+  return {
     package: null,
-    syncs: true,
+    isBare: true,
     open (folder) {
       const fd = fs.openSync(`${folder}.log`, 'a')
       const written = []
       return {
         push (payloads) {
           fs.writeSync(fd, Buffer.concat(payloads))
-          fs.fdatasyncSync(fd)
+          sync(fd)
           written.push(...payloads)
         },
         pop: max => written.splice(0, max),
