@@ -71,17 +71,17 @@ class Heap {
   }
 
   /**
-   * The item with the least key among those that pass test(item), if that is below the given one; else undefined.
+   * The item with the least key among those that pass test(item), called on an object, if that is below the given one; else undefined.
    * O(items that fail and have a lesser key), apart from the test.
    */
-  find (test, below) {
+  find (test, self, below) {
     const { keys, items, size } = this
     const failed = []
     let found
     for (let at = 0, end = Math.min(1, size); ;) {
       for (; at < end; at++) {
         if (keys[at] >= below) continue
-        if (test(items[at])) {
+        if (test.call(self, items[at])) {
           found = items[at]
           below = keys[at]
         } else {

@@ -85,14 +85,14 @@ class Ranking {
   }
 
   /**
-   * The item with the least key among those that pass test(item). Keys must differ.
+   * The item with the least key among those that pass test(item), called on an object. Keys must differ.
    * O(items that fail and have a lesser key), apart from the test.
    */
-  find (test) {
+  find (test, self) {
     let item = this.head
-    while (item !== undefined && !test(item)) item = item.after
+    while (item !== undefined && !test.call(self, item)) item = item.after
     if (this.heap.size === 0) return item
-    return this.heap.find(test, item === undefined ? Infinity : item.key) ?? item
+    return this.heap.find(test, self, item === undefined ? Infinity : item.key) ?? item
   }
 
   // private from here on

@@ -46,8 +46,6 @@ class Fair {
     this.waitingCount = 0
     this.runningTypesCount = 0
     this.ranking = new Ranking() // of the types that wait, by the arrival of their oldest jobs
-    this.isUnderShare = this.isUnderShare.bind(this)
-    this.isEligible = this.isEligible.bind(this)
     this.configure(options)
   }
 
@@ -122,14 +120,14 @@ class Fair {
 
   /** Of the types that pass the test the one whose oldest job is oldest. Only running types fail. */
   oldest (test) {
-    return this.runningTypesCount < this.maxScanLength ? this.ranking.find(test) : this.oldestInScan(test)
+    return this.runningTypesCount < this.maxScanLength ? this.ranking.find(test, this) : this.oldestInScan(test)
   }
 
   /** The same among the first maxScanLength types: O(maxScanLength × log maxScanLength). */
   oldestInScan (test) {
     let count = 0
     for (const state of this.ranking.inOrder()) {
-      if (test(state)) return state
+      if (test.call(this, state)) return state
       if (++count >= this.maxScanLength) return undefined
     }
     return undefined
