@@ -5,14 +5,15 @@
 //
 //   .peers/python/               a virtual environment with RocksQ
 //   .peers/node<major>/<name>/   a package from npm with all that it needs
-//   .peers/pqueue                a program that you have built: the decision says what it has to do
+//   .peers/pqueue                the program of ./pqueue, built with Go
 
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 
 const FOLDER = path.join(__dirname, '../.peers')
 const PQUEUE_PROGRAM = path.join(FOLDER, 'pqueue')
-const PINNED = { rocksq: '0.3.0', 'better-sqlite3': '12.11.1', lmdb: '3.5.6' }
+const PQUEUE_SOURCE = path.join(__dirname, 'pqueue')
+const PINNED = { rocksq: '0.3.0', pqueue: 'v0.2.3', 'better-sqlite3': '12.11.1', lmdb: '3.5.6' }
 const INSTALL_LIMIT_MS = 600000
 
 /** Loads the native part of a package that is at the path `at`. */
@@ -53,10 +54,15 @@ function prepareRocksq (say, run) {
 }
 
 function preparePqueue (say, run) {
-  const result = run(PQUEUE_PROGRAM, ['--version'])
-  if (result.status === 0) return { version: outputOf(result) }
-  if (result.error?.code === 'ENOENT') return { cannot: 'skipped: there is no program bench/.peers/pqueue' }
-  return skipped('bench/.peers/pqueue does not run', result, say)
+  const test = () => run(PQUEUE_PROGRAM, ['--version'])
+  if (outputOf(test()) === PINNED.pqueue) return { version: PINNED.pqueue }
+
+  if (run('go', ['version']).status !== 0) return { cannot: 'skipped: there is no go' }
+  say(`building pqueue ${PINNED.pqueue}`)
+  const built = run('go', ['build', '-o', PQUEUE_PROGRAM, '.'], { cwd: PQUEUE_SOURCE })
+  if (built.status !== 0) return skipped('it could not be built', built, say)
+  const result = test()
+  return result.status === 0 ? { version: outputOf(result) } : skipped('it does not run', result, say)
 }
 
 function preparePackage (name, { node, environment }, say, run) {

@@ -103,20 +103,20 @@ describe('the bench of durable queues', () => {
       const said = []
       const peers = preparePeers(options, text => said.push(text), (command, args) => {
         const name = Object.keys(PINNED).find(name => args.join(' ').includes(name))
-        assert(!args.includes('install'))
-        return { status: 0, stdout: `${PINNED[name] ?? 'v9'}\n`, stderr: '' }
+        assert(!args.includes('install') && !args.includes('build'))
+        return { status: 0, stdout: `${PINNED[name ?? 'pqueue']}\n`, stderr: '' }
       })
       assert.deepEqual(said, [])
       assert.deepEqual(peers.rocksq, { version: PINNED.rocksq })
       assert.deepEqual(peers.lmdb, { version: PINNED.lmdb })
-      assert.deepEqual(peers.pqueue, { version: 'v9' })
+      assert.deepEqual(peers.pqueue, { version: PINNED.pqueue })
     })
 
     it('are skipped one by one, and it is said why', () => {
       const peers = preparePeers(options, () => {}, missing)
       assert.deepEqual(Object.keys(peers), Object.keys(INSTALLED))
       assert.equal(peers.rocksq.cannot, 'skipped: there is no python3')
-      assert.equal(peers.pqueue.cannot, 'skipped: there is no program bench/.peers/pqueue')
+      assert.equal(peers.pqueue.cannot, 'skipped: there is no go')
       assert.equal(peers['node:sqlite'].cannot, 'skipped: Node 20.19.0 has no node:sqlite')
       assert.equal(peers.lmdb.cannot, 'skipped: it could not be installed')
     })
@@ -125,22 +125,29 @@ describe('the bench of durable queues', () => {
       const installs = []
       const said = []
       const peers = preparePeers(options, text => said.push(text), (command, args) => {
-        if (!args.includes('install')) return command === 'python3' ? { status: 0, stdout: '' } : missing()
-        installs.push(args.at(-1))
+        if (command === 'go' && args[0] === 'build') installs.push('pqueue')
+        else if (!args.includes('install')) return ['python3', 'go'].includes(command) ? { status: 0, stdout: '' } : missing()
+        else installs.push(args.at(-1))
         return { status: 1, stdout: '', stderr: 'no compiler' }
       })
-      assert.deepEqual(installs, [`rocksq==${PINNED.rocksq}`, `better-sqlite3@${PINNED['better-sqlite3']}`, `lmdb@${PINNED.lmdb}`])
+      assert.deepEqual(installs, [`rocksq==${PINNED.rocksq}`, 'pqueue', `better-sqlite3@${PINNED['better-sqlite3']}`, `lmdb@${PINNED.lmdb}`])
       assert.equal(peers.rocksq.cannot, 'skipped: it could not be installed')
-      assert.deepEqual(said.filter(text => text === 'no compiler').length, 3)
+      assert.equal(peers.pqueue.cannot, 'skipped: it could not be built')
+      assert.deepEqual(said.filter(text => text === 'no compiler').length, 4)
     })
 
     it('are skipped if what was installed does not run', () => {
       const peers = preparePeers(options, () => {}, (command, args) => {
-        return args.includes('install') || args.includes('venv') || command === 'python3' ? { status: 0, stdout: '' } : { status: 1, stdout: '', stderr: 'an older ABI' }
+        return args.includes('install') || args.includes('venv') || ['python3', 'go'].includes(command) ? { status: 0, stdout: '' } : { status: 1, stdout: '', stderr: 'an older ABI' }
       })
       assert.equal(peers.rocksq.cannot, 'skipped: it does not run')
-      assert.equal(peers.pqueue.cannot, 'skipped: bench/.peers/pqueue does not run')
+      assert.equal(peers.pqueue.cannot, 'skipped: it does not run')
       assert.equal(peers.lmdb.cannot, 'skipped: what was installed does not run on Node 20.19.0')
+    })
+
+    it('have their versions said in one place: that of pqueue is the one its program is built with', () => {
+      const source = readFileSync(join(root, 'bench/durable/pqueue/go.mod'), 'utf8')
+      assert(source.includes(`require github.com/linxGnu/pqueue ${PINNED.pqueue}\n`))
     })
 
     it('are in no cell unless they were asked for', () => {
@@ -166,6 +173,7 @@ describe('the bench of durable queues', () => {
 
     it('say of each peer which version it was or why it was skipped', () => {
       for (const [name, { cannot }] of Object.entries(report.cells[0].contenders)) {
+        if (queues[name].isBare) continue
         assert(cannot === undefined ? report.versions[name] : cannot.startsWith('skipped: '), name)
       }
     })
