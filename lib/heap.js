@@ -12,7 +12,7 @@ const FIRST_CAPACITY = 16
 /**
  * A 4-ary min-heap of items that know their own `position` in it; -1 outside. Memory follows `size` in both directions.
  * Items with equal keys come in the order of their field `order`, if they have one; it may change together with the key, or
- * grow without it (then update() must be told, too), or before the item is taken out.
+ * grow without it (then update() must be told before anything else changes), or before the item is taken out.
  */
 class Heap {
   constructor () {
@@ -71,19 +71,20 @@ class Heap {
   }
 
   /**
-   * The item with the least key among those that pass test(item), called on an object, if that is below the given one; else undefined.
-   * O(items that fail and have a lesser key), apart from the test.
+   * The item with the least key among those that pass test(item), called on an object; undefined if none does.
+   * The search goes down only through items that fail: O(those), apart from the test.
    */
-  find (test, self, below) {
+  find (test, self) {
     const { keys, items, size } = this
     const failed = []
     let found
+    let foundKey = Infinity
     for (let at = 0, end = Math.min(1, size); ;) {
       for (; at < end; at++) {
-        if (keys[at] >= below) continue
+        if (found !== undefined && keys[at] >= foundKey) continue
         if (test.call(self, items[at])) {
           found = items[at]
-          below = keys[at]
+          foundKey = keys[at]
         } else {
           failed.push(at)
         }

@@ -17,7 +17,7 @@ const PATIENCE = 64
 
 /**
  * Items by ascending keys. Items with equal keys come in the order of their field `order`, if they have one; it may change
- * together with the key, or grow without it (then update() must be told, too), or before the item is taken out.
+ * together with the key, or grow without it (then update() must be told before anything else changes), or before the item is taken out.
  * The fields `position` (-1 outside), `key`, `before` and `after` of an item belong to the one ranking that it is in.
  * Changes take O(1) for items of the run that stay in it, else O(log size).
  */
@@ -85,14 +85,19 @@ class Ranking {
   }
 
   /**
-   * The item with the least key among those that pass test(item), called on an object. Keys must differ.
-   * O(items that fail and have a lesser key), apart from the test.
+   * The item with the least key among those that pass test(item), called on an object. Keys must be finite and differ.
+   * O(items that fail), apart from the test; those of the run that fail are asked only if they come before what the heap has.
    */
   find (test, self) {
-    let item = this.head
-    while (item !== undefined && !test.call(self, item)) item = item.after
-    if (this.heap.size === 0) return item
-    return this.heap.find(test, self, item === undefined ? Infinity : item.key) ?? item
+    const { heap } = this
+    if (heap.size === 0) return skip(this.head, Infinity, test, self)
+    const top = heap.keys[0]
+    const item = skip(this.head, top, test, self)
+    if (item !== undefined && item.key < top) return item
+    const found = heap.find(test, self)
+    if (found === undefined) return skip(item, Infinity, test, self)
+    const other = skip(item, found.key, test, self)
+    return other !== undefined && other.key < found.key ? other : found
   }
 
   // private from here on
@@ -153,6 +158,12 @@ class Ranking {
     if (after === undefined) this.tail = before
     else after.before = before
   }
+}
+
+/** From an item of the run on, the first that passes or has no key below the given one. */
+function skip (item, below, test, self) {
+  while (item !== undefined && item.key < below && !test.call(self, item)) item = item.after
+  return item
 }
 
 function comesBefore (item, other) {

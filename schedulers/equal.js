@@ -72,6 +72,7 @@ class Equal {
     this.ranking = new Ranking() // of the types that may start a job, by lower bounds of their keys
     this.parked = new Set() // of the states of types that wait at their cap
     this.startedLast = undefined // the state of the type that started a job last, if it has to be placed yet
+    this.startedOrder = 0 // the order that it gets then
     this.runningCount = 0
     this.order = 0 // the highest of any state
     this.now = 0
@@ -125,10 +126,10 @@ class Equal {
     this.now = now
     this.runningCount++
     state.startSum += now
-    state.order = ++this.order
     if (this.startedLast !== undefined) this.placeStarted()
-    if (lane.size > 0 && lane.running < state.limit) this.startedLast = state
-    else this.place(state, false)
+    this.startedLast = state
+    this.startedOrder = ++this.order
+    if (lane.size === 0 || lane.running >= state.limit) this.placeStarted()
   }
 
   ended (lane, startedAt, now) {
@@ -140,8 +141,8 @@ class Equal {
     this.charge(state, runMs / state.weight)
     state.estimateMs += LEARNING_RATE * (runMs - state.estimateMs)
     this.learn(runMs)
-    if (state === this.startedLast) this.startedLast = undefined
-    this.place(state, false)
+    if (state === this.startedLast) this.placeStarted()
+    else this.place(state, false)
     this.rest()
   }
 
@@ -240,6 +241,7 @@ class Equal {
   placeStarted () {
     const state = this.startedLast
     this.startedLast = undefined
+    state.order = Math.max(state.order, this.startedOrder)
     this.place(state, false)
   }
 

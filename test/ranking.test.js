@@ -56,7 +56,7 @@ describe('a ranking', function () {
         } else if (step === 2) {
           const [item] = items.splice(random.below(items.length), 1)
           ranking.remove(item)
-          assert.equal(item.position, -1)
+          assert.deepEqual([item.position, item.before, item.after], [-1, undefined, undefined])
         } else {
           const item = random.below(2) === 0 ? ranking.first : items[random.below(items.length)]
           if (random.below(2) === 0) item.order = i
@@ -94,14 +94,57 @@ describe('a ranking', function () {
     assert.ok(count < 50, `${count} were asked`)
   })
 
+  it('asks none of its list that come after what the heap has', function () {
+    const ranking = new Ranking()
+    for (let i = 0; i < 1000; i++) ranking.insert({ ...LINKS, passes: false }, 1000 + i)
+    const passing = [{ ...LINKS, passes: true }, { ...LINKS, passes: true }]
+    ranking.insert(passing[1], 5)
+    let count = 0
+    const find = () => ranking.find(item => { count++; return item.passes })
+    assert.equal(find(), passing[1])
+    assert.equal(count, 1)
+    ranking.insert(passing[0], 1)
+    ranking.insert({ ...LINKS, passes: false }, 0)
+    assert.equal(find(), passing[0])
+    assert.ok(count < 10, `${count} were asked`)
+    for (const item of passing) ranking.remove(item)
+    assert.equal(find(), undefined)
+  })
+
   it('keeps an almost sorted sequence out of its heap', function () {
     const ranking = new Ranking()
-    for (let i = 0; i < 1000; i += 2) {
-      ranking.insert({ ...LINKS }, i + 1)
-      ranking.insert({ ...LINKS }, i)
+    for (let i = 0; i < 1000; i += 9) {
+      for (let j = 8; j >= 0; j--) ranking.insert({ ...LINKS }, i + j)
     }
     assert.equal(ranking.heap.size, 0)
-    assert.equal(runOf(ranking).length, 1000)
+    assert.equal(runOf(ranking).length, 1008)
+  })
+
+  it('takes back into its list what comes in order again', function () {
+    const ranking = new Ranking()
+    const items = Array.from({ length: 100 }, () => ({ ...LINKS }))
+    for (const [i, item] of items.entries()) ranking.insert(item, 100 - i)
+    assert.ok(ranking.heap.size > 50)
+    for (let i = 101; i < 201; i++) ranking.update(ranking.first, i)
+    assert.equal(ranking.heap.size, 0)
+  })
+
+  it('is as patient with the next item that is far ahead', function () {
+    const ranking = new Ranking()
+    const pass = count => {
+      for (let i = 0; i < count; i++) {
+        const item = { ...LINKS }
+        ranking.insert(item, i)
+        ranking.remove(item)
+      }
+    }
+    for (const key of [1e6, 2e6]) ranking.insert({ ...LINKS }, key)
+    pass(65)
+    assert.deepEqual([ranking.heap.size, runOf(ranking).length], [1, 1])
+    pass(64)
+    assert.equal(ranking.heap.size, 1)
+    pass(1)
+    assert.equal(ranking.heap.size, 2)
   })
 
   it('lets go of items that are far ahead of all others', function () {
