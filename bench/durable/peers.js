@@ -49,8 +49,7 @@ function prepareRocksq (say, run) {
     const result = run(command, args)
     if (result.status !== 0) return skipped('it could not be installed', result, say)
   }
-  const result = test()
-  return result.status === 0 ? { version: outputOf(result) } : skipped('it does not run', result, say)
+  return versionOf(test(), 'it does not run', say)
 }
 
 function preparePqueue (say, run) {
@@ -61,8 +60,7 @@ function preparePqueue (say, run) {
   say(`building pqueue ${PINNED.pqueue}`)
   const built = run('go', ['build', '-o', PQUEUE_PROGRAM, '.'], { cwd: PQUEUE_SOURCE })
   if (built.status !== 0) return skipped('it could not be built', built, say)
-  const result = test()
-  return result.status === 0 ? { version: outputOf(result) } : skipped('it does not run', result, say)
+  return versionOf(test(), 'it does not run', say)
 }
 
 function preparePackage (name, { node, environment }, say, run) {
@@ -77,9 +75,7 @@ function preparePackage (name, { node, environment }, say, run) {
   const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` }
   const installed = run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', `${name}@${PINNED[name]}`], { env })
   if (installed.status !== 0) return skipped('it could not be installed', installed, say)
-  const result = test()
-  if (result.status === 0) return { version: outputOf(result) }
-  return skipped(`what was installed does not run on Node ${environment.node}`, result, say)
+  return versionOf(test(), `what was installed does not run on Node ${environment.node}`, say)
 }
 
 function prepareSqlite ({ node, environment }, run) {
@@ -94,6 +90,11 @@ function runProgram (command, args, options) {
 
 function outputOf ({ status, stdout }) {
   return status === 0 ? stdout.trim() : undefined
+}
+
+/** Of what was just installed. */
+function versionOf (result, whyNot, say) {
+  return result.status === 0 ? { version: outputOf(result) } : skipped(whyNot, result, say)
 }
 
 /** In short for the results; what the program said is told to whoever runs this. */
