@@ -6,19 +6,17 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. With `hard` a
 // cap is never exceeded, else only when no type is below its own. O(log types) per pick.
 
-const { Ranking } = require('../lib/ranking')
+const { Ranking, Ranked } = require('../lib/ranking')
 const { Caps, capReaders, readOptions, readFlag } = require('./options')
 
 const readers = { ...capReaders, hard: readFlag }
 
-class State {
+/** Its key is headSeq of the lane when it was placed. */
+class State extends Ranked {
   constructor (lane) {
+    super()
     this.lane = lane
     this.ranking = undefined // that it is in
-    this.position = -1
-    this.key = 0 // headSeq of the lane when it was placed
-    this.before = undefined
-    this.after = undefined
     this.limit = 0 // how many running jobs are too many, of capsVersion
     this.capsVersion = -1
   }

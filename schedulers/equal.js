@@ -13,7 +13,7 @@
 // larger of L and the longest job of all. Caps are hard. O(log types) per pick.
 
 const { rangeError, warn } = require('../lib/errors')
-const { Ranking } = require('../lib/ranking')
+const { Ranking, Ranked } = require('../lib/ranking')
 const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./options')
 
 // A job that takes no measurable time is charged so much: ms.
@@ -29,13 +29,10 @@ const FIRST_ESTIMATE_MS = 1
 
 const readers = { ...capReaders, weights: readWeights }
 
-class State {
+class State extends Ranked {
   constructor (lane, used, estimateMs) {
+    super()
     this.lane = lane
-    this.position = -1 // in the ranking of those that may start a job
-    this.key = used
-    this.before = undefined
-    this.after = undefined
     this.order = 0 // among equal keys: who came or started a job longest ago
     this.isParked = false // it waits, at its cap
     this.wasParked = false // ... at some time since it was last set to V

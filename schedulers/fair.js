@@ -6,7 +6,7 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. A pick costs
 // O(running types + log types) however many jobs wait. The weakness is quickq's, too: who queues more gets more.
 
-const { Ranking } = require('../lib/ranking')
+const { Ranking, Ranked } = require('../lib/ranking')
 const { readOptions, readLimit, readPositive, readFlag } = require('./options')
 
 const readers = {
@@ -16,13 +16,11 @@ const readers = {
   hard: readFlag
 }
 
-class State {
+/** Its key is headSeq of the lane when it was placed. */
+class State extends Ranked {
   constructor (lane) {
+    super()
     this.lane = lane
-    this.position = -1
-    this.key = 0 // headSeq of the lane when it was placed
-    this.before = undefined
-    this.after = undefined
   }
 }
 

@@ -1,10 +1,12 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { Ranking } = require('../lib/ranking')
+const { Ranking, Ranked } = require('../lib/ranking')
 const { seeded, seedFromEnvironment } = require('./support/random')
 
-const LINKS = { position: -1, key: 0, before: undefined, after: undefined }
+function itemWith (fields) {
+  return Object.assign(new Ranked(), fields)
+}
 
 function sorted (items) {
   return [...items].sort((a, b) => a.key - b.key || a.order - b.order)
@@ -50,7 +52,7 @@ describe('a ranking', function () {
       for (let i = 0; i < 4000; i++) {
         const step = random.below(4)
         if (items.length === 0 || (items.length < 300 && step < 2)) {
-          const item = { ...LINKS, order: i }
+          const item = itemWith({ order: i })
           items.push(item)
           ranking.insert(item, draw(random, i))
         } else if (step === 2) {
@@ -75,7 +77,7 @@ describe('a ranking', function () {
     const random = seeded(seed)
     for (let round = 0; round < 200; round++) {
       const ranking = new Ranking()
-      const items = Array.from({ length: random.below(40) }, () => ({ ...LINKS, passes: random.below(3) === 0 }))
+      const items = Array.from({ length: random.below(40) }, () => itemWith({ passes: random.below(3) === 0 }))
       const keys = items.map((item, i) => random.below(2) * 1000 + i).sort(() => random.below(3) - 1)
       for (const [i, item] of items.entries()) ranking.insert(item, keys[i])
       const inOrder = sorted(items)
@@ -86,7 +88,7 @@ describe('a ranking', function () {
 
   it('asks few more than fail when it looks for one that passes', function () {
     const ranking = new Ranking()
-    const items = Array.from({ length: 10000 }, () => ({ ...LINKS }))
+    const items = Array.from({ length: 10000 }, () => new Ranked())
     for (const [i, item] of items.entries()) ranking.insert(item, i % 2 === 0 ? i : 20000 - i)
     assert.ok(ranking.head !== undefined && ranking.heap.size > 1000)
     let count = 0
@@ -96,15 +98,15 @@ describe('a ranking', function () {
 
   it('asks none of its list that come after what the heap has', function () {
     const ranking = new Ranking()
-    for (let i = 0; i < 1000; i++) ranking.insert({ ...LINKS, passes: false }, 1000 + i)
-    const passing = [{ ...LINKS, passes: true }, { ...LINKS, passes: true }]
+    for (let i = 0; i < 1000; i++) ranking.insert(itemWith({ passes: false }), 1000 + i)
+    const passing = [itemWith({ passes: true }), itemWith({ passes: true })]
     ranking.insert(passing[1], 5)
     let count = 0
     const find = () => ranking.find(item => { count++; return item.passes })
     assert.equal(find(), passing[1])
     assert.equal(count, 1)
     ranking.insert(passing[0], 1)
-    ranking.insert({ ...LINKS, passes: false }, 0)
+    ranking.insert(itemWith({ passes: false }), 0)
     assert.equal(find(), passing[0])
     assert.ok(count < 10, `${count} were asked`)
     for (const item of passing) ranking.remove(item)
@@ -114,7 +116,7 @@ describe('a ranking', function () {
   it('keeps an almost sorted sequence out of its heap', function () {
     const ranking = new Ranking()
     for (let i = 0; i < 1000; i += 9) {
-      for (let j = 8; j >= 0; j--) ranking.insert({ ...LINKS }, i + j)
+      for (let j = 8; j >= 0; j--) ranking.insert(new Ranked(), i + j)
     }
     assert.equal(ranking.heap.size, 0)
     assert.equal(runOf(ranking).length, 1008)
@@ -122,7 +124,7 @@ describe('a ranking', function () {
 
   it('takes back into its list what comes in order again', function () {
     const ranking = new Ranking()
-    const items = Array.from({ length: 100 }, () => ({ ...LINKS }))
+    const items = Array.from({ length: 100 }, () => new Ranked())
     for (const [i, item] of items.entries()) ranking.insert(item, 100 - i)
     assert.ok(ranking.heap.size > 50)
     for (let i = 101; i < 201; i++) ranking.update(ranking.first, i)
@@ -133,12 +135,12 @@ describe('a ranking', function () {
     const ranking = new Ranking()
     const pass = count => {
       for (let i = 0; i < count; i++) {
-        const item = { ...LINKS }
+        const item = new Ranked()
         ranking.insert(item, i)
         ranking.remove(item)
       }
     }
-    for (const key of [1e6, 2e6]) ranking.insert({ ...LINKS }, key)
+    for (const key of [1e6, 2e6]) ranking.insert(new Ranked(), key)
     pass(65)
     assert.deepEqual([ranking.heap.size, runOf(ranking).length], [1, 1])
     pass(64)
@@ -147,12 +149,25 @@ describe('a ranking', function () {
     assert.equal(ranking.heap.size, 2)
   })
 
+  it('is patient anew when an item goes to its end', function () {
+    const ranking = new Ranking()
+    const items = [new Ranked(), new Ranked()]
+    for (const [i, item] of items.entries()) ranking.insert(item, 1e6 + i)
+    for (let i = 0; i < 200; i++) {
+      const item = new Ranked()
+      ranking.insert(item, i)
+      ranking.remove(item)
+      if (i % 50 === 0) ranking.update(items[i % 100 / 50], 2e6 + i)
+    }
+    assert.equal(ranking.heap.size, 0)
+  })
+
   it('lets go of items that are far ahead of all others', function () {
     const ranking = new Ranking()
-    const strays = Array.from({ length: 50 }, () => ({ ...LINKS }))
+    const strays = Array.from({ length: 50 }, () => new Ranked())
     for (const [i, stray] of strays.entries()) ranking.insert(stray, 1e6 + i)
     for (let i = 0; i < 10000; i++) {
-      const item = { ...LINKS }
+      const item = new Ranked()
       ranking.insert(item, i)
       ranking.remove(item)
     }
@@ -162,7 +177,7 @@ describe('a ranking', function () {
 
   it('takes items in turn without its heap', function () {
     const ranking = new Ranking()
-    const items = Array.from({ length: 100 }, () => ({ ...LINKS }))
+    const items = Array.from({ length: 100 }, () => new Ranked())
     for (const [i, item] of items.entries()) ranking.insert(item, i)
     for (let i = 100; i < 1000; i++) {
       assert.equal(ranking.first, items[i % 100])
