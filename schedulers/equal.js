@@ -20,14 +20,35 @@ const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./
 const LEAST_MS = 0.001
 // How much of the difference to the newest job length a type's estimate takes on.
 const LEARNING_RATE = 0.2
-// The low quantile and the mean are of the last RECENT_COUNT job lengths, taken anew every RENEWAL jobs.
-const RECENT_COUNT = 32
+// The low quantile and the mean are of the last two samples of so many job lengths each, taken anew with each sample.
+const SAMPLE_COUNT = 16
 const LOW_QUANTILE = 0.1
-const RENEWAL = 16
 // What a job is expected to take before any has ended: ms.
 const FIRST_ESTIMATE_MS = 1
 
 const readers = { ...capReaders, weights: readWeights }
+
+/** Of job lengths: as much as learn() needs. */
+class Sample {
+  constructor () {
+    this.sumMs = 0
+    this.least = new Float64Array(Math.ceil(LOW_QUANTILE * 2 * SAMPLE_COUNT)).fill(Infinity) // ascending
+  }
+
+  reset () {
+    this.sumMs = 0
+    this.least.fill(Infinity)
+  }
+
+  add (ms) {
+    const { least } = this
+    this.sumMs += ms
+    let rank = least.length - 1
+    if (ms >= least[rank]) return
+    for (; rank > 0 && ms < least[rank - 1]; rank--) least[rank] = least[rank - 1]
+    least[rank] = ms
+  }
+}
 
 class State extends Ranked {
   constructor (lane, used, estimateMs) {
@@ -75,9 +96,9 @@ class Equal {
     this.now = 0
     this.virtualTime = 0
     this.mostUsed = 0
-    this.recent = new Float64Array(RECENT_COUNT)
-    this.least = new Float64Array(Math.ceil(LOW_QUANTILE * RECENT_COUNT)) // scratch of learn()
-    this.endedCount = 0
+    this.sample = new Sample() // of the latest jobs
+    this.lastSample = new Sample() // of those before
+    this.sampledCount = 0 // in both
     this.lowMs = 0
     this.meanMs = FIRST_ESTIMATE_MS
     this.hasWarned = false
@@ -262,25 +283,30 @@ class Equal {
   }
 
   learn (runMs) {
-    this.recent[this.endedCount % RECENT_COUNT] = runMs
-    this.endedCount++
-    if (this.endedCount > RENEWAL && this.endedCount % RENEWAL !== 0) return
-    const count = Math.min(this.endedCount, RECENT_COUNT)
-    const { recent } = this
-    const least = this.least.fill(Infinity) // ascending; of interest up to `last`
-    const last = Math.ceil(LOW_QUANTILE * count) - 1
-    let sum = 0
-    for (let i = 0; i < count; i++) {
-      const ms = recent[i]
-      sum += ms
-      if (ms >= least[last]) continue
-      let rank = last
-      for (; rank > 0 && ms < least[rank - 1]; rank--) least[rank] = least[rank - 1]
-      least[rank] = ms
-    }
-    this.lowMs = least[last]
-    this.meanMs = sum / count
+    const { sample, lastSample } = this
+    sample.add(runMs)
+    const count = ++this.sampledCount
+    const isFull = count % SAMPLE_COUNT === 0
+    if (count > SAMPLE_COUNT && !isFull) return
+    this.lowMs = leastOf(sample.least, lastSample.least, Math.ceil(LOW_QUANTILE * count) - 1)
+    this.meanMs = (sample.sumMs + lastSample.sumMs) / count
+    if (!isFull) return
+    this.sampledCount = SAMPLE_COUNT
+    this.lastSample = sample
+    this.sample = lastSample
+    lastSample.reset()
   }
+}
+
+/** The one with the given rank, from 0 on, in two ascending lists together. */
+function leastOf (some, others, rank) {
+  let i = 0
+  let j = 0
+  while (i + j < rank) {
+    if (some[i] <= others[j]) i++
+    else j++
+  }
+  return Math.min(some[i], others[j])
 }
 
 /** As numbers by type, or a function that gives a type's; both only finite ones above 0. */
