@@ -70,6 +70,7 @@ const TARGETS = {
         { what: `${name}, growth from 1e4 to 1e6 waiting, worst style`, value: growth(cells, name, '1e4', '1e6'), limit: 1.5, unit: '×' }
       )
     }
+    rows.push({ what: 'equal with a clock that is read once per turn, sync', value: toFifo(cells['sync-1e5'], 'equal, turn clock'), limit: 4, unit: '×' })
     return rows
   },
 

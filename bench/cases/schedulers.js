@@ -3,7 +3,8 @@
 // Question: what does a job cost when a scheduler chooses it, with 100 to 1,000,000 jobs of ten types waiting?
 //
 // As the case fifo, but each job has a type, ten of them in turn; fairlane without a scheduler gets the same calls and
-// ignores the types. 'window' is a custom scheduler of quickq's protocol that does nothing but take the first job.
+// ignores the types. 'window' is a custom scheduler of quickq's protocol that does nothing but take the first job. The turn clock
+// shows what of equal's price is the clock's.
 
 const { SCHEDULERS, entriesFor } = require('../contenders')
 const { createLoad, coldAndWarm } = require('../load')
@@ -18,6 +19,7 @@ const SIZES = [
 ]
 const QUICK_SIZES = [{ jobs: 1e4, name: '1e4', bursts: 1, warmups: 0, runs: 1 }]
 
+const CONTENDERS = [...SCHEDULERS, 'equal, turn clock']
 const TYPES = typeNames(10)
 
 module.exports = {
@@ -27,7 +29,7 @@ module.exports = {
   title: 'A job that a scheduler chooses, by jobs waiting',
   about: 'Jobs of ten types in turn, from before the first push until the last completion, 10 at a time; the runner does ' +
     'nothing but complete in the named style. fairlane is the queue without a scheduler, window a custom scheduler that ' +
-    'always takes the first job.',
+    'always takes the first job. equal reads the clock at each end of a job; with the turn clock, once in a turn of the event loop.',
   metrics: [
     { key: 'warm', label: 'warm', unit: 'ns/job' },
     { key: 'cold', label: 'cold', unit: 'ns/job' }
@@ -42,7 +44,7 @@ module.exports = {
           label: `${style}, ${size.jobs.toLocaleString('en')} waiting`,
           style,
           ...size,
-          contenders: entriesFor(SCHEDULERS, style),
+          contenders: entriesFor(CONTENDERS, style),
           weight: size.jobs >= 1e6 ? 8 : 2
         })
       }
