@@ -23,7 +23,6 @@ const { Desk, Stub, NO_EXTRAS } = require('./ticket')
 const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
-const NOTHING = { size: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, misuse: 0, overrun: 0, overdueCount: 0 }
 const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
 // The name of a method for facades (compat) only: what may start, starts before it returns.
@@ -441,7 +440,7 @@ class Queue extends Emitter {
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
   stats (type) {
-    if (type !== undefined) return typeStats(this.#list.countsOf(this.#readType(type, 'stats')))
+    if (type !== undefined) return this.#list.statsOf(this.#readType(type, 'stats'))
     const { accepted, running, done, failed, cancelled, rejected, misuse, overrun } = this.#dispatch
     const waiting = this.#list.size
     return { accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun, types: this.#list.typesCount }
@@ -594,14 +593,6 @@ function isPausing (concurrency) {
 
 function typeRequired (method) {
   return typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
-}
-
-/** What stats(type) gives; a type without jobs and history has zeros. */
-function typeStats ({ size, running, done, failed, cancelled, rejected, misuse, overrun, overdueCount } = NOTHING) {
-  const accepted = size + running - overdueCount + done + failed + cancelled
-  return {
-    accepted, waiting: size, running, done, failed, cancelled, rejected, misuse, overrun, types: size + running > 0 ? 1 : 0
-  }
 }
 
 /** The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any. */

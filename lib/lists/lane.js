@@ -12,6 +12,8 @@
 // two jobs, the second eight, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
 // REMOVED in the place of whenSettled is no job. The first triple of a lane that is not empty is always a job.
 
+const { TypeCounts } = require('./type-counts')
+
 const STEP = 3
 const FEWEST_JOBS = 2
 const MOST_JOBS = 512
@@ -21,14 +23,13 @@ const MIN_REMOVED = 16
 
 const REMOVED = Symbol('removed')
 
-/** The waiting jobs of one type, and counts. Schedulers see `type` to `isPaused`, and own `state`. */
-class Lane {
+/** The waiting jobs of one type, and counts. Schedulers see `type`, `size`, `running`, `headSeq` and `isPaused`, and own `state`. */
+class Lane extends TypeCounts {
   constructor (type, owner, isShared) {
+    super()
     this.lane = this // as in Start; no copy has it
     this.type = type
     this.isShared = isShared // by types that overflowed; `type` is a name made up
-    this.size = 0
-    this.running = 0
     this.headSeq = 0
     this.isPaused = false
     this.state = undefined
@@ -40,13 +41,6 @@ class Lane {
     this.isInUse = false // a job waits or runs, and it is counted in typesCount
     this.isOpening = false // jobs are being moved here: whatever becomes of these, it stays
     this.isResting = false // among the lanes that the scheduler would not forget when they went idle
-    this.done = 0
-    this.failed = 0
-    this.cancelled = 0
-    this.misuse = 0
-    this.rejected = 0
-    this.overrun = 0
-    this.overdueCount = 0 // of those running, that were settled before
 
     this.head = this.tail = newBlock(FEWEST_JOBS)
     this.headAt = this.tailAt = 0

@@ -105,11 +105,8 @@ class Lanes extends Scheduled {
   /** A job that take() gave out has ended. hasFailed is undefined if it had been counted before. */
   ended (origin, hasFailed) {
     const { lane } = origin
-    if (hasFailed) lane.failed++
-    else if (hasFailed === false) lane.done++
-    else lane.overdueCount--
+    lane.countEnd(hasFailed)
     if (lane.typeStarts !== undefined) forgetStart(lane, origin)
-    lane.running--
     this.running--
     if (this.needsClock) this.tick()
     this.tellEnded(lane, lane === origin ? 0 : origin.startedAt)
@@ -128,8 +125,7 @@ class Lanes extends Scheduled {
   /** It was settled while its runner goes on. */
   interrupted (origin, hasFailed) {
     const { lane } = origin
-    lane[hasFailed ? 'failed' : 'cancelled']++
-    lane.overdueCount++
+    lane.countInterruption(hasFailed)
     if (lane !== origin) origin.isOverdue = true
   }
 

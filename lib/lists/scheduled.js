@@ -5,6 +5,9 @@
 
 const QList = require('qlist')
 const { describe, warn } = require('../errors')
+const { TypeCounts } = require('./type-counts')
+
+const NOTHING = new TypeCounts()
 
 /** Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. */
 class Scheduled {
@@ -67,6 +70,11 @@ class Scheduled {
     while (this.barriers.size() >= flushCount) this.barriers.shift()
     this.barriers.push({ generation: this.newestGeneration, from: this.firstNumber, to: this.nextNumber })
     this.newestGeneration = generation
+  }
+
+  /** What stats(type) gives; a type without jobs and history has zeros. */
+  statsOf (type) {
+    return (this.countsOf(type) ?? NOTHING).stats()
   }
 
   /** Calls visit(payload, whenSettled, generation, type) for each job in arrival order. O(n), in Lanes O(n × log types). */

@@ -14,25 +14,18 @@
 const QList = require('qlist')
 const { Fifo } = require('./fifo')
 const { Scheduled } = require('./scheduled')
+const { TypeCounts } = require('./type-counts')
 
 const MIN_HOLES = 64
 // An empty list keeps the room of up to so many jobs.
 const KEPT_COUNT = 1024
 
 /** What is known of a type that has jobs. */
-class TypeRecord {
+class TypeRecord extends TypeCounts {
   constructor (type, context) {
+    super()
     this.type = type
     this.context = context
-    this.size = 0
-    this.running = 0
-    this.done = 0
-    this.failed = 0
-    this.cancelled = 0
-    this.misuse = 0
-    this.rejected = 0
-    this.overrun = 0
-    this.overdueCount = 0 // of those running, that were settled before
   }
 }
 
@@ -125,10 +118,7 @@ class Window extends Scheduled {
 
   /** A job that take() gave out has ended. hasFailed is undefined if it had been counted before. */
   ended (record, hasFailed) {
-    if (hasFailed) record.failed++
-    else if (hasFailed === false) record.done++
-    else record.overdueCount--
-    record.running--
+    record.countEnd(hasFailed)
     this.running--
     this.forgetIfIdle(record)
     try {
@@ -145,8 +135,7 @@ class Window extends Scheduled {
 
   /** It was settled while its runner goes on. */
   interrupted (record, hasFailed) {
-    record[hasFailed ? 'failed' : 'cancelled']++
-    record.overdueCount++
+    record.countInterruption(hasFailed)
   }
 
   /** Its runner goes on without its slot (1), or has come to its end so (-1). */

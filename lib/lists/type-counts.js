@@ -1,0 +1,42 @@
+'use strict'
+
+/** What is counted of one type, or of those that share a lane; the base of what lists keep of types. */
+class TypeCounts {
+  constructor () {
+    this.size = 0 // jobs that wait
+    this.running = 0
+    this.done = 0
+    this.failed = 0
+    this.cancelled = 0
+    this.misuse = 0
+    this.rejected = 0
+    this.overrun = 0
+    this.overdueCount = 0 // of those running, that were settled before
+  }
+
+  /** A running job has ended. hasFailed is undefined if it had been counted before. */
+  countEnd (hasFailed) {
+    if (hasFailed) this.failed++
+    else if (hasFailed === false) this.done++
+    else this.overdueCount--
+    this.running--
+  }
+
+  /** A running job was settled, and its runner goes on. */
+  countInterruption (hasFailed) {
+    if (hasFailed) this.failed++
+    else this.cancelled++
+    this.overdueCount++
+  }
+
+  /** What stats(type) gives. */
+  stats () {
+    const { size, running, done, failed, cancelled, rejected, misuse, overrun, overdueCount } = this
+    const accepted = size + running - overdueCount + done + failed + cancelled
+    return {
+      accepted, waiting: size, running, done, failed, cancelled, rejected, misuse, overrun, types: size + running > 0 ? 1 : 0
+    }
+  }
+}
+
+module.exports = { TypeCounts }
