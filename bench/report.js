@@ -86,7 +86,7 @@ function schedulersSection (costs, fairness) {
       { report: flood, id: 'setImmediate', label: 'setImmediate, one type floods' }
     ]
     parts.push('What a job costs when a scheduler chooses it: ns per job, 100,000 waiting, of ten types where nothing else is ' +
-      'said. fairlane is the queue without a scheduler.', toMarkdown(shortTableOf(columns)), originOf(schedulers))
+      'said. fairlane is the queue without a scheduler; with the turn clock equal reads the time once in a turn of the event loop, not at each end.', toMarkdown(shortTableOf(columns)), originOf(schedulers))
   }
   if (fairness) parts.push(...bodyOf(fairness, 'bench/results'))
   if (parts.length === 0) return []
