@@ -33,7 +33,7 @@ class Attempts {
     this.setState = setState
     this.mayStart = mayStart
     this.deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
-    this.unwritten = [] // { group, resolve } of attempts that the operating system does not have yet, in order
+    this.unwritten = [] // { group, delivery } of attempts that the operating system does not have yet, in order
     this.isOver = false
   }
 
@@ -103,13 +103,13 @@ class Attempts {
     const group = this.setState(seq, { attempts: attempts + 1, notBefore: 0, error })
     queueMicrotask(() => {
       if (isWritten(group) && this.unwritten.length === 0) this.run(delivery)
-      else new Promise(resolve => this.unwritten.push({ group, resolve })).then(() => this.run(delivery))
+      else this.unwritten.push({ group, delivery })
     })
   }
 
   runWritten () {
     const { unwritten } = this
-    while (unwritten.length > 0 && (isWritten(unwritten[0].group) || this.isOver)) unwritten.shift().resolve()
+    while (unwritten.length > 0 && (isWritten(unwritten[0].group) || this.isOver)) this.run(unwritten.shift().delivery)
   }
 
   run (delivery) {

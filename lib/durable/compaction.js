@@ -88,6 +88,8 @@ class Compactor {
   moveSome (seqs) {
     const { store } = this
     const { log } = store
+    // it may have failed since this was due
+    if (log.error !== undefined) throw log.error
     while (log.group !== undefined) log.commitNow(false)
     let group
     let next

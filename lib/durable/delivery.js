@@ -41,14 +41,16 @@ class Delivery {
     this.isRecalled = false // it lost its slot before its runner was called
     this.isGivenBack = false // the slot was
     this.seq = 0
-    this.type = undefined
+    this.type = slot.type // until the job is read
     this.attempt = 0
     this.before = undefined // the state of the job before that
     this.hasBegun = false // the caller's runner was called
-    this.hasEnded = false // ... and has ended
+    this.hasEnded = false // ... and has ended, with
+    this.error = undefined
+    this.result = undefined
     this.isSettled = false // by its end, a timeout or close
     this.isFinal = false // not to be tried again whatever is left
-    this.whenLate = undefined // given the result if the runner ends well after that
+    this.whenWell = undefined // given the result if the runner ends well after that
   }
 
   /**
@@ -69,10 +71,25 @@ class Delivery {
 
   /** The slot is given back; a second end is for the queue to count. */
   end (err, result) {
-    const isLate = this.isSettled && !this.hasEnded && !err
-    this.hasEnded = true
+    const isFirst = !this.hasEnded
+    if (isFirst) {
+      this.hasEnded = true
+      this.error = err
+      this.result = result
+    }
     this.done(err, result)
-    if (isLate && this.whenLate !== undefined) this.whenLate(result)
+    if (isFirst && this.isSettled) this.tellLate()
+  }
+
+  /** Whether what settled the job is the end of its runner, not something that came over it before. */
+  isSettledBy (err) {
+    return this.hasEnded && (!err || err === this.error)
+  }
+
+  /** The job was settled by something else: tells whoever wants to know if the runner ends well nonetheless, or has meanwhile. */
+  onceWell (callback) {
+    this.whenWell = callback
+    if (this.hasEnded) this.tellLate()
   }
 
   /** As end() for what was thrown, which may be anything. */
@@ -88,6 +105,10 @@ class Delivery {
   }
 
   // private from here on
+
+  tellLate () {
+    if (!this.error && this.whenWell !== undefined) this.whenWell(this.result)
+  }
 
   follow (returned, settleBy) {
     const promise = promiseOf(returned)

@@ -112,7 +112,7 @@ class Intake {
       this.whenReverted(held ?? seq)
       throw err
     })
-    // first of all that follows: nobody finds it safe before those who waited for it have been told
+    // before those who wait for it are told
     const forget = () => unsafe.delete(seq)
     safe.then(forget, forget)
     unsafe.set(seq, safe)

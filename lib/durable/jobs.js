@@ -92,6 +92,7 @@ class DurableQueue extends EventEmitter {
   #error // of the log: nothing is written any more
   #closing
   #closeLimits = []
+  #abandoned = new Set() // deliveries whose runners the closing queue has told to end
   #isOver = false
   #isCancelling = false
   #stopListening = ignore // to the option `signal`
@@ -272,8 +273,10 @@ class DurableQueue extends EventEmitter {
    */
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
+    // what can not be written is no job
+    if (this.#error === undefined) this.#store.log.commitNow(false)
     const retries = this.#retries.list().filter(({ seq }) => test(this.#records.entry(seq)))
-    const take = list => list.remove(job => test(this.#records.entry(job)))
+    const take = list => list.remove(job => !this.#isGone(job) && test(this.#records.entry(job)))
     return this.#cancel(take, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
@@ -350,7 +353,7 @@ class DurableQueue extends EventEmitter {
     return { ...stats, ...counts, ...own }
   }
 
-  /** Bytes of all files but the reserve. */
+  /** Bytes of all segments. */
   diskBytes () {
     return this.#store.log.bytes
   }
@@ -546,7 +549,7 @@ class DurableQueue extends EventEmitter {
       return
     }
     if (this.#error !== undefined) return
-    if (!delivery.hasEnded) this.#interrupted(delivery, err)
+    if (!delivery.isSettledBy(err)) this.#interrupted(delivery, err)
     else if (err) this.#failed(delivery, err)
     else this.#done(delivery, result)
   }
@@ -556,12 +559,19 @@ class DurableQueue extends EventEmitter {
       this.#failed(delivery, err)
       return
     }
+    if (delivery.isRecalled) {
+      this.#attempts.uncount(delivery)
+      this.#placeAgain(delivery)
     // undefined: the slot was given back
-    if (err === undefined && !delivery.isRecalled) return
-    this.#attempts.uncount(delivery)
-    if (delivery.isRecalled) this.#placeAgain(delivery)
-    // the queue closes: the job stays on disk, unless its runner ends well before that is over
-    else delivery.whenLate = result => { if (!this.#isOver && this.#error === undefined) this.#done(delivery, result) }
+    } else if (err !== undefined) {
+      // the queue closes: the job stays on disk, unless its runner ends well before that is over
+      this.#abandoned.add(delivery)
+      delivery.onceWell(result => {
+        if (this.#isOver || this.#error !== undefined) return
+        this.#abandoned.delete(delivery)
+        this.#done(delivery, result)
+      })
+    }
   }
 
   #placeAgain ({ job, slot }) {
@@ -670,11 +680,14 @@ class DurableQueue extends EventEmitter {
 
   /** Jobs were taken out of the queue for good. */
   #cancelJobs (jobs, retries, makeError) {
-    const all = jobs.concat(retries.map(({ seq }) => seq))
-    this.#counts.cancelled += all.length
-    const held = all.filter(job => idOf(job) === undefined)
-    // first, for looking at others may have them written
+    const taken = jobs.concat(retries.map(({ seq }) => seq))
+    const held = taken.filter(job => idOf(job) === undefined)
+    // first, for writing others may have them written
     for (const job of held) this.#intake.cancel(job, makeError())
+    if (this.#error === undefined) this.#store.log.commitNow(false)
+    // what could not be written just now is no job: its push tells
+    const all = taken.filter(job => !this.#isGone(job))
+    this.#counts.cancelled += all.length
     const isHeard = this.listenerCount('cancelled') > 0
     const events = isHeard ? all.map(job => ({ id: idOf(job), type: this.#records.typeIfReadable(job), error: makeError() })) : []
     if (this.#error === undefined) {
@@ -684,6 +697,11 @@ class DurableQueue extends EventEmitter {
     if (held.length > 0) this.#hasRoom()
     for (const event of events) this.#tell('cancelled', event)
     return all.length
+  }
+
+  /** Whether a job in the queue could not be written: it is about to be taken out. */
+  #isGone (job) {
+    return idOf(job) !== undefined && !this.#store.table.find(idOf(job))
   }
 
   #changeDead (id, method, change) {
@@ -777,6 +795,8 @@ class DurableQueue extends EventEmitter {
     const abandonedCount = await idle
     this.#stopListening()
     for (const limit of this.#closeLimits) this.#stage.deadlines.remove(limit)
+    // not before: one that kills the process until then has had its attempt
+    if (this.#error === undefined) for (const delivery of this.#abandoned) this.#attempts.uncount(delivery)
     // what fails, the promises of the pushes tell
     while (this.#intake.heldCount > 0) await Promise.allSettled([this.#store.log.flush()])
     await this.#store.close().catch(err => { this.#error ??= err })

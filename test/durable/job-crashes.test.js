@@ -299,6 +299,39 @@ describe('a durable queue that is closed', () => {
     await bench.queue.close({ drain: false })
   })
 
+  for (const maxAttempts of [1, 5]) {
+    it(`finishes jobs that end in the call that tells them to, and counts no attempt of those that fail (${maxAttempts})`, async () => {
+      const runner = (payload, done, { signal }) => signal.addEventListener('abort', () => done(payload === 'b' && new Error('stopped'), payload))
+      const queue = await bench.open({ maxAttempts, runner })
+      for (const payload of ['a', 'b']) await queue.push(payload)
+      await quiet()
+      await queue.close({ drain: false, timeoutMs: 100 })
+      assert.deepEqual(bench.events.map(([event, { id, result }]) => [event, id, result]), [['done', 1, 'a']])
+      const attempts = []
+      await bench.open({ maxAttempts, runner: (payload, done, { attempt }) => { attempts.push([payload, attempt]); done() } })
+      await bench.queue.onIdle()
+      assert.deepEqual(attempts, [['b', 1]])
+      await bench.queue.close()
+    })
+  }
+
+  it('ends with a job that kills the process in the time that it is given', async () => {
+    const attempts = []
+    const runner = (payload, done, { attempt }) => attempts.push(attempt)
+    const queue = await bench.open({ maxAttempts: 2, runner })
+    await queue.push('poison')
+    for (let i = 0; i < 3; i++) {
+      await quiet()
+      bench.queue.close({ drain: false, timeoutMs: 100 })
+      await quiet()
+      await bench.reopenAfterKill({ maxAttempts: 2, runner })
+    }
+    await quiet()
+    assert.deepEqual(attempts, [1, 2])
+    assert.equal(bench.queue.deadLetters().length, 1)
+    await bench.queue.close()
+  })
+
   it('gives up after timeoutMs, and at once if asked again without drain', async () => {
     const queue = await bench.open({ concurrency: 1, ack: 'disk' })
     await queue.push('a')

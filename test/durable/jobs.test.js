@@ -301,6 +301,49 @@ describe('a durable queue', () => {
     await bench.gate.until(1)
   })
 
+  it('keeps the type of a job whose record can not be read', async () => {
+    const queue = await bench.open({ backoffMs: 10, scheduler: 'equal' })
+    let failures = 1
+    bench.disk.fault = kind => kind === 'read' && failures-- > 0 ? new Error('EIO') : undefined
+    await queue.pushType('tenant', 'a')
+    await quiet()
+    assert.deepEqual(bench.events.map(([event, { type }]) => [event, type]), [['retry', 'tenant']])
+    queue.pauseType('tenant')
+    bench.clock.advance(10)
+    await quiet()
+    assert.equal(bench.gate.open.length, 0)
+    assert.deepEqual([...queue.jobs('tenant')].map(({ payload }) => payload), ['a'])
+    assert.equal(queue.clear({ type: 'tenant' }), 1)
+  })
+
+  for (const how of ['clear', 'remove', 'remove some']) {
+    for (const method of ['pushType', 'unshiftType']) {
+      it(`cancels the others where a job can not be written that was pushed just now (${how}, ${method})`, async () => {
+        const queue = await bench.open({ scheduler: 'equal', concurrency: 1 })
+        queue.pause()
+        for (const payload of ['a', 'b', 'c']) await queue.pushType('t', payload)
+        let failures = 1
+        bench.disk.fault = kind => kind === 'write' && failures-- > 0 ? new Error('EIO') : undefined
+        const lost = assert.rejects(queue[method]('t', 'd'), { code: 'FAIRLANE_ERR_IO' })
+        const count = how === 'clear' ? queue.clear() : queue.remove(({ payload }) => how === 'remove' || payload !== 'b')
+        const left = how === 'remove some' ? ['b'] : []
+        assert.equal(count, 3 - left.length)
+        await lost
+        await quiet()
+        const { accepted, waiting, cancelled } = queue.stats()
+        assert.deepEqual({ accepted, waiting, cancelled }, { accepted: 3, waiting: left.length, cancelled: 3 - left.length })
+        assert.equal(bench.idsOf('cancelled').length, 3 - left.length)
+        queue.resume()
+        const flushed = queue.fflush()
+        await quiet()
+        bench.gate.release(left.length)
+        await flushed
+        await bench.reopen()
+        assert.equal(bench.queue.recovered.jobs, 0)
+      })
+    }
+  }
+
   it('refuses payloads that can not be encoded, and writes nothing', async () => {
     const queue = await bench.open()
     const { steps } = bench.disk
