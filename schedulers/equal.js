@@ -20,7 +20,8 @@ const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./
 const LEAST_MS = 0.001
 // How much of the difference to the newest job length a type's estimate takes on.
 const LEARNING_RATE = 0.2
-// The low quantile and the mean are of the last two samples of so many job lengths each, taken anew with each sample.
+// The low quantile and the mean are of the last two samples of so many job lengths each, taken anew with each sample; of the first
+// one, with each job.
 const SAMPLE_COUNT = 16
 const LOW_QUANTILE = 0.1
 // What a job is expected to take before any has ended: ms.
@@ -57,6 +58,7 @@ class State extends Ranked {
     this.order = 0 // among equal keys: who came or started a job longest ago
     this.isParked = false // it waits, at its cap
     this.wasParked = false // ... at some time since it was last set to V
+    this.parkedAt = 0 // V when it came to its cap
     this.limit = 0 // how many running jobs are too many
     this.weight = 1
     this.version = -1 // of the options that limit is from
@@ -233,7 +235,7 @@ class Equal {
     return this.virtualTime + this.lowMs / state.weight
   }
 
-  /** When nothing waits or runs, all are even, and can be forgotten. */
+  /** When nothing runs, and nothing waits that may start, all are even, and can be forgotten. */
   rest () {
     if (this.runningCount === 0 && this.ranking.isEmpty && this.mostUsed > this.virtualTime) this.virtualTime = this.mostUsed
   }
@@ -276,10 +278,19 @@ class Equal {
     state.isParked = isParked
     if (isParked) {
       state.wasParked = true
+      state.parkedAt = this.virtualTime
       this.parked.add(state)
     } else {
       this.parked.delete(state)
+      this.forfeitCapped(state)
     }
+  }
+
+  /** ... nor at its cap: it is behind V by no more than it was when it came there. */
+  forfeitCapped (state) {
+    const { virtualTime } = this
+    const missing = Math.min(virtualTime - state.parkedAt, virtualTime - this.keyOf(state))
+    if (missing > 0) this.charge(state, missing)
   }
 
   learn (runMs) {

@@ -15,7 +15,8 @@ const ODD_TYPES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '',
  * @param {() => object} makeScheduler makes a new scheduler of either protocol for a queue of `concurrency` 10, which its
  *   optional configure({ concurrency }) is told when it changes
  * @param {{ isWorkConserving?: boolean, seed?: number, rounds?: number }} [options]
- *   isWorkConserving (true): no slot is free while an unpaused job waits; false for schedulers that hold jobs back.
+ *   isWorkConserving (true): no slot is free while an unpaused job waits; false for schedulers that hold jobs back. Even these start
+ *   one when none runs, unless they have `mayStall`.
  *   seed (1): of the first round; a failure names its own. rounds (20): per check
  * @returns {{ title: string, run: () => void }[]} checks to run, `for (const { title, run } of checks) it(title, run)`, with
  *   any framework; run throws an Error if the scheduler fails
@@ -87,6 +88,7 @@ class History {
     this.fill()
     this.idle()
     this.check()
+    if (this.list.size > 0 && !this.scheduler.mayStall) fail(`${this.list.size} jobs wait, none runs, and none is started`)
   }
 
   push () {

@@ -37,16 +37,16 @@ describe('the comparison with quickq', function () {
 
   // quickq's shares are of counts that are taken while the job that is to start still waits
   class Later extends Fair {
-    isEligible (lane) {
+    isEligible ({ lane }) {
       const share = lane.running / this.concurrency
       return share < this.maxTypeShare && share < (lane.size - 1) / this.waitingCount
     }
   }
   // ... and of all waiting jobs
   class Types extends Fair {
-    isEligible (lane) {
+    isEligible ({ lane }) {
       const share = lane.running / this.concurrency
-      return share < this.maxTypeShare && share < 1 / this.heap.size
+      return share < this.maxTypeShare && share < 1 / [...this.ranking].length
     }
   }
   for (const [mistake, Wrong] of Object.entries({ 'counts of after the start': Later, 'shares by types': Types })) {

@@ -262,6 +262,29 @@ describe('equal', function () {
     assert.deepEqual(asked.at(-1), ['busy', true])
   })
 
+  it('learns the mean and the low tenth of the last job lengths', function () {
+    const seed = seedFromEnvironment()
+    const random = seeded(seed)
+    for (let round = 0; round < 20; round++) {
+      const equal = new Equal()
+      const lane = laneOf('a', 1)
+      equal.queued(lane)
+      const lengths = []
+      for (let i = 1; i <= 100; i++) {
+        const ms = 1 + random.below(1000)
+        lengths.push(ms)
+        lane.running++
+        equal.started(lane, 1000 * i)
+        lane.running--
+        equal.ended(lane, 1000 * i, 1000 * i + ms)
+        if (i > 16 && i % 16 !== 0) continue
+        const recent = lengths.slice(-32)
+        assert.equal(equal.lowMs, [...recent].sort((a, b) => a - b)[Math.ceil(recent.length / 10) - 1], `SEED=${seed}`)
+        assert.equal(equal.meanMs, recent.reduce((sum, ms) => sum + ms) / recent.length, `SEED=${seed}`)
+      }
+    }
+  })
+
   it('forgets types whose jobs were all cancelled', async function () {
     const queue = fairlane(() => {}, { scheduler: 'equal' })
     queue.pause()

@@ -26,6 +26,7 @@ class LateCharge extends Equal {
 /** Savings are lost only by those that run nothing. */
 class IdleDebit extends Equal {
   forfeit (state) { if (state.lane.running === 0 && !state.lane.isResumed) super.forfeit(state) }
+  forfeitCapped () {}
   paused (lane) {
     lane.isResumed = true
     super.paused(lane)
@@ -214,6 +215,24 @@ describe('a tenant that saved up for 100 s and then floods', function () {
       const part = share(sim.log, 100000, 101000, type => type === 'saver')
       assert.ok(part > 0.9, `${part}`)
     })
+  }
+
+  it('at its cap all the time: has no more than its part when many others come', async function () {
+    assert.ok(await cappedShare(new Equal()) < 0.03)
+    class Saving extends Equal {
+      forfeitCapped () {}
+    }
+    assert.ok(await cappedShare(new Saving()) > 0.3, 'with savings, its cap')
+  })
+
+  async function cappedShare (scheduler) {
+    scheduler.configure({ typeCaps: { saver: 4 } })
+    const sim = simulation({ scheduler })
+    for (const type of ['saver', 'busy']) sim.push(type, 10, 15000)
+    sim.at(20000, () => { for (let i = 0; i < 98; i++) sim.push(`late ${i}`, 10, 300) })
+    await sim.runUntil(22000)
+    assert.ok(Math.abs(share(sim.log, 10000, 20000, type => type === 'saver') - 0.4) < 0.01, 'it has its cap as long as that is its part')
+    return share(sim.log, 20500, 22000, type => type === 'saver')
   }
 
   it('under a share that binds until the concurrency rises: gets what its weight is worth then, no more', async function () {

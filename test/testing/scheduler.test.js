@@ -53,6 +53,12 @@ describe('schedulerChecks', function () {
     assert.match(failures(make)[0], /a slot is free while \d+ jobs wait/)
   })
 
+  it('pass none that holds all back for ever, but for one that says so', function () {
+    const make = mayStall => Object.assign(new Lanes(), { next () {}, mayStall })
+    assert.match(failures(() => make(false), { isWorkConserving: false })[0], /\d+ jobs wait, none runs, and none is started/)
+    assert.deepEqual(failures(() => make(true), { isWorkConserving: false }), [])
+  })
+
   it('say which round failed, and play it again', function () {
     let count = 0
     const make = () => count++ === 3 ? Object.assign(new Window(), { select: () => 99 }) : new Window()
