@@ -554,7 +554,7 @@ function byNumber (a, b) {
   return a.number - b.number
 }
 
-/** Sums and differences of multiples of 2^-10 are exact, so that a scheduler's sum of start times does not drift. */
+/** Sums and differences of multiples of 2^-10 are exact up to 2^43, so that a scheduler's sum of start times does not drift. */
 function round (ms) {
   return Math.floor(ms * 1024) / 1024
 }
