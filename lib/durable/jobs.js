@@ -274,7 +274,7 @@ class DurableQueue extends EventEmitter {
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
     // what can not be written is no job
-    if (this.#error === undefined) this.#store.log.commitNow(false)
+    this.#store.log.commitNow(false)
     const retries = this.#retries.list().filter(({ seq }) => test(this.#records.entry(seq)))
     const take = list => list.remove(job => !this.#isGone(job) && test(this.#records.entry(job)))
     return this.#cancel(take, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
@@ -684,7 +684,7 @@ class DurableQueue extends EventEmitter {
     const held = taken.filter(job => idOf(job) === undefined)
     // first, for writing others may have them written
     for (const job of held) this.#intake.cancel(job, makeError())
-    if (this.#error === undefined) this.#store.log.commitNow(false)
+    this.#store.log.commitNow(false)
     // what could not be written just now is no job: its push tells
     const all = taken.filter(job => !this.#isGone(job))
     this.#counts.cancelled += all.length
