@@ -128,6 +128,7 @@ class Ranking {
       this.heap.update(item.position, item.key)
     } else {
       this.heap.remove(item.position)
+      this.passedCount = 0
       this.link(item, this.tail)
     }
   }

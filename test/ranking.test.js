@@ -162,6 +162,22 @@ describe('a ranking', function () {
     assert.equal(ranking.heap.size, 0)
   })
 
+  it('is patient anew when an item of its heap goes to its end', function () {
+    const ranking = new Ranking()
+    ranking.insert(new Ranked(), 1e6)
+    for (let key = 20; key > 10; key--) ranking.insert(new Ranked(), key)
+    const stray = new Ranked()
+    ranking.insert(stray, 1)
+    assert.ok([...ranking.heap.items].includes(stray))
+    for (let i = 0; i < 100; i++) {
+      if (i === 50) ranking.update(stray, 2e6)
+      const item = new Ranked()
+      ranking.insert(item, 0)
+      ranking.remove(item)
+    }
+    assert.equal(ranking.tail, stray)
+  })
+
   it('lets go of items that are far ahead of all others', function () {
     const ranking = new Ranking()
     const strays = Array.from({ length: 50 }, () => new Ranked())
