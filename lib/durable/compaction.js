@@ -7,8 +7,6 @@
 const { TRIM, TRIM_BYTES, segmentName } = require('./format')
 const { join } = require('node:path')
 
-// So many bytes are moved at a time, at most: pushes wait meanwhile.
-const MOVED_BYTES = 2 ** 19
 // So long after a failure it is not tried again.
 const RETRY_MS = 100
 
@@ -97,7 +95,7 @@ class Compactor {
       // whether the job is alive is known, and written, in one go: it can not finish in between
       next = seqs.next()
       if (!next.done) group = store.move(next.value)
-    } while (!next.done && group.length < Math.min(log.groupBytes / 2, MOVED_BYTES))
+    } while (!next.done && group.length < log.groupBytes / 2)
     if (group !== undefined) {
       log.commitNow(false, true)
       if (group.error !== undefined) throw group.error

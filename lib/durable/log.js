@@ -19,7 +19,7 @@ const { Reserve } = require('./reserve')
 const { Turns } = require('./turns')
 
 // Larger groups are written as several frames. With ack 'disk' the sync of the first goes on beside the encoding of the next.
-const GROUP_BYTES = 2 ** 21
+const GROUP_BYTES = 2 ** 20
 const SYNCED_GROUP_BYTES = 2 ** 19
 // With ack 'os' the system is made to write now and then: a power failure loses less, and a new segment waits less.
 const UNSYNCED_BYTES = 2 ** 23
