@@ -71,14 +71,14 @@ class Delivery {
 
   /** The slot is given back; a second end is for the queue to count. */
   end (err, result) {
-    const isFirst = !this.hasEnded
-    if (isFirst) {
+    const isLate = this.isSettled && !this.hasEnded
+    if (!this.hasEnded) {
       this.hasEnded = true
       this.error = err
       this.result = result
     }
     this.done(err, result)
-    if (isFirst && this.isSettled) this.tellLate()
+    if (isLate) this.tellIfWell()
   }
 
   /** Whether what settled the job is the end of its runner, not something that came over it before. */
@@ -89,7 +89,7 @@ class Delivery {
   /** The job was settled by something else: tells whoever wants to know if the runner ends well nonetheless, or has meanwhile. */
   onceWell (callback) {
     this.whenWell = callback
-    if (this.hasEnded) this.tellLate()
+    if (this.hasEnded) this.tellIfWell()
   }
 
   /** As end() for what was thrown, which may be anything. */
@@ -106,7 +106,7 @@ class Delivery {
 
   // private from here on
 
-  tellLate () {
+  tellIfWell () {
     if (!this.error && this.whenWell !== undefined) this.whenWell(this.result)
   }
 

@@ -562,16 +562,17 @@ class DurableQueue extends EventEmitter {
     if (delivery.isRecalled) {
       this.#attempts.uncount(delivery)
       this.#placeAgain(delivery)
-    // undefined: the slot was given back
-    } else if (err !== undefined) {
-      // the queue closes: the job stays on disk, unless its runner ends well before that is over
-      this.#abandoned.add(delivery)
-      delivery.onceWell(result => {
-        if (this.#isOver || this.#error !== undefined) return
-        this.#abandoned.delete(delivery)
-        this.#done(delivery, result)
-      })
+      return
     }
+    // the slot was given back
+    if (err === undefined) return
+    // the queue closes: the job stays on disk, unless its runner ends well before that is over
+    this.#abandoned.add(delivery)
+    delivery.onceWell(result => {
+      if (this.#isOver || this.#error !== undefined) return
+      this.#abandoned.delete(delivery)
+      this.#done(delivery, result)
+    })
   }
 
   #placeAgain ({ job, slot }) {
