@@ -97,7 +97,7 @@ export class PersistentQueue {
   readonly bytes: number
   readonly recovered: Recovered
 
-  /** Bytes of its log: all of its files but the reserve. */
+  /** Bytes of all segments. */
   diskBytes (): number
 
   /** Puts payloads at the end; several are there after a crash together or not at all. Resolves when they are safe. */
@@ -280,7 +280,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
 
   stats (): DurableStats
   stats (type: unknown): QueueStats
-  /** Bytes of its log: all of its files but the reserve. */
+  /** Bytes of all segments. */
   diskBytes (): number
   /** Resolves when all that was done up to now is on the disk. */
   flush (): Promise<void>

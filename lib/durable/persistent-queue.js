@@ -92,7 +92,7 @@ class PersistentQueue {
     return this.#store.recovered
   }
 
-  /** Bytes of its log: all of its files but the reserve. */
+  /** Bytes of all segments. */
   diskBytes () {
     return this.#store.log.bytes
   }
