@@ -6,7 +6,9 @@
 // A type's key is the virtual time that it has used: the ended jobs' times by its weight, plus for each running job the
 // time it has run or is expected to run, whichever sums up to more. The type with the least key starts a job; V is the
 // largest key that was ever picked. Who comes, or comes back, starts a low quantile of job lengths behind V: it neither
-// pays for the past nor lives on savings.
+// pays for the past nor lives on savings. Nor is it more than a mean job behind the fluid time, the virtual time of generalized
+// processor sharing (Parekh, Gallager 1993): what a type has used that always gets its share exactly. So those that wait get
+// their shares whoever comes and goes.
 //
 // Promises: for two types that stay backlogged below their caps over any interval, the slot times W that they got differ
 // by |Wi/wi - Wj/wj| <= mi(Li+Ei)/wi + mj(Lj+Ej)/wj, m being the most jobs that ran at once, L the longest own job, E the
@@ -14,42 +16,17 @@
 
 const { rangeError, warn } = require('../lib/errors')
 const { Ranking, Ranked } = require('../lib/ranking')
+const { JobLengths } = require('./job-lengths')
 const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./options')
 
 // A job that takes no measurable time is charged so much: ms.
 const LEAST_MS = 0.001
 // How much of the difference to the newest job length a type's estimate takes on.
 const LEARNING_RATE = 0.2
-// The low quantile and the mean are of the last two samples of so many job lengths each, taken anew with each sample; of the first
-// one, with each job.
-const SAMPLE_COUNT = 16
-const LOW_QUANTILE = 0.1
 // What a job is expected to take before any has ended: ms.
 const FIRST_ESTIMATE_MS = 1
 
 const readers = { ...capReaders, weights: readWeights }
-
-/** Of job lengths: as much as learn() needs. */
-class Sample {
-  constructor () {
-    this.sumMs = 0
-    this.least = new Float64Array(Math.ceil(LOW_QUANTILE * 2 * SAMPLE_COUNT)).fill(Infinity) // ascending
-  }
-
-  reset () {
-    this.sumMs = 0
-    this.least.fill(Infinity)
-  }
-
-  add (ms) {
-    const { least } = this
-    this.sumMs += ms
-    let rank = least.length - 1
-    if (ms >= least[rank]) return
-    for (; rank > 0 && ms < least[rank - 1]; rank--) least[rank] = least[rank - 1]
-    least[rank] = ms
-  }
-}
 
 class State extends Ranked {
   constructor (lane, used, estimateMs) {
@@ -61,6 +38,7 @@ class State extends Ranked {
     this.parkedAt = 0 // V when it came to its cap
     this.limit = 0 // how many running jobs are too many
     this.weight = 1
+    this.presentWeight = 0 // its part of weightSum
     this.version = -1 // of the options that limit is from
     this.weights = undefined // that weight is from
     this.used = used // virtual time of its ended jobs
@@ -97,12 +75,12 @@ class Equal {
     this.order = 0 // the highest of any state
     this.now = 0
     this.virtualTime = 0
-    this.mostUsed = 0
-    this.sample = new Sample() // of the latest jobs
-    this.lastSample = new Sample() // of those before
-    this.sampledCount = 0 // in both
-    this.lowMs = 0
-    this.meanMs = FIRST_ESTIMATE_MS
+    this.fluidTime = 0 // when weightSum changed last, or later
+    this.slotTime = 0 // of all jobs since then
+    this.weightSum = 0 // of the types that wait or run jobs
+    this.presentCount = 0 // of them
+    this.mostUsed = 0 // by any that is not in the ranking
+    this.jobLengths = new JobLengths(FIRST_ESTIMATE_MS)
     this.hasWarned = false
     this.configure(options)
   }
@@ -127,8 +105,8 @@ class Equal {
   /** @returns {object | undefined} the lane whose oldest job is to start */
   next (now) {
     const { ranking } = this
-    this.now = now
-    if (this.startedLast !== undefined) this.placeStarted()
+    this.advanceTo(now)
+    if (this.startedLast !== undefined) this.rekeyStarted()
     for (let state = ranking.first; state !== undefined; state = ranking.first) {
       const key = this.keyOf(state)
       if (key > state.key) {
@@ -143,27 +121,31 @@ class Equal {
 
   started (lane, now) {
     const { state } = lane
-    this.now = now
+    this.advanceTo(now)
     this.runningCount++
     state.startSum += now
-    if (this.startedLast !== undefined) this.placeStarted()
-    this.startedLast = state
-    this.startedOrder = ++this.order
-    if (lane.size === 0 || lane.running >= state.limit) this.placeStarted()
+    if (this.startedLast !== undefined) this.rekeyStarted()
+    const order = ++this.order
+    if (lane.size === 0 || lane.running >= state.limit) {
+      state.order = order
+      this.place(state, false)
+    } else {
+      this.startedLast = state
+      this.startedOrder = order
+    }
   }
 
   ended (lane, startedAt, now) {
     const { state } = lane
     const runMs = Math.max(now - startedAt, LEAST_MS)
-    this.now = now
+    this.advanceTo(now)
     this.runningCount--
     state.startSum = lane.running === 0 ? 0 : state.startSum - startedAt
-    this.charge(state, runMs / state.weight)
+    state.used += runMs / state.weight
     state.estimateMs += LEARNING_RATE * (runMs - state.estimateMs)
-    this.learn(runMs)
-    if (state === this.startedLast) this.placeStarted()
-    else this.place(state, false)
-    this.rest()
+    this.jobLengths.add(runMs)
+    if (state === this.startedLast) this.rekeyStarted()
+    else this.rekey(state)
   }
 
   removed (lane) {
@@ -193,7 +175,7 @@ class Equal {
   // private from here on
 
   enter (lane) {
-    const state = lane.state = new State(lane, this.virtualTime, this.meanMs)
+    const state = lane.state = new State(lane, this.virtualTime, this.jobLengths.meanMs)
     this.refresh(state)
     return state
   }
@@ -218,9 +200,16 @@ class Equal {
     }
   }
 
-  charge (state, used) {
-    state.used += used
-    if (state.used > this.mostUsed) this.mostUsed = state.used
+  advanceTo (now) {
+    this.slotTime += this.runningCount * (now - this.now)
+    this.now = now
+  }
+
+  /** Shares the slot time among those that were there. */
+  flow () {
+    if (this.weightSum > 0) this.fluidTime += this.slotTime / this.weightSum
+    if (this.fluidTime < this.virtualTime) this.fluidTime = this.virtualTime
+    this.slotTime = 0
   }
 
   /** The virtual time that a type has used, running jobs charged as they run. */
@@ -232,7 +221,9 @@ class Equal {
 
   /** The least key of who comes, or comes back. */
   floorOf (state) {
-    return this.virtualTime + this.lowMs / state.weight
+    const { lowMs, meanMs } = this.jobLengths
+    this.flow()
+    return Math.max(this.virtualTime + lowMs / state.weight, this.fluidTime - meanMs / state.weight)
   }
 
   /** When nothing runs, and nothing waits that may start, all are even, and can be forgotten. */
@@ -240,7 +231,7 @@ class Equal {
     if (this.runningCount === 0 && this.ranking.isEmpty && this.mostUsed > this.virtualTime) this.virtualTime = this.mostUsed
   }
 
-  /** Puts a type where it belongs: into the ranking, among the parked, or nowhere. */
+  /** Puts a type where it belongs: into the ranking, among the parked, or nowhere; and counts it if it waits or runs jobs. */
   place (state, isBack) {
     const { lane } = state
     if (state.version !== this.version) this.refresh(state)
@@ -252,23 +243,44 @@ class Equal {
       const key = this.keyOf(state)
       if (state.position === -1) this.ranking.insert(state, key)
       else this.ranking.update(state, key)
-    } else if (state.position !== -1) {
-      this.ranking.remove(state)
+    } else {
+      if (state.position !== -1) this.ranking.remove(state)
+      if (state.used > this.mostUsed) this.mostUsed = state.used
     }
+    const presentWeight = isWaiting || lane.running > 0 ? state.weight : 0
+    if (presentWeight !== state.presentWeight) this.setPresent(state, presentWeight)
   }
 
-  /** A type that may start another job keeps its place, which was the first, until that matters: its job may end before. */
-  placeStarted () {
+  setPresent (state, weight) {
+    this.flow()
+    if (state.presentWeight === 0) this.presentCount++
+    if (weight === 0) this.presentCount--
+    this.weightSum = this.presentCount === 0 ? 0 : this.weightSum + weight - state.presentWeight // no rounding error stays
+    state.presentWeight = weight
+  }
+
+  /** A type that may start another job keeps its key, which was the least, until that matters: its job may end before. */
+  rekeyStarted () {
     const state = this.startedLast
     this.startedLast = undefined
     state.order = Math.max(state.order, this.startedOrder)
-    this.place(state, false)
+    this.rekey(state)
+  }
+
+  /** A job of it has started or ended: in the ranking, it stays there. */
+  rekey (state) {
+    if (state.position !== -1) {
+      this.ranking.update(state, this.keyOf(state))
+    } else {
+      this.place(state, false)
+      this.rest()
+    }
   }
 
   /** Nobody saves up: what a type has used less than those that were picked meanwhile is lost. */
   forfeit (state) {
     const missing = this.floorOf(state) - this.keyOf(state)
-    if (missing > 0) this.charge(state, missing)
+    if (missing > 0) state.used += missing
     state.order = ++this.order
     state.wasParked = false
   }
@@ -290,34 +302,8 @@ class Equal {
   forfeitCapped (state) {
     const { virtualTime } = this
     const missing = Math.min(virtualTime - state.parkedAt, virtualTime - this.keyOf(state))
-    if (missing > 0) this.charge(state, missing)
+    if (missing > 0) state.used += missing
   }
-
-  learn (runMs) {
-    const { sample, lastSample } = this
-    sample.add(runMs)
-    const count = ++this.sampledCount
-    const isFull = count % SAMPLE_COUNT === 0
-    if (count > SAMPLE_COUNT && !isFull) return
-    this.lowMs = leastOf(sample.least, lastSample.least, Math.ceil(LOW_QUANTILE * count) - 1)
-    this.meanMs = (sample.sumMs + lastSample.sumMs) / count
-    if (!isFull) return
-    this.sampledCount = SAMPLE_COUNT
-    this.lastSample = sample
-    this.sample = lastSample
-    lastSample.reset()
-  }
-}
-
-/** The one with the given rank, from 0 on, in two ascending lists together. */
-function leastOf (some, others, rank) {
-  let i = 0
-  let j = 0
-  while (i + j < rank) {
-    if (some[i] <= others[j]) i++
-    else j++
-  }
-  return Math.min(some[i], others[j])
 }
 
 /** As numbers by type, or a function that gives a type's; both only finite ones above 0. */

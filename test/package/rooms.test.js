@@ -85,7 +85,8 @@ const rooms = {
   'schedulers/index.js': ['schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
   'schedulers/fair.js': ['lib/ranking.js', 'schedulers/options.js'],
   'schedulers/capped.js': ['lib/ranking.js', 'schedulers/options.js'],
-  'schedulers/equal.js': ['lib/errors.js', 'lib/ranking.js', 'schedulers/options.js'],
+  'schedulers/equal.js': ['lib/errors.js', 'lib/ranking.js', 'schedulers/job-lengths.js', 'schedulers/options.js'],
+  'schedulers/job-lengths.js': [],
   'schedulers/options.js': ['lib/errors.js']
 }
 

@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict')
 const { Equal } = require('../../schedulers')
 const { seedFromEnvironment } = require('../support/random')
-const { extremes, worstExcess } = require('../support/shares')
-const { backlogTrace } = require('../support/traces')
+const { extremes, worstExcess, worstShortfall } = require('../support/shares')
+const { backlogTrace, strangersTrace } = require('../support/traces')
 
 const ROUNDS = 200
 const base = seedFromEnvironment()
@@ -55,5 +55,32 @@ describe("the bound of 'equal'", function () {
       worst = Math.max(worst, worstExcess(own.log, weights, extremes(log)))
     }
     return worst
+  }
+})
+
+/** Newcomers are behind V only, not the fluid time. */
+class NoFluidTime extends Equal {
+  flow () {}
+}
+
+describe("what 'equal' leaves a type that waits, whoever comes and goes", function () {
+  this.timeout(120000)
+
+  it(`is its part in ${ROUNDS / 2} random histories`, async function () {
+    for (let seed = base; seed < base + ROUNDS / 2; seed++) {
+      const shortfall = await shortfallOf(seed, weights => new Equal({ weights }))
+      assert.ok(shortfall <= 1, `SEED=${seed}: ${shortfall} times what is allowed`)
+    }
+  })
+
+  it('is less if newcomers begin at V, however long their jobs, so the check can fail', async function () {
+    let worst = 0
+    for (let seed = 1; seed <= 10; seed++) worst = Math.max(worst, await shortfallOf(seed, weights => new NoFluidTime({ weights })))
+    assert.ok(worst > 10, `${worst}`)
+  })
+
+  async function shortfallOf (seed, makeScheduler) {
+    const { log, weights } = await strangersTrace(seed, makeScheduler)
+    return worstShortfall(log, weights, extremes(log))
   }
 })

@@ -279,8 +279,8 @@ describe('equal', function () {
         equal.ended(lane, 1000 * i, 1000 * i + ms)
         if (i > 16 && i % 16 !== 0) continue
         const recent = lengths.slice(-32)
-        assert.equal(equal.lowMs, [...recent].sort((a, b) => a - b)[Math.ceil(recent.length / 10) - 1], `SEED=${seed}`)
-        assert.equal(equal.meanMs, recent.reduce((sum, ms) => sum + ms) / recent.length, `SEED=${seed}`)
+        assert.equal(equal.jobLengths.lowMs, [...recent].sort((a, b) => a - b)[Math.ceil(recent.length / 10) - 1], `SEED=${seed}`)
+        assert.equal(equal.jobLengths.meanMs, recent.reduce((sum, ms) => sum + ms) / recent.length, `SEED=${seed}`)
       }
     }
   })

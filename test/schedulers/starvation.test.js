@@ -6,6 +6,7 @@
 const assert = require('node:assert/strict')
 const { Equal, Fair } = require('../../schedulers')
 const { share, waits, percentile, jain, slotTime } = require('../support/shares')
+const { seeded } = require('../support/random')
 const { simulation } = require('../support/simulation')
 
 /** Newcomers begin at V. */
@@ -13,9 +14,14 @@ class NoDebit extends Equal {
   floorOf () { return this.virtualTime }
 }
 
+/** Newcomers begin by V alone, however much time others got since. */
+class NoFluidTime extends Equal {
+  flow () {}
+}
+
 /** Newcomers begin a mean job behind V. */
 class MeanDebit extends Equal {
-  floorOf (state) { return this.virtualTime + this.meanMs / state.weight }
+  floorOf (state) { return this.virtualTime + this.jobLengths.meanMs / state.weight }
 }
 
 /** Running jobs cost nothing until they end. */
@@ -123,6 +129,57 @@ describe('a stream of one-job types that fills all slots', function () {
     sim.every(10, () => { for (let i = 0; i < 10; i++) sim.push(`once ${count++}`, 10) })
     await sim.runUntil(5000)
     return share(sim.log, 1000, 5000, isBusy)
+  }
+})
+
+describe('twenty types with one job of 100 ms each, a new one whenever one has ended', function () {
+  for (const failures of [0, 0.2, 0.5]) {
+    it(`leave a backlogged type its part, if ${100 * failures} % of their jobs fail at once`, async function () {
+      const part = await busyShare(new Equal(), failures)
+      assert.ok(Math.abs(part - 1 / 21) < 0.002, `${part}`)
+    })
+  }
+
+  it('... which newcomers that begin by V alone do not', async function () {
+    assert.ok(await busyShare(new NoFluidTime(), 0) < 0.03)
+    assert.ok(await busyShare(new NoFluidTime(), 0.5) < 0.001)
+  })
+
+  it('are forgotten, though one long job goes on all the time', async function () {
+    assert.ok(await keptCount(new Equal()) < 50)
+    assert.ok(await keptCount(new NoFluidTime()) > 1000, 'if they are kept until others have used as much')
+  })
+
+  async function busyShare (scheduler, failures) {
+    const sim = simulation({ scheduler })
+    sim.push('busy', 10, 5000)
+    stream(sim, 20, failures)
+    await sim.runUntil(30000)
+    return share(sim.log, 2000, 30000, isBusy)
+  }
+
+  /** How many types are known at the end of a stream that leaves slots free. */
+  async function keptCount (scheduler) {
+    const sim = simulation({ scheduler })
+    sim.push('long', 1e6)
+    const names = stream(sim, 5, 0.5)
+    await sim.runUntil(30000)
+    assert.ok(names.length > 2000)
+    return names.filter(type => sim.queue.stats(type).accepted > 0).length
+  }
+
+  function stream (sim, count, failures) {
+    const random = seeded(1)
+    const names = []
+    sim.onEnd = type => { if (type.startsWith('once')) push() }
+    for (let i = 0; i < count; i++) push()
+    return names
+
+    function push () {
+      const type = `once ${names.length}`
+      names.push(type)
+      sim.push(type, random.chance(failures) ? 0 : 100)
+    }
   }
 })
 

@@ -4,7 +4,7 @@
  * What the log of a simulation says about fairness.
  */
 
-module.exports = { slotTime, share, waits, percentile, jain, extremes, worstExcess }
+module.exports = { slotTime, share, waits, percentile, jain, extremes, worstExcess, worstShortfall }
 
 /** Slot time that each type got from one time to another: Map type → ms. */
 function slotTime (log, fromMs, toMs) {
@@ -71,7 +71,7 @@ function extremes (log) {
  */
 function worstExcess (log, weights, extremes) {
   const types = [...weights.keys()]
-  const longestOfAll = Math.max(...[...extremes.values()].map(({ longest }) => longest))
+  const longestOfAll = longestIn(extremes)
   let worst = 0
   for (let i = 0; i < types.length; i++) {
     for (let j = 0; j < i; j++) worst = Math.max(worst, greatestDifference(types[i], types[j]) / (term(types[i]) + term(types[j])))
@@ -106,4 +106,65 @@ function worstExcess (log, weights, extremes) {
     }
     return greatest
   }
+}
+
+/**
+ * What `equal` leaves a type that stays backlogged, whoever else comes and goes, checked over each time in which one does:
+ * Wi/wi >= F - mi (Li + Ei) / wi - 2 E / w; F: the slot time of all by the weights of those who waited or ran, summed up; E: the longest
+ * job of all, w: the least weight.
+ *
+ * @param {object[]} log
+ * @param {Map<string, number>} weights of the types to check; others have 1
+ * @param {Map<string, { most: number, longest: number }>} extremes
+ * @returns {number} the greatest F - Wi/wi as a fraction of what is allowed; up to 1 is within
+ */
+function worstShortfall (log, weights, extremes) {
+  const longestOfAll = longestIn(extremes)
+  const leastWeight = Math.min(1, ...weights.values())
+  const types = new Map() // those with jobs
+  let weightSum = 0
+  let running = 0
+  let fluid = 0
+  let time = 0
+  let worst = 0
+  for (const { at, kind, type } of log) {
+    if (running > 0) fluid += (at - time) * running / weightSum
+    for (const own of types.values()) own.used += (at - time) * own.running / own.weight
+    time = at
+    const own = types.get(type) ?? come(type)
+    own.waiting += kind === 'push' ? 1 : kind === 'start' ? -1 : 0
+    own.running += kind === 'start' ? 1 : kind === 'end' ? -1 : 0
+    running += kind === 'start' ? 1 : kind === 'end' ? -1 : 0
+    if (own.waiting + own.running === 0) leave(type)
+    for (const known of weights.keys()) watch(known)
+  }
+  return worst
+
+  function come (type) {
+    const own = { waiting: 0, running: 0, used: 0, weight: weights.get(type) ?? 1, ahead: -Infinity }
+    types.set(type, own)
+    weightSum += own.weight
+    return own
+  }
+
+  function leave (type) {
+    weightSum -= types.get(type).weight
+    types.delete(type)
+  }
+
+  function watch (type) {
+    const own = types.get(type)
+    if (own === undefined) return
+    const ahead = own.used - fluid
+    own.ahead = own.waiting === 0 ? -Infinity : Math.max(own.ahead, ahead)
+    const { most, longest } = extremes.get(type)
+    const allowed = most * (longest + longestOfAll) / own.weight + 2 * longestOfAll / leastWeight
+    worst = Math.max(worst, (own.ahead - ahead) / allowed)
+  }
+}
+
+function longestIn (extremes) {
+  let longest = 0
+  for (const own of extremes.values()) longest = Math.max(longest, own.longest)
+  return longest
 }

@@ -8,7 +8,7 @@ const { simulation } = require('./simulation')
 const { seeded } = require('./random')
 const { turns } = require('./turns')
 
-module.exports = { startOrder, backlogTrace }
+module.exports = { startOrder, backlogTrace, strangersTrace }
 
 /**
  * Pushes and completions at random, one completion at a time in turns of its own, up to the end of all jobs.
@@ -85,5 +85,40 @@ async function backlogTrace (seed, makeScheduler) {
         for (let i = random.below(150); i >= 0; i--) sim.push(type, isMixed ? 10 ** (2.5 * random.next()) : ms)
       })
     }
+  }
+}
+
+/**
+ * Types with random weights that always have jobs waiting, among types with one job each: whenever one of those has ended, another
+ * comes. In half of the histories some of their jobs end at once.
+ *
+ * @param {number} seed
+ * @param {(weights: Map<string, number>) => object} makeScheduler
+ * @returns {Promise<{ log: object[], weights: Map<string, number> }>} the weights of the types that stay
+ */
+async function strangersTrace (seed, makeScheduler) {
+  const random = seeded(seed)
+  const weights = new Map()
+  for (let i = 1 + random.below(4); i > 0; i--) weights.set(`type ${i}`, 1 + random.below(9))
+  const sim = simulation({ concurrency: 1 + random.below(20), scheduler: makeScheduler(weights) })
+  const lengths = new Map([...weights.keys(), 'strangers'].map(type => [type, 3 * 10 ** (2 * random.next())]))
+  const chanceOfNothing = random.chance(0.5) ? 0.8 * random.next() : 0
+  let count = 0
+  sim.onEnd = type => weights.has(type) ? pushOwn(type) : pushStranger()
+  for (const type of weights.keys()) for (let i = 0; i < 40; i++) pushOwn(type)
+  for (let i = 1 + random.below(20); i > 0; i--) pushStranger()
+  await sim.runUntil(4000)
+  return { log: sim.log, weights }
+
+  function pushOwn (type) {
+    sim.push(type, lengthOf(type))
+  }
+
+  function pushStranger () {
+    sim.push(`stranger ${count++}`, random.chance(chanceOfNothing) ? 0 : lengthOf('strangers'))
+  }
+
+  function lengthOf (type) {
+    return lengths.get(type) * (0.2 + 1.6 * random.next())
   }
 }

@@ -1,0 +1,81 @@
+'use strict'
+
+// HOT (bench: schedulers). What recent jobs took: a low quantile and the mean.
+
+const SAMPLE_COUNT = 16
+const LOW_QUANTILE = 0.1
+const LEAST_COUNT = Math.ceil(LOW_QUANTILE * 2 * SAMPLE_COUNT)
+
+/** Of some job lengths: as much as JobLengths needs. */
+class Sample {
+  constructor () {
+    this.count = 0
+    this.sumMs = 0
+    this.least = new Float64Array(LEAST_COUNT).fill(Infinity) // ascending
+  }
+
+  set (lengths, count) {
+    const { least } = this
+    let sumMs = 0
+    least.fill(Infinity)
+    for (let i = 0; i < count; i++) {
+      const ms = lengths[i]
+      sumMs += ms
+      let rank = LEAST_COUNT - 1
+      if (ms >= least[rank]) continue
+      for (; rank > 0 && ms < least[rank - 1]; rank--) least[rank] = least[rank - 1]
+      least[rank] = ms
+    }
+    this.count = count
+    this.sumMs = sumMs
+  }
+}
+
+/**
+ * `lowMs`, the tenth part's largest, and `meanMs` of the last two samples of 16 job lengths each; taken anew with each sample, of the
+ * first one with each job.
+ */
+class JobLengths {
+  /** @param {number} firstMs meanMs before the first job */
+  constructor (firstMs) {
+    this.lowMs = 0
+    this.meanMs = firstMs
+    this.lengths = new Float64Array(SAMPLE_COUNT) // since the last full sample
+    this.count = 0
+    this.sample = new Sample() // of them
+    this.lastSample = new Sample()
+  }
+
+  /** O(1) amortised. */
+  add (ms) {
+    this.lengths[this.count++] = ms
+    if (this.count === SAMPLE_COUNT || this.lastSample.count === 0) this.evaluate()
+  }
+
+  // private from here on
+
+  evaluate () {
+    const { sample, lastSample } = this
+    sample.set(this.lengths, this.count)
+    const count = sample.count + lastSample.count
+    this.lowMs = leastOf(sample.least, lastSample.least, Math.ceil(LOW_QUANTILE * count) - 1)
+    this.meanMs = (sample.sumMs + lastSample.sumMs) / count
+    if (this.count < SAMPLE_COUNT) return
+    this.count = 0
+    this.sample = lastSample
+    this.lastSample = sample
+  }
+}
+
+/** The one with the given rank, from 0 on, in two ascending lists together. */
+function leastOf (some, others, rank) {
+  let i = 0
+  let j = 0
+  while (i + j < rank) {
+    if (some[i] <= others[j]) i++
+    else j++
+  }
+  return Math.min(some[i], others[j])
+}
+
+module.exports = { JobLengths }
