@@ -6,9 +6,9 @@
 // A type's key is the virtual time that it has used: the ended jobs' times by its weight, plus for each running job the
 // time it has run or is expected to run, whichever sums up to more. The type with the least key starts a job; V is the
 // largest key that was ever picked. Who comes, or comes back, starts a low quantile of job lengths behind V: it neither
-// pays for the past nor lives on savings. Nor is it more than a mean job behind the fluid time, the virtual time of generalized
-// processor sharing (Parekh, Gallager 1993): what a type has used that always gets its share exactly. So those that wait get
-// their shares whoever comes and goes.
+// pays for the past nor lives on savings. Nor is it more than a mean job behind the fluid time, which rises by the time of each
+// ended job, divided by the weights of the types that are there, as the virtual time of generalized processor sharing does
+// (Parekh, Gallager 1993): V alone stands still while newcomers with one job each follow upon each other, and who waits would starve.
 //
 // Promises: for two types that stay backlogged below their caps over any interval, the slot times W that they got differ
 // by |Wi/wi - Wj/wj| <= mi(Li+Ei)/wi + mj(Lj+Ej)/wj, m being the most jobs that ran at once, L the longest own job, E the
@@ -23,6 +23,8 @@ const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./
 const LEAST_MS = 0.001
 // How much of the difference to the newest job length a type's estimate takes on.
 const LEARNING_RATE = 0.2
+// In the fluid time a job counts as so many usual ones at most, and it is so many (of weight 1 at most) ahead of V at most.
+const MOST_USUAL = 8
 // What a job is expected to take before any has ended: ms.
 const FIRST_ESTIMATE_MS = 1
 
@@ -75,9 +77,9 @@ class Equal {
     this.order = 0 // the highest of any state
     this.now = 0
     this.virtualTime = 0
-    this.fluidTime = 0 // when weightSum changed last, or later
-    this.slotTime = 0 // of all jobs since then
-    this.weightSum = 0 // of the types that wait or run jobs
+    this.fluidTime = 0
+    this.slotTime = 0 // of ended jobs, not in fluidTime yet
+    this.weightSum = 0 // of the types that wait or run jobs, as of their last event
     this.presentCount = 0 // of them
     this.mostUsed = 0 // by any that is not in the ranking
     this.jobLengths = new JobLengths(FIRST_ESTIMATE_MS)
@@ -105,7 +107,7 @@ class Equal {
   /** @returns {object | undefined} the lane whose oldest job is to start */
   next (now) {
     const { ranking } = this
-    this.advanceTo(now)
+    this.now = now
     if (this.startedLast !== undefined) this.rekeyStarted()
     for (let state = ranking.first; state !== undefined; state = ranking.first) {
       const key = this.keyOf(state)
@@ -121,7 +123,7 @@ class Equal {
 
   started (lane, now) {
     const { state } = lane
-    this.advanceTo(now)
+    this.now = now
     this.runningCount++
     state.startSum += now
     if (this.startedLast !== undefined) this.rekeyStarted()
@@ -138,11 +140,12 @@ class Equal {
   ended (lane, startedAt, now) {
     const { state } = lane
     const runMs = Math.max(now - startedAt, LEAST_MS)
-    this.advanceTo(now)
+    this.now = now
     this.runningCount--
     state.startSum = lane.running === 0 ? 0 : state.startSum - startedAt
     state.used += runMs / state.weight
     state.estimateMs += LEARNING_RATE * (runMs - state.estimateMs)
+    this.slotTime += Math.min(runMs, MOST_USUAL * this.jobLengths.usualMs)
     this.jobLengths.add(runMs)
     if (state === this.startedLast) this.rekeyStarted()
     else this.rekey(state)
@@ -187,6 +190,7 @@ class Equal {
     if (state.weights === this.weights) return
     state.weights = this.weights
     state.weight = lane.isShared ? 1 : this.weightOf(lane.type)
+    if (state.presentWeight !== 0) this.setPresent(state, state.weight)
   }
 
   weightOf (type) {
@@ -200,12 +204,7 @@ class Equal {
     }
   }
 
-  advanceTo (now) {
-    this.slotTime += this.runningCount * (now - this.now)
-    this.now = now
-  }
-
-  /** Shares the slot time among those that were there. */
+  /** Shares the slot time of ended jobs among the types that are there. */
   flow () {
     if (this.weightSum > 0) this.fluidTime += this.slotTime / this.weightSum
     if (this.fluidTime < this.virtualTime) this.fluidTime = this.virtualTime
@@ -221,9 +220,10 @@ class Equal {
 
   /** The least key of who comes, or comes back. */
   floorOf (state) {
-    const { lowMs, meanMs } = this.jobLengths
+    const { virtualTime, jobLengths: { lowMs, meanMs, usualMs } } = this
     this.flow()
-    return Math.max(this.virtualTime + lowMs / state.weight, this.fluidTime - meanMs / state.weight)
+    this.fluidTime = Math.min(this.fluidTime, virtualTime + MOST_USUAL * usualMs / Math.min(state.weight, 1))
+    return Math.max(virtualTime + lowMs / state.weight, this.fluidTime - meanMs / state.weight)
   }
 
   /** When nothing runs, and nothing waits that may start, all are even, and can be forgotten. */
@@ -247,15 +247,15 @@ class Equal {
       if (state.position !== -1) this.ranking.remove(state)
       if (state.used > this.mostUsed) this.mostUsed = state.used
     }
-    const presentWeight = isWaiting || lane.running > 0 ? state.weight : 0
-    if (presentWeight !== state.presentWeight) this.setPresent(state, presentWeight)
+    const isPresent = isWaiting || lane.running > 0
+    if (isPresent !== (state.presentWeight !== 0)) this.setPresent(state, isPresent ? state.weight : 0)
   }
 
   setPresent (state, weight) {
     this.flow()
     if (state.presentWeight === 0) this.presentCount++
     if (weight === 0) this.presentCount--
-    this.weightSum = this.presentCount === 0 ? 0 : this.weightSum + weight - state.presentWeight // no rounding error stays
+    this.weightSum = this.presentCount === 0 ? 0 : this.weightSum + weight - state.presentWeight // what was rounded goes at last
     state.presentWeight = weight
   }
 

@@ -4,6 +4,7 @@
 
 const SAMPLE_COUNT = 16
 const LOW_QUANTILE = 0.1
+const MOST_SAMPLES = 64
 const LEAST_COUNT = Math.ceil(LOW_QUANTILE * 2 * SAMPLE_COUNT)
 
 /** Of some job lengths: as much as JobLengths needs. */
@@ -32,14 +33,16 @@ class Sample {
 }
 
 /**
- * `lowMs`, the tenth part's largest, and `meanMs` of the last two samples of 16 job lengths each; taken anew with each sample, of the
- * first one with each job.
+ * `lowMs`, the largest of the shortest tenth, and `meanMs` are of the last two samples of 16 job lengths each. `usualMs` is a moving mean of
+ * the last 64 samples, more or less, which no sample can more than double. All are taken anew with each sample, of the first one with each job.
  */
 class JobLengths {
-  /** @param {number} firstMs meanMs before the first job */
+  /** @param {number} firstMs the means before the first job */
   constructor (firstMs) {
     this.lowMs = 0
     this.meanMs = firstMs
+    this.usualMs = firstMs
+    this.sampleCount = 0
     this.lengths = new Float64Array(SAMPLE_COUNT) // since the last full sample
     this.count = 0
     this.sample = new Sample() // of them
@@ -60,7 +63,10 @@ class JobLengths {
     const count = sample.count + lastSample.count
     this.lowMs = leastOf(sample.least, lastSample.least, Math.ceil(LOW_QUANTILE * count) - 1)
     this.meanMs = (sample.sumMs + lastSample.sumMs) / count
+    if (lastSample.count === 0) this.usualMs = this.meanMs
     if (this.count < SAMPLE_COUNT) return
+    const parts = Math.min(++this.sampleCount, MOST_SAMPLES)
+    this.usualMs += (Math.min(sample.sumMs / SAMPLE_COUNT, parts * this.usualMs) - this.usualMs) / parts
     this.count = 0
     this.sample = lastSample
     this.lastSample = sample

@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const { fakeClock } = require('../../lib/testing')
+const { JobLengths } = require('../../schedulers/job-lengths')
 const { Equal } = require('../../schedulers')
 const { simulation } = require('../support/simulation')
 const { share, slotTime } = require('../support/shares')
@@ -283,6 +284,25 @@ describe('equal', function () {
         assert.equal(equal.jobLengths.meanMs, recent.reduce((sum, ms) => sum + ms) / recent.length, `SEED=${seed}`)
       }
     }
+  })
+
+  it('learns what is usual, and is not led astray by a few jobs', function () {
+    const lengths = new JobLengths(1)
+    const add = (ms, count) => { for (let i = 0; i < count; i++) lengths.add(ms) }
+    assert.equal(lengths.usualMs, 1)
+    add(30, 1)
+    assert.equal(lengths.usualMs, 30, 'nothing else is known')
+    add(10, 1)
+    assert.equal(lengths.usualMs, 20)
+    add(10, 14 + 63 * 16)
+    const before = lengths.usualMs
+    assert.ok(before > 10 && before < 10.1, `${before}`)
+    add(1e6, 16)
+    assert.ok(lengths.usualMs > before && lengths.usualMs <= 2 * before, `${lengths.usualMs}`)
+    add(10, 300 * 16)
+    assert.ok(Math.abs(lengths.usualMs - 10) < 0.2, `${lengths.usualMs}`)
+    add(1e6, 400 * 16)
+    assert.ok(lengths.usualMs > 9e5, `${lengths.usualMs}`)
   })
 
   it('forgets types whose jobs were all cancelled', async function () {

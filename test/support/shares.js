@@ -104,7 +104,7 @@ function worstExcess (log, weights, extremes) {
         range = undefined
       }
     }
-    return greatest
+    return range === undefined ? greatest : Math.max(greatest, range[1] - range[0])
   }
 }
 

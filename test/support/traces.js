@@ -90,7 +90,7 @@ async function backlogTrace (seed, makeScheduler) {
 
 /**
  * Types with random weights that always have jobs waiting, among types with one job each: whenever one of those has ended, another
- * comes. In half of the histories some of their jobs end at once.
+ * comes. In half of the histories up to half of their jobs end at once. All others are of similar lengths.
  *
  * @param {number} seed
  * @param {(weights: Map<string, number>) => object} makeScheduler
@@ -101,8 +101,8 @@ async function strangersTrace (seed, makeScheduler) {
   const weights = new Map()
   for (let i = 1 + random.below(4); i > 0; i--) weights.set(`type ${i}`, 1 + random.below(9))
   const sim = simulation({ concurrency: 1 + random.below(20), scheduler: makeScheduler(weights) })
-  const lengths = new Map([...weights.keys(), 'strangers'].map(type => [type, 3 * 10 ** (2 * random.next())]))
-  const chanceOfNothing = random.chance(0.5) ? 0.8 * random.next() : 0
+  const meanMs = 3 * 10 ** random.next()
+  const chanceOfNothing = random.chance(0.5) ? random.next() / 2 : 0
   let count = 0
   sim.onEnd = type => weights.has(type) ? pushOwn(type) : pushStranger()
   for (const type of weights.keys()) for (let i = 0; i < 40; i++) pushOwn(type)
@@ -111,14 +111,14 @@ async function strangersTrace (seed, makeScheduler) {
   return { log: sim.log, weights }
 
   function pushOwn (type) {
-    sim.push(type, lengthOf(type))
+    sim.push(type, lengthOf())
   }
 
   function pushStranger () {
-    sim.push(`stranger ${count++}`, random.chance(chanceOfNothing) ? 0 : lengthOf('strangers'))
+    sim.push(`stranger ${count++}`, random.chance(chanceOfNothing) ? 0 : lengthOf())
   }
 
-  function lengthOf (type) {
-    return lengths.get(type) * (0.2 + 1.6 * random.next())
+  function lengthOf () {
+    return meanMs * (0.2 + 1.6 * random.next())
   }
 }
