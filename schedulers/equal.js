@@ -6,9 +6,9 @@
 // A type's key is the virtual time that it has used: the ended jobs' times by its weight, plus for each running job the
 // time it has run or is expected to run, whichever sums up to more. The type with the least key starts a job; V is the
 // largest key that was ever picked. Who comes, or comes back, starts a low quantile of job lengths behind V: it neither
-// pays for the past nor lives on savings. Nor is it more than a mean job behind the fluid time, which rises by the time of each
-// ended job, divided by the weights of the types that are there, as the virtual time of generalized processor sharing does
-// (Parekh, Gallager 1993): V alone stands still while newcomers with one job each follow upon each other, and who waits would starve.
+// pays for the past nor lives on savings. While newcomers with one job each follow upon each other, V stands still, and who waits would
+// starve. So they start no earlier than a mean job before the fluid time, which rises by the time of ended jobs, divided by the
+// weights of the types that are there, as in generalized processor sharing (Parekh, Gallager 1993; docs/decisions/0037).
 //
 // Promises: for two types that stay backlogged below their caps over any interval, the slot times W that they got differ
 // by |Wi/wi - Wj/wj| <= mi(Li+Ei)/wi + mj(Lj+Ej)/wj, m being the most jobs that ran at once, L the longest own job, E the
@@ -23,8 +23,10 @@ const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./
 const LEAST_MS = 0.001
 // How much of the difference to the newest job length a type's estimate takes on.
 const LEARNING_RATE = 0.2
-// In the fluid time a job counts as so many usual ones at most, and it is so many (of weight 1 at most) ahead of V at most.
+// In the fluid time a job counts as so many usual ones at most; and newcomers start no more than so many behind V.
 const MOST_USUAL = 8
+// The fluid time rises by so much of what it might, so that V catches up with it where those that stay are served.
+const FLUID_PART = 7 / 8
 // What a job is expected to take before any has ended: ms.
 const FIRST_ESTIMATE_MS = 1
 
@@ -206,7 +208,7 @@ class Equal {
 
   /** Shares the slot time of ended jobs among the types that are there. */
   flow () {
-    if (this.weightSum > 0) this.fluidTime += this.slotTime / this.weightSum
+    if (this.weightSum > 0) this.fluidTime += FLUID_PART * this.slotTime / this.weightSum
     if (this.fluidTime < this.virtualTime) this.fluidTime = this.virtualTime
     this.slotTime = 0
   }
@@ -222,8 +224,8 @@ class Equal {
   floorOf (state) {
     const { virtualTime, jobLengths: { lowMs, meanMs, usualMs } } = this
     this.flow()
-    this.fluidTime = Math.min(this.fluidTime, virtualTime + MOST_USUAL * usualMs / Math.min(state.weight, 1))
-    return Math.max(virtualTime + lowMs / state.weight, this.fluidTime - meanMs / state.weight)
+    const behindFluid = Math.min(this.fluidTime - meanMs / state.weight, virtualTime + MOST_USUAL * usualMs / state.weight)
+    return Math.max(virtualTime + lowMs / state.weight, behindFluid)
   }
 
   /** When nothing runs, and nothing waits that may start, all are even, and can be forgotten. */

@@ -4,7 +4,10 @@
 
 const SAMPLE_COUNT = 16
 const LOW_QUANTILE = 0.1
-const MOST_SAMPLES = 64
+// The moving mean is of so many samples, more or less, and is told when there are so many; each adds at most so much of it.
+const MOST_PARTS = 128
+const LEAST_PARTS = 8
+const MOST_GROWTH = 0.5
 const LEAST_COUNT = Math.ceil(LOW_QUANTILE * 2 * SAMPLE_COUNT)
 
 /** Of some job lengths: as much as JobLengths needs. */
@@ -33,15 +36,17 @@ class Sample {
 }
 
 /**
- * `lowMs`, the largest of the shortest tenth, and `meanMs` are of the last two samples of 16 job lengths each. `usualMs` is a moving mean of
- * the last 64 samples, more or less, which no sample can more than double. All are taken anew with each sample, of the first one with each job.
+ * `lowMs`, the largest of the shortest tenth, and `meanMs` are of the last two samples of 16 job lengths each, taken anew with each sample, of
+ * the first one with each job. `usualMs` is a mean that some long jobs do not lead astray: it moves with each sample, by half of itself upwards
+ * at most; 0 until 128 jobs have ended.
  */
 class JobLengths {
-  /** @param {number} firstMs the means before the first job */
+  /** @param {number} firstMs meanMs before the first job */
   constructor (firstMs) {
     this.lowMs = 0
     this.meanMs = firstMs
-    this.usualMs = firstMs
+    this.usualMs = 0
+    this.movingMs = 0
     this.sampleCount = 0
     this.lengths = new Float64Array(SAMPLE_COUNT) // since the last full sample
     this.count = 0
@@ -63,13 +68,17 @@ class JobLengths {
     const count = sample.count + lastSample.count
     this.lowMs = leastOf(sample.least, lastSample.least, Math.ceil(LOW_QUANTILE * count) - 1)
     this.meanMs = (sample.sumMs + lastSample.sumMs) / count
-    if (lastSample.count === 0) this.usualMs = this.meanMs
     if (this.count < SAMPLE_COUNT) return
-    const parts = Math.min(++this.sampleCount, MOST_SAMPLES)
-    this.usualMs += (Math.min(sample.sumMs / SAMPLE_COUNT, parts * this.usualMs) - this.usualMs) / parts
+    this.learn(sample.sumMs / SAMPLE_COUNT)
     this.count = 0
     this.sample = lastSample
     this.lastSample = sample
+  }
+
+  learn (ms) {
+    const parts = Math.min(++this.sampleCount, MOST_PARTS)
+    this.movingMs += (parts === 1 ? ms : Math.min(ms - this.movingMs, parts * MOST_GROWTH * this.movingMs)) / parts
+    if (parts >= LEAST_PARTS) this.usualMs = this.movingMs
   }
 }
 

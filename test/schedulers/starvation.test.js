@@ -142,10 +142,10 @@ describe('a stream of one-job types that fills all slots', function () {
 
 describe('twenty types with one job of 100 ms each, a new one whenever one has ended', function () {
   // as docs/schedulers.md has it
-  for (const [failures, least] of [[0, 0.99], [0.2, 0.99], [0.5, 0.99], [0.8, 0.97], [0.9, 0.75], [0.99, 0.06]]) {
+  for (const [failures, least] of [[0, 0.86], [0.2, 0.86], [0.5, 0.86], [0.8, 0.85], [0.9, 0.66], [0.99, 0.06]]) {
     it(`leave a backlogged type ${least} of its part, if ${100 * failures} % of their jobs fail at once`, async function () {
       const part = 21 * await busyShare(new Equal(), failures)
-      assert.ok(part > least && part < 1.01, `${part}`)
+      assert.ok(part > least && part < 1, `${part}`)
     })
   }
 
@@ -194,36 +194,43 @@ describe('twenty types with one job of 100 ms each, a new one whenever one has e
 
 describe('quiet tenants after a batch of jobs that took long', function () {
   it('wait for a free slot', async function () {
-    const sim = await afterBatch(new Equal(), 6000)
-    assert.ok(longestWait(sim, 0) <= 50, `${longestWait(sim, 0)} ms`)
+    assert.ok(await longestWait(new Equal(), { longMs: 6000 }) <= 50)
   })
 
   it('... but for all that the others have missed, if all of it counts', async function () {
-    const sim = await afterBatch(new AllCounts(), 6000)
-    assert.ok(longestWait(sim, 0) > 2000, `${longestWait(sim, 0)} ms`)
+    assert.ok(await longestWait(new AllCounts(), { longMs: 6000 }) > 2000)
   })
 
-  it('wait no longer for good, if it took long before anything was known of job lengths', async function () {
-    const sim = await afterBatch(new Equal(), 30000, 10)
-    assert.ok(longestWait(sim, 15000) <= 50, `${longestWait(sim, 15000)} ms`)
+  it('wait for a free slot, though nothing else was known of job lengths', async function () {
+    assert.ok(await longestWait(new Equal(), { longMs: 30000, longCount: 10 }) <= 50)
   })
 
-  /** Ten types that always wait; one with long jobs, which came before them; when those have ended, a new type each 100 ms. */
-  async function afterBatch (scheduler, longMs, longCount = 9) {
+  it('wait longer for half a minute only, if all of it counts', async function () {
+    const late = { longMs: 6000, gapMs: 2000, fromMs: 30000 }
+    assert.ok(await longestWait(new AllCounts(), late) <= 50)
+    class WholeFluidTime extends AllCounts {
+      flow () {
+        this.slotTime *= 8 / 7
+        super.flow()
+      }
+    }
+    assert.ok(await longestWait(new WholeFluidTime(), late) > 500, 'a minute, if the fluid time rises by all of it')
+  })
+
+  /**
+   * Ten types that always wait, and one with long jobs, which came before them. When those have ended, a new type comes again and again.
+   * @returns {Promise<number>} how long one waited that started so long after the batch
+   */
+  async function longestWait (scheduler, { longMs, longCount = 9, gapMs = 500, fromMs = 0 }) {
     const sim = simulation({ scheduler })
     let count = 0
     sim.push('long', longMs, longCount)
     sim.at(100, () => { for (let i = 0; i < 10; i++) sim.push(`busy ${i}`, 10, 20) })
     sim.onEnd = type => { if (type.startsWith('busy')) sim.push(type, 10) }
-    sim.at(longMs + 100, () => sim.every(100, () => sim.push(`quiet ${count++}`, 10)))
-    await sim.runUntil(longMs + 20000)
-    return { log: sim.log, longMs }
-  }
-
-  function longestWait ({ log, longMs }, fromMs) {
-    const starts = log.filter(({ at }) => at > longMs + fromMs)
-    const quiet = waits(starts, type => type.startsWith('quiet'))
-    assert.ok(quiet.length > 40)
+    sim.at(longMs + 100, () => sim.every(gapMs, () => sim.push(`quiet ${count++}`, 10)))
+    await sim.runUntil(longMs + fromMs + 20000)
+    const quiet = waits(sim.log.filter(({ at }) => at > longMs + fromMs), type => type.startsWith('quiet'))
+    assert.ok(quiet.length >= 10)
     return quiet.at(-1)
   }
 })

@@ -110,8 +110,8 @@ function worstExcess (log, weights, extremes) {
 
 /**
  * What `equal` leaves a type that stays backlogged, whoever else comes and goes, checked over each time in which one does:
- * Wi/wi >= F - mi (Li + Ei) / wi - 2 E / w; F: the slot time of all by the weights of those who waited or ran, summed up; E: the longest
- * job of all, w: the least weight.
+ * Wi/wi >= F - mi (Li + Ei) / wi - 6 E / w; F: seven eighths of the slot time of all by the weights of those who waited or ran, summed up;
+ * E: the longest job of all, w: the least weight.
  *
  * @param {object[]} log
  * @param {Map<string, number>} weights of the types to check; others have 1
@@ -128,7 +128,7 @@ function worstShortfall (log, weights, extremes) {
   let time = 0
   let worst = 0
   for (const { at, kind, type } of log) {
-    if (running > 0) fluid += (at - time) * running / weightSum
+    if (running > 0) fluid += 7 / 8 * (at - time) * running / weightSum
     for (const own of types.values()) own.used += (at - time) * own.running / own.weight
     time = at
     const own = types.get(type) ?? come(type)
@@ -158,7 +158,7 @@ function worstShortfall (log, weights, extremes) {
     const ahead = own.used - fluid
     own.ahead = own.waiting === 0 ? -Infinity : Math.max(own.ahead, ahead)
     const { most, longest } = extremes.get(type)
-    const allowed = most * (longest + longestOfAll) / own.weight + 2 * longestOfAll / leastWeight
+    const allowed = most * (longest + longestOfAll) / own.weight + 6 * longestOfAll / leastWeight
     worst = Math.max(worst, (own.ahead - ahead) / allowed)
   }
 }

@@ -102,12 +102,14 @@ async function strangersTrace (seed, makeScheduler) {
   for (let i = 1 + random.below(4); i > 0; i--) weights.set(`type ${i}`, 1 + random.below(9))
   const sim = simulation({ concurrency: 1 + random.below(20), scheduler: makeScheduler(weights) })
   const meanMs = 3 * 10 ** random.next()
+  sim.push('first', meanMs, 128) // before, nothing is known of job lengths
+  await sim.runUntil(129 * meanMs)
   const chanceOfNothing = random.chance(0.5) ? random.next() / 2 : 0
   let count = 0
   sim.onEnd = type => weights.has(type) ? pushOwn(type) : pushStranger()
   for (const type of weights.keys()) for (let i = 0; i < 40; i++) pushOwn(type)
   for (let i = 1 + random.below(20); i > 0; i--) pushStranger()
-  await sim.runUntil(4000)
+  await sim.runUntil(sim.clock.now() + 4000)
   return { log: sim.log, weights }
 
   function pushOwn (type) {
