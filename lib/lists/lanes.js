@@ -203,6 +203,7 @@ class Lanes extends Scheduled {
       this.blameThrow('resumed', err)
     }
     this.rest(lane)
+    if (this.resting !== undefined) this.forgetResting()
   }
 
   /** The scheduler has other options: types that it names now get lanes of their own. O(types in overflow lanes). */

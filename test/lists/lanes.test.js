@@ -211,6 +211,17 @@ describe('lanes', function () {
     assert.equal(list.typesCount, 0)
   })
 
+  it('ask again for idle types when a type is resumed, which may be the last event', function () {
+    const { list, scheduler } = make({ forgets: false })
+    list.push('a', 1)
+    take(list, scheduler, 'a')
+    list.ended(list.origin, false)
+    list.pauseType('b')
+    scheduler.forgets = true
+    list.resumeType('b')
+    assert.deepEqual([...list.lanes.keys()], [])
+  })
+
   describe('beyond maxTypes', function () {
     const many = Array.from({ length: 100 }, (_, i) => `type ${i}`)
 
