@@ -1,6 +1,6 @@
 'use strict'
 
-// HOT (bench: schedulers). What recent jobs took: a low quantile and the mean.
+// HOT (bench: schedulers). What recent jobs took: a low quantile, the mean, and what is usual.
 
 const SAMPLE_COUNT = 16
 const LOW_QUANTILE = 0.1
