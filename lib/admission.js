@@ -61,6 +61,7 @@ class Admission {
     if (type === undefined || !this.hasTypes) return true
     const { all, byType } = this.maxWaitingPerType
     const waiting = list.waitingWith(type)
+    if (this.isClosed) return false // by the scheduler, which was asked for the lane
     const limit = Math.min(byType.get(type) ?? all, Math.max(1, SHARE_OF_ROOM * room))
     return waiting < limit || this.meets(TYPE, waiting, limit)
   }
@@ -96,8 +97,8 @@ class Admission {
 
   /** @returns {Promise<void>} resolves when a job of the type would be accepted; rejects when the queue closes */
   ready (type) {
-    if (this.isClosed) return Promise.reject(closedError())
     if (this.accepts(type)) return Promise.resolve()
+    if (this.isClosed) return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
       if (!this.waiters.has(type)) this.waiters.set(type, [])
       this.waiters.get(type).push({ resolve, reject })

@@ -234,6 +234,38 @@ describe('a scheduler that calls back from isNamed(), when a job is on its way i
     await quiet()
     assert.deepEqual(told, ['ended', 'drain', 'idle'])
   })
+
+  for (const [is, waitingCount] of [['is full', 2], ['has room', 1]]) {
+    /** A queue whose scheduler closes it when it is asked for the lane of another job. */
+    function makeClosing () {
+      let mayClose = false
+      const isNamed = () => {
+        if (mayClose) queue.close()
+        return false
+      }
+      const queue = fairlane((payload, done) => done(), { scheduler: firstLane({ isNamed }), maxTypes: 1, maxWaitingPerType: 2 }).pause()
+      queue.pushType('a', 1)
+      for (let i = 0; i < waitingCount; i++) queue.pushType('b', i)
+      mayClose = true
+      return queue
+    }
+
+    it(`by close: the job is refused if its lane ${is}`, async function () {
+      const queue = makeClosing()
+      const told = []
+      queue.pushType('b', 'late', err => told.push(err?.code))
+      checkInvariants(queue)
+      await queue.close()
+      assert.deepEqual(told, ['FAIRLANE_ERR_CLOSED'])
+      const { accepted, rejected, done } = queue.stats()
+      assert.deepEqual([accepted, rejected, done], [1 + waitingCount, 1, 1 + waitingCount])
+    })
+
+    it(`by close: ready() rejects if the lane ${is}`, async function () {
+      const queue = makeClosing()
+      await assert.rejects(queue.ready('b'), { code: 'FAIRLANE_ERR_CLOSED' })
+    })
+  }
 })
 
 describe('a scheduler of two queues', function () {

@@ -14,6 +14,8 @@ const MAX_DEPTH = 3
 const SLOTS = 2
 const MOST_TURNS = 300
 const CANCELLED = ['FAIRLANE_ERR_MAX_WAIT', 'FAIRLANE_ERR_ABORTED', 'FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_CLOSED']
+const FULL = ['FAIRLANE_ERR_QUEUE_FULL', 'FAIRLANE_ERR_TYPE_FULL']
+const REFUSED = [...FULL, 'FAIRLANE_ERR_CLOSED', 'FAIRLANE_ERR_ABORTED']
 const WRONG = [undefined, null, {}, -1, 3, 0.5, NaN, 1e9, 'x']
 
 /** What the caller's code may do, the likelier the more often it is here. */
@@ -35,6 +37,7 @@ class MisbehavingRound extends Expectations {
     this.closeChance = random.pick([0, 0.005])
     this.clock = fakeClock()
     this.jobs = []
+    this.refusedCount = 0
     this.gates = []
     this.controllers = []
     this.waits = new Set() // of { what }: promises and flushes that have not come
@@ -155,27 +158,30 @@ class MisbehavingRound extends Expectations {
 
   push () {
     const { random, queue, jobs } = this
-    const job = { id: jobs.length, isAdded: random.chance(0.3), isStarted: false, isLate: false, outcome: undefined }
+    const job = { id: jobs.length, isAdded: random.chance(0.3), isStarted: false, isLate: false, isRefused: false, outcome: undefined }
     jobs.push(job)
+    const { closed } = queue
+    const openCount = this.openRefusals()
     this.put(job)
-    // the scheduler, asked for its lane, has closed the queue: it runs all the same
+    // the scheduler, asked for its lane, may push others, and may close the queue: then the job is refused, or runs all the same
+    job.isRefused = this.openRefusals() > openCount
+    if (job.isRefused) this.refusedCount++
     job.isLate = queue.closed
+    this.expect(job.isRefused || !closed, `job ${job.id} is accepted, and the queue was closed`)
   }
 
   put (job) {
     const { random, queue } = this
     const type = random.pick(TYPES)
-    const { closed } = queue
     if (!job.isAdded) {
-      queue[random.pick(['pushType', 'pushType', 'unshiftType'])](type, job, (error) => this.told(job, closed, error))
+      queue[random.pick(['pushType', 'pushType', 'unshiftType'])](type, job, (error) => this.told(job, error))
       return
     }
     const controller = new AbortController()
     if (random.chance(0.05)) controller.abort()
     this.controllers.push(controller)
     const { signal } = controller
-    const isRefused = closed || signal.aborted
-    const told = (error) => this.told(job, isRefused, error)
+    const told = (error) => this.told(job, error)
     const unshift = random.chance(0.3)
     const timeoutMs = random.pick([undefined, undefined, 5])
     const maxWaitMs = random.pick([undefined, undefined, 10])
@@ -263,9 +269,10 @@ class MisbehavingRound extends Expectations {
   }
 
   /** The callback, or what the promise comes to. */
-  told (job, isRefused, error) {
+  told (job, error) {
     this.expect(job.outcome === undefined, `job ${job.id} is told ${error?.code}, and was told ${job.outcome} before`)
-    job.outcome = outcomeOf(error, isRefused)
+    this.expect(job.isRefused ? REFUSED.includes(error?.code) : !FULL.includes(error?.code), `job ${job.id} is ${job.isRefused ? '' : 'not '}refused, and told ${error?.code}`)
+    job.outcome = job.isRefused ? 'refused' : outcomeOf(error)
     this.act()
   }
 
@@ -307,6 +314,11 @@ class MisbehavingRound extends Expectations {
 
   // ---- support ----
 
+  /** How many refusals the queue counts beyond those of the jobs that are known to be refused. */
+  openRefusals () {
+    return this.queue.stats().rejected - this.refusedCount
+  }
+
   /** @returns {() => void} to be called when it has come, once */
   awaits (what) {
     const wait = { what }
@@ -320,9 +332,8 @@ class MisbehavingRound extends Expectations {
   }
 }
 
-function outcomeOf (error, isRefused) {
+function outcomeOf (error) {
   if (!error) return 'done'
-  if (isRefused || ['FAIRLANE_ERR_QUEUE_FULL', 'FAIRLANE_ERR_TYPE_FULL'].includes(error.code)) return 'refused'
   return CANCELLED.includes(error.code) ? 'cancelled' : 'failed'
 }
 
