@@ -298,7 +298,7 @@ class PersistentQueue {
       if (!isWaiting && error === undefined && this.#inflightOps >= this.#maxInflightOps) return
       const next = this.#pending.shift()
       if (isWaiting) next()
-      else this.#proceed(next, error)
+      else this.#proceed(next, error ?? this.#store.numberless(next.payloads.length))
     }
   }
 

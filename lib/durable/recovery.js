@@ -7,6 +7,7 @@ const { join } = require('node:path')
 const { callSafely } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { createSegment } = require('./log')
+const { Numbers } = require('./numbers')
 const { Table } = require('./table')
 const format = require('./format')
 
@@ -41,11 +42,11 @@ async function recover (files, folder, { repair = false, kind, onProgress, obser
 }
 
 /**
- * Says where a log ends that was closed in order: what is missing at its end can be missed then. Nothing but that check
- * depends on it, so that a disk which is full now is not worth an error.
+ * Says where a log ends that was closed in order, and which number comes next: what is missing at its end can be missed then, and no
+ * number needs to be skipped. Nothing else depends on it, so that a disk which is full now is not worth an error.
  */
-function writeClosed (files, folder, segment, offset) {
-  const text = `${segment} ${offset}`
+function writeClosed (files, folder, segment, offset, nextSeq) {
+  const text = `${segment} ${offset} ${nextSeq}`
   const bytes = Buffer.from(`${text} ${format.crc32(text)}\n`)
   let fd
   try {
@@ -87,6 +88,7 @@ class Recovery {
     this.stateBytes = 0
     this.segments = new Map() // id → { bytes, liveCount }
     this.nextSeq = 1
+    this.numbers = new Numbers(files, folder, this.names)
     this.trimmed = 0
     this.cut = undefined // { file, offset, bytes } that a crash left
     this.dropped = [] // of the same, damaged
@@ -239,11 +241,12 @@ class Recovery {
     if (isDamaged) this.beginRepair()
     else if (this.names.includes(CLOSED_NAME)) this.removed.push(CLOSED_NAME)
     for (const name of this.removed) files.remove(join(folder, name))
+    this.skipTold(isDamaged)
     files.syncFolder(folder)
     const tail = isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail()
     this.removeTrimmed(tail)
-    const { table, states, stateBytes, segments, nextSeq, cut, dropped } = this
-    return { table, states, stateBytes, segments, nextSeq, cut, dropped, tail }
+    const { table, states, stateBytes, segments, nextSeq, numbers, cut, dropped } = this
+    return { table, states, stateBytes, segments, nextSeq, numbers, cut, dropped, tail }
   }
 
   /** Nothing may be missing at either end. */
@@ -256,6 +259,17 @@ class Recovery {
     if (last !== segment || this.segments.get(last).bytes !== offset) {
       this.damage(segmentName(segment), offset, 0, 'the log was closed with its end here, and it has another')
     }
+  }
+
+  /**
+   * Of jobs that a crash has taken back somebody may know the numbers. Those that come next are set aside by the first push, so that
+   * opening again and again takes none.
+   */
+  skipTold (isDamaged) {
+    const { numbers } = this
+    const isClean = this.closed !== undefined && !isDamaged
+    this.nextSeq = Math.max(this.nextSeq, isClean ? this.closed.nextSeq : numbers.limit)
+    if (isClean || numbers.limit === 0) numbers.prepare(this.nextSeq)
   }
 
   beginRepair () {
@@ -276,10 +290,10 @@ class Recovery {
       const bytes = Buffer.alloc(64)
       return bytes.toString('latin1', 0, this.files.read(fd, bytes, 0, bytes.length, 0))
     })
-    const [, position, segment, offset, crc] = /^((\d+) (\d+)) (\d+)\n$/.exec(text) ?? []
+    const [, numbers, segment, offset, nextSeq, crc] = /^((\d+) (\d+) (\d+)) (\d+)\n$/.exec(text) ?? []
     // one that was not finished is of no use, and no loss
-    if (position === undefined || format.crc32(position) !== Number(crc)) return undefined
-    return { segment: Number(segment), offset: Number(offset) }
+    if (numbers === undefined || format.crc32(numbers) !== Number(crc)) return undefined
+    return { segment: Number(segment), offset: Number(offset), nextSeq: Number(nextSeq) }
   }
 
   /**

@@ -7,6 +7,7 @@ const { join } = require('node:path')
 const { FairlaneError } = require('../errors')
 const { Compactor } = require('./compaction')
 const { Log, ioError } = require('./log')
+const { NUMBERS_NAME } = require('./numbers')
 const { Reader, WINDOW_BYTES } = require('./reader')
 const { RESERVE_NAME } = require('./reserve')
 const { recover, endRepair, writeClosed, stateLength, corrupt, CLOSED_NAME, REPAIR_NAME } = require('./recovery')
@@ -60,6 +61,7 @@ class Store {
     this.states = found.states // of the jobs that have one: seq → { isDead, attempts, notBefore, error }
     this.stateBytes = found.stateBytes
     this.nextSeq = found.nextSeq
+    this.numbers = found.numbers
     this.recovered = { jobs: found.table.size, cut: found.cut, dropped: found.dropped }
     this.reader = new Reader(files, folder)
     this.log = new Log(files, folder, options, found, {
@@ -90,14 +92,23 @@ class Store {
 
   /**
    * @returns {FairlaneError | undefined} why no push can be: FAIRLANE_ERR_TOO_LARGE if so many payloads of so many bytes fit into no frame,
-   *   FAIRLANE_ERR_IO while the disk is full
+   *   FAIRLANE_ERR_IO while the disk is full, or there are no numbers for them
    */
   refusal (count, bytes, type = '') {
     const typeBytes = Buffer.byteLength(type)
     const length = bytes + count * (PUSH_BYTES + typeBytes)
     if (typeBytes > MAX_TYPE_BYTES) return tooLarge('type', typeBytes, MAX_TYPE_BYTES)
     if (length > MAX_FRAME_BYTES) return tooLarge('push', length, MAX_FRAME_BYTES)
-    return this.fullness()
+    return this.fullness() ?? this.numberless(count)
+  }
+
+  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_IO if so many numbers can not be set aside */
+  numberless (count) {
+    try {
+      this.numbers.setAside(this.nextSeq + count)
+    } catch (err) {
+      return ioError(err)
+    }
   }
 
   /**
@@ -235,7 +246,7 @@ class Store {
     if (this.log.error === undefined) {
       this.log.close()
       this.owner.ended?.()
-      writeClosed(this.files, this.folder, this.log.segment, this.log.offset)
+      writeClosed(this.files, this.folder, this.log.segment, this.log.offset, this.nextSeq)
     }
     await this.release()
   }
@@ -387,7 +398,7 @@ async function removeFiles (folder, files, held) {
 
 /** The names of the files of a log. */
 function list (files, folder) {
-  return files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || OTHER_NAMES.includes(name))
+  return files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || NUMBERS_NAME.test(name) || OTHER_NAMES.includes(name))
 }
 
 module.exports = { openStore, removeStore }

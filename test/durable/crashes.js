@@ -26,7 +26,7 @@ async function surviveCrashes (seed, ack, faultRate = 0) {
   try {
     const random = seeded(seed)
     const nothing = numbers => assert.deepEqual(numbers, [])
-    let life = { disk: new SimulatedDisk(), legal: { kill: nothing, power: nothing }, number: 1 }
+    let life = { disk: new SimulatedDisk(), legal: { kill: nothing, power: nothing }, number: 1, toldId: 0 }
     let imagesCount = 0
     for (let i = 0; i < LIVES; i++) {
       life = await live(life, random, ack, faultRate, `SEED=${seed} ack ${ack}, life ${i}`)
@@ -42,17 +42,19 @@ async function surviveCrashes (seed, ack, faultRate = 0) {
 }
 
 /** @returns {Promise<object>} the next life, and images of this one */
-async function live ({ disk, legal, number }, random, ack, faultRate, name) {
+async function live ({ disk, legal, number, toldId }, random, ack, faultRate, name) {
   const images = []
   const message = kind => `${name}, step ${disk.steps} (${kind})`
   let legalHere = () => legal
+  let toldHere = () => toldId
   let isOver = false
   const crash = kind => {
     const legalNow = legalHere(message(kind))
-    if (random.chance(0.2)) return { disk: disk.afterKill(), legal: legalNow, numbersLegal: legalNow.kill, message: message(kind) }
+    const about = { toldId: toldHere(), message: message(kind) }
+    if (random.chance(0.2)) return { disk: disk.afterKill(), legal: legalNow, numbersLegal: legalNow.kill, ...about }
     const left = disk.afterPowerLoss(random)
     // what is durable now is so for good
-    return { disk: left, legal: { kill: legalNow.power, power: legalNow.power }, numbersLegal: legalNow.power, message: message(kind) }
+    return { disk: left, legal: { kill: legalNow.power, power: legalNow.power }, numbersLegal: legalNow.power, ...about }
   }
   disk.beforeStep = kind => {
     if (!isOver && random.chance(0.3)) images.push(crash(kind))
@@ -62,6 +64,7 @@ async function live ({ disk, legal, number }, random, ack, faultRate, name) {
   legal.kill(numbers)
   const history = new History(numbers, ack)
   legalHere = message => history.legalNow(message)
+  toldHere = () => Math.max(toldId, history.toldId)
   disk.fault = kind => {
     if (faultRate === 0 || !['write', 'create'].includes(kind) || !random.chance(faultRate)) return undefined
     return kind === 'write' && random.chance(0.2) ? 'short' : systemError('EIO')
@@ -78,7 +81,7 @@ async function live ({ disk, legal, number }, random, ack, faultRate, name) {
 }
 
 /** What is there must be legal, and the queue must work, and have what was done to it when it is opened again. */
-async function checkImage ({ disk, numbersLegal, message }) {
+async function checkImage ({ disk, numbersLegal, toldId, message }) {
   const queue = await opening(disk, 'disk', message)
   const numbers = await numbersIn(queue)
   numbersLegal(numbers)
@@ -86,7 +89,11 @@ async function checkImage ({ disk, numbersLegal, message }) {
   await queue.close()
   const again = await opening(disk, 'disk', message)
   assert.deepEqual(await numbersIn(again), [...numbers, NEW], message)
-  assert.deepEqual((await again.pop(Infinity)).map(numberOf), [...numbers, NEW], message)
+  const reserved = await again.reserve(Infinity)
+  assert.deepEqual(reserved.map(({ payload }) => numberOf(payload)), [...numbers, NEW], message)
+  const { id } = reserved.at(-1)
+  assert(id > toldId, `${message}: the new payload has number ${id}, and ${toldId} was told`)
+  await again.ack(reserved.map(({ id }) => id))
   await again.close()
   assert.equal(disk.openCount, 0, message)
 }

@@ -43,6 +43,7 @@ class History {
     this.calls = [] // { push: numbers } or { gone: numbers }
     this.sureCount = 0
     this.diskCount = 0
+    this.toldId = 0 // the highest id that reserve() gave
   }
 
   /** Notes a call that will be acknowledged when the promise resolves, and has changed nothing if it rejects. */
@@ -155,7 +156,10 @@ async function work (queue, history, random, callsCount, firstNumber) {
       }
       case 6:
       case 7:
-        for (const job of await queue.reserve(random.below(8) + 1)) (random.chance(pinRate) ? pinned : reserved).push(job)
+        for (const job of await queue.reserve(random.below(8) + 1)) {
+          history.toldId = Math.max(history.toldId, job.id)
+          ;(random.chance(pinRate) ? pinned : reserved).push(job)
+        }
         break
       case 8:
       case 9:

@@ -9,6 +9,7 @@ const { seeded, seedFromEnvironment } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
 const { Bench } = require('./bench')
 const { systemError } = require('./disk')
+const { Told } = require('./told')
 
 const base = seedFromEnvironment()
 const ROUNDS = Number(process.env.ROUNDS ?? 60)
@@ -564,6 +565,7 @@ describe('jobs under random crashes', function () {
 async function survive (seed, options) {
   const random = seeded(seed)
   const bench = new Bench()
+  const told = new Told(`SEED=${seed}`)
   const safe = new Map() // id → name
   const done = new Map() // id → how often
   const dead = new Set()
@@ -574,6 +576,7 @@ async function survive (seed, options) {
   let isOrdered = true // how the last life ended
   const isLossy = options.ack === 'disk'
   const runner = (payload, finish, { id, attempt }) => {
+    told.note(id, payload)
     if (attempt === 1 && !firsts.has(id)) firsts.set(id, payload)
     assert(!done.get(id)?.isWritten, `SEED=${seed}: job ${id} is back`)
     setImmediate(() => random.chance(0.2) ? finish(new Error('no')) : finish())
@@ -590,8 +593,13 @@ async function survive (seed, options) {
     for (let i = 0; i < (isLast ? 400 : 15 + random.below(30)); i++) {
       if (!isLast && random.chance(0.5)) {
         const name = `${random.pick(['a', 'b'])}${count++}`
-        const pushed = options.scheduler ? queue.pushType(name[0], name.padEnd(random.below(900))) : queue.push(name.padEnd(random.below(900)))
-        pushed.then(id => { if (isAlive) safe.set(id, name) }, () => {})
+        const payload = name.padEnd(random.below(900))
+        const pushed = options.scheduler ? queue.pushType(name[0], payload) : queue.push(payload)
+        pushed.then(id => {
+          if (!isAlive) return
+          safe.set(id, name)
+          told.note(id, payload)
+        }, () => {})
       }
       if (!isLast && random.chance(0.03)) {
         const jobs = [...queue.jobs()].filter(({ id }) => id !== undefined)
@@ -622,6 +630,7 @@ async function survive (seed, options) {
     for (const { id } of queue.deadLetters()) dead.add(id)
     await queue.close()
   }
+  told.check()
   for (const [id, name] of safe) assert(done.has(id) || dead.has(id) || gone.has(id) || unsure.has(id), `SEED=${seed}: job ${id} (${name}) is lost`)
   // a power failure may undo that a job was removed, and then it comes late
   for (const id of unsure) firsts.delete(id)

@@ -62,11 +62,12 @@ const rooms = {
   ],
   'lib/durable/store.js': [
     'node:path', 'lib/errors.js', 'lib/durable/compaction.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/reader.js',
-    'lib/durable/recovery.js', 'lib/durable/reserve.js'
+    'lib/durable/numbers.js', 'lib/durable/recovery.js', 'lib/durable/reserve.js'
   ],
   'lib/durable/compaction.js': ['node:path', 'lib/durable/format.js'],
-  'lib/durable/recovery.js': ['node:path', 'lib/clock.js', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/table.js'],
+  'lib/durable/recovery.js': ['node:path', 'lib/clock.js', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/numbers.js', 'lib/durable/table.js'],
   'lib/durable/log.js': ['node:path', 'lib/errors.js', 'lib/durable/buffers.js', 'lib/durable/format.js', 'lib/durable/reserve.js', 'lib/durable/turns.js'],
+  'lib/durable/numbers.js': ['node:path'],
   'lib/durable/reserve.js': ['node:crypto', 'node:path'],
   'lib/durable/buffers.js': [],
   'lib/durable/turns.js': [],
