@@ -5,11 +5,14 @@
 
 const { performance, queueMicrotask, setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
 
-// Called with no receiver of their own, which browsers want.
+// Called with no receiver of their own, which browsers want. It does what a SteadyClock does, and needs nothing for it.
 const systemClock = {
   now,
   setTimeout: (fn, ms) => startTimer(fn, ms),
-  clearTimeout: timer => stopTimer(timer)
+  clearTimeout: timer => stopTimer(timer),
+  reach () {},
+  failure: undefined,
+  isUnsure: false
 }
 
 module.exports = { now, defer: deferral(), rethrow, callSafely, systemClock }

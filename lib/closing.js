@@ -55,7 +55,7 @@ class Closing {
   limit (ms, whenDue) {
     const item = { position: -1, order: 0, whenDue }
     this.limits.push(item)
-    this.deadlines.add(item, ms)
+    this.deadlines.addAnyway(item, ms)
   }
 
   finish () {

@@ -4,6 +4,7 @@
 
 const { systemClock } = require('./clock')
 const { typeError, rangeError, rejectUnknown, describe } = require('./errors')
+const { SteadyClock } = require('./steady')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
 const ON_TIMEOUT = ['hold', 'release']
@@ -68,7 +69,7 @@ module.exports = {
  * @returns {{ concurrency: number, settleBy: string, scheduler: string | object | null,
  *   schedulerOptions: object | undefined, maxTypes: number, maxWaiting: number,
  *   maxWaitingPerType: { all: number, byType: Map<string, number> }, maxWaitMs: number, timeoutMs: number, onTimeout: string,
- *   signal: AbortSignal | undefined, keepContext: boolean, clock: { now: () => number } }}
+ *   signal: AbortSignal | undefined, keepContext: boolean, clock: object }} clock: a SteadyClock, or the system's
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
@@ -242,8 +243,7 @@ function readClock (value) {
   if (typeof value !== 'object' || value === null || !hasMethods(value, ['now', 'setTimeout', 'clearTimeout'])) {
     throw typeError('FAIRLANE_ERR_OPTION', 'clock must be an object with the methods now, setTimeout and clearTimeout')
   }
-  if (!Number.isFinite(value.now())) throw typeError('FAIRLANE_ERR_OPTION', 'the now() of clock must give finite numbers')
-  return value
+  return new SteadyClock(value)
 }
 
 function hasMethods (object, names) {

@@ -51,8 +51,10 @@ class StallWatch {
   begin () {
     const { dispatch, clock } = this
     this.progress = this.progressCount()
-    this.timer = dispatch.scope.runInAsyncScope(clock.setTimeout, clock, this.look, this.limitMs)
-    this.timer?.unref?.()
+    callSafely(() => {
+      this.timer = dispatch.scope.runInAsyncScope(clock.setTimeout, clock, this.look, this.limitMs)
+      this.timer?.unref?.()
+    })
   }
 
   look () {

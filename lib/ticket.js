@@ -7,7 +7,7 @@
 //               └────────────────────────────────▲
 
 const { asyncScope, JobContext } = require('./context')
-const { FairlaneError } = require('./errors')
+const { FairlaneError, typeError } = require('./errors')
 const { Deadlines } = require('./deadlines')
 const { promiseOf } = require('./promised')
 const { Signals } = require('./signals')
@@ -175,7 +175,8 @@ class Desk {
       if (signal === undefined || ticket.isRetired) return
       this.signals.add(signal, ticket)
       if (signal.aborted) queueMicrotask(() => this.abort(signal, [ticket])) // inside the clock
-    } catch (err) {
+    } catch (reason) {
+      const err = reason || typeError('FAIRLANE_ERR_OPTION', 'the clock or the signal threw without a reason')
       queueMicrotask(() => this.dispatch.interrupt([{ ticket, err, hasFailed: false, releases: false }]))
     }
   }

@@ -121,11 +121,11 @@ class Attempts {
       delivery.isFinal = true // what can not be decoded now can never be
       payload = decode(this.serializer, bytes)
       delivery.isFinal = false
+      this.stage.limit(delivery.ticket)
     } catch (err) {
-      delivery.fail(err)
+      delivery.fail(err) // of the clock, too
       return
     }
-    this.stage.limit(delivery.ticket)
     delivery.run(this.runner, payload, this.settleBy)
   }
 

@@ -782,7 +782,7 @@ class DurableQueue extends EventEmitter {
   #limit (timeoutMs) {
     const limit = { position: -1, order: 0, whenDue: () => this.#abandon() }
     this.#closeLimits.push(limit)
-    this.#stage.deadlines.add(limit, timeoutMs)
+    this.#stage.deadlines.addAnyway(limit, timeoutMs)
   }
 
   /** Leaves on disk what waits, and gives up what runs. */

@@ -3,8 +3,6 @@
 // Jobs that wait without standing in the queue: until their time has come, or, after crashes, until it is their turn to be tried
 // alone. One timer for all times, the queue's own.
 
-const { rethrow } = require('../clock')
-
 /** A job whose time has not come. */
 class DelayedJob {
   constructor (retries, seq, type) {
@@ -47,11 +45,7 @@ class Retries {
     const job = new DelayedJob(this, seq, type)
     this.delayed.add(job)
     if (this.isStopped) return
-    try {
-      this.deadlines.add(job, ms)
-    } catch (err) {
-      rethrow(err) // of a clock of the caller's own; the timer of the next job serves this one too
-    }
+    this.deadlines.addAnyway(job, ms)
   }
 
   /** Has a job placed that is to be tried when no other one of these is. */

@@ -234,13 +234,7 @@ class Lanes extends Scheduled {
   // private from here on
 
   tick () {
-    let now
-    try {
-      now = this.clock.now()
-    } catch {
-      return
-    }
-    if (Number.isFinite(now) && now > this.now) this.now = round(now)
+    this.now = round(this.clock.now())
   }
 
   /** A job was put into the lane. */

@@ -648,6 +648,48 @@ describe('a durable queue', () => {
     }
   })
 
+  it('tries a job again, and closes in time, though its clock can not be read when that is planned', async () => {
+    const uncaught = captureUncaught()
+    try {
+      let isBroken = false
+      const now = () => {
+        if (isBroken) throw new Error('no time')
+        return bench.clock.now()
+      }
+      const queue = await bench.open({ backoffMs: 10, clock: { ...bench.clock, now } })
+      await queue.push('a')
+      await bench.gate.until(1)
+      isBroken = true
+      bench.gate.open.shift().done(new Error('later'))
+      await uncaught.until(1)
+      isBroken = false
+      assert.equal(queue.stats().delayed, 1)
+      bench.clock.advance(10)
+      await bench.gate.until(2)
+      isBroken = true
+      const closed = queue.close({ timeoutMs: 50 })
+      isBroken = false
+      bench.clock.advance(50)
+      assert.equal(await closed, 1)
+      assert.deepEqual(bench.events.map(([event]) => event), ['retry'])
+    } finally {
+      uncaught.release()
+    }
+  })
+
+  it('fails an attempt whose time can not be limited, and gives its slot back', async () => {
+    const queue = await bench.open({ concurrency: 1, timeoutMs: 100, maxAttempts: 1 })
+    const { setTimeout } = bench.clock
+    bench.clock.setTimeout = () => { throw new Error('no time') }
+    await queue.push('a')
+    await quiet()
+    assert.deepEqual(bench.events.map(([event, { id, error }]) => [event, id, error.message]), [['failed', 1, 'no time']])
+    bench.clock.setTimeout = setTimeout
+    await queue.push('b')
+    await bench.gate.until(1)
+    assert.deepEqual(bench.gate.payloads, ['b'])
+  })
+
   it('fails jobs that run longer than timeoutMs, tells their runners, and tries them again', async () => {
     const queue = await bench.open({ timeoutMs: 100, backoffMs: 10, maxAttempts: 2 })
     await queue.push('a')

@@ -18,7 +18,8 @@ const rooms = {
   'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/pending.js', 'lib/promised.js'],
   'lib/promised.js': [],
   'lib/pending.js': [],
-  'lib/options.js': ['lib/errors.js', 'lib/clock.js'],
+  'lib/options.js': ['lib/errors.js', 'lib/clock.js', 'lib/steady.js'],
+  'lib/steady.js': ['lib/errors.js'],
   'lib/ticket.js': [...LEAVES, 'lib/deadlines.js', 'lib/promised.js', 'lib/signals.js'],
   'lib/admission.js': LEAVES,
   'lib/closing.js': LEAVES,
@@ -54,7 +55,7 @@ const rooms = {
   'lib/durable/flushes.js': [],
   'lib/durable/intake.js': [],
   'lib/durable/records.js': ['lib/errors.js', 'lib/durable/format.js', 'lib/durable/serialize.js'],
-  'lib/durable/retries.js': ['lib/clock.js'],
+  'lib/durable/retries.js': [],
   'lib/durable/serialize.js': ['node:v8', 'lib/errors.js'],
   'lib/durable/survey.js': ['lib/durable/format.js'],
   'lib/durable/persistent-queue.js': [

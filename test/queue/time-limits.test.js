@@ -5,6 +5,8 @@ const fairlane = require('../..')
 const gates = require('../support/gates')
 const { fakeClock } = require('../../lib/testing')
 const { node } = require('../support/child')
+const { quiet } = require('../support/turns')
+const { captureWarnings } = require('../support/uncaught')
 
 function setUp (options) {
   const clock = fakeClock()
@@ -154,6 +156,20 @@ describe('timeoutMs', function () {
     assert.equal(patient.stats().failed, 0)
     clock.advance(1)
     await assert.rejects(promise, { code: 'FAIRLANE_ERR_TIMEOUT' })
+  })
+
+  it('sets no timer that is too long for the system: it would fire at once, and warn', async function () {
+    const warnings = captureWarnings()
+    const THIRTY_DAYS = 30 * 24 * 3600 * 1000
+    const queue = fairlane(() => {}, { timeoutMs: THIRTY_DAYS })
+    const ends = [queue.add(1), queue.add(2, { timeoutMs: 5 })].map((end) => end.catch(({ code }) => code))
+    assert.equal(await ends[1], 'FAIRLANE_ERR_TIMEOUT') // by then the timer of the other one is set
+    await quiet()
+    warnings.release()
+    assert.deepEqual(warnings.seen.map(({ name }) => name), [])
+    assert.equal(queue.running, 2)
+    await queue.close({ drain: false })
+    assert.equal(await ends[0], 'FAIRLANE_ERR_CLOSED')
   })
 })
 
