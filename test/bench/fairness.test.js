@@ -22,7 +22,7 @@ describe('bench/results/fairness.json', () => {
         const { contenders } = cells.find(({ id }) => id === cell.id)
         const result = await fairness.measure(cell, name)
         assert.deepEqual(JSON.parse(JSON.stringify(result, roundedNumber)), contenders[name].rounds[0])
-      }).timeout(60000)
+      })
     }
   }
 })

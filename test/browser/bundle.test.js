@@ -25,7 +25,6 @@ const options = {
 }
 
 describe('bundled for a browser', function () {
-  this.timeout(60000)
   let bundle
   const channels = []
 

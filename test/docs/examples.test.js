@@ -24,7 +24,7 @@ describe('the examples of', () => {
         it(`line ${line} do what they say`, async () => {
           const program = language === 'ts' ? withoutTypes(code) : code
           const args = [`--input-type=${language === 'js' ? 'commonjs' : 'module'}`, '--eval', program]
-          const { code: exitCode, stdout, stderr } = await node(args, { timeoutMs: 8000, env: { TMPDIR: folder } })
+          const { code: exitCode, stdout, stderr } = await node(args, { env: { TMPDIR: folder } })
           assert.equal(exitCode, 0, stderr)
           const expected = [...code.matchAll(/\/\/ => (.*)$/gm)].map(([, output]) => output)
           if (expected.length > 0) assert.deepEqual(stdout.trimEnd().split('\n'), expected)

@@ -13,7 +13,6 @@ const page = pages().find(({ path }) => path === 'docs/service.md')
 const [{ code: program }] = codeBlocks(page.text)
 
 describe('the program of docs/service.md', function () {
-  this.timeout(30000)
   let child
   let origin
   let pool

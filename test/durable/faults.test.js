@@ -2,16 +2,15 @@
 
 const assert = require('node:assert')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { PersistentQueue } = require('../../lib/durable')
 const { SimulatedDisk, systemError } = require('./disk')
 const { FOLDER, openOn, unlocked, numbersIn, payload, numberOf } = require('./history')
 
 const base = seedFromEnvironment()
-const ROUNDS = Number(process.env.ROUNDS ?? 100)
+const ROUNDS = rounds(30)
 
 describe('when the file system fails', function () {
-  this.timeout(60000 + ROUNDS * 100)
-
   let disk
   let queue
 

@@ -243,7 +243,7 @@ describe('a disk that is full', () => {
       this.skip()
     }
     assert.match(mounted(['env', '-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'filled.js')]), /^full after \d{5} pushes: ENOSPC, emptied, pushed$/m)
-  }).timeout(20000)
+  })
 
   it('is left alone by a queue that is removed', async () => {
     await queue.close()

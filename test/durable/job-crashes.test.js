@@ -6,13 +6,14 @@ const { durable } = require('../../lib/durable')
 const { temporaryFolder } = require('../support/folders')
 const { captureWarnings } = require('../support/uncaught')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { quiet, turn } = require('../support/turns')
 const { Bench } = require('./bench')
 const { systemError } = require('./disk')
 const { Told } = require('./told')
 
 const base = seedFromEnvironment()
-const ROUNDS = Number(process.env.ROUNDS ?? 60)
+const ROUNDS = rounds(20)
 const IO = { code: 'FAIRLANE_ERR_IO' }
 
 describe('a durable queue whose process dies', () => {
@@ -552,8 +553,6 @@ describe('a durable queue whose log fails', () => {
 })
 
 describe('jobs under random crashes', function () {
-  this.timeout(60000 + ROUNDS * 500)
-
   for (const options of [{}, { scheduler: 'equal' }, { scheduler: 'fair', ack: 'disk' }, { ack: 'disk' }]) {
     it(`are run at least once, in order, until they are done or dead: ${JSON.stringify(options)}`, async () => {
       for (let round = 0; round < ROUNDS; round++) await survive(base + round, options)

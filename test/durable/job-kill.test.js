@@ -7,15 +7,13 @@ const fs = require('node:fs')
 const { join } = require('node:path')
 const { temporaryFolder } = require('../support/folders')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 
-// by hand, for long: KILLS=300 npx mocha test/durable/job-kill.test.js
-const KILLS = Number(process.env.KILLS ?? 4)
+const KILLS = rounds(4)
 const MAX_LIVES = 60 + 3 * KILLS // the poison jobs that are left end one each
 const MAX_ATTEMPTS = 3
 
 describe('job queues whose process is killed', function () {
-  this.timeout(60000 + KILLS * 3000)
-
   let folder
 
   beforeEach(() => { folder = temporaryFolder() })
@@ -28,7 +26,8 @@ describe('job queues whose process is killed', function () {
       const path = join(folder, 'queue')
       const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), attempts: new Map() }
       for (let life = 0; life < KILLS; life++) {
-        await live([path, ack, '200'], seen, `SEED=${seed}, life ${life}`, 20 + random.below(600))
+        // the first not before the poison job of it is there
+        await live([path, ack, '200'], seen, `SEED=${seed}, life ${life}`, (life === 0 ? 400 : 20) + random.below(600))
       }
       let isOver = false
       for (let life = 0; life < MAX_LIVES && !isOver; life++) isOver = await live([path, ack, '0', 'final'], seen, `SEED=${seed}, last lives`)

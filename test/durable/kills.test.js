@@ -2,17 +2,16 @@
 
 const assert = require('node:assert')
 const { seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { kills, check } = require('./kills')
 
 // A short form of what `npm run test:kill` does for long.
 describe('a process that is killed', function () {
-  this.timeout(60000)
-
   const seed = seedFromEnvironment()
 
   for (const ack of ['os', 'disk']) {
     it(`again and again loses nothing that was acknowledged with '${ack}', and finishes nothing twice`, async () => {
-      const { finished, unknown } = await kills({ ack, killsCount: 6, seed })
+      const { finished, unknown } = await kills({ ack, killsCount: rounds(6), seed })
       assert(finished > 0 && unknown > 0, 'nothing was done, or under way')
     })
   }

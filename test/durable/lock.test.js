@@ -71,7 +71,7 @@ describe('the lock of a folder', () => {
     const held = await lock(folder)
     assert.equal(fs.readdirSync(folder).length, 1)
     await held.release()
-  }).timeout(20000)
+  })
 
   it('is respected by a process in another container of the machine', async function () {
     const unshare = ['--net', '--pid', '--ipc', '--uts', '--mount', '--fork', '--mount-proc', process.execPath, '-e', tryToLock()]
@@ -80,7 +80,7 @@ describe('the lock of a folder', () => {
     assert.equal(execFileSync('unshare', unshare, { encoding: 'utf8' }).trim(), 'FAIRLANE_ERR_LOCKED')
     await held.release()
     assert.equal(execFileSync('unshare', unshare, { encoding: 'utf8' }).trim(), 'locked')
-  }).timeout(20000)
+  })
 
   it('is had by a process in a container, which has the folder as a volume under another path, until that is killed', async function () {
     if (!canUnshare()) this.skip()
@@ -94,7 +94,7 @@ describe('the lock of a folder', () => {
     const held = await lock(folder)
     await held.release()
     assert.deepEqual(fs.readdirSync(folder), [])
-  }).timeout(20000)
+  })
 
   it('takes a folder whose path is longer than the name of a socket may be', async () => {
     const deep = join(folder, 'x'.repeat(100), 'y'.repeat(100))
@@ -115,7 +115,7 @@ describe('the lock of a folder', () => {
     const silent = await listen(`lock-${'f'.repeat(16)}`, socket => socket.on('error', () => {}))
     await assert.rejects(lock(folder), LOCKED)
     await close(silent)
-  }).timeout(20000)
+  })
 
   it('gives up for one who is opening and came first by name', async () => {
     const opening = await listen(`lock-${'0'.repeat(16)}`, socket => socket.end('opening'))

@@ -2,18 +2,17 @@
 
 const assert = require('node:assert')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { surviveCrashes } = require('./crashes')
 const { SimulatedDisk } = require('./disk')
 const { openOn, payload } = require('./history')
 const { mutants } = require('./mutants')
 
 const base = seedFromEnvironment()
-const ROUNDS = Number(process.env.ROUNDS ?? 30)
+const ROUNDS = rounds(8)
 const MUTANT_ROUNDS = 60
 
 describe('after a power failure or the end of the process at any moment', function () {
-  this.timeout(120000 + ROUNDS * 1000)
-
   for (const ack of ['disk', 'os']) {
     it(`a queue with ack '${ack}' is as it was after some call, with all that was acknowledged`, async () => {
       let imagesCount = 0

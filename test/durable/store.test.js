@@ -234,6 +234,7 @@ describe('the store of jobs', () => {
     const clearing = store.compactor.clear(store.compactor.oldest)
     store.log.fail(new Error('gone'))
     await assert.rejects(clearing, { code: 'FAIRLANE_ERR_IO' })
+    await assert.rejects(store.compactor.clear(store.compactor.oldest), store.log.error)
     store.log.fail(new Error('gone again'))
     assert.equal(store.log.error.cause.message, 'gone')
     await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
 const { fakeClock } = require('../../lib/testing')
-const { requireGc, retainedCount } = require('../support/memory')
+const { retainedCount } = require('../support/memory')
 const { quiet } = require('../support/turns')
 
 const COUNT = 50
@@ -26,8 +26,6 @@ const WAYS = {
 const LISTS = { 'no scheduler': {}, lanes: { scheduler: 'equal' } }
 
 describe('the queue retains nothing of jobs with extras that', function () {
-  before(requireGc)
-
   for (const [list, listOptions] of Object.entries(LISTS)) {
     for (const [name, { options, runs, end }] of Object.entries(WAYS)) {
       it(`${name}: payloads, callbacks, results, signals, contexts; with ${list}`, async function () {
@@ -69,8 +67,6 @@ describe('the queue retains nothing of jobs with extras that', function () {
 })
 
 describe('the queue retains nothing of', function () {
-  before(requireGc)
-
   it('a map() that is over, nor of its source and results', async function () {
     const refs = []
     const queue = fairlane(async (payload) => ({ payload }), 2)

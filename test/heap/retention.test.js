@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const gates = require('../support/gates')
-const { requireGc, retainedCount } = require('../support/memory')
+const { retainedCount } = require('../support/memory')
 const { quiet } = require('../support/turns')
 
 // Every way to end, as `(done, payload)`; none keeps what it is given.
@@ -20,8 +20,6 @@ const STYLES = {
 }
 
 describe('the queue retains nothing of settled jobs:', function () {
-  before(requireGc)
-
   for (const [name, complete] of Object.entries(STYLES)) {
     it(`neither payloads nor callbacks nor results after ${name}, the last job included`, async function () {
       const refs = []
@@ -201,8 +199,6 @@ function makeQueues (refs) {
 }
 
 describe('a scheduler object that many queues have', function () {
-  before(requireGc)
-
   const kinds = {
     lane (isOpen) {
       const lanes = new Set()

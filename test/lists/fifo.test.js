@@ -232,7 +232,6 @@ describe('the FIFO list', function () {
   })
 
   it('behaves as an array under random operations', function () {
-    this.timeout(60000)
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) compareWithArray(seed, 20000)
   })
 })

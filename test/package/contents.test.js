@@ -8,18 +8,19 @@ const { links } = require('../docs/pages')
 const { root, tool } = require('../support/child')
 
 describe('the published package', function () {
-  this.timeout(120000)
+  let packed
+
+  before(() => { packed = packedFiles() })
 
   it('contains the code, its types, its papers and their pictures, and nothing else', () => {
     const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
     const entries = ['index.d.mts', 'index.d.ts', 'index.js', 'index.mjs']
     const code = [...entries, ...filesBelow('lib', isCode), ...filesBelow('schedulers', isCode)]
     const pictures = filesBelow('bench/results', name => name.endsWith('.svg'))
-    assert.deepEqual(packedFiles(), [...papers, ...code, ...pictures, ...filesBelow('docs', () => true)].sort())
+    assert.deepEqual(packed, [...papers, ...code, ...pictures, ...filesBelow('docs', () => true)].sort())
   })
 
   it('contains all that its papers link to, and the pages that its code speaks of', () => {
-    const packed = packedFiles()
     const isPacked = path => packed.some(file => file === path || file.startsWith(`${path}/`))
     for (const file of packed) {
       const text = readFileSync(join(root, file), 'utf8')
@@ -35,7 +36,6 @@ describe('the published package', function () {
     const named = Object.values(exports).flatMap(function targets (entry) {
       return typeof entry === 'string' ? entry.slice('./'.length) : Object.values(entry).flatMap(targets)
     })
-    const packed = packedFiles()
     assert.deepEqual(named.filter(file => !packed.includes(file)), [])
     for (const peer of ['quickq', 'fastq', 'async']) assert(named.includes(`lib/compat/${peer}.js`))
   })

@@ -3,10 +3,11 @@
 const assert = require('node:assert/strict')
 const { Equal } = require('../../schedulers')
 const { seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { extremes, worstExcess, worstShortfall } = require('../support/shares')
 const { backlogTrace, strangersTrace } = require('../support/traces')
 
-const ROUNDS = 200
+const ROUNDS = rounds(40)
 const base = seedFromEnvironment()
 
 /** One job of each waiting type in turn. */
@@ -28,8 +29,6 @@ class LateCharge extends Equal {
 }
 
 describe("the bound of 'equal'", function () {
-  this.timeout(120000)
-
   it(`holds in ${ROUNDS} random histories`, async function () {
     for (let seed = base; seed < base + ROUNDS; seed++) {
       const { log, weights } = await backlogTrace(seed, weights => new Equal({ weights }))
@@ -46,10 +45,10 @@ describe("the bound of 'equal'", function () {
     assert.ok(await worstOf(weights => new LateCharge({ weights })) > 1)
   })
 
-  /** The worst of 100 histories, by the bounds of what 'equal' does in the same. */
+  /** The worst of some histories, by the bounds of what 'equal' does in the same; from one on where late charges show soon. */
   async function worstOf (makeScheduler) {
     let worst = 0
-    for (let seed = 1; seed <= 100; seed++) {
+    for (let seed = 25; seed < 25 + rounds(20); seed++) {
       const { log, weights } = await backlogTrace(seed, weights => new Equal({ weights }))
       const own = await backlogTrace(seed, makeScheduler)
       worst = Math.max(worst, worstExcess(own.log, weights, extremes(log)))
@@ -64,8 +63,6 @@ class NoFluidTime extends Equal {
 }
 
 describe("what 'equal' leaves a type that waits, whoever comes and goes", function () {
-  this.timeout(120000)
-
   it(`is its part in ${ROUNDS / 2} random histories`, async function () {
     for (let seed = base; seed < base + ROUNDS / 2; seed++) {
       const shortfall = await shortfallOf(seed, weights => new Equal({ weights }))

@@ -5,16 +5,15 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { turns } = require('../support/turns')
 
-const ROUNDS = 60
+const ROUNDS = rounds(20)
 const STEPS = 150
 const TYPES = ['a', 'b', 'c', 'd']
 const base = seedFromEnvironment()
 
 describe('hard caps', function () {
-  this.timeout(120000)
-
   for (const scheduler of ['fair', 'capped', 'equal']) {
     it(`of ${scheduler} are never exceeded, and nobody waits for longer than they make him`, async function () {
       for (let seed = base; seed < base + ROUNDS; seed++) {

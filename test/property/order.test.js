@@ -5,9 +5,10 @@ const quickq = require('quickq')
 const fairlane = require('../..')
 const { Fair } = require('../../schedulers')
 const { seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { startOrder } = require('../support/traces')
 
-const ROUNDS = 150
+const ROUNDS = rounds(40)
 const base = seedFromEnvironment()
 
 const makeOptions = {
@@ -21,8 +22,6 @@ const makeOptions = {
 
 for (const scheduler of ['fair', 'capped']) {
   describe(`the order of '${scheduler}'`, function () {
-    this.timeout(120000)
-
     it(`is that of quickq 0.10.2 with an unlimited window, in ${ROUNDS} random histories`, async function () {
       for (let seed = base; seed < base + ROUNDS; seed++) {
         const [own, quickqs] = await bothOrders(seed, scheduler, scheduler)
@@ -33,8 +32,6 @@ for (const scheduler of ['fair', 'capped']) {
 }
 
 describe('the comparison with quickq', function () {
-  this.timeout(120000)
-
   // quickq's shares are of counts that are taken while the job that is to start still waits
   class Later extends Fair {
     isEligible ({ lane }) {

@@ -8,10 +8,11 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { captureUncaught, captureWarnings } = require('../support/uncaught')
 const { turn } = require('../support/turns')
 
-const MIN_OPERATIONS = 400000
+const MIN_OPERATIONS = rounds(100000)
 const ROUND_SIZES = [30, 100, 300, 1000, 1000, 3000, 10000]
 const MAX_DEPTH = 3
 
@@ -44,7 +45,6 @@ describe('the queue against a naive model', function () {
   })
 
   it(`holds every invariant under ${MIN_OPERATIONS} random operations (SEED=${seed})`, async function () {
-    this.timeout(120000)
     const random = seeded(seed)
     let operations = 0
     let misused = 0

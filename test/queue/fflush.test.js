@@ -326,7 +326,6 @@ describe('fflush', function () {
   })
 
   it('holds up while a hundred thousand jobs wait', async function () {
-    this.timeout(20000)
     const queue = fairlane((payload, done) => done(), 10)
     const order = []
     for (let i = 1; i <= 100000; i++) {

@@ -160,7 +160,6 @@ describe("settleBy 'promise'", function () {
   })
 
   it('runs a hundred thousand jobs that return values without deep recursion', async function () {
-    this.timeout(20000)
     const settled = outcomes()
     const queue = fairlane((payload) => payload, { settleBy: 'promise', concurrency: 3 })
     for (let i = 0; i < 100000; i++) queue.push(i)

@@ -476,7 +476,6 @@ describe('settlement', function () {
   })
 
   it('calls the callback exactly once under a flood of every kind of end', async function () {
-    this.timeout(20000)
     const ends = Object.values(FIRSTS)
     const counts = new Map()
     const dones = []

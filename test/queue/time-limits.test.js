@@ -138,10 +138,9 @@ describe('timeoutMs', function () {
     assert.equal(clock.timerCount, 1)
     gate.release(100)
     assert.equal(clock.timerCount, 0)
-    const begun = performance.now()
-    const { code } = await node(['--eval', "require('fairlane')(async () => {}, { timeoutMs: 60000, maxWaitMs: 60000 }).push(1)"])
+    // a timer that kept it alive would do so for days
+    const { code } = await node(['--eval', "require('fairlane')(async () => {}, { timeoutMs: 2 ** 30, maxWaitMs: 2 ** 30 }).push(1)"])
     assert.equal(code, 0)
-    assert(performance.now() - begun < 30000)
   })
 
   it('works with the system clock, and with times too long for one timer', async function () {

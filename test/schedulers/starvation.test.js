@@ -50,8 +50,6 @@ class IdleDebit extends Equal {
 const isBusy = type => type === 'busy'
 
 describe('the other tenants', function () {
-  this.timeout(60000)
-
   it('of one that floods wait for less than a job, with fair and with equal', async function () {
     for (const scheduler of ['fair', 'equal']) {
       const sim = simulation({ scheduler })
@@ -277,8 +275,6 @@ describe('quiet tenants among hogs', function () {
 })
 
 describe('a tenant that saved up for 100 s and then floods', function () {
-  this.timeout(60000)
-
   const histories = {
     'by keeping one job running, its queue 0, 1, 0 …' (sim) {
       sim.every(10, () => { if (sim.clock.now() < 100000) sim.push('saver', 10) })

@@ -17,7 +17,7 @@ module.exports = { root, node, tool }
  * @param {{ cwd?: string, timeoutMs?: number, env?: object }} [options] `env`: variables beside those of this process
  * @returns {Promise<{ code: number | string, stdout: string, stderr: string }>} `code` is 'timeout' if it had to be killed
  */
-function node (args, { cwd = root, timeoutMs = 60000, env } = {}) {
+function node (args, { cwd = root, timeoutMs = 100000, env } = {}) {
   return new Promise(resolve => {
     const options = { cwd, env: { ...plainEnvironment(), ...env }, timeout: timeoutMs, maxBuffer: 64 << 20 }
     execFile('env', ['-u', 'NODE_OPTIONS', process.execPath, ...args], options, (err, stdout, stderr) => {

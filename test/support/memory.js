@@ -1,21 +1,22 @@
 'use strict'
 
-// Looks at what the garbage collector leaves. Needs node --expose-gc.
+// Looks at what the garbage collector leaves.
 
+const v8 = require('node:v8')
+const { runInNewContext } = require('node:vm')
 const { turn } = require('./turns')
 
-module.exports = { requireGc, collect, retainedCount, heapUsed }
+module.exports = { collect, retainedCount, heapUsed }
 
-/** A mocha hook: fails the suite, instead of skipping it in silence, where the collector can not be called. */
-function requireGc () {
-  if (typeof globalThis.gc !== 'function') throw new Error('these tests need node --expose-gc (see .mocharc.uncovered.json)')
-}
+// As by `node --expose-gc`, which a single file that is run by hand would lack.
+v8.setFlagsFromString('--expose-gc')
+const gc = runInNewContext('gc')
 
 /** Collects all that can be: twice, for what finalizers and weak references hold until the next turn. */
 async function collect () {
   for (let i = 0; i < 2; i++) {
     await turn()
-    globalThis.gc()
+    gc()
   }
 }
 

@@ -1,0 +1,65 @@
+'use strict'
+
+const assert = require('node:assert')
+const { mkdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
+const { join } = require('node:path')
+const { root, node, tool } = require('../support/child')
+const { temporaryFolder } = require('../support/folders')
+
+const { scripts } = require('../../package.json')
+
+describe('the scripts of the package', () => {
+  it('leave mocha to run one file alone', async () => {
+    const { code, stdout } = await tool('mocha', 'mocha', ['--reporter', 'json', 'test/testing/clock.test.js'])
+    assert.equal(code, 0)
+    const { stats, tests } = JSON.parse(stdout)
+    assert(stats.passes > 0)
+    assert.deepEqual([...new Set(tests.map(({ file }) => file))], [join(root, 'test/testing/clock.test.js')])
+  })
+
+  it('run each test file with coverage or without, and in the long run too', () => {
+    const [without] = scripts['test:uncovered'].match(/(?<=")test\/\{.*\}(?=\/)/)
+    for (const name of ['test:covered', 'test:rounds']) {
+      assert(scripts[name].includes(`--ignore "${without}/**" "test/**/*.test.js"`), name)
+    }
+  })
+
+  describe('that run several others', () => {
+    let folder
+
+    // in the place of npm: notes what it is to run, and fails at what is red
+    before(() => {
+      folder = temporaryFolder()
+      mkdirSync(join(folder, 'bin'))
+      writeFileSync(join(folder, 'bin/npm.js'), `
+        require('node:fs').appendFileSync(${JSON.stringify(join(folder, 'runs'))}, process.argv.slice(2).join(' ') + ' ' + process.env.FAIRLANE_ROUNDS + '\\n')
+        process.exitCode = process.argv[3] === 'red' ? 3 : 0
+      `)
+    })
+    beforeEach(() => writeFileSync(join(folder, 'runs'), ''))
+    after(() => rmSync(folder, { recursive: true }))
+
+    const run = async (...args) => {
+      const env = { npm_execpath: join(folder, 'bin/npm.js'), FAIRLANE_ROUNDS: undefined }
+      const result = await node([join(root, 'test/run.js'), ...args], { env })
+      return { ...result, runs: readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n') }
+    }
+
+    it('run all of them, and fail if one has failed', async () => {
+      const { code, stderr, runs } = await run('lint', 'red', 'green')
+      assert.equal(code, 1)
+      assert.match(stderr, /^Failed: red$/m)
+      assert.deepEqual(runs, ['run lint undefined', 'run red undefined', 'run green undefined'])
+    })
+
+    it('succeed if none has, and say how many rounds there are to be', async () => {
+      const { code, stderr, runs } = await run('--rounds', '7', 'one', 'other')
+      assert.deepEqual([code, stderr], [0, ''])
+      assert.deepEqual(runs, ['run one 7', 'run other 7'])
+    })
+
+    it('name the lint, the covered and the uncovered tests', () => {
+      assert.equal(scripts.test, 'node test/run.js lint test:covered test:uncovered')
+    })
+  })
+})

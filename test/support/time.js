@@ -1,0 +1,16 @@
+'use strict'
+
+// The time that queues read for their slices, in the hands of the test. Their deadlines have a clock of their own: `fakeClock`.
+
+module.exports = { stoppedTime }
+
+/** @returns {{ pass: (ms: number) => void, release: () => void }} stands still but for what passes; `release` must be called */
+function stoppedTime () {
+  const { now } = performance
+  let time = performance.now()
+  performance.now = () => time
+  return {
+    pass (ms) { time += ms },
+    release () { performance.now = now }
+  }
+}
