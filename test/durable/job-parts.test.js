@@ -49,7 +49,7 @@ describe('the parts of a durable queue', () => {
   it('retries: places no job that was removed when it fell due together with another', () => {
     const placed = []
     const items = []
-    const retries = new Retries({ add: item => items.push(item), remove () {} }, seq => {
+    const retries = new Retries({ addAnyway: item => items.push(item), remove () {} }, seq => {
       placed.push(seq)
       retries.remove(retries.list())
     })

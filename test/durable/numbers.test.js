@@ -2,6 +2,7 @@
 
 const assert = require('node:assert')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
 const { quiet, turn } = require('../support/turns')
 const { Bench } = require('./bench')
 const { SimulatedDisk, systemError } = require('./disk')
@@ -9,14 +10,12 @@ const { FOLDER, openOn, payload, numberOf } = require('./history')
 const { Told } = require('./told')
 
 const base = seedFromEnvironment()
-const ROUNDS = Number(process.env.ROUNDS ?? 30)
+const ROUNDS = rounds(10)
 const LIVES = 5
 const AHEAD = 2 ** 20
 const IO = { code: 'FAIRLANE_ERR_IO' }
 
 describe('the number of a job that somebody was told', function () {
-  this.timeout(60000 + ROUNDS * 500)
-
   for (const ack of ['os', 'disk']) {
     it(`is given to no other job, however often the power fails (ack '${ack}')`, async () => {
       let losses = 0

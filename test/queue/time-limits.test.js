@@ -5,6 +5,7 @@ const fairlane = require('../..')
 const gates = require('../support/gates')
 const { fakeClock } = require('../../lib/testing')
 const { node } = require('../support/child')
+const { stoppedTime } = require('../support/time')
 const { quiet } = require('../support/turns')
 const { captureWarnings } = require('../support/uncaught')
 
@@ -141,6 +142,16 @@ describe('timeoutMs', function () {
     // a timer that kept it alive would do so for days
     const { code } = await node(['--eval', "require('fairlane')(async () => {}, { timeoutMs: 2 ** 30, maxWaitMs: 2 ** 30 }).push(1)"])
     assert.equal(code, 0)
+  })
+
+  it('takes the word of a timer though the system clock stands still', async function () {
+    const time = stoppedTime()
+    try {
+      const queue = fairlane(() => {}, { timeoutMs: 1 })
+      await assert.rejects(queue.add(1), { code: 'FAIRLANE_ERR_TIMEOUT' })
+    } finally {
+      time.release()
+    }
   })
 
   it('works with the system clock, and with times too long for one timer', async function () {
