@@ -46,7 +46,7 @@ class FairlaneError extends Error {
 }
 Object.defineProperty(FairlaneError.prototype, 'name', { value: 'FairlaneError', writable: true, configurable: true })
 
-module.exports = { codes, warnings, FairlaneError, closedError, typeError, rangeError, rejectUnknown, describe, failure, warn }
+module.exports = { codes, warnings, FairlaneError, closedError, typeError, rangeError, describe, failure, warn }
 
 /** What a queue refuses with, in memory or on disk, from its close on. */
 function closedError () {
@@ -63,39 +63,16 @@ function rangeError (code, message) {
   return Object.assign(new RangeError(message), { code })
 }
 
-/** Throws, with the nearest known name, if object has an own enumerable property of another name. */
-function rejectUnknown (object, names, code) {
-  for (const name of Object.keys(object)) {
-    if (!names.includes(name)) {
-      throw typeError(code, `unknown option ${describe(name)}; did you mean '${nearest(name, names)}'?`)
-    }
-  }
-}
-
-function nearest (name, names) {
-  const distances = names.map(known => editDistance(name.toLowerCase(), known.toLowerCase()))
-  return names[distances.indexOf(Math.min(...distances))]
-}
-
-/** How many letters must be put in, taken out or changed to make a into b (Wagner and Fischer 1974). */
-function editDistance (a, b) {
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      row[j] = Math.min(row[j - 1] + 1, previous[j] + 1, previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-    }
-    previous = row
-  }
-  return previous[b.length]
-}
-
 /** A value as error messages show it; short, and safe with values that can not be converted. */
 function describe (value) {
   if (typeof value === 'string') return `'${value.slice(0, 40)}'`
   if (typeof value === 'function') return 'a function'
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
-  return String(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  try {
+    return Array.isArray(value) ? 'an array' : 'an object'
+  } catch {
+    return 'a revoked Proxy'
+  }
 }
 
 /** What a runner failed with: a falsy reason would look like a success to whoever is told. */

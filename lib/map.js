@@ -42,15 +42,15 @@ class Results {
   }
 }
 
-/** One run of map(). `queue` adds jobs and waits for room: `{ add(payload, signal), accepts(), ready() }`. */
+/** One run of map(). `queue` adds jobs and waits for room: `{ add(payload, signal), accepts(), ready() }`. `source`: `{ isAsync, iterate() }`. */
 class Mapping {
   constructor (queue, source, { ordered, maxPending, settled }) {
     this.queue = queue
     this.isOrdered = ordered
     this.maxPending = maxPending
     this.isSettled = settled
-    this.isAsync = typeof source[Symbol.asyncIterator] === 'function'
-    this.iterator = this.isAsync ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
+    this.isAsync = source.isAsync
+    this.iterator = source.iterate()
     this.controller = new AbortController()
     this.results = new QList() // entries in the order in which they are to be given out; if not ordered, those that settled
     this.takers = new QList() // { resolve, reject } of next() calls that wait

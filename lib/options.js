@@ -3,7 +3,8 @@
 // Options, read once when a queue is made: validated, completed, never kept by reference.
 
 const { systemClock } = require('./clock')
-const { typeError, rangeError, rejectUnknown, describe } = require('./errors')
+const { typeError, rangeError, describe } = require('./errors')
+const { copyOf, entriesOf, hasMethods, isArray, ownNames, readFields, rejectName, rejectUnknown } = require('./fields')
 const { SteadyClock } = require('./steady')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
@@ -12,6 +13,7 @@ const SCHEDULERS = ['fair', 'capped', 'equal']
 const LANE_METHODS = ['queued', 'next', 'started', 'ended']
 const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
 const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
+const SCHEDULER_OPTIONS = { names: ['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'], place: 'schedulerOptions' }
 
 // name → how its value is read, given the value or undefined; what it returns is the normal form
 const readers = {
@@ -50,6 +52,7 @@ const closeReaders = {
 
 module.exports = {
   names: Object.keys(readers),
+  rejectUnknownOptions,
   readOptions,
   readConcurrency,
   readCallback,
@@ -59,6 +62,7 @@ module.exports = {
   readPositiveCount,
   isLaneScheduler,
   readAddOptions,
+  readSource,
   readMapOptions: options => readArguments(options, mapReaders, 'map'),
   readClearOptions: options => readArguments(options, clearReaders, 'clear'),
   readCloseOptions: options => readArguments(options, closeReaders, 'close')
@@ -75,12 +79,14 @@ module.exports = {
 function readOptions (options) {
   if (typeof options === 'number' || typeof options === 'string') options = { concurrency: options }
   if (options === undefined) options = {}
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  if (typeof options !== 'object' || options === null || isArray(options)) {
     throw typeError('FAIRLANE_ERR_OPTION', `options must be an object or the concurrency, not ${describe(options)}`)
   }
-  rejectUnknown(options, Object.keys(readers), 'FAIRLANE_ERR_OPTION')
-  const read = readAll(options, readers)
-  if (read.scheduler === null && options.maxWaitingPerType !== undefined) {
+  const names = Object.keys(readers)
+  rejectUnknownOptions(options, names)
+  const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
+  const read = readAll(given, readers)
+  if (read.scheduler === null && given.maxWaitingPerType !== undefined) {
     throw typeError('FAIRLANE_ERR_OPTION', 'maxWaitingPerType is of no use without a scheduler')
   }
   if (read.scheduler === null && read.schedulerOptions !== undefined && Object.keys(read.schedulerOptions).length > 0) {
@@ -92,30 +98,48 @@ function readOptions (options) {
   return read
 }
 
-function readArguments (options = {}, readers, method) {
-  checkArguments(options, Object.keys(readers), method)
-  return readAll(options, readers)
+/** @throws FAIRLANE_ERR_OPTION if there is one of another name */
+function rejectUnknownOptions (options, names) {
+  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION', SCHEDULER_OPTIONS)
 }
 
-/** By hand, because with a scheduler each add() has options: 60 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: features). */
-function readAddOptions (options) {
-  checkArguments(options, ADD_NAMES, 'add')
-  return {
-    type: options.type,
-    unshift: readFlag(options.unshift, 'unshift', false, ARGUMENT),
-    signal: readSignal(options.signal, ARGUMENT),
-    timeoutMs: readMs(options.timeoutMs, 'timeoutMs', ARGUMENT),
-    maxWaitMs: readMs(options.maxWaitMs, 'maxWaitMs', ARGUMENT)
-  }
-}
-
-function checkArguments (options, names, method) {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
-  }
+function readArguments (options, readers, method) {
+  if (options === undefined) return readAll({ __proto__: null }, readers)
+  checkObject(options, method)
+  const names = Object.keys(readers)
   rejectUnknown(options, names, ARGUMENT)
+  return readAll(readFields(options, names, ARGUMENT), readers)
 }
 
+/** By hand, because with a scheduler each add() has options: 50 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: features). */
+function readAddOptions (options) {
+  checkObject(options, 'add')
+  let type, unshift, signal, timeoutMs, maxWaitMs
+  for (const name of ownNames(options, ARGUMENT)) {
+    switch (name) {
+      case 'type': type = options.type; break
+      case 'unshift': unshift = options.unshift; break
+      case 'signal': signal = options.signal; break
+      case 'timeoutMs': timeoutMs = options.timeoutMs; break
+      case 'maxWaitMs': maxWaitMs = options.maxWaitMs; break
+      default: rejectName(options, name, ADD_NAMES, ARGUMENT)
+    }
+  }
+  return {
+    type,
+    unshift: readFlag(unshift, 'unshift', false, ARGUMENT),
+    signal: readSignal(signal, ARGUMENT),
+    timeoutMs: readMs(timeoutMs, 'timeoutMs', ARGUMENT),
+    maxWaitMs: readMs(maxWaitMs, 'maxWaitMs', ARGUMENT)
+  }
+}
+
+function checkObject (options, method) {
+  if (typeof options === 'object' && options !== null && !isArray(options)) return
+  throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
+}
+
+/** @param {object} options without a prototype */
 function readAll (options, readers) {
   return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
 }
@@ -143,6 +167,20 @@ function readCallback (callback) {
     throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
   }
   return callback
+}
+
+/** @returns {{ isAsync: boolean, iterate: () => object }} iterate throws what the source throws */
+function readSource (source) {
+  let method, isAsync
+  try {
+    method = source?.[Symbol.asyncIterator]
+    isAsync = typeof method === 'function'
+    if (!isAsync) method = source?.[Symbol.iterator]
+  } catch (cause) {
+    throw Object.assign(typeError(ARGUMENT, 'map: the source can not be read'), { cause })
+  }
+  if (typeof method === 'function') return { isAsync, iterate: () => method.call(source) }
+  throw typeError(ARGUMENT, 'map: the source must be iterable')
 }
 
 function readType (type) {
@@ -200,19 +238,19 @@ function readDuration (value, name, code) {
 
 function readSignal (value, code) {
   if (value === undefined) return undefined
-  if (typeof value === 'object' && value !== null && typeof value.aborted === 'boolean' && hasMethods(value, SIGNAL_METHODS)) return value
+  if (typeof value === 'object' && value !== null && hasMethods(value, SIGNAL_METHODS) && typeof value.aborted === 'boolean') return value
   throw typeError(code, `signal must be an AbortSignal, not ${describe(value)}`)
 }
 
 /** A number for each type, or numbers by type. */
 function readMaxWaitingPerType (value) {
   const name = 'maxWaitingPerType'
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || isArray(value)) {
     return { all: readCount(value, name, 'FAIRLANE_ERR_OPTION'), byType: new Map() }
   }
   const byType = new Map()
-  for (const [type, count] of value instanceof Map ? value : Object.entries(value)) {
-    byType.set(String(type), readCount(count, `${name} of ${describe(String(type))}`, 'FAIRLANE_ERR_OPTION'))
+  for (const [type, count] of entriesOf(value, name, 'FAIRLANE_ERR_OPTION')) {
+    byType.set(type, readCount(count, `${name} of ${describe(type)}`, 'FAIRLANE_ERR_OPTION'))
   }
   return { all: Infinity, byType }
 }
@@ -230,7 +268,7 @@ function readScheduler (value = null) {
 /** A copy; what is in it the scheduler checks. */
 function readSchedulerOptions (value) {
   if (value === undefined) return undefined
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  if (typeof value === 'object' && value !== null && !isArray(value)) return copyOf(value, 'FAIRLANE_ERR_OPTION')
   throw typeError('FAIRLANE_ERR_OPTION', `schedulerOptions must be an object, not ${describe(value)}`)
 }
 
@@ -244,8 +282,4 @@ function readClock (value) {
     throw typeError('FAIRLANE_ERR_OPTION', 'clock must be an object with the methods now, setTimeout and clearTimeout')
   }
   return new SteadyClock(value)
-}
-
-function hasMethods (object, names) {
-  return names.every(name => typeof object[name] === 'function')
 }

@@ -14,7 +14,7 @@ const { Lanes } = require('./lists/lanes')
 const { Window } = require('./lists/window')
 const { map } = require('./map')
 const {
-  isLaneScheduler, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions, readType
+  isLaneScheduler, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions, readSource, readType
 } = require('./options')
 const { callbackOf } = require('./promised')
 const { whenAborted } = require('./signals')
@@ -288,15 +288,12 @@ class Queue extends Emitter {
   map (source, options) {
     const { type, ordered, maxPending = 2 * this.#lastConcurrency, settled } = readMapOptions(options)
     const name = this.#readTypeOption(type, 'map')
-    if (typeof source?.[Symbol.asyncIterator] !== 'function' && typeof source?.[Symbol.iterator] !== 'function') {
-      throw typeError('FAIRLANE_ERR_ARGUMENT', 'map: the source must be iterable')
-    }
     const jobs = {
       add: (payload, signal) => this.add(payload, { type: name, signal }),
       accepts: () => this.#admission.accepts(name),
       ready: () => this.#admission.ready(name)
     }
-    return map(jobs, source, { ordered, maxPending, settled })
+    return map(jobs, readSource(source), { ordered, maxPending, settled })
   }
 
   /**
@@ -546,7 +543,7 @@ class Queue extends Emitter {
     } else {
       const ticket = this.#desk.issue((err, result) => stub.whenSettled(payload, err, result), NO_EXTRAS)
       this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
-      this.#desk.watch(ticket, { maxWaitMs })
+      this.#desk.watch(ticket, { signal: undefined, maxWaitMs })
     }
   }
 

@@ -13,7 +13,7 @@ const { promiseOf } = require('./promised')
 const { Signals } = require('./signals')
 
 /** What a job without extras is queued with. */
-const NO_EXTRAS = {}
+const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undefined, timeoutMs: undefined, maxWaitMs: undefined })
 
 /** The extras of one job. */
 class Ticket {

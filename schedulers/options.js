@@ -4,7 +4,8 @@
 // And the reading of scheduler options, which has the same manners everywhere: unknown names and wrong values throw,
 // undefined is as if absent, nothing is changed before all values have been found good, nothing is kept by reference.
 
-const { typeError, rangeError, rejectUnknown, describe } = require('../lib/errors')
+const { typeError, rangeError, describe } = require('../lib/errors')
+const { entriesOf, isArray, readFields, rejectUnknown } = require('../lib/fields')
 
 /** The caps of the types. Readers of its options are in `capReaders`. */
 class Caps {
@@ -57,12 +58,14 @@ module.exports = { Caps, capReaders, readOptions, readLimit, readPositive, readN
  * @throws FAIRLANE_ERR_OPTION; then nothing has changed
  */
 function readOptions (options = {}, readers, targetOf) {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  if (typeof options !== 'object' || options === null || isArray(options)) {
     throw typeError('FAIRLANE_ERR_OPTION', `the options of a scheduler must be an object, not ${describe(options)}`)
   }
-  rejectUnknown(options, Object.keys(readers), 'FAIRLANE_ERR_OPTION')
-  const given = Object.keys(readers).filter(name => options[name] !== undefined)
-  const values = given.map(name => readers[name](options[name], name, targetOf(name)[name]))
+  const names = Object.keys(readers)
+  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION')
+  const fields = readFields(options, names, 'FAIRLANE_ERR_OPTION')
+  const given = names.filter(name => fields[name] !== undefined)
+  const values = given.map(name => readers[name](fields[name], name, targetOf(name)[name]))
   const isChange = given.some((name, i) => targetOf(name)[name] !== values[i])
   given.forEach((name, i) => { targetOf(name)[name] = values[i] })
   return isChange
@@ -92,12 +95,10 @@ function readFlag (value, name) {
  */
 function readNumbers (value, name, known, readNumber) {
   if (value === null) return new Map()
-  if (typeof value !== 'object' || Array.isArray(value)) {
+  if (typeof value !== 'object' || isArray(value)) {
     throw typeError('FAIRLANE_ERR_OPTION', `${name} must be an object or a Map, not ${describe(value)}`)
   }
   const numbers = new Map(known instanceof Map ? known : [])
-  for (const [type, number] of value instanceof Map ? value : Object.entries(value)) {
-    numbers.set(String(type), readNumber(number, `${name} of ${describe(String(type))}`))
-  }
+  for (const [type, number] of entriesOf(value, name, 'FAIRLANE_ERR_OPTION')) numbers.set(type, readNumber(number, `${name} of ${describe(type)}`))
   return numbers
 }

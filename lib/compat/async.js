@@ -11,6 +11,7 @@ const fairlane = require('../../index')
 const { START_NOW } = require('../queue')
 const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')
+const { isArray } = require('../fields')
 const { Priority } = require('./priority')
 
 module.exports = { queue, priorityQueue, cargo, cargoQueue }
@@ -23,7 +24,7 @@ module.exports = { queue, priorityQueue, cargo, cargoQueue }
  * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_CONCURRENCY
  */
 function queue (worker, concurrency) {
-  const { q, add } = makeQueue(worker, concurrency, 1, { isCargo: false })
+  const { q, add } = makeQueue(worker, concurrency, 1, { isCargo: false, scheduler: undefined })
   return withPushAndUnshift(q, add)
 }
 
@@ -46,7 +47,7 @@ function cargo (worker, payload) {
  * @param {number} [payload=Infinity] how many tasks a worker gets at most
  */
 function cargoQueue (worker, concurrency, payload) {
-  const { q, add } = makeQueue(worker, concurrency, payload, { isCargo: true })
+  const { q, add } = makeQueue(worker, concurrency, payload, { isCargo: true, scheduler: undefined })
   return withPushAndUnshift(q, add)
 }
 
@@ -231,7 +232,7 @@ function makeQueue (worker, concurrency, payload, { isCargo, scheduler }) {
     if (callback != null && typeof callback !== 'function') {
       throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
     }
-    if (!Array.isArray(data)) return addOne(data, callback, how)
+    if (!isArray(data)) return addOne(data, callback, how)
     if (data.length > 0 || !isIdle()) return data.map(datum => addOne(datum, callback, how))
     queueMicrotask(() => events.drain.trigger())
   }

@@ -4,6 +4,7 @@
 // A Queue that also takes what quickq takes. What differs on purpose is in docs/migrating.md.
 
 const { Queue } = require('../../index')
+const { copyOf, readFields } = require('../fields')
 
 /** A queue as quickq makes it; it has everything else that a Queue has, too. */
 class QuickQueue extends Queue {
@@ -68,12 +69,13 @@ quickq.prototype = QuickQueue.prototype
 /** As quickq reads them: falsy values are absent, other names mean nothing, and a scheduler that is no object is an error. */
 function readOptions (options) {
   if (typeof options !== 'object' || options === null) return { settleBy: 'callback', concurrency: options || undefined }
-  const { concurrency, scheduler } = options
+  const given = readFields(options, ['concurrency', 'scheduler', 'schedulerOptions'], 'FAIRLANE_ERR_OPTION')
+  const { concurrency, scheduler } = given
   return {
     settleBy: 'callback',
     concurrency: concurrency || undefined,
     scheduler: scheduler || undefined,
-    schedulerOptions: readSchedulerOptions(options)
+    schedulerOptions: readSchedulerOptions(given)
   }
 }
 
@@ -81,7 +83,7 @@ function readOptions (options) {
 function readSchedulerOptions ({ scheduler, schedulerOptions }) {
   if (!schedulerOptions || !['fair', 'capped', 'equal'].includes(scheduler)) return undefined
   if (scheduler !== 'capped') return schedulerOptions
-  const { maxScanLength, ...others } = schedulerOptions
+  const { maxScanLength, ...others } = copyOf(schedulerOptions, 'FAIRLANE_ERR_OPTION')
   return others
 }
 

@@ -3,7 +3,8 @@
 // Options of durable queues, read once.
 
 const { resolve } = require('node:path')
-const { typeError, rangeError, rejectUnknown, describe } = require('../errors')
+const { typeError, rangeError, describe } = require('../errors')
+const { hasMethods, isArray, readFields, rejectUnknown } = require('../fields')
 const queueOptions = require('../options')
 const { structured } = require('./serialize')
 
@@ -33,8 +34,10 @@ module.exports = { readOptions, readPath, readJobOptions, defaultBackoffMs }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
-  checkNames(options, Object.keys(readers))
-  return readAll(options, readers)
+  const names = Object.keys(readers)
+  checkObject(options)
+  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION')
+  return readAll(readFields(options, names, 'FAIRLANE_ERR_OPTION'), readers)
 }
 
 /**
@@ -44,9 +47,12 @@ function readOptions (options = {}) {
  */
 function readJobOptions (options = {}) {
   const own = { ...readers, ...jobReaders }
-  checkNames(options, ['path', ...Object.keys(own), ...queueOptions.names])
-  const queue = Object.fromEntries(queueOptions.names.map(name => [name, options[name]]))
-  return { path: readPath(options.path, 'FAIRLANE_ERR_OPTION'), jobs: readAll(options, own), queue }
+  const names = ['path', ...Object.keys(own), ...queueOptions.names]
+  checkObject(options)
+  queueOptions.rejectUnknownOptions(options, names)
+  const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
+  const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
+  return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: readAll(given, own), queue }
 }
 
 /** Before attempt 2, 3, …: a second, twice as long each time, a minute at most. */
@@ -54,13 +60,12 @@ function defaultBackoffMs (attempt) {
   return Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS)
 }
 
-function checkNames (options, names) {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw typeError('FAIRLANE_ERR_OPTION', `options must be an object, not ${describe(options)}`)
-  }
-  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION')
+function checkObject (options) {
+  if (typeof options === 'object' && options !== null && !isArray(options)) return
+  throw typeError('FAIRLANE_ERR_OPTION', `options must be an object, not ${describe(options)}`)
 }
 
+/** @param {object} options without a prototype */
 function readAll (options, readers) {
   return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
 }
@@ -88,7 +93,7 @@ function readOnProgress (value) {
 }
 
 function readSerialize (value = structured) {
-  if (typeof value?.encode === 'function' && typeof value.decode === 'function') return value
+  if (value !== null && hasMethods(value, ['encode', 'decode'])) return value
   throw typeError('FAIRLANE_ERR_OPTION', `serialize must be an object with the methods encode and decode, not ${describe(value)}`)
 }
 

@@ -11,6 +11,7 @@
 
 const QList = require('qlist')
 const { FairlaneError, closedError, typeError, rangeError, describe } = require('../errors')
+const { isArray, isBytes } = require('../fields')
 const { files } = require('./files')
 const { lock } = require('./lock')
 const { readOptions, readPath } = require('./options')
@@ -350,7 +351,7 @@ class PersistentQueue {
   }
 
   #readReserved (ids, method) {
-    const seqs = Array.isArray(ids) ? ids : [ids]
+    const seqs = isArray(ids) ? ids : [ids]
     for (const seq of seqs) {
       if (!this.#reserved.has(seq)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: ${describe(seq)} is not reserved`)
     }
@@ -374,9 +375,9 @@ function insert (seqs, seq) {
 }
 
 function readPayloads (payloads) {
-  const read = Array.isArray(payloads) ? payloads : [payloads]
+  const read = isArray(payloads) ? payloads : [payloads]
   for (const payload of read) {
-    if (!(payload instanceof Uint8Array)) {
+    if (!isBytes(payload)) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', `push takes a Buffer, a Uint8Array or an array of them, not ${describe(payload)}`)
     }
   }

@@ -6,6 +6,7 @@
 
 const { deserialize, serialize } = require('node:v8')
 const { typeError, describe } = require('../errors')
+const { isBytes } = require('../fields')
 
 const STAMP_BYTES = 8
 
@@ -28,7 +29,7 @@ function encode (serializer, payload) {
   } catch (cause) {
     throw Object.assign(typeError('FAIRLANE_ERR_ARGUMENT', 'the payload can not be encoded'), { cause })
   }
-  if (!(encoded instanceof Uint8Array)) {
+  if (!isBytes(encoded)) {
     throw typeError('FAIRLANE_ERR_ARGUMENT', `serialize.encode must return a Buffer, and it returned ${describe(encoded)}`)
   }
   return encoded

@@ -4,6 +4,7 @@ const assert = require('node:assert')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { once } = require('node:events')
 const { durable, DurableQueue } = require('../../lib/durable')
+const { revoked } = require('../support/proxies')
 const { captureUncaught } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
@@ -347,11 +348,14 @@ describe('a durable queue', () => {
   it('refuses payloads that can not be encoded, and writes nothing', async () => {
     const queue = await bench.open()
     const { steps } = bench.disk
+    assert.throws(() => queue.push(revoked()), { code: 'FAIRLANE_ERR_ARGUMENT' })
     assert.throws(() => queue.push(() => {}), ({ code, cause }) => code === 'FAIRLANE_ERR_ARGUMENT' && /could not be cloned/.test(cause.message))
     assert.equal(bench.disk.steps, steps)
-    await bench.reopen({ serialize: { encode: () => 'text', decode: () => {} } })
-    assert.throws(() => bench.queue.push(1), { code: 'FAIRLANE_ERR_ARGUMENT' })
-    assert.equal(bench.queue.length, 0)
+    for (const encoded of ['text', revoked()]) {
+      await bench.reopen({ serialize: { encode: () => encoded, decode: () => {} } })
+      assert.throws(() => bench.queue.push(1), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      assert.equal(bench.queue.length, 0)
+    }
   })
 
   it('refuses jobs beyond its limits before anything is written', async () => {

@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const { join } = require('node:path')
 const { PersistentQueue } = require('../../lib/durable')
 const { temporaryFolder } = require('../support/folders')
+const { revoked } = require('../support/proxies')
 const { seeded } = require('../support/random')
 
 const text = buffers => buffers.map(String)
@@ -151,7 +152,7 @@ describe('PersistentQueue', () => {
     await queue.push([Buffer.from('a'), Buffer.from('b')])
     const [{ id }] = await queue.reserve()
     for (const method of ['ack', 'release']) {
-      for (const ids of [id + 1, [id, id], [id, 99], 'x', undefined]) {
+      for (const ids of [id + 1, [id, id], [id, 99], 'x', undefined, revoked(), [revoked()]]) {
         assert.throws(() => queue[method](ids), { code: 'FAIRLANE_ERR_ARGUMENT' })
       }
     }
@@ -379,7 +380,7 @@ describe('PersistentQueue', () => {
     for (const options of wrong) assert.throws(() => PersistentQueue.open(path, options), { code: 'FAIRLANE_ERR_OPTION' })
     assert.throws(() => new PersistentQueue(), { code: 'FAIRLANE_ERR_ARGUMENT' })
     await open({ capacity: undefined, onProgress: undefined })
-    for (const payload of [undefined, 'a', ['a'], {}]) {
+    for (const payload of [undefined, 'a', ['a'], {}, revoked(), [revoked()]]) {
       assert.throws(() => queue.push(payload), { code: 'FAIRLANE_ERR_ARGUMENT' })
       assert.throws(() => queue.pushSync(payload), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }

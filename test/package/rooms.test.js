@@ -18,7 +18,8 @@ const rooms = {
   'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/pending.js', 'lib/promised.js'],
   'lib/promised.js': [],
   'lib/pending.js': [],
-  'lib/options.js': ['lib/errors.js', 'lib/clock.js', 'lib/steady.js'],
+  'lib/options.js': ['lib/errors.js', 'lib/clock.js', 'lib/fields.js', 'lib/steady.js'],
+  'lib/fields.js': ['lib/errors.js'],
   'lib/steady.js': ['lib/errors.js'],
   'lib/ticket.js': [...LEAVES, 'lib/deadlines.js', 'lib/promised.js', 'lib/signals.js'],
   'lib/admission.js': LEAVES,
@@ -56,10 +57,10 @@ const rooms = {
   'lib/durable/intake.js': [],
   'lib/durable/records.js': ['lib/errors.js', 'lib/durable/format.js', 'lib/durable/serialize.js'],
   'lib/durable/retries.js': [],
-  'lib/durable/serialize.js': ['node:v8', 'lib/errors.js'],
+  'lib/durable/serialize.js': ['node:v8', 'lib/errors.js', 'lib/fields.js'],
   'lib/durable/survey.js': ['lib/durable/format.js'],
   'lib/durable/persistent-queue.js': [
-    'qlist', 'lib/errors.js', 'lib/durable/files.js', 'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/store.js'
+    'qlist', 'lib/errors.js', 'lib/fields.js', 'lib/durable/files.js', 'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/store.js'
   ],
   'lib/durable/store.js': [
     'node:path', 'lib/errors.js', 'lib/durable/compaction.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/reader.js',
@@ -75,21 +76,21 @@ const rooms = {
   'lib/durable/reader.js': ['node:path', 'lib/durable/format.js'],
   'lib/durable/format.js': ['node:zlib'],
   'lib/durable/table.js': [],
-  'lib/durable/options.js': ['node:path', 'lib/errors.js', 'lib/options.js', 'lib/durable/serialize.js'],
+  'lib/durable/options.js': ['node:path', 'lib/errors.js', 'lib/fields.js', 'lib/options.js', 'lib/durable/serialize.js'],
   'lib/durable/files.js': ['node:fs', 'node:path'],
   'lib/durable/lock.js': ['node:crypto', 'node:fs', 'node:net', 'node:path', 'lib/errors.js'],
   'lib/testing/clock.js': ['lib/heap.js'],
   'lib/testing/scheduler.js': ['lib/testing/clock.js', 'lib/options.js', 'lib/lists/lanes.js', 'lib/lists/window.js'],
-  'lib/compat/quickq.js': ['index.js'],
+  'lib/compat/quickq.js': ['index.js', 'lib/fields.js'],
   'lib/compat/fastq.js': ['index.js', 'lib/queue.js', 'lib/clock.js', 'lib/errors.js'],
-  'lib/compat/async.js': ['qlist', 'index.js', 'lib/queue.js', 'lib/clock.js', 'lib/errors.js', 'lib/compat/priority.js'],
+  'lib/compat/async.js': ['qlist', 'index.js', 'lib/queue.js', 'lib/clock.js', 'lib/errors.js', 'lib/fields.js', 'lib/compat/priority.js'],
   'lib/compat/priority.js': ['lib/heap.js'],
   'schedulers/index.js': ['schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
   'schedulers/fair.js': ['lib/ranking.js', 'schedulers/options.js'],
   'schedulers/capped.js': ['lib/ranking.js', 'schedulers/options.js'],
   'schedulers/equal.js': ['lib/errors.js', 'lib/ranking.js', 'schedulers/job-lengths.js', 'schedulers/options.js'],
   'schedulers/job-lengths.js': [],
-  'schedulers/options.js': ['lib/errors.js']
+  'schedulers/options.js': ['lib/errors.js', 'lib/fields.js']
 }
 
 describe('the rooms of the house', () => {

@@ -60,7 +60,7 @@ describe('add', function () {
     const bare = Object.assign(Object.create(null), { unshfit: true })
     const queue = fairlane(async (n) => n)
     for (const options of [new Options(), bare, new Proxy({ tpye: 1 }, {}), Object.assign(new Map(), { tpye: 1 }), { type: 1, 0: 1 }]) {
-      assert.throws(() => queue.add(1, options), { name: 'TypeError', code: 'FAIRLANE_ERR_ARGUMENT', message: /^unknown option .* did you mean/ })
+      assert.throws(() => queue.add(1, options), { name: 'TypeError', code: 'FAIRLANE_ERR_ARGUMENT', message: /^unknown option '(tpye'; did you mean 'type'\?|unshfit'; did you mean 'unshift'\?|0')$/ })
     }
     assert.equal(queue.stats().accepted, 0)
 
@@ -68,20 +68,6 @@ describe('add', function () {
     for (const options of [Object.create({ tpye: 1 }), hidden, { [Symbol('tpye')]: 1 }, new Proxy({}, {}), new Map(), new Date(0)]) {
       assert.equal(await queue.add(1, options), 1)
     }
-  })
-
-  it('reads each option once, also inherited ones', async function () {
-    const reads = []
-    const values = { type: 't', unshift: true, signal: new AbortController().signal, timeoutMs: 1000, maxWaitMs: 1000 }
-    const inherited = {}
-    for (const [name, value] of Object.entries(values)) {
-      Object.defineProperty(inherited, name, { get () { reads.push(name); return value }, enumerable: true })
-    }
-    const queue = fairlane(() => {}, { scheduler: 'equal' }).pause()
-    queue.add(1, { type: 't' })
-    queue.add(2, Object.create(inherited))
-    assert.deepEqual([...queue.jobs('t')].map(({ payload }) => payload), [2, 1])
-    assert.deepEqual(reads, Object.keys(values))
   })
 
   it('makes an unhandled rejection like any promise that nobody awaits, where push makes none', async function () {

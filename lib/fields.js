@@ -1,0 +1,122 @@
+'use strict'
+
+// What callers give in objects: options, and numbers by type. Only an object's own properties count, so that nobody else's
+// `Object.prototype.timeoutMs` is obeyed; each is read once; and what can not be looked at, as a revoked Proxy, is wrong use like other.
+
+const { typeError, describe } = require('./errors')
+
+module.exports = { ownNames, readFields, rejectUnknown, rejectName, copyOf, entriesOf, hasMethods, isArray, isBytes }
+
+/**
+ * @param {object} object
+ * @param {string} code
+ * @returns {string[]} the names of its own properties
+ * @throws of that code if they can not be listed
+ */
+function ownNames (object, code) {
+  try {
+    return Object.getOwnPropertyNames(object)
+  } catch (cause) {
+    throw unreadable('the options', code, cause)
+  }
+}
+
+/** @returns {object} without a prototype: those of the names that object has itself, each read once */
+function readFields (object, names, code) {
+  const fields = Object.create(null)
+  for (const name of ownNames(object, code)) {
+    if (names.includes(name)) fields[name] = object[name]
+  }
+  return fields
+}
+
+/**
+ * Throws, with the nearest known name, if object has an own enumerable property of another name.
+ * @param {object} object
+ * @param {string[]} names
+ * @param {string} code
+ * @param {{ names: string[], place: string }} [elsewhere] names that are known there
+ */
+function rejectUnknown (object, names, code, elsewhere) {
+  for (const name of ownNames(object, code)) {
+    if (!names.includes(name)) rejectName(object, name, names, code, elsewhere)
+  }
+}
+
+/** The same for an own property whose name is known to be another one. */
+function rejectName (object, name, names, code, elsewhere) {
+  if (!Object.prototype.propertyIsEnumerable.call(object, name)) return
+  throw typeError(code, `unknown option ${describe(name)}${hint(name, names, elsewhere)}`)
+}
+
+/** @returns {object} with an object's own properties; throws of the code if they can not be listed */
+function copyOf (object, code) {
+  return Object.fromEntries(ownNames(object, code).map(name => [name, object[name]]))
+}
+
+/**
+ * @param {object} value a Map, or an object
+ * @returns {[string, any][]} its entries, those of an object if they are its own, with keys as strings
+ * @throws of the code if they can not be read
+ */
+function entriesOf (value, name, code) {
+  try {
+    return (value instanceof Map ? [...value] : Object.entries(value)).map(([key, entry]) => [String(key), entry])
+  } catch (cause) {
+    throw unreadable(name, code, cause)
+  }
+}
+
+/** Whether an object has these methods, itself or by its class. */
+function hasMethods (object, names) {
+  try {
+    return names.every(name => typeof object[name] === 'function')
+  } catch {
+    return false
+  }
+}
+
+/** As Array.isArray(), which throws for a revoked Proxy. */
+function isArray (value) {
+  try {
+    return Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+function isBytes (value) {
+  try {
+    return value instanceof Uint8Array
+  } catch {
+    return false
+  }
+}
+
+function unreadable (what, code, cause) {
+  return Object.assign(typeError(code, `${what} can not be read`), { cause })
+}
+
+function hint (name, names, elsewhere) {
+  if (elsewhere !== undefined && elsewhere.names.includes(name)) return `; it belongs into ${elsewhere.place}`
+  const distances = names.map(known => editDistance(name.toLowerCase(), known.toLowerCase()))
+  const least = Math.min(...distances)
+  return 3 * least > name.length ? '' : `; did you mean '${names[distances.indexOf(least)]}'?`
+}
+
+/**
+ * How many letters must be put in, taken out, changed, or swapped with the next one to make a into b
+ * (Wagner and Fischer 1974; swaps as by Damerau 1964).
+ */
+function editDistance (a, b) {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = rows[i] = [i]
+    for (let j = 1; j <= b.length; j++) {
+      row[j] = Math.min(row[j - 1] + 1, rows[i - 1][j] + 1, rows[i - 1][j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      if (isSwap) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1)
+    }
+  }
+  return rows[a.length][b.length]
+}
