@@ -507,8 +507,13 @@ declare namespace fairlane {
   /** The options of a queue whose runner settles its jobs by what it returns. */
   type PromiseOptions = QueueOptions & { settleBy: 'promise' }
 
+  // A runner that returns a promise is inferred as a whole (`F`): so `done` and `context` may stand without annotations.
+
   interface CallQueue {
     <P, R>(runner: PromiseRunner<P, R>, options: PromiseOptions): Queue<P, Awaited<R>>
+    <F extends AsyncRunner>(
+      runner: F, options?: EitherOptions | number | string
+    ): Queue<Parameters<F> extends [] ? any : Parameters<F>[0], Awaited<ReturnType<F>>>
     <P, R>(runner: AsyncRunner<P, R>, options?: EitherOptions | number | string): Queue<P, R>
     <P, R>(runner: Runner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
   }
@@ -516,6 +521,9 @@ declare namespace fairlane {
   interface NewQueue {
     readonly prototype: Queue
     new <P, R>(runner: PromiseRunner<P, R>, options: PromiseOptions): Queue<P, Awaited<R>>
+    new <F extends AsyncRunner>(
+      runner: F, options?: EitherOptions | number | string
+    ): Queue<Parameters<F> extends [] ? any : Parameters<F>[0], Awaited<ReturnType<F>>>
     new <P, R>(runner: AsyncRunner<P, R>, options?: EitherOptions | number | string): Queue<P, R>
     new <P, R>(runner: Runner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
   }

@@ -295,6 +295,9 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
 export function durable<P, R> (
   runner: DurablePromiseRunner<P, R>, options: DurableOptions<P> & { settleBy: 'promise' }
 ): Promise<DurableQueue<P, Awaited<R>>>
+export function durable<F extends DurableRunner> (
+  runner: F, options: DurableOptions<Parameters<F> extends [] ? any : Parameters<F>[0]> & { settleBy?: 'either' | undefined }
+): Promise<DurableQueue<Parameters<F> extends [] ? any : Parameters<F>[0], Awaited<ReturnType<F>>>>
 export function durable<P, R> (
   runner: DurableRunner<P, R>, options: DurableOptions<P> & { settleBy?: 'either' | undefined }
 ): Promise<DurableQueue<P, R>>

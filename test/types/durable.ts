@@ -2,6 +2,8 @@ import { FairlaneError } from 'fairlane'
 import { durable, DurableQueue, PersistentQueue } from 'fairlane/durable'
 import type { DeadLetter, DurableOptions, PersistentQueueOptions, Reserved } from 'fairlane/durable'
 
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+
 async function use (): Promise<void> {
   const options: PersistentQueueOptions = { ack: 'os', capacity: 10, onProgress: ({ bytes, totalBytes }) => bytes / totalBytes }
   const queue = await PersistentQueue.open('folder', options)
@@ -48,7 +50,7 @@ async function useJobs (): Promise<void> {
     backoffMs: (attempt, error) => error === null ? 1 : attempt * 100,
     serialize: { encode: ({ url }: { url: string }) => Buffer.from(url), decode: (bytes: Buffer) => ({ url: String(bytes) }) }
   } satisfies DurableOptions<{ url: string }>
-  const queue = await durable<{ url: string }, number>(async ({ url }, done, { id, attempt, signal, type }) => {
+  const queue = await durable(async ({ url }: { url: string }, _done, { id, attempt, signal, type }) => {
     const seen: [number, number, boolean, string | undefined] = [id, attempt, signal.aborted, type]
     return url.length + seen.length
   }, options)
@@ -68,6 +70,16 @@ async function useJobs (): Promise<void> {
   const count: number = closed.length
   const promised = await durable((payload: string) => payload.length, { path: 'folder', settleBy: 'promise' })
   promised.on('done', ({ result }) => result.toFixed())
+
+  const written = await durable(async (n: number, _done, { id }) => String(n + id), { path: 'folder' })
+  const isWritten: Same<typeof written, DurableQueue<number, string>> = true
+  const takesNothing = await durable(async () => 5, { path: 'folder', concurrency: 1 })
+  const isTakingNothing: Same<typeof takesNothing, DurableQueue<any, number>> = true
+  const byReturn = await durable(async (n: number, _done, { id }) => String(n + id), { path: 'folder', settleBy: 'promise' })
+  const isByReturn: Same<typeof byReturn, DurableQueue<number, string>> = true
+  const named = await durable<string, number>(async (text, _done, { attempt }) => text.length + attempt, { path: 'folder' })
+  const isNamed: Same<typeof named, DurableQueue<string, number>> = true
+  use([isWritten, isTakingNothing, isByReturn, isNamed])
 
   // @ts-expect-error a queue is opened
   new DurableQueue()

@@ -20,6 +20,34 @@ byPromise.pushType('tenant', 5)
 // @ts-expect-error not a Job
 byPromise.unshiftType('tenant', 5)
 
+// From a promise, where done and context stand without annotations.
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+const withSignal = fairlane(async (job: Job, _done, { signal }) => {
+  signal.throwIfAborted()
+  return job.url.length
+})
+const withContext = fairlane(async (job: Job, _done, { type, attempt }) => ({ type, attempt }), { concurrency: 4, scheduler: 'equal' })
+const withNew = new fairlane(async (n: number, _done, { signal }) => [n, signal.aborted], 3)
+const withClass = new fairlane.Queue(async (n: number, _done, context) => context.type, { settleBy: 'either' })
+const withoutDone = fairlane(async (n: number, _done, { signal }) => String(n), { settleBy: 'promise' })
+const withoutPayload = fairlane(async () => 5)
+const withoutAnnotations = fairlane(async (job, _done, { attempt }) => attempt)
+const withPromise = fairlane((n: number) => Promise.resolve(String(n)))
+const withAnnotatedDone = fairlane(async (n: number, done: fairlane.Done<string>) => n)
+const areInferred: [
+  Same<typeof withSignal, fairlane.Queue<Job, number>>,
+  Same<typeof withContext, fairlane.Queue<Job, { type: string | undefined, attempt: number }>>,
+  Same<typeof withNew, fairlane.Queue<number, Array<number | boolean>>>,
+  Same<typeof withClass, fairlane.Queue<number, string | undefined>>,
+  Same<typeof withoutDone, fairlane.Queue<number, string>>,
+  Same<typeof withoutPayload, fairlane.Queue<any, number>>,
+  Same<typeof withoutAnnotations, fairlane.Queue<any, number>>,
+  Same<typeof withPromise, fairlane.Queue<number, string>>,
+  Same<typeof withAnnotatedDone, fairlane.Queue<number, number>>
+] = [true, true, true, true, true, true, true, true, true]
+// @ts-expect-error there is no such property
+fairlane(async (job: Job, _done, { tenant }) => tenant)
+
 // From an annotated done.
 const byDone = fairlane((job: Job, done: fairlane.Done<string>) => { done(null, job.url) }, 2)
 const typedByDone: fairlane.Queue<Job, string> = byDone
