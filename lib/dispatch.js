@@ -97,6 +97,7 @@ class Dispatch {
     this.isBusy = false // jobs are being started or called back on this stack: whoever does so refills the slots
     this.isWaking = false // a pass in the next turn of the event loop is due, or it is going on
     this.isYielding = false // ... and nothing starts before it
+    this.isPrompt = false // the end of a job starts others however long the turn has lasted
     this.isAskedAgain = false // a job may start that might not when the list was last asked
     this.isCut = false // fill() stopped to have the next job started in a scope of its own
     this.turnStart = 0 // if isWaking: a time in this turn of the event loop
@@ -148,11 +149,23 @@ class Dispatch {
   startNow () {
     if (this.isBusy) return
     this.isBusy = this.isCut = true
-    this.isYielding = false
-    this.untilLook = this.concurrency - this.running + 1
+    this.allowStarts()
     this.fillOn()
     this.untilLook = this.stride
     this.notify()
+  }
+
+  /**
+   * For facades whose originals start jobs at the end of others: so does this from now on, however long the turn has lasted. Only jobs that
+   * end inside their runners, whose number has no limit, still wait for the next turn.
+   */
+  startPromptly () {
+    const { fill } = this
+    this.isPrompt = true
+    this.fill = () => {
+      this.allowStarts()
+      fill.call(this)
+    }
   }
 
   /**
@@ -381,6 +394,12 @@ class Dispatch {
     this.isBusy = false
   }
 
+  /** The slots that are free now are filled however long the turn has lasted. */
+  allowStarts () {
+    this.isYielding = false
+    this.untilLook = Math.max(this.untilLook, Math.min(this.concurrency - this.running, this.list.size) + 1)
+  }
+
   /** untilLook has come to an end: it is time for a look at the clock. While jobs wait for the next pass, it stays there. */
   mayGoOn () {
     this.untilLook = 1
@@ -482,6 +501,7 @@ class Dispatch {
     this.whenSettled = undefined
     this.isAskedAgain = true
     if (whenSettled !== undefined) this.call(() => tell(whenSettled, err, result))
+    if (this.isPrompt) this.allowStarts()
   }
 
   callBackAndFill () {

@@ -27,6 +27,8 @@ const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
 // The name of a method for facades (compat) only: what may start, starts before it returns.
 const START_NOW = Symbol('startNow')
+// ... and from then on the end of a job starts the next one before it returns.
+const START_PROMPTLY = Symbol('startPromptly')
 // The same for facades that keep jobs elsewhere (durable): what they need beside the public methods.
 const BACKSTAGE = Symbol('backstage')
 
@@ -513,6 +515,10 @@ class Queue extends Emitter {
     this.#dispatch.startNow()
   }
 
+  [START_PROMPTLY] () {
+    this.#dispatch.startPromptly()
+  }
+
   /**
    * A facade puts numbers, or whatever, into the list, and is told how they end by one function.
    * @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that end while they run, or waited too long
@@ -651,4 +657,4 @@ function remember (known, listener) {
   known.references.push(new WeakRef(listener))
 }
 
-module.exports = { Queue, START_NOW, BACKSTAGE, inside }
+module.exports = { Queue, START_NOW, START_PROMPTLY, BACKSTAGE, inside }

@@ -24,6 +24,44 @@ describe('compat/fastq', () => {
         log(queue.running(), queue.length(), queue.getQueue())
       },
 
+      'the next worker starts before the end of one that was still running returns, however long the turn has lasted': async (fastq, log) => {
+        for (const slots of [1, 2, Infinity]) {
+          const ends = []
+          const queue = fastq((task, done) => { log('start', task); ends.push(done) }, slots)
+          for (const task of [1, 2, 3, 4, 5, 6]) queue.push(task, () => { log('end', task); spin(3) })
+          while (ends.length > 0) {
+            spin(3)
+            ends.shift()()
+            log('returned', queue.running(), queue.length())
+          }
+        }
+      },
+
+      '... also if it ends inside another worker': async (fastq, log) => {
+        const ends = []
+        const queue = fastq((task, done) => {
+          log('start', task)
+          spin(3)
+          if (task === 3) ends.shift()()
+          ends.push(done)
+        }, 2)
+        for (const task of [1, 2, 3, 4, 5]) queue.push(task, () => { log('end', task) })
+        ends.pop()()
+        log('returned', queue.running(), queue.length())
+      },
+
+      '... also if workers are promised': async (fastq, log) => {
+        const ends = []
+        const queue = fastq.promise(task => { log('start', task); return new Promise(resolve => ends.push(resolve)) }, 1)
+        for (const task of [1, 2, 3, 4]) queue.push(task)
+        for (let i = 0; i < 4; i++) {
+          spin(3)
+          ends.shift()()
+          for (let ticks = 0; ticks < 10; ticks++) await null
+          log(queue.length(), ends.length)
+        }
+      },
+
       'a worker starts inside push however long the turn has lasted': async (fastq, log) => {
         const queue = fastq((task, done) => { log('start', task); spin(2); done() }, 3)
         for (const task of [1, 2, 3, 4]) {
@@ -265,6 +303,34 @@ describe('compat/fastq', () => {
       }, 3)
       queue.push(1)
       assert.deepEqual(log, ['start 1', 'end 1', 'start 2', 'end 2', 'start 3', 'end 3'])
+    })
+
+    it('a task pushed inside a callback starts when that has returned, however long it has taken', () => {
+      const log = []
+      const ends = []
+      const queue = facade((task, done) => { log.push(task); ends.push(done) }, 1)
+      queue.push(1, () => {
+        queue.push(2)
+        spin(3)
+        log.push('called back')
+      })
+      spin(3)
+      ends.shift()()
+      assert.deepEqual(log, [1, 'called back', 2])
+    })
+
+    it('tasks that end at once and push others for ever let the event loop turn', async () => {
+      for (const slots of [1, 2, Infinity]) {
+        let isOver = false
+        const queue = facade((task, done) => {
+          if (!isOver) queue.push(task + 1)
+          done()
+        }, slots)
+        queue.push(0)
+        await turn()
+        await turn()
+        isOver = true
+      }
     })
 
     it('any number of tasks that end at once do not grow the stack', async () => {
