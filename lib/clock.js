@@ -15,11 +15,31 @@ const systemClock = {
   isUnsure: false
 }
 
-module.exports = { now, defer: deferral(), rethrow, callSafely, systemClock }
+const lent = []
+lend(globalThis, 'global', globalThis)
+lend(globalThis, 'process', {})
+lend(globalThis.process, 'nextTick', queueMicrotask)
+
+module.exports = { now, defer: deferral(), takeBack, rethrow, callSafely, systemClock }
 
 /** Milliseconds from an arbitrary start, with fractions; never goes back. */
 function now () {
   return performance.now()
+}
+
+/**
+ * aflow reads `global` and `process.nextTick` while it loads, and browsers have neither. So aflow borrows them: this file is
+ * loaded before it, and dispatch.js takes them back after it (docs/decisions/0039).
+ */
+function lend (owner, name, value) {
+  if (owner[name] !== undefined) return
+  owner[name] = value
+  lent.push(() => { delete owner[name] })
+}
+
+/** To be called when aflow has been loaded. */
+function takeBack () {
+  for (const remove of lent) remove()
 }
 
 /** Throws err outside of the caller's stack, so that it becomes an uncaught exception. */

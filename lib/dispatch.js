@@ -10,13 +10,15 @@
 // the caller's code is called only when the counts are right, and the event loop gets its turn every few milliseconds.
 // It knows neither the list's inside nor the public class.
 
+const { now, defer, takeBack, rethrow, callSafely } = require('./clock') // before aflow, which it lends what browsers lack
 const { repeatUntil } = require('aflow')
 const QList = require('qlist')
-const { now, defer, rethrow, callSafely } = require('./clock')
 const { asyncScope, isolatesEnterWith } = require('./context')
 const { failure, warn } = require('./errors')
 const { Pending, PENDING } = require('./pending')
 const { promiseOf } = require('./promised')
+
+takeBack()
 
 // A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
 const SLICE_MS = 1

@@ -9,16 +9,12 @@ const { MessageChannel } = require('node:worker_threads')
 const esbuild = require('esbuild')
 const { root } = require('../support/child')
 
-// What README.md tells users to define: aflow reads both names.
-const command = readFileSync(join(root, 'README.md'), 'utf8').match(/^esbuild .*$/m)[0]
-const define = Object.fromEntries([...command.matchAll(/--define:(\S+)=(\S+)/g)].map(([, name, value]) => [name, value]))
+const { exports: entries } = require('../../package.json')
 
+const nodeNames = ['process', 'setImmediate', 'global', 'require']
 const options = {
   stdin: { contents: "import fairlane from 'fairlane'\nglobalThis.fairlane = fairlane", resolveDir: root },
   bundle: true,
-  platform: 'browser',
-  format: 'iife',
-  define,
   write: false,
   metafile: true,
   logLevel: 'silent'
@@ -56,6 +52,45 @@ describe('bundled for a browser', function () {
     const { outputFiles: [{ contents }] } = await esbuild.build({ ...options, minify: true })
     assertNear(contents.length, minified * 1000)
     assertNear(gzipSync(contents).length, gzipped * 1000)
+  })
+
+  describe('with what aflow reads of Node, `global` and `process.nextTick`, lent to it while it loads,', () => {
+    for (const entry of Object.keys(entries).filter(entry => !['./durable', './package.json'].includes(entry))) {
+      const name = entry.replace('.', 'fairlane')
+
+      it(`${name} leaves neither behind`, async () => {
+        const { outputFiles: [{ text }] } = await esbuild.build({ ...options, stdin: { contents: `import '${name}'; require('${name}')`, resolveDir: root } })
+        const { names, run } = page({}, text)
+        assert.deepEqual(await run('return Object.getOwnPropertyNames(globalThis)'), names)
+      })
+    }
+
+    it('what a page has under these names stays as it was', async () => {
+      const process = { env: {} }
+      const global = {}
+      const { run } = page({ process, global })
+      assert.deepEqual(await run('return [process, global]'), [process, global])
+      assert.deepEqual([process, global], [{ env: {} }, {}])
+    })
+
+    // aflow calls it after each fortieth slice; by this clock a slice has time for two jobs
+    for (const globals of [{}, { process: { env: {} } }]) {
+      it(`the event loop gets its turns${globals.process ? ', where a page has a process of its own' : ''}`, async () => {
+        let time = 0
+        const now = () => {
+          time += 0.4
+          return time
+        }
+        const { run } = page({ ...globals, performance: { now } })
+        assert.equal(await run(`
+          let doneCount = 0
+          const queue = fairlane((payload, done) => done())
+          for (let i = 0; i < 200; i++) queue.push(i, () => { doneCount++ })
+          return queue.onIdle().then(() => doneCount)
+        `), 200)
+        assert(time > 41, `${time} ms`)
+      })
+    }
   })
 
   const variants = {
@@ -118,13 +153,14 @@ describe('bundled for a browser', function () {
   }
 
   /** A page of its own with the bundle loaded, that has the globals of browsers and none of Node. */
-  function page (globals) {
+  function page (globals, text = bundle.outputFiles[0].text) {
     const context = vm.createContext({
       console, queueMicrotask, setTimeout, clearTimeout, setInterval, clearInterval, performance, AbortController, AbortSignal, Event, EventTarget, ...globals
     })
-    vm.runInContext("if (typeof process + typeof setImmediate + typeof global + typeof require !== 'undefined'.repeat(4)) throw new Error('not bare')", context)
-    vm.runInContext(bundle.outputFiles[0].text, context)
-    return { run: body => vm.runInContext(`(() => {${body}})()`, context) }
+    assert.deepEqual(nodeNames.filter(name => vm.runInContext(`typeof ${name} !== 'undefined'`, context)), nodeNames.filter(name => name in globals))
+    const names = vm.runInContext('Object.getOwnPropertyNames(globalThis)', context)
+    vm.runInContext(text, context)
+    return { names, run: body => vm.runInContext(`(() => {${body}})()`, context) }
   }
 
   function recordingChannel () {

@@ -5,6 +5,7 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const worker = require('node:worker_threads')
 const { warn } = require('../../lib/errors')
 
+const AFLOW = require.resolve('aflow/aflow')
 const CLOCK = require.resolve('../../lib/clock')
 const CONTEXT = require.resolve('../../lib/context')
 const SIGNALS = require.resolve('../../lib/signals')
@@ -28,6 +29,23 @@ describe('without the globals of Node', () => {
       const { defer } = withGlobals({ setImmediate: undefined, MessageChannel: undefined }, () => fresh(CLOCK))
       await assertDefers(defer)
     })
+  })
+
+  it('aflow is lent what it reads while it loads, and calls the microtask queue for the next tick', () => {
+    const page = { env: {} }
+    for (const process of [undefined, page]) {
+      const { repeatUntil } = withGlobals({ global: undefined, process }, () => {
+        const { takeBack } = fresh(CLOCK)
+        const aflow = fresh(AFLOW)
+        takeBack()
+        assert.deepEqual(['global' in globalThis, globalThis.process], [false, process])
+        return aflow
+      })
+      let callCount = 0
+      repeatUntil(next => next(null, ++callCount === 100))
+      assert.equal(callCount, 40)
+    }
+    assert.deepEqual(page, { env: {} })
   })
 
   for (const process of [undefined, {}]) {
