@@ -15,15 +15,15 @@ class DeadLetters {
     return this.seqs.size
   }
 
-  /** Finds those that a log has. */
-  recover () {
-    for (const [seq, { isDead }] of this.store.states) if (isDead) this.seqs.add(seq)
+  /** The log has one. */
+  found (seq) {
+    this.seqs.add(seq)
   }
 
   /** Writes that a live job is dead. @returns {object} the group that this is in */
   add (seq, attempts, err) {
     this.seqs.add(seq)
-    return this.store.setState(seq, { isDead: true, attempts, notBefore: 0, error: errorText(err) })
+    return this.store.setState(seq, { isDead: true, attempts, notBefore: 0, delayMs: undefined, error: errorText(err) })
   }
 
   /** @returns {object[]} what entryOf(seq) gives for each, with attempts and error; the oldest job first */
@@ -37,7 +37,7 @@ class DeadLetters {
   /** Writes that a dead job is alive again, with all its attempts. @returns {object} the group that this is in */
   revive (seq) {
     this.seqs.delete(seq)
-    return this.store.setState(seq, { isDead: false, attempts: 0, notBefore: 0, error: undefined })
+    return this.store.setState(seq, { isDead: false, attempts: 0, notBefore: 0, delayMs: undefined, error: undefined })
   }
 
   /** Writes that a dead job is no more. @returns {object} the group that this is in */

@@ -7,7 +7,7 @@
 //   frame     length u32 | crc u32 | record count u32 | synced segment u32 | synced offset u32 | records       20 bytes and more
 //   PUSH      1, or 2 at the front | seq u48 | type length u16 | payload length u32 | type | payload
 //   ACK       3 | first seq u48 | count u32
-//   STATE     4 | seq u48 | dead u8 | attempts u32 | not before f64 | error length u32 | error
+//   STATE     4 | seq u48 | kind u8 | attempts u32 | not before f64 | length of the rest u32 | delay f64 if it is delayed | error
 //   TRIM      5 | segment u32
 //
 // Numbers are little endian. The length of a frame is that of all of it; its crc is of all that follows the crc, seeded
@@ -24,6 +24,7 @@ const FRAME_BYTES = 20
 const PUSH_BYTES = 13
 const ACK_BYTES = 11
 const STATE_BYTES = 24
+const DELAY_BYTES = 8
 const TRIM_BYTES = 5
 
 const PUSH = 1
@@ -31,6 +32,10 @@ const PUSH_FRONT = 2
 const ACK = 3
 const STATE = 4
 const TRIM = 5
+
+// The kinds of states; that of a job which runs, or waits and is not delayed, is 0.
+const DEAD = 1
+const DELAYED = 2
 
 const NO_TYPE = 0xffff
 const MAX_TYPE_BYTES = NO_TYPE - 1
@@ -52,12 +57,15 @@ module.exports = {
   PUSH_BYTES,
   ACK_BYTES,
   STATE_BYTES,
+  DELAY_BYTES,
   TRIM_BYTES,
   PUSH,
   PUSH_FRONT,
   ACK,
   STATE,
   TRIM,
+  DEAD,
+  DELAYED,
   NO_TYPE,
   MAX_TYPE_BYTES,
   MAX_FRAME_BYTES,
@@ -78,6 +86,7 @@ module.exports = {
   writePush,
   writeSeq,
   writeU32,
+  recordsOf,
   visitRecords,
   payloadStart,
   payloadOf,
@@ -170,10 +179,10 @@ function isFrameAt (bytes, at, segment) {
   return crcOf(bytes, at + 8, at + length, seedOf(segment, at)) === bytes.readUInt32LE(at + 4)
 }
 
-/** @returns {number} where the next whole frame begins, at `at` or behind; the length of bytes if there is none */
-function findFrame (bytes, at, segment) {
-  while (at < bytes.length && !(looksLikeFrame(bytes, at, segment) && isFrameAt(bytes, at, segment))) at++
-  return Math.min(at, bytes.length)
+/** @returns {number} where the next whole frame begins, at `at` or behind and below `end`; `end` if there is none */
+function findFrame (bytes, at, end, segment) {
+  while (at < end && !(looksLikeFrame(bytes, at, segment) && isFrameAt(bytes, at, segment))) at++
+  return Math.min(at, end)
 }
 
 /**
@@ -256,24 +265,31 @@ function typeOf (record) {
 
 /** What a STATE record says. */
 function stateOf (bytes, at, length) {
+  const kind = bytes[at + 7]
+  const head = STATE_BYTES + (kind === DELAYED ? DELAY_BYTES : 0)
   return {
-    isDead: bytes[at + 7] === 1,
+    isDead: kind === DEAD,
     attempts: bytes.readUInt32LE(at + 8),
     notBefore: bytes.readDoubleLE(at + 12),
-    error: length === STATE_BYTES ? undefined : bytes.toString('utf8', at + STATE_BYTES, at + length)
+    delayMs: kind === DELAYED ? bytes.readDoubleLE(at + STATE_BYTES) : undefined,
+    error: length === head ? undefined : bytes.toString('utf8', at + head, at + length)
   }
 }
 
+/** Where the records of the whole frame at `at` are, for visitRecords(). */
+function recordsOf (bytes, at) {
+  return { next: at + FRAME_BYTES, end: at + bytes.readUInt32LE(at), count: bytes.readUInt32LE(at + 8) }
+}
+
 /**
- * Calls the visitor for each record of the whole frame at `at`: push(seq, kind, at, length), ack(seq, count),
+ * Calls the visitor for the records of a frame, no more than `max` of them: push(seq, kind, at, length), ack(seq, count),
  * state(seq, state), trim(segment).
- * @returns {boolean} false if the records are not those of a frame, whatever the crc says
+ * @param {{ next: number, end: number, count: number }} records from recordsOf(): goes on
+ * @returns {boolean} false if the records are not those of a frame, whatever the crc says. All were visited if records.next is its end
  */
-function visitRecords (bytes, at, visitor) {
-  const end = at + bytes.readUInt32LE(at)
-  let count = bytes.readUInt32LE(at + 8)
-  let next = at + FRAME_BYTES
-  while (next < end && count-- > 0) {
+function visitRecords (bytes, records, visitor, max = Infinity) {
+  for (; records.next < records.end && records.count > 0 && max > 0; max--, records.count--) {
+    const { next } = records
     const length = recordLength(bytes, next)
     const kind = bytes[next]
     if (kind === PUSH || kind === PUSH_FRONT) visitor.push(readSeq(bytes, next + 1), kind, next, length)
@@ -281,7 +297,7 @@ function visitRecords (bytes, at, visitor) {
     else if (kind === STATE) visitor.state(readSeq(bytes, next + 1), stateOf(bytes, next, length))
     else if (kind === TRIM) visitor.trim(bytes.readUInt32LE(next + 1))
     else return false
-    next += length
+    records.next += length
   }
-  return next === end && count === 0
+  return records.next < records.end ? records.count > 0 : records.next === records.end && records.count === 0
 }

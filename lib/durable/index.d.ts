@@ -266,7 +266,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   ready (type?: unknown): Promise<void>
 
   jobs (type?: unknown): IterableIterator<DurableJob<P>>
-  /** Cancels the waiting jobs for which `test` returns a truthy value. */
+  /** Cancels the waiting jobs for which `test` returns a truthy value. Payloads, and types without a scheduler, are read when it asks for them. */
   remove (test: (job: DurableJob<P>) => unknown): number
   /** Cancels all waiting jobs, or those of a type. */
   clear (options?: { type?: unknown, reason?: unknown }): number

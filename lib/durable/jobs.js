@@ -22,6 +22,7 @@ const { files } = require('./files')
 const { Flushes } = require('./flushes')
 const { Intake, sizeOf } = require('./intake')
 const { lock } = require('./lock')
+const { Opening } = require('./opening')
 const { defaultBackoffMs, readJobOptions } = require('./options')
 const { idOf, Records } = require('./records')
 const { Retries } = require('./retries')
@@ -95,6 +96,9 @@ class DurableQueue extends EventEmitter {
   #abandoned = new Set() // deliveries whose runners the closing queue has told to end
   #isOver = false
   #isCancelling = false
+  #isOpen = false // all jobs that were on disk stand in the queue
+  #untold = [] // [event, value, makeMore] of what came about while it was opened, until that is told
+  #whenTold
   #stopListening = ignore // to the option `signal`
 
   static open (key, runner, options, environment) {
@@ -266,8 +270,8 @@ class DurableQueue extends EventEmitter {
 
   /**
    * Cancels waiting jobs: they are gone from the disk. O(waiting).
-   * @param {(job: { id: number | undefined, type: string | undefined, payload: any }) => boolean} test which ones; payloads are read,
-   *   blocking, if it asks for them. If it throws, none
+   * @param {(job: { id: number | undefined, type: string | undefined, payload: any }) => boolean} test which ones; payloads, and types without
+   *   a scheduler, are read, blocking, if it asks for them. If it throws, none
    * @returns {number} how many; the operating system has it when remove() returns
    * @throws FAIRLANE_ERR_ARGUMENT, and what test throws
    */
@@ -275,8 +279,8 @@ class DurableQueue extends EventEmitter {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
     // what can not be written is no job
     this.#store.log.commitNow(false)
-    const retries = this.#retries.list().filter(({ seq }) => test(this.#records.entry(seq)))
-    const take = list => list.remove(job => !this.#isGone(job) && test(this.#records.entry(job)))
+    const retries = this.#retries.list().filter(({ seq, type }) => test(this.#records.view(seq, type)))
+    const take = list => list.remove((job, type) => !this.#isGone(job) && test(this.#records.view(job, type)))
     return this.#cancel(take, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
@@ -408,54 +412,40 @@ class DurableQueue extends EventEmitter {
       setState: (seq, state) => this.#setState(seq, state),
       mayStart: job => this.#retries.mayStart(job)
     })
-    const { crashed, expired } = this.#recover(survey)
-    if (crashed.length + expired.length > 0) {
-      defer(() => {
-        for (const event of crashed) this.#tellFailed(event)
-        for (const event of expired) this.#tell('cancelled', event)
-      })
-    }
+    await this.#recover(survey)
     if (queue.signal !== undefined) this.#closeBy(queue.signal)
     return this
   }
 
-  /**
-   * Puts all that is on disk into the queue, past admission.
-   * @returns {{ crashed: object[], expired: object[] }} what is to be told of jobs that became dead letters by it, or waited too long
-   */
-  #recover (survey) {
-    const { states, table, nextSeq } = this.#store
-    const crashed = []
-    const expired = []
-    this.#dead.recover()
-    for (let seq = table.first(nextSeq); seq < nextSeq; seq = table.next(seq + 1, nextSeq)) {
-      if (this.#dead.seqs.has(seq)) continue
-      const { type, atHead } = survey.find(seq)
-      const state = states.get(seq)
-      this.#counts.accepted++
-      if (!hasStarted(state)) this.#recoverWaiting(seq, type, atHead, expired)
-      else if (state.attempts === 0) this.#place(seq, type, atHead)
-      else if (state.notBefore > 0) this.#recoverFailed(seq, type, atHead, state)
-      else if (state.attempts < this.#options.maxAttempts - 1) this.#place(seq, type, atHead)
-      else if (state.attempts < this.#options.maxAttempts) this.#retries.addSuspect(seq, type)
-      else crashed.push(this.#bury(seq, type, state.attempts, crashError(state.attempts)))
-    }
-    this.#counts.cancelled += expired.length
-    for (const { id } of expired) this.#finish(id)
-    return { crashed, expired }
+  /** Puts all that is on disk into the queue, past admission. Nothing is told before those who want to hear of it can have come. */
+  async #recover (survey) {
+    const { maxAttempts } = this.#options
+    const opening = new Opening(survey, { maxAttempts, now: this.#now }, {
+      store: this.#store,
+      retries: this.#retries,
+      dead: this.#dead,
+      check: () => { if (this.#error !== undefined) throw this.#error },
+      place: (seq, type, atHead, maxWaitMs) => this.#place(seq, type, atHead, maxWaitMs),
+      leftToWait: seq => this.#leftToWait(seq),
+      setState: (seq, state) => this.#setState(seq, state),
+      fail: (seq, type, attempts, error) => this.#tellFailed(this.#bury(seq, type, attempts, error)),
+      expire: (seq, type) => this.#expire(seq, type)
+    })
+    this.#core.pause()
+    this.#counts.accepted += await opening.run()
+    this.#isOpen = true
+    this.#whenTold = new Promise(resolve => defer(() => {
+      this.#tellOpening()
+      resolve()
+    }))
+    // before the first job starts
+    this.#core.resume()
   }
 
-  /** A job that never had a slot. */
-  #recoverWaiting (seq, type, atHead, expired) {
-    const leftMs = this.#leftToWait(seq)
-    if (leftMs > 0) this.#place(seq, type, atHead, leftMs)
-    else expired.push({ id: seq, type, error: new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs') })
-  }
-
-  #recoverFailed (seq, type, atHead, { notBefore }) {
-    const ms = notBefore - this.#now()
-    if (ms > 0) this.#retries.add(seq, type, ms)
-    else this.#place(seq, type, atHead)
+  #expire (seq, type) {
+    this.#counts.cancelled++
+    this.#finish(seq)
+    this.#tell('cancelled', { id: seq, type, error: new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs') })
   }
 
   /** How long a job may still wait, if there is a limit; counted from its push. */
@@ -594,7 +584,7 @@ class DurableQueue extends EventEmitter {
     }
     const delayMs = this.#backoff(attempt, error)
     this.#counts.retried++
-    this.#setState(seq, { attempts: attempt, notBefore: this.#now() + delayMs, error: errorText(error) })
+    this.#setState(seq, { attempts: attempt, notBefore: this.#now() + delayMs, delayMs, error: errorText(error) })
     this.#retries.add(seq, type, delayMs)
     this.#retries.settled(seq)
     this.#tell('retry', { id: seq, type, attempt, error, delayMs })
@@ -631,8 +621,8 @@ class DurableQueue extends EventEmitter {
     this.#hasRoom()
   }
 
-  #setState (seq, { attempts, notBefore, error }) {
-    const group = this.#store.setState(seq, { isDead: false, attempts, notBefore, error })
+  #setState (seq, { attempts, notBefore, delayMs, error }) {
+    const group = this.#store.setState(seq, { isDead: false, attempts, notBefore, delayMs, error })
     this.#watch(group)
     return group
   }
@@ -661,8 +651,8 @@ class DurableQueue extends EventEmitter {
   }
 
   * #entries (waiting, retries) {
-    for (const { payload } of waiting) yield this.#records.entry(payload)
-    for (const { seq } of retries) yield this.#records.entry(seq)
+    for (const { payload, type } of waiting) yield this.#records.entry(payload, type)
+    for (const { seq, type } of retries) yield this.#records.entry(seq, type)
   }
 
   /** Takes jobs out of the queue for good. @returns {number} how many */
@@ -689,7 +679,7 @@ class DurableQueue extends EventEmitter {
     // what could not be written just now is no job: its push tells
     const all = taken.filter(job => !this.#isGone(job))
     this.#counts.cancelled += all.length
-    const isHeard = this.listenerCount('cancelled') > 0
+    const isHeard = this.listenerCount('cancelled') > 0 || !this.#isOpen
     const events = isHeard ? all.map(job => ({ id: idOf(job), type: this.#records.typeIfReadable(job), error: makeError() })) : []
     if (this.#error === undefined) {
       for (const job of all) if (idOf(job) !== undefined) this.#finish(idOf(job))
@@ -713,7 +703,7 @@ class DurableQueue extends EventEmitter {
     try {
       const group = change()
       this.#watch(group)
-      return group.promise.then(() => true)
+      return group.promise.then(() => this.#whenTold).then(() => true)
     } catch (err) {
       return Promise.reject(err) // its record can not be read
     }
@@ -823,9 +813,18 @@ class DurableQueue extends EventEmitter {
 
   /** Tells listeners, in the context of nobody's push; what they throw is theirs. */
   #tell (event, value, makeMore) {
+    if (!this.#isOpen) {
+      this.#untold.push([event, value, makeMore])
+      return
+    }
+    if (this.#untold.length > 0) this.#tellOpening()
     if (this.listenerCount(event) === 0) return
     const more = typeof makeMore === 'function' ? makeMore() : makeMore
     this.#stage.call(() => this.emit(event, value, more))
+  }
+
+  #tellOpening () {
+    for (const [event, value, makeMore] of this.#untold.splice(0)) this.#tell(event, value, makeMore)
   }
 
   #requireNoScheduler (method) {
@@ -841,9 +840,5 @@ function readStorableType (type) {
 }
 
 function ignore () {}
-
-function crashError (attempts) {
-  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempts}`)
-}
 
 module.exports = { durable, DurableQueue }

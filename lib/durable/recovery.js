@@ -8,14 +8,21 @@ const { callSafely } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { createSegment } = require('./log')
 const { Numbers } = require('./numbers')
+const { Slices } = require('./slices')
 const { Table } = require('./table')
 const format = require('./format')
 
-const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, PUSH_BYTES, STATE_BYTES, segmentName } = format
+const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, PUSH_BYTES, STATE_BYTES, DELAY_BYTES, segmentName } = format
 const CLOSED_NAME = 'closed'
 // There from the first change that a repair makes until its last: what was damaged may be gone, and nobody has been told.
 const REPAIR_NAME = 'repair'
-const READ_BYTES = 2 ** 23
+const READ_BYTES = 2 ** 20
+// So many records are visited, and bytes searched, before the event loop may turn.
+const MOST_RECORDS = 2 ** 12
+const SCAN_BYTES = 2 ** 14
+// Of a byte that is read and of one that is searched, in the unit of Slices.
+const BYTE_WEIGHT = 2 ** -10
+const SCAN_WEIGHT = 0.05
 
 /**
  * @param {object} files
@@ -28,22 +35,24 @@ const READ_BYTES = 2 ** 23
 async function recover (files, folder, { repair = false, kind, onProgress, observer }) {
   const recovery = new Recovery(files, folder, repair, kind, observer)
   recovery.checkRepair()
+  await recovery.readClosed()
   const ids = recovery.ids()
-  const sizes = ids.map(id => recovery.sizeOf(id))
+  const sizes = []
+  for (const id of ids) sizes.push(await recovery.sizeOf(id))
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0)
   let bytes = 0
   for (const [i, id] of ids.entries()) {
-    recovery.readSegment(id, sizes[i], i === ids.length - 1)
+    await recovery.readSegment(id, sizes[i], i === ids.length - 1)
     bytes += sizes[i]
     if (onProgress !== undefined) callSafely(onProgress, { bytes, totalBytes })
-    await new Promise(setImmediate)
+    await recovery.slices.next()
   }
   return recovery.finish()
 }
 
 /**
- * Says where a log ends that was closed in order, and which number comes next: what is missing at its end can be missed then, and no
- * number needs to be skipped. Nothing else depends on it, so that a disk which is full now is not worth an error.
+ * Says where a log ends that was closed in order, and which number comes next. What is missing at its end can be missed then, and no
+ * number is skipped. Nothing else depends on it, so that a disk which is full now is not worth an error.
  */
 function writeClosed (files, folder, segment, offset, nextSeq) {
   const text = `${segment} ${offset} ${nextSeq}`
@@ -92,10 +101,11 @@ class Recovery {
     this.trimmed = 0
     this.cut = undefined // { file, offset, bytes } that a crash left
     this.dropped = [] // of the same, damaged
-    this.closed = this.readClosed()
-    this.synced = this.closed ?? { segment: 0, offset: 0 } // the highest mark; all of a log that was closed was synced
+    this.closed = undefined // what a file of that name says
+    this.synced = { segment: 0, offset: 0 } // the highest mark
     this.segment = 0 // being read
     this.removed = []
+    this.slices = new Slices()
   }
 
   checkRepair () {
@@ -115,13 +125,13 @@ class Recovery {
     return this.opened(segmentName(id), fd => this.files.size(fd))
   }
 
-  readSegment (id, size, isLast) {
-    const bytes = this.read(segmentName(id), size)
+  async readSegment (id, size, isLast) {
+    const bytes = await this.read(segmentName(id), size)
     const defect = format.headerDefect(bytes, id)
     this.segment = id
     this.segments.set(id, { bytes: size, liveCount: 0 })
     if (defect !== undefined) {
-      if (isLast && this.isUnfinished(bytes, id) && !this.wasSynced(bytes, 0, id)) return this.removeLast(id, size)
+      if (isLast && this.isUnfinished(bytes, id) && !await this.wasSynced(bytes, 0, id)) return this.removeLast(id, size)
       if (format.isOtherVersion(bytes)) throw corrupt(this.folder, segmentName(id), 8, defect)
       this.damage(segmentName(id), 0, Math.min(HEADER_BYTES, size), defect)
     } else {
@@ -130,7 +140,7 @@ class Recovery {
       this.nextSeq = Math.max(this.nextSeq, format.baseSeqOf(bytes))
       this.checkEnd(id - 1, format.previousEndOf(bytes))
     }
-    this.readFrames(bytes, id, isLast)
+    await this.readFrames(bytes, id, isLast)
   }
 
   /** A segment ends where its successor says, if it is there. */
@@ -139,32 +149,51 @@ class Recovery {
     if (segment !== undefined && segment.bytes !== end) this.damage(segmentName(id), Math.min(end, segment.bytes), 0, `the segment ended at ${end}`)
   }
 
-  readFrames (bytes, id, isLast) {
+  async readFrames (bytes, id, isLast) {
+    const visitor = this.visitor(bytes)
     let at = HEADER_BYTES
     while (at < bytes.length) {
-      if (format.isFrameAt(bytes, at, id) && this.readFrame(bytes, at)) {
-        at += bytes.readUInt32LE(at)
-        continue
+      let isWhole = format.isFrameAt(bytes, at, id)
+      if (isWhole) {
+        this.noteMark(bytes, at)
+        const records = format.recordsOf(bytes, at)
+        do {
+          const { count, next } = records
+          isWhole = format.visitRecords(bytes, records, visitor, MOST_RECORDS)
+          if (this.slices.isOver(count - records.count + BYTE_WEIGHT * (records.next - next))) await this.slices.next()
+        } while (isWhole && records.next < records.end)
+        at = isWhole ? records.end : at
       }
-      if (isLast && !this.wasSynced(bytes, at, id)) {
+      if (isWhole) continue
+      if (isLast && !await this.wasSynced(bytes, at, id)) {
         this.cut = { file: segmentName(id), offset: at, bytes: bytes.length - at }
         this.segments.get(id).bytes = at
         return
       }
-      const next = format.findFrame(bytes, at + 1, id)
+      const next = await this.findFrame(bytes, at + 1, id)
       this.damage(segmentName(id), at, next - at, 'no whole frame begins here')
       at = next
     }
   }
 
-  readFrame (bytes, at) {
-    this.noteMark(bytes, at)
-    return format.visitRecords(bytes, at, {
-      push: (seq, kind, recordAt, length) => this.push(seq, kind, bytes, recordAt, length),
+  visitor (bytes) {
+    return {
+      push: (seq, kind, at, length) => this.push(seq, kind, bytes, at, length),
       ack: (seq, count) => this.ack(seq, count),
       state: (seq, state) => this.setState(seq, state),
       trim: segment => { this.trimmed = Math.max(this.trimmed, segment) }
-    })
+    }
+  }
+
+  /** As that of format, to the end, in slices. */
+  async findFrame (bytes, at, id) {
+    while (at < bytes.length) {
+      const end = Math.min(at + SCAN_BYTES, bytes.length)
+      at = format.findFrame(bytes, at, end, id)
+      if (at < end) return at
+      if (this.slices.isOver(SCAN_WEIGHT * SCAN_BYTES)) await this.slices.next()
+    }
+    return bytes.length
   }
 
   push (seq, kind, bytes, at, length) {
@@ -214,10 +243,9 @@ class Recovery {
   }
 
   /** Whether what isn't whole at `at` had been synced: frames behind it may tell. */
-  wasSynced (bytes, at, id) {
-    for (let next = format.findFrame(bytes, at + 1, id); next < bytes.length; next = format.findFrame(bytes, next + 1, id)) {
-      this.noteMark(bytes, next)
-    }
+  async wasSynced (bytes, at, id) {
+    let next = at
+    while ((next = await this.findFrame(bytes, next + 1, id)) < bytes.length) this.noteMark(bytes, next)
     return this.synced.segment > id || (this.synced.segment === id && this.synced.offset > at)
   }
 
@@ -243,8 +271,8 @@ class Recovery {
     for (const name of this.removed) files.remove(join(folder, name))
     this.skipTold(isDamaged)
     files.syncFolder(folder)
-    const tail = isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail()
-    this.removeTrimmed(tail)
+    const tail = await (isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail())
+    await this.removeTrimmed(tail)
     const { table, states, stateBytes, segments, nextSeq, numbers, cut, dropped } = this
     return { table, states, stateBytes, segments, nextSeq, numbers, cut, dropped, tail }
   }
@@ -284,26 +312,24 @@ class Recovery {
     this.nextSeq += Math.ceil(bytes / PUSH_BYTES)
   }
 
-  readClosed () {
-    if (!this.names.includes(CLOSED_NAME)) return undefined
-    const text = this.opened(CLOSED_NAME, fd => {
-      const bytes = Buffer.alloc(64)
-      return bytes.toString('latin1', 0, this.files.read(fd, bytes, 0, bytes.length, 0))
-    })
+  async readClosed () {
+    if (!this.names.includes(CLOSED_NAME)) return
+    const text = String(await this.read(CLOSED_NAME, 64))
     const [, numbers, segment, offset, nextSeq, crc] = /^((\d+) (\d+) (\d+)) (\d+)\n$/.exec(text) ?? []
     // one that was not finished is of no use, and no loss
-    if (numbers === undefined || format.crc32(numbers) !== Number(crc)) return undefined
-    return { segment: Number(segment), offset: Number(offset), nextSeq: Number(nextSeq) }
+    if (numbers === undefined || format.crc32(numbers) !== Number(crc)) return
+    this.closed = { segment: Number(segment), offset: Number(offset), nextSeq: Number(nextSeq) }
+    this.synced = this.closed // all of it was
   }
 
   /**
    * Segments whose removal was begun. They come back when a crash forgets it. What says so, and what was moved out of them, is
    * in the tail, and synced by now.
    */
-  removeTrimmed (tail) {
+  async removeTrimmed (tail) {
     for (const [id, { liveCount }] of this.segments) {
       if (id > this.trimmed || liveCount > 0) return
-      this.orClose(tail.fd, () => {
+      await this.orClose(tail.fd, () => {
         this.files.remove(join(this.folder, segmentName(id)))
         this.files.syncFolder(this.folder)
       })
@@ -312,57 +338,62 @@ class Recovery {
   }
 
   /** What was read may not have been synced: it is from now on. */
-  oldTail () {
+  async oldTail () {
     const segment = [...this.segments.keys()].at(-1)
     const fd = this.files.open(join(this.folder, segmentName(segment)))
     const offset = this.segments.get(segment).bytes
-    this.orClose(fd, () => {
+    await this.orClose(fd, () => {
       if (this.cut?.file === segmentName(segment)) this.files.truncate(fd, offset)
-      this.files.syncNow(fd)
+      return this.sync(fd)
     })
     return { segment, offset, fd }
   }
 
-  newTail () {
+  async newTail () {
     const last = [...this.segments.keys()].at(-1) ?? this.trimmed
     const segment = last + 1
-    if (this.segments.has(last)) this.opened(segmentName(last), fd => this.files.syncNow(fd))
+    if (this.segments.has(last)) await this.opened(segmentName(last), fd => this.sync(fd))
     const fd = createSegment(this.files, this.folder, segment, {
       baseSeq: this.nextSeq,
       previousEnd: this.segments.get(last)?.bytes ?? 0,
       kind: this.kind
     })
-    this.orClose(fd, () => this.files.syncNow(fd))
+    await this.orClose(fd, () => this.sync(fd))
     this.segments.set(segment, { bytes: HEADER_BYTES, liveCount: 0 })
     return { segment, offset: HEADER_BYTES, fd }
   }
 
+  sync (fd) {
+    return new Promise((resolve, reject) => this.files.sync(fd, err => err ? reject(err) : resolve()))
+  }
+
   read (name, size) {
-    return this.opened(name, fd => {
+    return this.opened(name, async fd => {
       const bytes = Buffer.allocUnsafeSlow(size)
       let done = 0
       let count
       do {
         count = this.files.read(fd, bytes, done, Math.min(READ_BYTES, size - done), done)
         done += count
+        if (this.slices.isOver(BYTE_WEIGHT * count)) await this.slices.next()
       } while (count > 0)
       return bytes.subarray(0, done)
     })
   }
 
-  orClose (fd, use) {
+  async orClose (fd, use) {
     try {
-      use()
+      await use()
     } catch (err) {
       this.files.close(fd)
       throw err
     }
   }
 
-  opened (name, use) {
+  async opened (name, use) {
     const fd = this.files.open(join(this.folder, name))
     try {
-      return use(fd)
+      return await use(fd)
     } finally {
       this.files.close(fd)
     }
@@ -375,8 +406,8 @@ class Recovery {
   }
 }
 
-function stateLength ({ error }) {
-  return STATE_BYTES + FRAME_BYTES + (error === undefined ? 0 : Buffer.byteLength(error))
+function stateLength ({ delayMs, error }) {
+  return STATE_BYTES + (delayMs === undefined ? 0 : DELAY_BYTES) + FRAME_BYTES + (error === undefined ? 0 : Buffer.byteLength(error))
 }
 
 /** @returns {FairlaneError} with `file` and `offset` */

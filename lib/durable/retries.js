@@ -48,10 +48,10 @@ class Retries {
     this.deadlines.addAnyway(job, ms)
   }
 
-  /** Has a job placed that is to be tried when no other one of these is. */
-  addSuspect (seq, type) {
-    this.listOf(type).push({ seq, type })
-    this.suspectsCount++
+  /** Has jobs placed, each of which is to be tried when no other one of these is, in their order. */
+  addSuspects (jobs) {
+    for (const { seq, type } of jobs) this.listOf(type).push({ seq, type })
+    this.suspectsCount += jobs.length
     this.placeSuspects()
   }
 
@@ -122,7 +122,8 @@ class Retries {
   /** While none is being tried, the first suspect of each type stands in the queue. O(types of suspects). */
   placeSuspects () {
     if (this.triedAlone !== 0) return
-    for (const [type, suspects] of this.suspects) {
+    // each is placed before all others
+    for (const [type, suspects] of [...this.suspects].reverse()) {
       if (this.placedTypes.has(type)) continue
       const { seq } = suspects.shift()
       this.suspectsCount--

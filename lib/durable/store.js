@@ -14,7 +14,7 @@ const { recover, endRepair, writeClosed, stateLength, corrupt, CLOSED_NAME, REPA
 const format = require('./format')
 
 const {
-  PUSH, PUSH_FRONT, ACK, STATE, PUSH_BYTES, ACK_BYTES, STATE_BYTES, FRAME_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES,
+  PUSH, PUSH_FRONT, ACK, STATE, DEAD, DELAYED, PUSH_BYTES, ACK_BYTES, STATE_BYTES, DELAY_BYTES, FRAME_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES,
   segmentName
 } = format
 const NONE = Buffer.alloc(0)
@@ -58,7 +58,7 @@ class Store {
     this.held = held
     this.owner = owner
     this.table = found.table
-    this.states = found.states // of the jobs that have one: seq → { isDead, attempts, notBefore, error }
+    this.states = found.states // of the jobs that have one: seq → { isDead, attempts, notBefore, delayMs, error }
     this.stateBytes = found.stateBytes
     this.nextSeq = found.nextSeq
     this.numbers = found.numbers
@@ -189,7 +189,8 @@ class Store {
 
   /**
    * Writes what a live job has come to.
-   * @param {{ isDead: boolean, attempts: number, notBefore: number, error: string | undefined }} state kept, not to be changed
+   * @param {{ isDead: boolean, attempts: number, notBefore: number, delayMs: number | undefined, error: string | undefined }} state kept, not to
+   *   be changed
    * @returns {object} the group that this is in
    */
   setState (seq, state) {
@@ -320,15 +321,17 @@ class Store {
     group.ackAt = at
   }
 
-  writeState (seq, { isDead, attempts, notBefore, error = '' }, at) {
+  writeState (seq, { isDead, attempts, notBefore, delayMs, error = '' }, at) {
     const { buffer } = this.log.group
+    const isDelayed = delayMs !== undefined
     buffer[at] = STATE
     format.writeSeq(buffer, seq, at + 1)
-    buffer[at + 7] = isDead ? 1 : 0
+    buffer[at + 7] = isDead ? DEAD : isDelayed ? DELAYED : 0
     buffer.writeUInt32LE(attempts, at + 8)
     buffer.writeDoubleLE(notBefore, at + 12)
-    buffer.writeUInt32LE(Buffer.byteLength(error), at + 20)
-    buffer.write(error, at + STATE_BYTES)
+    buffer.writeUInt32LE(Buffer.byteLength(error) + (isDelayed ? DELAY_BYTES : 0), at + 20)
+    if (isDelayed) buffer.writeDoubleLE(delayMs, at + STATE_BYTES)
+    buffer.write(error, at + STATE_BYTES + (isDelayed ? DELAY_BYTES : 0))
   }
 
   settled (group, err) {

@@ -16,13 +16,14 @@ class Bench {
     this.disk = new SimulatedDisk()
     this.clock = fakeClock()
     this.gate = gates()
+    this.epoch = EPOCH // what Date.now() says when the clock says 0
     this.events = [] // [name, id, …] of all queues, in order
     this.queue = undefined
   }
 
   /** Opens the queue on the disk. Without a runner in the options it has gates. */
   async open ({ runner = this.gate.runner, ...options } = {}) {
-    const environment = { files: this.disk, lock: unlocked, now: () => EPOCH + this.clock.now() }
+    const environment = { files: this.disk, lock: unlocked, now: () => this.epoch + this.clock.now() }
     const { clock } = this
     this.queue = await durable(runner, { path: FOLDER, ack: 'os', segmentBytes: 4096, clock, ...options }, environment)
     for (const event of EVENTS) this.queue.on(event, about => this.events.push([event, about]))

@@ -319,7 +319,7 @@ describe('damage', function () {
     }
     try {
       delete require.cache[path]
-      assert.equal(require(path).findFrame(bytes, 0, 1), bytes.length)
+      assert.equal(require(path).findFrame(bytes, 0, bytes.length, 1), bytes.length)
     } finally {
       require.cache[path] = cached
       zlib.crc32 = crc32
@@ -332,7 +332,7 @@ describe('damage', function () {
       bytes.writeUInt32LE(bytes.length, 0)
       bytes.writeUInt32LE(1, 8)
       bytes[20] = kind
-      assert.equal(format.findFrame(bytes, 0, 1), bytes.length)
+      assert.equal(format.findFrame(bytes, 0, bytes.length, 1), bytes.length)
     }
   })
 
@@ -391,7 +391,7 @@ function numbersInWhole (disk, damaged, bytes) {
     const { file } = at(disk, name)
     for (const { at, end } of framesIn(file.bytes, parseInt(name))) {
       if (name === damaged && !file.bytes.subarray(at, end).equals(bytes.subarray(at, end))) continue
-      format.visitRecords(file.bytes, at, {
+      format.visitRecords(file.bytes, format.recordsOf(file.bytes, at), {
         push: (seq, kind, at, length) => alive.set(seq, numberOf(format.payloadOf(file.bytes.subarray(at, at + length)))),
         ack: (seq, count) => { while (count-- > 0) alive.delete(seq + count) },
         state: () => {},

@@ -9,8 +9,8 @@ const { holdSyncs } = require('./bench')
 const { FOLDER, unlocked } = require('./history')
 
 const owner = { safe () {}, settled () {}, failed () {} }
-const FAILED = { isDead: false, attempts: 2, notBefore: 1e12 + 0.5, error: 'it did not work: ü' }
-const DEAD = { isDead: true, attempts: 5, notBefore: 0, error: undefined }
+const FAILED = { isDead: false, attempts: 2, notBefore: 1e12 + 0.5, delayMs: 250.5, error: 'it did not work: ü' }
+const DEAD = { isDead: true, attempts: 5, notBefore: 0, delayMs: undefined, error: undefined }
 
 describe('the store of jobs', () => {
   let disk

@@ -47,9 +47,11 @@ const rooms = {
   'lib/durable/jobs.js': [
     'eventemitter3', 'index.js', 'lib/clock.js', 'lib/errors.js', 'lib/options.js', 'lib/queue.js', 'lib/durable/attempts.js',
     'lib/durable/dead-letters.js', 'lib/durable/files.js', 'lib/durable/flushes.js', 'lib/durable/intake.js',
-    'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/records.js', 'lib/durable/retries.js', 'lib/durable/serialize.js', 'lib/durable/store.js',
-    'lib/durable/survey.js'
+    'lib/durable/lock.js', 'lib/durable/opening.js', 'lib/durable/options.js', 'lib/durable/records.js', 'lib/durable/retries.js',
+    'lib/durable/serialize.js', 'lib/durable/store.js', 'lib/durable/survey.js'
   ],
+  'lib/durable/opening.js': ['lib/errors.js', 'lib/durable/attempts.js', 'lib/durable/slices.js'],
+  'lib/durable/slices.js': [],
   'lib/durable/attempts.js': ['lib/durable/delivery.js', 'lib/durable/records.js', 'lib/durable/serialize.js'],
   'lib/durable/dead-letters.js': ['lib/durable/serialize.js'],
   'lib/durable/delivery.js': ['lib/clock.js', 'lib/errors.js', 'lib/promised.js'],
@@ -67,7 +69,10 @@ const rooms = {
     'lib/durable/numbers.js', 'lib/durable/recovery.js', 'lib/durable/reserve.js'
   ],
   'lib/durable/compaction.js': ['node:path', 'lib/durable/format.js'],
-  'lib/durable/recovery.js': ['node:path', 'lib/clock.js', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/numbers.js', 'lib/durable/table.js'],
+  'lib/durable/recovery.js': [
+    'node:path', 'lib/clock.js', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/numbers.js', 'lib/durable/slices.js',
+    'lib/durable/table.js'
+  ],
   'lib/durable/log.js': ['node:path', 'lib/errors.js', 'lib/durable/buffers.js', 'lib/durable/format.js', 'lib/durable/reserve.js', 'lib/durable/turns.js'],
   'lib/durable/numbers.js': ['node:path'],
   'lib/durable/reserve.js': ['node:crypto', 'node:path'],

@@ -1,0 +1,117 @@
+'use strict'
+
+// Puts the jobs of a log into the queue when it is opened. They come to stand as if the queue had never been closed:
+//
+//   those that had a slot │ failed ones whose time has come, the last one first │ those that wait, unshifted ones first
+//
+// It works in slices, between which the event loop turns. The queue starts nothing meanwhile.
+
+const { FairlaneError } = require('../errors')
+const { hasStarted } = require('./attempts')
+const { Slices } = require('./slices')
+
+// Of putting one job into the queue, in the unit of Slices.
+const WEIGHT = 2
+
+class Opening {
+  /**
+   * @param {object} survey of the log
+   * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
+   * @param {object} parts of the queue: store, retries, dead letters, and its methods
+   * @param {() => void} parts.check throws if the log has failed meanwhile
+   * @param {(seq: number, type: string | undefined, atHead: boolean, maxWaitMs?: number) => void} parts.place
+   * @param {(seq: number) => number} parts.leftToWait how many ms a job may still wait
+   * @param {(seq: number, state: object) => void} parts.setState
+   * @param {(seq: number, type: string | undefined, attempts: number, error: Error) => void} parts.fail makes a dead letter of a job
+   * @param {(seq: number, type: string | undefined) => void} parts.expire cancels a job that has waited too long
+   */
+  constructor (survey, { maxAttempts, now }, parts) {
+    this.survey = survey
+    this.maxAttempts = maxAttempts
+    this.now = now
+    this.parts = parts
+    this.slices = new Slices()
+    this.interrupted = [] // jobs that had a slot, in the order of their numbers
+    this.due = [] // failed jobs whose time has come
+  }
+
+  /** @returns {Promise<number>} how many jobs there are that have not settled; rejects with what check() throws */
+  async run () {
+    const { table, states, nextSeq } = this.parts.store
+    let count = 0
+    for (let seq = table.first(nextSeq); seq < nextSeq; seq = table.next(seq + 1, nextSeq)) {
+      const state = states.get(seq)
+      if (state?.isDead) {
+        this.parts.dead.found(seq)
+      } else {
+        this.take(seq, state)
+        count++
+      }
+      if (this.slices.isOver(WEIGHT)) await this.turn()
+    }
+    await this.placeDue()
+    await this.placeInterrupted()
+    return count
+  }
+
+  // private from here on
+
+  async turn () {
+    await this.slices.next()
+    this.parts.check()
+  }
+
+  take (seq, state) {
+    const { type, atHead } = this.survey.find(seq)
+    if (!hasStarted(state)) this.takeWaiting(seq, type, atHead)
+    else if (state.attempts === 0 && state.notBefore === 0) this.parts.place(seq, type, atHead) // a dead letter that was retried
+    else if (state.attempts > 0 && state.notBefore > 0) this.takeFailed(seq, type, state)
+    else if (state.attempts < this.maxAttempts) this.interrupted.push({ seq, type, atHead, attempts: state.attempts })
+    else this.parts.fail(seq, type, state.attempts, crashError(state.attempts))
+  }
+
+  /** A job that never had a slot. */
+  takeWaiting (seq, type, atHead) {
+    const leftMs = this.parts.leftToWait(seq)
+    if (leftMs > 0) this.parts.place(seq, type, atHead, leftMs)
+    else this.parts.expire(seq, type)
+  }
+
+  takeFailed (seq, type, { attempts, notBefore, delayMs = Infinity, error }) {
+    const now = this.now()
+    const ms = notBefore - now
+    if (ms <= 0) {
+      this.due.push({ seq, type, notBefore })
+      return
+    }
+    // the clock was set back, and it may be long until it is there again
+    if (ms > delayMs + 1) this.parts.setState(seq, { attempts, notBefore: now + delayMs, delayMs, error })
+    this.parts.retries.add(seq, type, Math.min(ms, delayMs))
+  }
+
+  async placeDue () {
+    this.due.sort((a, b) => a.notBefore - b.notBefore)
+    for (const { seq, type } of this.due) {
+      this.parts.place(seq, type, true)
+      if (this.slices.isOver(WEIGHT)) await this.turn()
+    }
+  }
+
+  /** In the order in which they got their slots. Those that may kill the process once more, and then are dead, are tried alone. */
+  async placeInterrupted () {
+    const front = this.interrupted.filter(({ atHead }) => atHead).reverse()
+    const inOrder = front.concat(this.interrupted.filter(({ atHead }) => !atHead))
+    const isSuspect = ({ attempts }) => attempts > 0 && attempts >= this.maxAttempts - 1
+    for (const job of inOrder.toReversed()) {
+      if (!isSuspect(job)) this.parts.place(job.seq, job.type, true)
+      if (this.slices.isOver(WEIGHT)) await this.turn()
+    }
+    this.parts.retries.addSuspects(inOrder.filter(isSuspect))
+  }
+}
+
+function crashError (attempts) {
+  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempts}`)
+}
+
+module.exports = { Opening }
