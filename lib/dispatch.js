@@ -363,7 +363,8 @@ class Dispatch {
     this.isBusy = true
     this.list.beginPass()
     this.turnStart = this.lookedAt = now()
-    this.stride = this.untilLook = 1
+    this.stride = 1
+    this.untilLook = 2 // one job is started first, however slow the machine: each pass gets somewhere
     try {
       this.fill()
       this.fillOn()

@@ -110,6 +110,24 @@ describe('the event loop beside many jobs', function () {
     assert.ok(watch.most <= MOST_STARTS, `${watch.most} starts between two turns`)
   })
 
+  it('has each pass start a job at least, though every look at the clock comes too late', async function () {
+    const { now } = performance
+    performance.now = () => {
+      time.pass(3)
+      return now()
+    }
+    const queue = fairlane((payload, done) => {
+      work()
+      done()
+    }, 2)
+    for (let i = 0; i < 20; i++) queue.push(i)
+    watch = watchTurns()
+    await turns(30)
+    performance.now = now
+    assert.equal(queue.stats().done, 20)
+    assert.ok(watch.count >= 20 / 2, `${watch.count} turns`)
+  })
+
   it('has timers fire, by the time of the machine', async function () {
     time.release()
     watch = watchTurns()
