@@ -6,6 +6,7 @@
 
 const fairlane = require('../..')
 const { fakeClock } = require('../../lib/testing')
+const { withoutTime } = require('./time')
 const { turn } = require('./turns')
 
 module.exports = { simulation }
@@ -41,14 +42,14 @@ function simulation (options) {
       clock.setTimeout(() => sim.every(ms, fn), ms)
     },
 
-    async runUntil (endMs) {
+    runUntil: endMs => withoutTime(async () => {
       const end = clock.setTimeout(() => {}, endMs - clock.now())
       do {
         // what was pushed starts in a later turn, at the same virtual time
         while (sim.queue.waiting > 0 && sim.queue.running < sim.queue.concurrency && await hasStarted());
         clock.next()
       } while (end.position >= 0)
-    }
+    })
   }
 
   async function hasStarted () {

@@ -6,6 +6,7 @@
 
 const { simulation } = require('./simulation')
 const { seeded } = require('./random')
+const { withoutTime } = require('./time')
 const { turns } = require('./turns')
 
 module.exports = { startOrder, backlogTrace, strangersTrace }
@@ -18,7 +19,11 @@ module.exports = { startOrder, backlogTrace, strangersTrace }
  * @param {(random: object) => object} makeOptions the scheduler options of this history
  * @returns {Promise<string[]>} the jobs, as 'type:number', in the order in which they were started
  */
-async function startOrder (makeQueue, seed, makeOptions) {
+function startOrder (makeQueue, seed, makeOptions) {
+  return withoutTime(() => startedInOrder(makeQueue, seed, makeOptions))
+}
+
+async function startedInOrder (makeQueue, seed, makeOptions) {
   const random = seeded(seed)
   const concurrency = 1 + random.below(20)
   const typeCount = 1 + random.below(15)
