@@ -8,8 +8,6 @@ const { dirname, join } = require('node:path')
 const { node, root } = require('../support/child')
 
 const REDIRECT = join(__dirname, 'redirect.js')
-// Some of those tests measure milliseconds: an end that is not expected counts when it has come so many times.
-const TRIES = 3
 
 const OWN_SCHEDULERS = 'the schedulers by name are fairlane\'s own, with the options of quickq\'s'
 
@@ -37,7 +35,7 @@ describe('the tests of fastq', () => {
       const original = await runTape([], file)
       assert.notEqual(original.length, 0)
       const expected = original.map(({ title, asserted }) => ({ title, asserted, hasFailed: title in differences[file] }))
-      await eventually(async () => assert.deepEqual(await runTape(['--require', REDIRECT], file), expected))
+      assert.deepEqual(await runTape(['--require', REDIRECT], file), expected)
     })
   }
 })
@@ -53,8 +51,8 @@ describe('the tests of quickq', () => {
 
   for (const title of titles) {
     const reason = differences[file][title]
-    it(reason === undefined ? `${title}: passes` : `${title}: differs: ${reason}`, () => {
-      return eventually(async () => assert.equal(await runQnit(file, title), reason === undefined))
+    it(reason === undefined ? `${title}: passes` : `${title}: differs: ${reason}`, async () => {
+      assert.equal(await runQnit(file, title), reason === undefined)
     })
   }
 })
@@ -86,14 +84,4 @@ function titlesOf (tests, path = []) {
     if (name === 'beforeEach') return []
     return typeof test === 'function' ? [[...path, name].join(' - ')] : titlesOf(test, [...path, name])
   })
-}
-
-async function eventually (check) {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await check()
-    } catch (err) {
-      if (tries === TRIES) throw err
-    }
-  }
 }
