@@ -38,6 +38,7 @@ declare namespace fairlane {
   type WarningCode =
     | 'FAIRLANE_WARN_SETTLED_TWICE'
     | 'FAIRLANE_WARN_STALLED'
+    | 'FAIRLANE_WARN_VALUE_IGNORED'
 
   /** An error that the queue made while it ran. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
   interface FairlaneError extends Error {

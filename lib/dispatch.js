@@ -17,6 +17,7 @@ const { asyncScope, isolatesEnterWith } = require('./context')
 const { failure, warn } = require('./errors')
 const { Pending, PENDING } = require('./pending')
 const { promiseOf } = require('./promised')
+const { warnOfValue } = require('./values')
 
 takeBack()
 
@@ -87,6 +88,7 @@ class Dispatch {
     this.misuse = 0
     this.overrun = 0 // runners that go on without a slot
     this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
+    this.hasSeenValue = false // of a runner that may call done; more of them mean the same
     this.isObserved = false // somebody listens to failures
     this.pending = new Pending()
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
@@ -479,6 +481,9 @@ class Dispatch {
       )
     } else if (!this.givesDone) {
       settle.call(job, null, returned)
+    } else if (!this.hasSeenValue && job.state === ON_STACK) {
+      this.hasSeenValue = true
+      warnOfValue(this.runner, returned)
     }
   }
 

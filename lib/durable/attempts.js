@@ -7,6 +7,7 @@
 //    ▲                 │
 //    └──── recall() ◀──┘
 
+const { warnOfValue } = require('../values')
 const { Delivery } = require('./delivery')
 const { idOf } = require('./records')
 const { decode } = require('./serialize')
@@ -35,6 +36,7 @@ class Attempts {
     this.deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
     this.unwritten = [] // { group, delivery } of attempts that the operating system does not have yet, in order
     this.isOver = false
+    this.hasSeenValue = false // of a runner that may call done; more of them mean the same
   }
 
   /** A job was given a slot. */
@@ -126,7 +128,10 @@ class Attempts {
       delivery.fail(err) // of the clock, too
       return
     }
-    delivery.run(this.runner, payload, this.settleBy)
+    const value = delivery.run(this.runner, payload, this.settleBy)
+    if (value === undefined || this.hasSeenValue) return
+    this.hasSeenValue = true
+    warnOfValue(this.runner, value)
   }
 
   /** Whether something came over a job before its runner was called; then its slot is given back. */

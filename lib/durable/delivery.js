@@ -57,16 +57,18 @@ class Delivery {
    * Calls the caller's runner.
    * @param {Function} runner
    * @param {'either' | 'callback' | 'promise'} settleBy
+   * @returns {any} a value of it that settles nothing, while it has not called done; else undefined
    */
   run (runner, payload, settleBy) {
     this.hasBegun = true
     const done = settleBy === 'promise' ? undefined : (err, result) => this.end(err, result)
     try {
       const returned = runner(payload, done, new DeliveryContext(this.seq, this.type, this.attempt, this.slot))
-      if (settleBy !== 'callback') this.follow(returned, settleBy)
+      if (settleBy !== 'callback') return this.follow(returned, settleBy)
     } catch (err) {
       this.endByThrow(err)
     }
+    return undefined
   }
 
   /** The slot is given back; a second end is for the queue to count. */
@@ -120,7 +122,10 @@ class Delivery {
       )
     } else if (settleBy === 'promise') {
       this.end(null, returned)
+    } else if (!this.hasEnded) {
+      return returned
     }
+    return undefined
   }
 
   endByThrow (err) {

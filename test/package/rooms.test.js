@@ -15,7 +15,8 @@ const rooms = {
     'lib/map.js', 'lib/promised.js', 'lib/signals.js', 'lib/stall.js',
     'lib/lists/fifo.js', 'lib/lists/window.js', 'lib/lists/lanes.js', 'schedulers/index.js'
   ],
-  'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/pending.js', 'lib/promised.js'],
+  'lib/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/pending.js', 'lib/promised.js', 'lib/values.js'],
+  'lib/values.js': ['lib/errors.js'],
   'lib/promised.js': [],
   'lib/pending.js': [],
   'lib/options.js': ['lib/errors.js', 'lib/clock.js', 'lib/fields.js', 'lib/steady.js'],
@@ -52,7 +53,7 @@ const rooms = {
   ],
   'lib/durable/opening.js': ['lib/errors.js', 'lib/durable/attempts.js', 'lib/durable/slices.js'],
   'lib/durable/slices.js': [],
-  'lib/durable/attempts.js': ['lib/durable/delivery.js', 'lib/durable/records.js', 'lib/durable/serialize.js'],
+  'lib/durable/attempts.js': ['lib/values.js', 'lib/durable/delivery.js', 'lib/durable/records.js', 'lib/durable/serialize.js'],
   'lib/durable/dead-letters.js': ['lib/durable/serialize.js'],
   'lib/durable/delivery.js': ['lib/clock.js', 'lib/errors.js', 'lib/promised.js'],
   'lib/durable/flushes.js': [],
