@@ -41,6 +41,7 @@ function main () {
     'fairlane, and the result files have it for all.',
     ...reports.filter((report) => !pageOf(report)).map(sectionOf),
     ...schedulersSection(newestTogether(resultsByMajor, ['schedulers', 'types', 'flood']), newest.fairness),
+    ...jobsSection(newest['durable-jobs']),
     ...durableSection(newest)
   ].join('\n\n'))
   console.log(resultsByMajor.map((results) => toText(targetsTable(results))).join('\n\n'))
@@ -91,6 +92,20 @@ function schedulersSection (costs, fairness) {
   if (fairness) parts.push(...bodyOf(fairness, 'bench/results'))
   if (parts.length === 0) return []
   return ['### Schedulers', ...parts, `More of this, and which scheduler to choose: [${SCHEDULERS_PAGE}](${SCHEDULERS_PAGE}).`]
+}
+
+function jobsSection (report) {
+  if (!report) return []
+  const columns = [16, 1024].flatMap(size => [
+    { id: `apart-${size}-1`, key: 'pushCpuUs', label: 'push one at a time' },
+    { id: `apart-${size}-1000`, key: 'pushCpuUs', label: 'push 1000 together' },
+    { id: `apart-${size}-1000`, key: 'runCpuUs', label: 'run' },
+    { id: `beside-${size}-1000`, key: 'bothCpuUs', label: 'push while jobs run' }
+  ].map(({ label, ...column }) => ({ report, ...column, label: `${size === 16 ? '16 B' : '1 KB'}: ${label}` })))
+  return ['### Job queues on disk', 'What a job of `durable()` costs with ack `\'os\'`, attempts and ends written: µs of CPU time. *fairlane, JSON* makes JSON ' +
+    'of payloads, as plainjob does; the bare loop is no queue, but writes what has to be written.',
+  toMarkdown(shortTableOf(columns)), originOf(report),
+  `More of this, pushes that wait for the disk, jobs per second and memory: [${DURABLE_PAGE}](${DURABLE_PAGE}#job-queues-measured).`]
 }
 
 function durableSection ({ durable }) {

@@ -47,7 +47,8 @@ async function main (argv) {
     `${options.quick ? 'a quick try: the numbers mean nothing' : `rounds: ${options.rounds}`}\n`)
 
   const cases = options.names.map(loadCase)
-  const peers = options.peers && cases.some(({ hasPeers }) => hasPeers) ? prepare({ ...options, environment }) : undefined
+  const peerNames = cases.flatMap(({ peers = [] }) => peers)
+  const peers = options.peers && peerNames.length > 0 ? prepare({ ...options, names: peerNames, environment }) : undefined
   const progress = createProgress(process.stderr, cases, { ...options, peers })
   const failures = []
   for (const benchCase of cases) {
@@ -58,7 +59,7 @@ async function main (argv) {
     if (result.failures.length > 0) continue
     for (const table of tablesOf(result.report)) console.log(toText(table) + '\n')
     if (options.quick) continue
-    if (benchCase.hasPeers && peers === undefined) console.log('without --peers: not kept\n')
+    if (benchCase.peers && peers === undefined) console.log('without --peers: not kept\n')
     else console.log(`→ ${saveResult(result.report)}\n`)
   }
 

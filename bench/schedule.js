@@ -7,11 +7,11 @@ const path = require('node:path')
 const { spawn } = require('node:child_process')
 const { performance } = require('node:perf_hooks')
 const { versionOf } = require('./contenders')
-const { summary } = require('./statistics')
+const { referenceOf, summary } = require('./statistics')
 
 /** All cases, in the order in which they run. */
 const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
-  'add', 'features', 'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness', 'durable']
+  'add', 'features', 'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness', 'durable', 'durable-jobs']
 
 /** No measurement takes longer: it is stopped, and the cell says so. */
 const LIMIT_MS = 40000
@@ -21,8 +21,8 @@ const LIMIT_MS = 40000
  * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, optionally execArgv for
  *   its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells, options)
  *   (what it returns goes into the result file), derive(contenders) (adds metrics to rounds), mustAgree (a field that has to be
- *   the same for all), isDeterministic (one round tells all, and the result is the same for every Node), hasPeers (contenders that
- *   have to be installed: results without them are not kept) and then versionOf(name, peers), figures (tables.js) and page
+ *   the same for all), isDeterministic (one round tells all, and the result is the same for every Node), peers (names of
+ *   what has to be installed for some contenders: results without them are not kept) and then versionOf(name, peers), figures (tables.js) and page
  *   (which shows it, if not README.md)
  */
 function loadCase (name) {
@@ -190,13 +190,13 @@ function reportOf (benchCase, cells, { rounds, environment, peers, details }) {
   }
 }
 
-/** Per contender: median, min and max of the metric, and its median's ratio to fairlane's. */
+/** Per contender: median, min and max of the metric, and its median's ratio to ours. */
 function addSummaries (byName, key, noRatio) {
   for (const contender of Object.values(byName)) {
     const values = contender.rounds.map((round) => round[key]).filter((value) => value !== undefined)
     if (values.length > 0) contender[key] = summary(values)
   }
-  const own = byName.fairlane && byName.fairlane[key]
+  const own = byName[referenceOf(byName)]?.[key]
   if (noRatio || !own || own.median === 0) return
   for (const contender of Object.values(byName)) {
     if (contender[key]) contender[key].ratio = contender[key].median / own.median

@@ -40,4 +40,12 @@ function geometricMean (values) {
   return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
 }
 
-module.exports = { median, summary, percentile, geometricMean }
+/**
+ * @param {Object<string, any>} contenders of a cell, by name
+ * @returns {string | undefined} the name of the one that the others' ratios are to: where all wait for the disk, ours that does
+ */
+function referenceOf (contenders) {
+  return ['fairlane', 'fairlane, disk'].find((name) => contenders[name] !== undefined)
+}
+
+module.exports = { median, summary, percentile, geometricMean, referenceOf }

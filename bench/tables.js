@@ -6,6 +6,8 @@
 // metric; a case that names its figures gives one table with a row per figure and a column per contender.
 // A value is the median over the rounds, ± half the range of all rounds in percent of it, and × its ratio to fairlane's.
 
+const { referenceOf } = require('./statistics')
+
 /**
  * @param {object} report what a result file holds
  * @param {{ spread: boolean }} [options] spread: whether all values show ± (default), or only fairlane's
@@ -13,8 +15,8 @@
  */
 function tablesOf (report, { spread = true } = {}) {
   const show = (cell, name, metric) => cellText(cell.contenders[name], metric, {
-    spread: spread || name === 'fairlane',
-    ratio: name !== 'fairlane'
+    spread: spread || name === referenceOf(cell.contenders),
+    ratio: name !== referenceOf(cell.contenders)
   })
   if (report.figures) return [tableOfFigures(report)]
   if (report.cells.length === 1) return [tableOfOne(report, show)]
@@ -75,7 +77,7 @@ function shortTableOf (columns, names) {
     header: ['', ...columns.map(({ label }) => label)],
     rows: (names ?? ableIn(cells[0])).map((name) => [
       name,
-      ...cells.map((cell, i) => cell.contenders[name] ? cellText(cell.contenders[name], metrics[i], { spread: false, ratio: name !== 'fairlane' }) : '')
+      ...cells.map((cell, i) => cell.contenders[name] ? cellText(cell.contenders[name], metrics[i], { spread: false, ratio: name !== referenceOf(cell.contenders) }) : '')
     ]),
     notes: []
   }

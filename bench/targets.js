@@ -126,6 +126,24 @@ const TARGETS = {
     ].filter(({ value }) => value !== undefined)
   },
 
+  'durable-jobs' (cells) {
+    // the worst of these cells and both operations
+    const times = (what, peer, ids, keys, name) => {
+      const values = ids.flatMap(id => keys.map(key => cells[id][peer]?.[key] && cells[id][peer][key].median / cells[id][name][key].median))
+      return { what: `jobs on disk, ${peer}'s CPU time to ours, ${what}`, value: values.includes(undefined) ? undefined : Math.min(...values), limit: 2, unit: '×', isLeast: true }
+    }
+    const of = (id, ...suffixes) => Object.keys(cells).filter(cell => cell.startsWith(`${id}-`) && suffixes.some(suffix => cell.endsWith(`-${suffix}`)))
+    return [
+      times('push one at a time, worst size', 'plainjob', of('apart', 1), ['pushCpuUs'], 'fairlane'),
+      times('push 1000 together, worst size', 'plainjob', of('apart', 1000), ['pushCpuUs'], 'fairlane'),
+      times('the same, both with JSON', 'plainjob', of('apart', 1000), ['pushCpuUs'], 'fairlane, JSON'),
+      times('run, worst cell', 'plainjob', of('apart', 1, 1000), ['runCpuUs'], 'fairlane'),
+      times('push and run, worst cell', 'plainjob', of('beside', 1, 1000), ['bothCpuUs'], 'fairlane'),
+      times("ack 'disk', run", 'plainjob, synced', of('disk-apart', 1000), ['runCpuUs'], 'fairlane, disk'),
+      times("ack 'disk', push and run, at most 1000 jobs", 'plainjob, synced', of('disk-beside', 1000), ['bothCpuUs'], 'fairlane, disk')
+    ].filter(({ value }) => value !== undefined)
+  },
+
   eventloop (eventloop) {
     return [{ what: 'longest block in a flood of synchronous jobs', value: eventloop.sync.fairlane.blockMs.median, limit: 5, unit: ' ms' }]
   }

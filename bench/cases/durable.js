@@ -8,13 +8,12 @@
 // would use otherwise. In these nothing is synced before it is acknowledged, but where that is what is asked.
 // Whatever is popped is counted and compared with what was pushed (../durable/load.js).
 
-const os = require('node:os')
 const { once } = require('node:events')
 const { fork } = require('node:child_process')
 const path = require('node:path')
-const { versionOf } = require('../contenders')
 const { heldBytes } = require('../heap')
-const { createPlace, inFolderOfItsOwn } = require('../durable/place')
+const { entriesFor, versionIn } = require('../durable/peers')
+const { placeCells, inFolderOfItsOwn } = require('../durable/place')
 const { runLoad, pushInWindow, createPayload, isPayload } = require('../durable/load')
 const { queues } = require('../durable/queues')
 
@@ -32,7 +31,7 @@ module.exports = {
   name: 'durable',
   title: 'Queues on disk',
   page: 'docs/durability.md',
-  hasPeers: true,
+  peers: ['rocksq', 'pqueue', 'better-sqlite3', 'lmdb', 'node:sqlite'],
   about: 'One caller; the loads of RocksQ\'s and pqueue\'s own benchmarks, and further ones. Where RocksQ\'s have a million ' +
     'payloads these have 50,000 to a million, where they have 1,000 of 1 MB these have 200; pqueue\'s 10,000 are fewer above ' +
     '2 KB. Payloads are random bytes, made beforehand; all that is popped is counted and checked. Without another ' +
@@ -66,22 +65,11 @@ module.exports = {
       recovery(quick, 'close'),
       recovery(quick, 'kill'),
       memory(quick)
-    ].map(cell => ({ weight: 1, ...cell, contenders: entriesFor(cell.contenders, peers) }))
+    ].map(cell => ({ weight: 1, ...cell, contenders: entriesFor(cell.contenders, queues, peers) }))
   },
 
-  /** Says where the queues are, for all cells; the result file tells the file system. */
-  prepare (cells, { folder = os.tmpdir() }) {
-    const place = createPlace(folder)
-    for (const cell of cells) cell.folder = place.folder
-    return { fileSystem: place.fileSystem }
-  },
-
-  versionOf (name, peers) {
-    const { package: packageName, peer } = queues[name]
-    if (packageName === 'fairlane') return versionOf(packageName)
-    const version = peers?.[peer]?.version
-    return version === undefined ? null : `${packageName}@${version}`
-  },
+  prepare: placeCells,
+  versionOf: (name, peers) => versionIn(queues[name], peers),
 
   measure (cell, contender) {
     return inFolderOfItsOwn(cell.folder, folder => KINDS[cell.kind](cell, queues[contender], folder))
@@ -203,17 +191,6 @@ function ofLoad (quick, { load, ...cell }) {
     load: quick ? { ...load, count: Math.max(batch, Math.ceil(count / 100 / batch) * batch), repetitions: 1 } : load,
     contenders: ['fairlane', ...OTHERS]
   }
-}
-
-/** Without peers: ours alone. */
-function entriesFor (names, peers) {
-  return names
-    .filter(name => queues[name].peer === undefined || peers[queues[name].peer] !== undefined)
-    .map(name => {
-      const { note, syncs = false, peer } = queues[name]
-      const cannot = peers[peer]?.cannot
-      return { name, note: cannot ? undefined : note, syncs, cannot }
-    })
 }
 
 const KINDS = {

@@ -9,35 +9,69 @@
 
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
+const { versionOf: versionOfOurs } = require('../contenders')
 
 const FOLDER = path.join(__dirname, '../.peers')
 const PQUEUE_PROGRAM = path.join(FOLDER, 'pqueue')
 const PQUEUE_SOURCE = path.join(__dirname, 'pqueue')
-const PINNED = { rocksq: '0.3.0', pqueue: 'v0.2.3', 'better-sqlite3': '12.11.1', lmdb: '3.5.6' }
+const PINNED = { rocksq: '0.3.0', pqueue: 'v0.2.3', 'better-sqlite3': '12.11.1', lmdb: '3.5.6', plainjob: '0.0.14' }
 const INSTALL_LIMIT_MS = 600000
 
 /** Loads the native part of a package that is at the path `at`. */
-const LOADING = { 'better-sqlite3': 'new (require(at))(":memory:")', lmdb: 'require(at)' }
+const LOADING = { 'better-sqlite3': 'new (require(at))(":memory:")', lmdb: 'require(at)', plainjob: 'require(at)' }
+
+/** By peer. Those that a peer needs come before it. */
+const PREPARERS = {
+  rocksq: prepareRocksq,
+  pqueue: preparePqueue,
+  'better-sqlite3': preparePackage,
+  lmdb: preparePackage,
+  'node:sqlite': prepareSqlite,
+  plainjob: preparePlainjob
+}
 
 /**
  * Installs what is not there yet.
- * @param {{ node: string, environment: { node: string, major: number } }} options the Node binary that will run them
+ * @param {{ node: string, environment: { node: string, major: number }, names?: string[] }} options the Node binary that will run them;
+ *   names: of the peers, if not all
  * @param {(text: string) => void} say told what takes long
  * @param {(command: string, args: string[], options?: object) => { status: number|null, stdout: string, stderr: string, error?: Error }} run
  *   runs a program; tests replace it
  * @returns {Object<string, { version?: string, cannot?: string }>} by peer: the version of the one that is there, or why there is none
  */
-function preparePeers ({ node, environment }, say, run = runProgram) {
-  return {
-    rocksq: prepareRocksq(say, run),
-    pqueue: preparePqueue(say, run),
-    'better-sqlite3': preparePackage('better-sqlite3', { node, environment }, say, run),
-    lmdb: preparePackage('lmdb', { node, environment }, say, run),
-    'node:sqlite': prepareSqlite({ node, environment }, run)
+function preparePeers ({ node, environment, names = Object.keys(PREPARERS) }, say, run = runProgram) {
+  const peers = {}
+  for (const name of Object.keys(PREPARERS)) {
+    if (names.includes(name)) peers[name] = PREPARERS[name]({ name, node, environment, peers }, say, run)
   }
+  return peers
 }
 
-function prepareRocksq (say, run) {
+/**
+ * What a cell's contenders are, without those of peers that were not asked for.
+ * @param {string[]} names keys of adapters
+ * @param {Object<string, object>} adapters
+ * @param {Object<string, { version?: string, cannot?: string }>} peers from preparePeers
+ * @returns {Array<{ name: string, note: (string|undefined), syncs: boolean, cannot: (string|undefined) }>}
+ */
+function entriesFor (names, adapters, peers) {
+  return names
+    .filter(name => adapters[name].peer === undefined || peers[adapters[name].peer] !== undefined)
+    .map(name => {
+      const { note, syncs = false, peer } = adapters[name]
+      const cannot = peers[peer]?.cannot
+      return { name, note: cannot ? undefined : note, syncs, cannot }
+    })
+}
+
+/** @returns {string | null} package and version of an adapter; null if there is none */
+function versionIn ({ package: packageName, peer }, peers) {
+  if (packageName === 'fairlane') return versionOfOurs(packageName)
+  const version = peers?.[peer]?.version
+  return version === undefined ? null : `${packageName}@${version}`
+}
+
+function prepareRocksq (options, say, run) {
   const test = () => run(pythonPath(), ['-c', 'from importlib.metadata import version; import rocksq; print(version("rocksq"))'])
   if (outputOf(test()) === PINNED.rocksq) return { version: PINNED.rocksq }
 
@@ -52,7 +86,7 @@ function prepareRocksq (say, run) {
   return versionOf(test(), 'it does not run', say)
 }
 
-function preparePqueue (say, run) {
+function preparePqueue (options, say, run) {
   const test = () => run(PQUEUE_PROGRAM, ['--version'])
   if (outputOf(test()) === PINNED.pqueue) return { version: PINNED.pqueue }
 
@@ -63,7 +97,7 @@ function preparePqueue (say, run) {
   return versionOf(test(), 'it does not run', say)
 }
 
-function preparePackage (name, { node, environment }, say, run) {
+function preparePackage ({ name, node, environment }, say, run) {
   const test = () => run(node, ['-e', `const at = ${JSON.stringify(packagePath(name, environment.major))}
     ${LOADING[name]}
     console.log(require(at + '/package.json').version)`])
@@ -78,7 +112,15 @@ function preparePackage (name, { node, environment }, say, run) {
   return versionOf(test(), `what was installed does not run on Node ${environment.node}`, say)
 }
 
-function prepareSqlite ({ node, environment }, run) {
+/** It runs on better-sqlite3, of which both cases have the same. */
+function preparePlainjob ({ name, node, environment, peers }, say, run) {
+  const driver = peers['better-sqlite3'] ?? preparePackage({ name: 'better-sqlite3', node, environment }, say, run)
+  if (driver.cannot) return { cannot: `skipped: it needs better-sqlite3 (${driver.cannot})` }
+  const { version, cannot } = preparePackage({ name, node, environment }, say, run)
+  return cannot ? { cannot } : { version: `${version} on better-sqlite3@${driver.version}` }
+}
+
+function prepareSqlite ({ node, environment }, say, run) {
   const result = run(node, ['-p', 'new (require("node:sqlite").DatabaseSync)(":memory:") && process.versions.sqlite'])
   if (result.status === 0) return { version: outputOf(result) }
   return { cannot: `skipped: Node ${environment.node} has no node:sqlite` }
@@ -113,4 +155,4 @@ function packagePath (name, major = parseInt(process.versions.node, 10)) {
   return path.join(FOLDER, `node${major}`, name, 'node_modules', name)
 }
 
-module.exports = { preparePeers, pythonPath, packagePath, PQUEUE_PROGRAM, PINNED }
+module.exports = { preparePeers, entriesFor, versionIn, pythonPath, packagePath, PQUEUE_PROGRAM, PINNED }

@@ -3,6 +3,7 @@
 // Where the queues of a run are: one folder for all, removed when the process ends, however a measurement ended.
 
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 
 /** What statfs calls them, as far as benchmarks are run on them. */
@@ -29,6 +30,18 @@ function createPlace (parent) {
 }
 
 /**
+ * Says where the queues of all cells are.
+ * @param {object[]} cells each is given its `folder`
+ * @param {{ folder?: string }} options the one that they are to be in
+ * @returns {{ fileSystem: string }} for the result file
+ */
+function placeCells (cells, { folder = os.tmpdir() }) {
+  const place = createPlace(folder)
+  for (const cell of cells) cell.folder = place.folder
+  return { fileSystem: place.fileSystem }
+}
+
+/**
  * @param {string} folder
  * @param {(folder: string) => Promise<any>} use gets a new folder in it, which is removed afterwards
  * @returns {Promise<any>} what `use` gave
@@ -42,4 +55,4 @@ async function inFolderOfItsOwn (folder, use) {
   }
 }
 
-module.exports = { createPlace, inFolderOfItsOwn }
+module.exports = { createPlace, placeCells, inFolderOfItsOwn }

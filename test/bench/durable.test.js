@@ -96,7 +96,7 @@ describe('the bench of durable queues', () => {
   })
 
   describe('its peers', () => {
-    const options = { node: '/there/node', environment: { node: '20.19.0', major: 20 } }
+    const options = { node: '/there/node', environment: { node: '20.19.0', major: 20 }, names: durable.peers }
     const missing = () => ({ status: null, stdout: '', stderr: '', error: Object.assign(new Error('spawn: ENOENT'), { code: 'ENOENT' }) })
 
     it('are used as they are when the right versions are there', () => {
