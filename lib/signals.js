@@ -8,12 +8,13 @@ const { rethrow } = require('./clock')
 const { addAbortListener } = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
   ? process.getBuiltinModule('node:events')
   : { addAbortListener: undefined }
+let isHeard // by addAbortListener(), once that was tried
 
 class Signals {
   /** @param {(signal: AbortSignal, tickets: Set<object>) => void} onAbort given those added and not removed, in order */
   constructor (onAbort) {
     this.onAbort = onAbort
-    this.entries = new Map() // signal → { tickets, listener }
+    this.entries = new Map() // signal → { tickets, listener, target }
   }
 
   add (signal, ticket) {
@@ -28,7 +29,7 @@ class Signals {
     if (entry === undefined || !entry.tickets.delete(ticket) || entry.tickets.size > 0) return
     this.entries.delete(signal)
     try {
-      signal.removeEventListener('abort', entry.listener)
+      entry.target.removeEventListener('abort', entry.listener)
     } catch (err) {
       rethrow(err) // of a signal of another make; a job is being settled: it must be told
     }
@@ -38,20 +39,44 @@ class Signals {
 
   listen (signal, tickets) {
     const listener = () => this.onAbort(signal, tickets)
-    this.entries.set(signal, { tickets, listener })
-    listenTo(signal, listener)
+    const entry = { tickets, listener, target: signal }
+    this.entries.set(signal, entry)
+    entry.target = listenTo(signal, listener)
   }
 }
 
 /**
- * Calls listener when the signal aborts, in Node also if another listener stops the event there (`stopImmediatePropagation`):
- * a signal may be shared with code that nobody here knows.
+ * Calls listener when the signal aborts, also if another listener stops the event there (`stopImmediatePropagation`): a signal
+ * may be shared with code that nobody here knows. Where Node's way does not do that (Deno), or is not there (browsers), it listens to a signal
+ * that follows this one, which nobody else can get at.
  * @param {AbortSignal} signal that has not aborted
- * @param {() => void} listener to be removed by removeEventListener
+ * @param {() => void} listener
+ * @returns {AbortSignal} what it is to be removed from by removeEventListener
  */
 function listenTo (signal, listener) {
-  if (addAbortListener !== undefined && signal instanceof AbortSignal) addAbortListener(signal, listener)
-  else signal.addEventListener('abort', listener)
+  if (!(signal instanceof AbortSignal)) {
+    signal.addEventListener('abort', listener)
+    return signal
+  }
+  isHeard ??= hearsStopped()
+  if (isHeard) {
+    addAbortListener(signal, listener)
+    return signal
+  }
+  const follower = typeof AbortSignal.any === 'function' ? AbortSignal.any([signal]) : signal
+  follower.addEventListener('abort', listener)
+  return follower
+}
+
+/** Whether addAbortListener() is there and does what it says. */
+function hearsStopped () {
+  if (addAbortListener === undefined) return false
+  const controller = new AbortController()
+  let hasHeard = false
+  controller.signal.addEventListener('abort', event => event.stopImmediatePropagation())
+  addAbortListener(controller.signal, () => { hasHeard = true })
+  controller.abort()
+  return hasHeard
 }
 
 /**
@@ -63,8 +88,8 @@ function whenAborted (signal, onAbort) {
     onAbort()
     return () => {}
   }
-  listenTo(signal, onAbort)
-  return () => signal.removeEventListener('abort', onAbort)
+  const target = listenTo(signal, onAbort)
+  return () => target.removeEventListener('abort', onAbort)
 }
 
 module.exports = { Signals, listenTo, whenAborted }

@@ -60,13 +60,23 @@ describe('without the globals of Node', () => {
         assert.deepEqual(seen, [self, [1, 2], 'called'])
       })
 
-      it('an abort is listened to as on any event target', () => {
+      it('an abort is listened to, also if another listener stops its event', () => {
+        assertHears(withGlobals({ process }, () => fresh(SIGNALS)))
+      })
+
+      it('an abort is listened to as on any event target where signals can not follow each other', () => {
         const { listenTo } = withGlobals({ process }, () => fresh(SIGNALS))
-        const controller = new AbortController()
-        let count = 0
-        listenTo(controller.signal, () => { count++ })
-        controller.abort()
-        assert.equal(count, 1)
+        const { any } = AbortSignal
+        AbortSignal.any = undefined
+        try {
+          const controller = new AbortController()
+          let count = 0
+          assert.equal(listenTo(controller.signal, () => { count++ }), controller.signal)
+          controller.abort()
+          assert.equal(count, 1)
+        } finally {
+          AbortSignal.any = any
+        }
       })
 
       it('warnings go to the console', () => {
@@ -78,6 +88,35 @@ describe('without the globals of Node', () => {
     })
   }
 })
+
+describe('where addAbortListener() does not what it does in Node, as in Deno', () => {
+  it('an abort is listened to, also if another listener stops its event', () => {
+    const addAbortListener = (signal, listener) => signal.addEventListener('abort', listener)
+    const builtIn = { 'node:events': { addAbortListener } }
+    const process = { getBuiltinModule: name => builtIn[name] }
+    assertHears(withGlobals({ process }, () => fresh(SIGNALS)))
+  })
+})
+
+function assertHears ({ Signals, whenAborted }) {
+  const controller = new AbortController()
+  const { signal } = controller
+  const heard = []
+  const signals = new Signals((signal, tickets) => heard.push(...tickets))
+  signal.addEventListener('abort', event => event.stopImmediatePropagation())
+  signals.add(signal, 'first')
+  signals.add(signal, 'second')
+  signals.remove(signal, 'first')
+  const other = new AbortController()
+  signals.add(other.signal, 'third')
+  signals.remove(other.signal, 'third')
+  whenAborted(signal, () => heard.push('queue'))
+  whenAborted(signal, () => heard.push('closed queue'))()
+  other.abort()
+  assert.deepEqual(heard, [])
+  controller.abort()
+  assert.deepEqual(heard, ['second', 'queue'])
+}
 
 /** Calls fn while the named globals have other values. */
 function withGlobals (values, fn) {
