@@ -40,6 +40,22 @@ describe('map', function () {
     assert.deepEqual(await collect(queue.map([])), [])
   })
 
+  it('has nothing more to give after return(), neither results nor the failure that comes behind them', async function () {
+    for (const ending of ['results', 'a failure behind results']) {
+      const gate = gates()
+      const results = fairlane(gate.runner, 4).map([1, 2, 3, 4])
+      const first = results.next()
+      await gate.until(4)
+      gate.release(2)
+      if (ending === 'results') gate.release(2)
+      else gate.fail(new Error('expected'))
+      assert.deepEqual(await first, { done: false, value: 1 })
+      await quiet()
+      assert.deepEqual(await results.return('given'), { done: true, value: 'given' })
+      for (let i = 0; i < 3; i++) assert.deepEqual(await results.next(), { done: true, value: undefined }, ending)
+    }
+  })
+
   it('gives results as jobs end if not ordered', async function () {
     const gate = gates()
     const queue = fairlane(gate.runner, 3)
