@@ -6,7 +6,7 @@ export interface EqualOptions {
   /** What shares are shares of. A queue sets it to its own. @default 10 */
   concurrency?: number | undefined
   /**
-   * Shares relative to each other; types that are not named have 1. An object or Map adds to those given before, null
+   * Shares relative to each other, finite and above 0; types that are not named have 1. An object or Map adds to those given before, null
    * removes them; a function is called when a type's first job comes.
    *
    * @default {}

@@ -9,15 +9,17 @@
 // pays for the past nor lives on savings. While newcomers with one job each follow upon each other, V stands still, and who waits would
 // starve. So they start no earlier than a mean job before the fluid time, which rises by the time of ended jobs, divided by the
 // weights of the types that are there, as in generalized processor sharing (Parekh, Gallager 1993; docs/decisions/0037).
+// Virtual time begins anew, and weights are told by a unit, so that no sum gets so large that a charge is rounded away (docs/decisions/0042).
 //
 // Promises: for two types that stay backlogged below their caps over any interval, the slot times W that they got differ
 // by |Wi/wi - Wj/wj| <= mi(Li+Ei)/wi + mj(Lj+Ej)/wj, m being the most jobs that ran at once, L the longest own job, E the
 // larger of L and the longest job of all. Caps are hard. O(log types) per pick.
 
-const { rangeError, warn } = require('../lib/errors')
+const { warn } = require('../lib/errors')
 const { Ranking, Ranked } = require('../lib/ranking')
 const { JobLengths } = require('./job-lengths')
-const { Caps, capReaders, readOptions, readPositive, readNumbers } = require('./options')
+const { Caps, capReaders, readOptions } = require('./options')
+const { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf } = require('./weights')
 
 // A job that takes no measurable time is charged so much: ms.
 const LEAST_MS = 0.001
@@ -29,11 +31,29 @@ const MOST_USUAL = 8
 const FLUID_PART = 7 / 8
 // What a job is expected to take before any has ended: ms.
 const FIRST_ESTIMATE_MS = 1
+// Where virtual time is so many ms of slots of the type that is looked at, it begins anew: a microsecond is 2^20 times what is rounded then.
+const MOST_TIME_MS = 2 ** 24
+// What has gone by since weights are told by the same unit is added up to so much, which is rounded to 2^7.
+const MOST_BASE = 2 ** 60
 
 const readers = { ...capReaders, weights: readWeights }
 
+/** What virtual times and weights of types are told by. */
+class Frame {
+  /**
+   * @param {number} unit of weights
+   * @param {number} base the virtual time at which this one began, by the first one with its unit
+   * @param {Frame} [first] that one
+   */
+  constructor (unit, base, first) {
+    this.unit = unit
+    this.base = base
+    this.first = first ?? this
+  }
+}
+
 class State extends Ranked {
-  constructor (lane, used, estimateMs) {
+  constructor (lane, used, estimateMs, frame) {
     super()
     this.lane = lane
     this.order = 0 // among equal keys: who came or started a job longest ago
@@ -41,13 +61,14 @@ class State extends Ranked {
     this.wasParked = false // ... at some time since it was last set to V
     this.parkedAt = 0 // V when it came to its cap
     this.limit = 0 // how many running jobs are too many
-    this.weight = 1
+    this.weight = 1 // in units
     this.presentWeight = 0 // its part of weightSum
     this.version = -1 // of the options that limit is from
     this.weights = undefined // that weight is from
     this.used = used // virtual time of its ended jobs
     this.startSum = 0 // of the start times of its running jobs
     this.estimateMs = estimateMs // of the length of its jobs
+    this.frame = frame // of all that; a type that is neither in the ranking nor parked may have an old one
   }
 }
 
@@ -78,6 +99,8 @@ class Equal {
     this.runningCount = 0
     this.order = 0 // the highest of any state
     this.now = 0
+    this.unit = Number.MIN_VALUE // of weights; the first one has its own
+    this.frame = new Frame(this.unit, 0)
     this.virtualTime = 0
     this.fluidTime = 0
     this.slotTime = 0 // of ended jobs, not in fluidTime yet
@@ -91,8 +114,10 @@ class Equal {
 
   /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
   configure (options) {
+    const { weights } = this
     if (!readOptions(options, readers, name => name === 'weights' ? this : this.caps)) return this
     this.version++
+    if (this.weights !== weights) this.unit = Number.MIN_VALUE
     for (const state of [...this.ranking, ...this.parked]) {
       const { limit } = state
       this.refresh(state)
@@ -116,7 +141,10 @@ class Equal {
       if (key > state.key) {
         ranking.update(state, key)
       } else {
-        if (key > this.virtualTime) this.virtualTime = key
+        if (key > this.virtualTime) {
+          this.virtualTime = key
+          if (key * state.weight > MOST_TIME_MS) this.rebase()
+        }
         return state.lane
       }
     }
@@ -169,6 +197,7 @@ class Equal {
 
   /** Whether a lane that neither waits nor runs would start again where it is now if it were forgotten. */
   forget ({ state }) {
+    this.follow(state)
     return state.used <= this.floorOf(state)
   }
 
@@ -180,7 +209,7 @@ class Equal {
   // private from here on
 
   enter (lane) {
-    const state = lane.state = new State(lane, this.virtualTime, this.jobLengths.meanMs)
+    const state = lane.state = new State(lane, this.virtualTime, this.jobLengths.meanMs, this.frame)
     this.refresh(state)
     return state
   }
@@ -189,10 +218,23 @@ class Equal {
     const { lane } = state
     state.version = this.version
     state.limit = this.caps.limitOf(lane)
+    this.follow(state)
     if (state.weights === this.weights) return
     state.weights = this.weights
-    state.weight = lane.isShared ? 1 : this.weightOf(lane.type)
-    if (state.presentWeight !== 0) this.setPresent(state, state.weight)
+    const weight = lane.isShared ? 1 : this.weightOf(lane.type)
+    if (weight / this.unit > MOST_WEIGHT) this.rescale(unitOf(weight))
+    this.follow(state)
+    this.setWeight(state, Math.max(weight / this.unit, LEAST_WEIGHT))
+  }
+
+  /** What a type is ahead of V, or behind, stays the same in time of its slots. */
+  setWeight (state, weight) {
+    const { virtualTime } = this
+    const ratio = state.weight / weight
+    state.used = virtualTime + (state.used - virtualTime) * ratio
+    state.parkedAt = virtualTime + (state.parkedAt - virtualTime) * ratio
+    state.weight = weight
+    if (state.presentWeight !== 0) this.setPresent(state, weight)
   }
 
   weightOf (type) {
@@ -223,7 +265,6 @@ class Equal {
   /** The least key of who comes, or comes back. */
   floorOf (state) {
     const { virtualTime, jobLengths: { lowMs, meanMs, usualMs } } = this
-    this.flow()
     const behindFluid = Math.min(this.fluidTime - meanMs / state.weight, virtualTime + MOST_USUAL * usualMs / state.weight)
     return Math.max(virtualTime + lowMs / state.weight, behindFluid)
   }
@@ -231,6 +272,75 @@ class Equal {
   /** When nothing runs, and nothing waits that may start, all are even, and can be forgotten. */
   rest () {
     if (this.runningCount === 0 && this.ranking.isEmpty && this.mostUsed > this.virtualTime) this.virtualTime = this.mostUsed
+  }
+
+  /** Has virtual time begin anew at V. O(waiting types × log types). */
+  rebase () {
+    const { unit, frame, virtualTime } = this
+    const base = frame.base + virtualTime
+    if (base > MOST_BASE) this.rescale(unit)
+    else this.begin(new Frame(unit, base, frame.first), base - frame.base, () => {})
+  }
+
+  /** The same with another unit. The types that follow later are even with V then. */
+  rescale (unit) {
+    const ratio = this.unit / unit
+    this.unit = unit
+    this.weightSum = this.presentCount = 0
+    this.begin(new Frame(unit, 0), this.virtualTime, state => {
+      state.presentWeight = 0
+      this.setWeight(state, Math.max(state.weight * ratio, LEAST_WEIGHT))
+      this.setPresent(state, state.weight)
+    })
+  }
+
+  /** All virtual times become less by as much; then those of types that wait change once more. */
+  begin (frame, passed, change) {
+    const waiting = [...this.ranking]
+    for (const state of waiting) this.ranking.remove(state)
+    this.frame = frame
+    this.version++
+    this.virtualTime -= passed
+    this.fluidTime -= passed
+    this.mostUsed -= passed
+    for (const state of [...waiting, ...this.parked]) {
+      state.frame = frame
+      this.shift(state, passed)
+      change(state)
+      state.key = this.keyOf(state)
+    }
+    for (const state of waiting.sort((a, b) => a.key - b.key)) this.ranking.insert(state, state.key)
+  }
+
+  /** Virtual time may have begun anew while a type was away. */
+  follow (state) {
+    const { frame } = state
+    if (frame === this.frame) return
+    state.frame = this.frame
+    if (frame.first === this.frame.first) {
+      this.shift(state, this.frame.base - frame.base)
+    } else {
+      state.used = this.virtualTime
+      state.presentWeight = 0
+      if (frame.unit < this.unit) state.weight = Math.max(state.weight * (frame.unit / this.unit), LEAST_WEIGHT)
+    }
+  }
+
+  /** Who is far behind V, which it will have to give up, is moved by less: its own charges count there, too. */
+  shift (state, passed) {
+    const own = Math.min(passed, this.keyOf(state) + MOST_TIME_MS / state.weight)
+    state.used -= own
+    state.parkedAt -= own
+  }
+
+  /** Before a type is set to V: that must not be too much for its charges. */
+  approach (state) {
+    this.flow()
+    if (this.fluidTime * state.weight <= MOST_TIME_MS) return
+    this.rebase()
+    this.follow(state)
+    // then it is of types that weigh next to nothing beside this one
+    if (this.fluidTime * state.weight > MOST_TIME_MS) this.fluidTime = this.virtualTime
   }
 
   /** Puts a type where it belongs: into the ranking, among the parked, or nowhere; and counts it if it waits or runs jobs. */
@@ -281,6 +391,7 @@ class Equal {
 
   /** Nobody saves up: what a type has used less than those that were picked meanwhile is lost. */
   forfeit (state) {
+    this.approach(state)
     const missing = this.floorOf(state) - this.keyOf(state)
     if (missing > 0) state.used += missing
     state.order = ++this.order
@@ -302,21 +413,11 @@ class Equal {
 
   /** ... nor at its cap: it is behind V by no more than it was when it came there. */
   forfeitCapped (state) {
+    this.approach(state)
     const { virtualTime } = this
     const missing = Math.min(virtualTime - state.parkedAt, virtualTime - this.keyOf(state))
     if (missing > 0) state.used += missing
   }
-}
-
-/** As numbers by type, or a function that gives a type's; both only finite ones above 0. */
-function readWeights (value, name, known) {
-  if (typeof value !== 'function') return readNumbers(value, name, known, readWeight)
-  return type => readWeight(value(type), `${name} of '${type}'`)
-}
-
-function readWeight (value, name) {
-  if (readPositive(value, name) === Infinity) throw rangeError('FAIRLANE_ERR_OPTION', `${name} must be finite`)
-  return value
 }
 
 module.exports = { Equal }

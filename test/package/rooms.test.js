@@ -32,7 +32,8 @@ const rooms = {
   'lib/lists/fifo.js': ['qlist'],
   'lib/lists/scheduled.js': ['qlist', 'lib/errors.js', 'lib/lists/type-counts.js'],
   'lib/lists/window.js': ['qlist', 'lib/lists/fifo.js', 'lib/lists/scheduled.js', 'lib/lists/type-counts.js'],
-  'lib/lists/lanes.js': ['qlist', 'lib/lists/fifo.js', 'lib/lists/lane.js', 'lib/lists/scheduled.js'],
+  'lib/lists/lanes.js': ['qlist', 'lib/lists/arrival-order.js', 'lib/lists/fifo.js', 'lib/lists/lane.js', 'lib/lists/scheduled.js'],
+  'lib/lists/arrival-order.js': ['lib/ranking.js'],
   'lib/lists/lane.js': ['lib/lists/type-counts.js'],
   'lib/lists/type-counts.js': [],
   'lib/heap.js': [],
@@ -94,8 +95,11 @@ const rooms = {
   'schedulers/index.js': ['schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
   'schedulers/fair.js': ['lib/ranking.js', 'schedulers/options.js'],
   'schedulers/capped.js': ['lib/ranking.js', 'schedulers/options.js'],
-  'schedulers/equal.js': ['lib/errors.js', 'lib/ranking.js', 'schedulers/job-lengths.js', 'schedulers/options.js'],
+  'schedulers/equal.js': [
+    'lib/errors.js', 'lib/ranking.js', 'schedulers/job-lengths.js', 'schedulers/options.js', 'schedulers/weights.js'
+  ],
   'schedulers/job-lengths.js': [],
+  'schedulers/weights.js': ['lib/errors.js', 'schedulers/options.js'],
   'schedulers/options.js': ['lib/errors.js', 'lib/fields.js']
 }
 

@@ -5,7 +5,7 @@ const { Equal } = require('../../schedulers')
 const { seedFromEnvironment } = require('../support/random')
 const { rounds } = require('../support/rounds')
 const { extremes, worstExcess, worstShortfall } = require('../support/shares')
-const { backlogTrace, strangersTrace } = require('../support/traces')
+const { backlogTrace, oddWeightsTrace, strangersTrace } = require('../support/traces')
 
 const ROUNDS = rounds(40)
 const base = seedFromEnvironment()
@@ -28,6 +28,11 @@ class LateCharge extends Equal {
   keyOf (state) { return state.used }
 }
 
+/** Virtual time never begins anew. */
+class OneTime extends Equal {
+  rebase () {}
+}
+
 describe("the bound of 'equal'", function () {
   it(`holds in ${ROUNDS} random histories`, async function () {
     for (let seed = base; seed < base + ROUNDS; seed++) {
@@ -35,6 +40,23 @@ describe("the bound of 'equal'", function () {
       const excess = worstExcess(log, weights, extremes(log))
       assert.ok(excess <= 1, `SEED=${seed}: ${excess} times the bound`)
     }
+  })
+
+  it(`holds in ${ROUNDS} random histories with weights from 1e-300 to 1e300, one up to 1e9 times another`, async function () {
+    for (let seed = base; seed < base + ROUNDS; seed++) {
+      const { log, weights } = await oddWeightsTrace(seed, weights => new Equal({ weights }))
+      const excess = worstExcess(log, weights, extremes(log))
+      assert.ok(excess <= 1, `SEED=${seed}: ${excess} times the bound`)
+    }
+  })
+
+  it('is broken there by a virtual time that only grows, so the check can fail', async function () {
+    let worst = 0
+    for (const seed of [12, 75, 90, 137]) {
+      const { log, weights } = await oddWeightsTrace(seed, weights => new OneTime({ weights }))
+      worst = Math.max(worst, worstExcess(log, weights, extremes(log)))
+    }
+    assert.ok(worst > 2, `${worst}`)
   })
 
   it('is broken by a round robin of jobs, so the check can fail', async function () {

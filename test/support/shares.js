@@ -45,12 +45,12 @@ function jain (values) {
 
 /**
  * What the proven bound of `equal` is made of, from the log of one of its runs.
- * @returns {Map<string, { most: number, longest: number }>} for each type the most jobs that ran at once, the longest job
+ * @returns {Map<string, { most: number, longest: number }>} for each type the most jobs that ran at once, and one at least, the longest job
  */
 function extremes (log) {
   const found = new Map()
   for (const { kind, type, ms } of log) {
-    const own = found.get(type) ?? { running: 0, most: 0, longest: 0 }
+    const own = found.get(type) ?? { running: 0, most: 1, longest: 0 }
     found.set(type, own)
     if (kind === 'push') own.longest = Math.max(own.longest, ms)
     if (kind === 'start') own.most = Math.max(own.most, ++own.running)

@@ -14,7 +14,7 @@ module.exports = { simulation }
 /**
  * @param {object} options of the queue
  * @returns {object} `queue`, `clock`; `push(type, ms, count)`; `at(ms, fn)` calls fn at a time; `every(ms, fn)` again and again;
- *   `runUntil(ms)` → promise; `log`, of `{ at, kind: 'push' | 'start' | 'end', type, ms, waitMs }` in the order of events;
+ *   `runUntil(ms)` and `untilIdle()` → promise; `log`, of `{ at, kind: 'push' | 'start' | 'end', type, ms, waitMs }` in the order of events;
  *   `onEnd`, a function or undefined, called with the type of each job that has ended
  */
 function simulation (options) {
@@ -44,12 +44,19 @@ function simulation (options) {
 
     runUntil: endMs => withoutTime(async () => {
       const end = clock.setTimeout(() => {}, endMs - clock.now())
-      do {
-        // what was pushed starts in a later turn, at the same virtual time
-        while (sim.queue.waiting > 0 && sim.queue.running < sim.queue.concurrency && await hasStarted());
-        clock.next()
-      } while (end.position >= 0)
+      do await goOn()
+      while (end.position >= 0)
+    }),
+
+    untilIdle: () => withoutTime(async () => {
+      while (sim.queue.length > 0) await goOn()
     })
+  }
+
+  async function goOn () {
+    // what was pushed starts in a later turn, at the same virtual time
+    while (sim.queue.waiting > 0 && sim.queue.running < sim.queue.concurrency && await hasStarted());
+    clock.next()
   }
 
   async function hasStarted () {

@@ -9,7 +9,7 @@ const { seeded } = require('./random')
 const { withoutTime } = require('./time')
 const { turns } = require('./turns')
 
-module.exports = { startOrder, backlogTrace, strangersTrace }
+module.exports = { startOrder, backlogTrace, oddWeightsTrace, strangersTrace }
 
 /**
  * Pushes and completions at random, one completion at a time in turns of its own, up to the end of all jobs.
@@ -91,6 +91,50 @@ async function backlogTrace (seed, makeScheduler) {
       })
     }
   }
+}
+
+/**
+ * As backlogTrace, with absolute weights from 1e-300 to 1e300 of which one is up to 1e9 times another, and with jobs of 1 ms to five minutes. In half
+ * of the histories types of any weight have run jobs of up to months before.
+ *
+ * @param {number} seed
+ * @param {(weights: Map<string, number>) => object} makeScheduler
+ * @returns {Promise<{ log: object[], weights: Map<string, number> }>} from when all those jobs have ended, and of the types that come then,
+ *   relative to the greatest
+ */
+async function oddWeightsTrace (seed, makeScheduler) {
+  const random = seeded(seed)
+  const most = 10 ** (600 * random.next() - 300)
+  const unitMs = 10 ** (2 * random.next())
+  const anyWeight = () => Math.max(most * 10 ** (-9 * random.next()), 1e-300)
+  const weights = new Map([['heavy 1', most], ['heavy 2', Math.max(most / (1 + random.below(9)), 1e-300)]])
+  for (let i = random.below(5); i > 0; i--) weights.set(`type ${i}`, anyWeight())
+  const before = new Map(['before 1', 'before 2'].map(type => [type, random.chance(0.5) ? anyWeight() : Math.max(most * 1e-9, 1e-300)]))
+  const sim = simulation({ concurrency: 1 + random.below(random.pick([2, 20])), scheduler: makeScheduler(new Map([...weights, ...before])) })
+  if (random.chance(0.5)) {
+    sim.push(random.pick([...weights.keys()]), unitMs, 128) // so that what follows is not taken for usual
+    await sim.untilIdle()
+    for (const type of before.keys()) {
+      for (let i = random.below(10); i >= 0; i--) sim.push(type, unitMs * 10 ** (8 * random.next()))
+    }
+    await sim.untilIdle()
+    for (let i = 0; i < 48; i++) { // and is not expected again
+      sim.push('heavy 1', unitMs)
+      await sim.untilIdle()
+    }
+  }
+  const from = sim.log.length
+  const longest = new Map(Array.from(weights.keys(), type => [type, unitMs * 10 ** (2.5 * random.next())]))
+  for (const [type, ms] of longest) {
+    const isMixed = random.chance(0.5)
+    for (let n = 1 + random.below(3); n > 0; n--) {
+      sim.at(sim.clock.now() + random.below(2) * random.below(5000) * unitMs, () => {
+        for (let i = random.below(800); i >= 0; i--) sim.push(type, isMixed ? ms ** random.next() : ms)
+      })
+    }
+  }
+  await sim.runUntil(sim.clock.now() + 20000 * unitMs)
+  return { log: sim.log.slice(from), weights: new Map(Array.from(weights, ([type, weight]) => [type, weight / most])) }
 }
 
 /**
