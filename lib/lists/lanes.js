@@ -5,11 +5,15 @@
 //   lanes  Map  type → Lane (lane.js)      overflow  [Lane | undefined, …], shared by the types beyond maxTypes
 
 const QList = require('qlist')
+const { ArrivalOrder } = require('./arrival-order')
 const { Fifo } = require('./fifo')
 const { Lane, REMOVED } = require('./lane')
 const { Scheduled } = require('./scheduled')
 
 const MOST_OVERFLOW_LANES = 64
+// A scheduler that gives no answer so often in a row is not asked any more; nor if more lanes were looked at for that than so many per job.
+const MOST_FAILURES = 10
+const MOST_LOOKS = 16
 
 /** A job in an overflow lane, whose types differ, in the place of the payload. */
 class Foreign {
@@ -53,6 +57,9 @@ class Lanes extends Scheduled {
     this.resting = undefined // if there are any, a QList of the empty, idle lanes that the scheduler would not forget
     this.typesCount = 0 // lanes with a job waiting or running
     this.pausedCount = 0 // of jobs that wait in paused lanes
+    this.failureCount = 0 // of picks in a row to which the scheduler gave no answer
+    this.lastFailureAt = 0 // how many jobs had left the list then
+    this.lookCount = 0 // at lanes, for the oldest job
   }
 
   push (type, payload, whenSettled) {
@@ -206,8 +213,15 @@ class Lanes extends Scheduled {
     if (this.resting !== undefined) this.forgetResting()
   }
 
-  /** The scheduler has other options: types that it names now get lanes of their own. O(types in overflow lanes). */
+  /** The scheduler is told new options. */
+  configure (options) {
+    this.askAgain()
+    super.configure(options)
+  }
+
+  /** The scheduler has other options: it is asked again, and types that it names now get lanes of their own. O(types in overflow lanes). */
   configured () {
+    this.askAgain()
     for (const shared of this.overflow) {
       if (shared === undefined) continue
       for (const type of [...shared.typeCounts.keys(), ...shared.typeStarts.keys()]) {
@@ -289,13 +303,30 @@ class Lanes extends Scheduled {
       if (this.isStartable(lane)) return lane
     } catch (err) {
       this.blameThrow('next', err)
-      return this.oldest()
+      return this.chooseOldest()
     }
     if (lane !== undefined) {
       this.blame('next() returned what is no lane of this queue with a waiting job, or a paused one')
-      return this.oldest()
+      return this.chooseOldest()
     }
-    return this.stall(this.size - this.pausedCount) ? this.oldest() : undefined
+    return this.stall(this.size - this.pausedCount) ? this.chooseOldest() : undefined
+  }
+
+  /** The scheduler gave no answer. O(lanes), but not often. */
+  chooseOldest () {
+    const leftCount = this.nextNumber - this.firstNumber - this.size
+    this.failureCount = leftCount - this.lastFailureAt <= 1 ? this.failureCount + 1 : 1
+    this.lastFailureAt = leftCount
+    this.lookCount += this.lanes.size
+    if (this.failureCount >= MOST_FAILURES || this.lookCount > MOST_LOOKS * (this.nextNumber - this.firstNumber)) {
+      this.scheduler = new ArrivalOrder(this.scheduler, this.all())
+    }
+    return this.oldest()
+  }
+
+  askAgain () {
+    if (this.scheduler instanceof ArrivalOrder) this.scheduler = this.scheduler.scheduler
+    this.failureCount = this.lookCount = 0
   }
 
   isStartable (lane) {

@@ -119,10 +119,12 @@ class Scheduled {
     if (this.hasWarned) return
     this.hasWarned = true
     warn('FAIRLANE_ERR_SCHEDULER', `The scheduler's ${what}. The queue goes on: where the scheduler gives no answer the ` +
-      'oldest waiting job starts. Further cases are not reported.', stack)
+      'oldest waiting job starts. A scheduler of lanes that gives none again and again is not asked any more until configure() or resume(). ' +
+      'Further cases are not reported.', stack)
   }
 
   blameThrow (method, err) {
+    if (this.hasWarned) return
     let what, stack
     try {
       what = err instanceof Error ? String(err.message) : describe(err)

@@ -2,6 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
+const { inside } = require('../../lib/queue')
 const { Fair, Equal } = require('../../schedulers')
 const { fakeClock } = require('../../lib/testing')
 const { captureWarnings } = require('../support/uncaught')
@@ -268,6 +269,163 @@ describe('a scheduler that misbehaves', function () {
     assert.deepEqual(warnings.seen, [])
   })
 })
+
+describe('a scheduler of lanes that gives no answer again and again', function () {
+  const TYPES = 400
+  let warnings, started, scheduler, queue, visited, asked
+
+  beforeEach(function () { warnings = captureWarnings() })
+  afterEach(function () { warnings.release() })
+
+  /** A queue with as many types whose next() is that; how often a lane is looked at for the oldest job is counted. */
+  function make (next, methods) {
+    started = []
+    visited = asked = 0
+    scheduler = Object.assign(new Lanes(), {
+      next () {
+        asked++
+        return next()
+      },
+      ...methods
+    })
+    queue = fairlane((payload, done) => {
+      started.push(payload)
+      done()
+    }, { scheduler, concurrency: 1 }).pause()
+    const { list } = inside(queue)
+    const { all } = list
+    list.all = function * () {
+      for (const lane of all.call(list)) {
+        visited++
+        yield lane
+      }
+    }
+  }
+
+  function push (from, to) {
+    for (let i = from; i < to; i++) queue.pushType(`type ${i % TYPES}`, i)
+  }
+
+  let count = 0
+  const answers = {
+    'that throws': () => { throw new Error('mine') },
+    'that returns nonsense': () => 'nonsense',
+    'that throws first, and then lets nothing start': () => {
+      if (asked === 1) throw new Error('mine')
+    },
+    'that throws every other time': () => {
+      if (count++ % 2 === 0) throw new Error('mine')
+      return scheduler.lanes.find(({ size }) => size > 0)
+    }
+  }
+  for (const [which, next] of Object.entries(answers)) {
+    it(`${which}: a job does not cost a look at each lane`, async function () {
+      make(next)
+      push(0, TYPES)
+      queue.resume()
+      await queue.onIdle()
+      assert.deepEqual(started.sort(byNumber), numbers(0, TYPES))
+      assert.ok(visited < 50 * TYPES, `${visited / TYPES} looks at each lane`)
+      assert.equal(warnings.seen.length, 1)
+      assert.match(warnings.seen[0].message, /not asked any more until configure\(\) or resume\(\)/)
+    })
+  }
+
+  it('is not asked any more: jobs start in the order of arrival, whatever is unshifted, removed and paused', async function () {
+    make(answers['that throws'])
+    push(0, 20)
+    queue.resume()
+    await queue.onIdle()
+    assert.equal(asked, 10)
+    queue.pause()
+    push(20, 60)
+    queue.unshiftType('type 30', 'first')
+    queue.unshiftType('new', 'very first')
+    queue.remove(({ payload }) => payload > 50)
+    queue.pauseType('type 40')
+    const added = queue.add('aborted', { type: 'type 22', signal: AbortSignal.abort() })
+    await assert.rejects(added)
+    queue.pauseType('type 41').resumeType('type 41')
+    started = []
+    inside(queue).dispatch.concurrency = 1 // resume() would have the scheduler asked again
+    push(60, 61)
+    await turns(5)
+    assert.deepEqual(started, ['very first', 'first', ...numbers(20, 40), ...numbers(41, 51), 60])
+    assert.equal(asked, 10)
+    queue.resumeType('type 40')
+    await queue.onIdle()
+    assert.equal(started.at(-1), 40)
+    assert.equal(asked, 10)
+  })
+
+  it('is told of all jobs meanwhile, and asked again after configure() or resume()', async function () {
+    let isBroken = true
+    const fair = new Fair()
+    const methods = Object.fromEntries(['queued', 'started', 'ended', 'removed', 'paused', 'resumed', 'configure'].map(name => [name, (...args) => fair[name](...args)]))
+    for (const again of [() => scheduler.configure({ maxTypeShare: 0.5 }), () => queue.resume()]) {
+      isBroken = true
+      make(() => {
+        if (isBroken) throw new Error('mine')
+        return fair.next()
+      }, methods)
+      push(0, 40)
+      queue.pauseType('type 30').pauseType('type 31')
+      queue.remove(({ payload }) => payload === 35 || payload === 31)
+      queue.resumeType('type 31')
+      queue.resume()
+      await turns(3)
+      assert.equal(asked, 10)
+      assert.equal(queue.waiting, 1)
+      isBroken = false
+      again()
+      push(40, 60)
+      queue.resumeType('type 30')
+      await queue.onIdle()
+      assert.equal(asked > 30, true)
+      assert.equal(fair.waitingCount, 0)
+      assert.equal(fair.runningTypesCount, 0)
+    }
+  })
+
+  it('asked again, gives no answer as many times again before it is not asked any more', async function () {
+    make(answers['that throws'])
+    push(0, 100)
+    queue.resume()
+    await queue.onIdle()
+    queue.resume()
+    push(0, 100)
+    await queue.onIdle()
+    assert.equal(asked, 20)
+  })
+
+  it('but answers in between, is asked for ever where there are few lanes to look at', async function () {
+    make(answers['that throws every other time'])
+    for (let i = 0; i < 300; i++) queue.pushType('a', i)
+    queue.resume()
+    await queue.onIdle()
+    assert.ok(asked >= 300)
+  })
+
+  it('... and while it waits for a paused type alone, nothing starts', async function () {
+    make(answers['that throws'])
+    push(0, 1)
+    queue.pauseType('type 0').resume()
+    for (let i = 0; i < 30; i++) {
+      push(1, 2)
+      await turns(2)
+    }
+    assert.deepEqual([...new Set(started)], [1])
+    assert.equal(queue.waiting, 1)
+  })
+})
+
+function byNumber (a, b) {
+  return a - b
+}
+
+function numbers (from, to) {
+  return Array.from({ length: to - from }, (_, i) => from + i)
+}
 
 describe("a function for weights of 'equal' that fails", function () {
   it('gives the weight 1, and one warning', async function () {
