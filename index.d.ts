@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" />
 
 // Written by hand. `P` is the payload of a job, `R` its result.
-// test/types checks this file; test/errors holds the codes equal to lib/errors.js and README.md.
+// test/types checks this file; test/errors holds the codes equal to lib/errors.js and docs/api.md.
 
 import type { EventEmitter } from 'eventemitter3'
 import type { FairOptions } from './schedulers/fair'
@@ -383,7 +383,7 @@ declare namespace fairlane {
     /**
      * As `push`, for the tenant `type`, which is converted to a string. A queue without scheduler does not look at it.
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      */
     pushType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
@@ -395,7 +395,7 @@ declare namespace fairlane {
      * Queues a job. O(1); the promise rejects with what it fails, is cancelled or is refused with.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
      * @throws FAIRLANE_ERR_TYPE_REQUIRED if there is no type and the queue has a scheduler
      */
     add (payload: P, options?: AddOptions): Promise<R>
@@ -412,7 +412,7 @@ declare namespace fairlane {
      * Resolves when a push (of that type) would be accepted, at once if so; rejects with FAIRLANE_ERR_CLOSED when the queue
      * closes. A level, not a reservation.
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
      */
     ready (type?: unknown): Promise<void>
 
@@ -456,7 +456,7 @@ declare namespace fairlane {
      *
      * @param type only those of one type
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
      */
     jobs (type?: unknown): IterableIterator<WaitingJob<P>>
 
@@ -477,7 +477,7 @@ declare namespace fairlane {
      * @param options `type`: only jobs of that type, if it is undefined all; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object, has another name in it, or a type without a scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
      */
     clear (options?: { type?: unknown, reason?: unknown }): number
 
@@ -485,7 +485,7 @@ declare namespace fairlane {
      * Starts no more jobs of a type until `resumeType`. Running ones finish, pushes are accepted. No effect once closed.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
      */
     pauseType (type: unknown): Queue<P, R>
 
@@ -497,7 +497,7 @@ declare namespace fairlane {
      *
      * @param type only those of one type, since it last was idle: types without jobs are forgotten
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or can not be converted
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
      */
     stats (type?: unknown): QueueStats
   }

@@ -83,6 +83,28 @@ function shortTableOf (columns, names) {
   }
 }
 
+/**
+ * A table with a row per cell of any cases and a column per queue, without ratios; the last column says on which Node.
+ * @param {Array<{ report: object, id: string, label: string, names?: Object<string, string> }>} rows names: of the contenders that stand for
+ *   queues, where those have other names; the value is the first metric's
+ * @param {string[]} queues
+ * @returns {{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }}
+ */
+function rowsTableOf (rows, queues) {
+  return {
+    title: '',
+    subtitle: '',
+    header: ['', ...queues, 'Node.js'],
+    rows: rows.map(({ report, id, label, names = {} }) => {
+      const { contenders } = report.cells.find((cell) => cell.id === id)
+      const [{ key }] = report.metrics
+      const values = queues.map((queue) => contenders[names[queue] ?? queue]?.[key])
+      return [label, ...values.map((value) => value === undefined ? '–' : number(value.median)), String(report.environment.major)]
+    }),
+    notes: []
+  }
+}
+
 function tableOfOne (report, show) {
   const [cell] = report.cells
   return {
@@ -201,4 +223,4 @@ function toMarkdown ({ header, rows, notes }) {
   return table.join('\n')
 }
 
-module.exports = { tablesOf, shortTableOf, toText, toMarkdown, number }
+module.exports = { tablesOf, shortTableOf, rowsTableOf, toText, toMarkdown, number }

@@ -10,7 +10,7 @@ const codes = Object.freeze({
   FAIRLANE_ERR_CONCURRENCY: 'The concurrency is neither a positive integer nor Infinity.',
   FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, can not do what is asked of it, or misbehaved (a warning).',
   FAIRLANE_ERR_TYPE_REQUIRED: 'A queue with a scheduler takes jobs only with a type.',
-  FAIRLANE_ERR_TYPE: 'The type of a job can not be made into a string, or is no well-formed Unicode and its queue is on disk.',
+  FAIRLANE_ERR_TYPE: 'The type is a symbol, a value without a text of its own such as `{}`, or, on disk, not well-formed Unicode.',
   FAIRLANE_ERR_CALLBACK: 'A callback is not a function.',
   FAIRLANE_ERR_ARGUMENT: 'An argument is not what the method takes.',
   FAIRLANE_ERR_QUEUE_FULL: 'The job was refused: as many jobs wait as may.',

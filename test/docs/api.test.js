@@ -14,8 +14,8 @@ const membersOf = ({ prototype }) => Object.getOwnPropertyNames(prototype).filte
 describe('each method and property of a queue', () => {
   const names = membersOf(Queue)
 
-  it('has a heading in README.md, and no heading lacks one', () => {
-    const headings = read('README.md').matchAll(/^### queue\.(\w+)/gm)
+  it('has a heading in docs/api.md, and no heading lacks one', () => {
+    const headings = read('docs/api.md').matchAll(/^## queue\.(\w+)/gm)
     assert.deepEqual([...headings].map(([, name]) => name).sort(), names)
   })
 
@@ -25,8 +25,8 @@ describe('each method and property of a queue', () => {
 })
 
 describe('each option of a queue', () => {
-  it('has a heading in README.md and is declared in index.d.ts, and no other', () => {
-    const headings = read('README.md').matchAll(/^#### options\.(\w+)/gm)
+  it('has a heading in docs/api.md and is declared in index.d.ts, and no other', () => {
+    const headings = read('docs/api.md').matchAll(/^### options\.(\w+)/gm)
     assert.deepEqual([...headings].map(([, name]) => name).sort(), [...queueOptions].sort())
     assert.deepEqual(declaredIn(bodyOf('interface QueueOptions', read('index.d.ts'))), [...queueOptions].sort())
   })

@@ -7,7 +7,7 @@ const { node } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 const { pages, codeBlocks } = require('./pages')
 
-// docs/service.md shows a server, which does not end by itself: service.test.js runs it.
+// A server does not end by itself: service.test.js and readme.test.js run those.
 // Each other block is a program: `js` is CommonJS, `mjs` a module, `ts` one with types (test/types checks these). What it prints is what its comments `// => …` say, in order.
 describe('the examples of', () => {
   let folder
@@ -15,8 +15,10 @@ describe('the examples of', () => {
   before(() => { folder = temporaryFolder() })
   after(() => rmSync(folder, { recursive: true }))
 
-  for (const { path, text } of pages().filter(({ path }) => path !== 'docs/service.md')) {
-    const examples = codeBlocks(text).filter(({ language }) => ['js', 'mjs', 'ts'].includes(language))
+  const isServer = ({ code }) => code.includes('.listen(')
+
+  for (const { path, text } of pages()) {
+    const examples = codeBlocks(text).filter(block => ['js', 'mjs', 'ts'].includes(block.language) && !isServer(block))
     if (examples.length === 0) continue
 
     describe(path, () => {
@@ -33,10 +35,20 @@ describe('the examples of', () => {
     })
   }
 
+  it('pages that show a server, one each, are run by tests of their own', () => {
+    const servers = pages().flatMap(({ path, text }) => codeBlocks(text).filter(isServer).map(() => path))
+    assert.deepEqual(servers, ['README.md', 'docs/service.md'])
+  })
+
   it('the README are there', () => {
     const [readme] = pages()
     assert.equal(readme.path, 'README.md')
-    assert(codeBlocks(readme.text).some(({ language }) => language === 'js'))
+    for (const kind of ['js', 'mjs']) assert(codeBlocks(readme.text).some(({ language }) => language === kind))
+  })
+
+  it('all pages are in a language that is run, or no programs', () => {
+    const others = pages().flatMap(({ path, text }) => codeBlocks(text).filter(({ language }) => !['js', 'mjs', 'ts', 'sh', ''].includes(language)).map(() => path))
+    assert.deepEqual(others, [])
   })
 })
 

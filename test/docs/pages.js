@@ -2,7 +2,7 @@
 
 // The pages that users read, and what the tests need of Markdown: fenced code, links, headings.
 
-const { existsSync, readdirSync, readFileSync } = require('node:fs')
+const { readdirSync, readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { root } = require('../support/child')
 
@@ -11,8 +11,7 @@ module.exports = { pages, codeBlocks, links, anchors }
 /** @returns {{ path: string, text: string }[]} path is relative to the repository, with slashes */
 function pages () {
   const docs = readdirSync(join(root, 'docs'), { recursive: true }).filter(file => file.endsWith('.md')).map(file => `docs/${file.replaceAll('\\', '/')}`)
-  return ['README.md', 'CHANGELOG.md', 'lib/README.md', ...docs.sort()]
-    .filter(path => existsSync(join(root, path)))
+  return ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md', 'lib/README.md', ...docs.sort()]
     .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 

@@ -7,27 +7,34 @@ const { join, posix } = require('node:path')
 const { links } = require('../docs/pages')
 const { root, tool } = require('../support/child')
 
+// what README.md may link to although it is of use in a clone only
+const REPOSITORY_ONLY = ['CONTRIBUTING.md']
+
 describe('the published package', function () {
   let packed
 
   before(() => { packed = packedFiles() })
 
   it('contains the code, its types, its papers and their pictures, and nothing else', () => {
-    const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
+    const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json']
     const entries = ['index.d.mts', 'index.d.ts', 'index.js', 'index.mjs']
     const code = [...entries, ...filesBelow('lib', isCode), ...filesBelow('schedulers', isCode)]
     const pictures = filesBelow('bench/results', name => name.endsWith('.svg'))
-    assert.deepEqual(packed, [...papers, ...code, ...pictures, ...filesBelow('docs', () => true)].sort())
+    const pages = filesBelow('docs', () => true).filter(file => !file.startsWith('docs/decisions/'))
+    assert.deepEqual(packed, [...papers, ...code, ...pictures, ...pages, ...filesBelow('examples', () => true)].sort())
   })
 
-  it('contains all that its papers link to, and the pages that its code speaks of', () => {
+  it('leaves out what only those need who change it', () => {
+    assert.deepEqual(packed.filter(file => /decisions|^test|^lib\/README|CONTRIBUTING/.test(file)), [])
+  })
+
+  it('contains all that its papers link to', () => {
     const isPacked = path => packed.some(file => file === path || file.startsWith(`${path}/`))
-    for (const file of packed) {
-      const text = readFileSync(join(root, file), 'utf8')
-      const targets = file.endsWith('.md')
-        ? links(text).filter(({ path }) => path !== '').map(({ path }) => posix.join(posix.dirname(file), path))
-        : [...text.matchAll(/\bdocs\/[\w/-]+(?:\.md)?/g)].map(([path]) => packed.find(page => page.startsWith(path)) ?? path)
-      assert.deepEqual(targets.filter(path => !isPacked(path)), [], file)
+    for (const file of packed.filter(file => file.endsWith('.md'))) {
+      const targets = links(readFileSync(join(root, file), 'utf8'))
+        .filter(({ path }) => path !== '')
+        .map(({ path }) => posix.join(posix.dirname(file), path))
+      assert.deepEqual(targets.filter(path => !isPacked(path) && !(file === 'README.md' && REPOSITORY_ONLY.includes(path))), [], file)
     }
   })
 
@@ -46,10 +53,20 @@ describe('the published package', function () {
     assert.match(stdout, /All good!/)
   })
 
-  // the profile leaves out Node 10, which knows no exports
+  // node10 is how TypeScript resolves modules by default before 6.0, and how bundlers did that know no exports
   it('has types that are right for every way to import it', async () => {
-    const { code, stdout } = await tool('@arethetypeswrong/cli', 'attw', ['--pack', '.', '--format', 'ascii', '--no-emoji', '--profile', 'node16'])
+    const { code, stdout } = await tool('@arethetypeswrong/cli', 'attw', ['--pack', '.', '--format', 'ascii', '--no-emoji'])
     assert.equal(code, 0, stdout)
+    for (const resolution of ['node10', 'node16 (from CJS)', 'node16 (from ESM)', 'bundler']) assert(stdout.includes(`${resolution}: OK`), resolution)
+  })
+
+  it('names the types of an entry once for those who read its exports and once, the same, for those who do not', () => {
+    const { exports, typesVersions } = require(join(root, 'package.json'))
+    for (const [entry, { types }] of Object.entries(exports).filter(([, { types }]) => types !== undefined)) {
+      const name = entry.slice('./'.length)
+      const [mapped] = typesVersions['*'][name] ?? [[`${entry}.d.ts`, `${entry}/index.d.ts`].find(file => packed.includes(file.slice('./'.length)))]
+      assert.equal(mapped, types, entry)
+    }
   })
 
   it('depends on nothing but the two lists and loops that it is built on, and an emitter', () => {
@@ -66,9 +83,9 @@ function packedFiles () {
   return packed.files.map(file => file.path).sort()
 }
 
-/** The code, its types and the map, which is all that may lie in its folders. */
+/** The code and its types, which is all that may lie in its folders. */
 function isCode (name) {
-  return /\.(js|d\.ts)$/.test(name) || name === 'README.md'
+  return /\.(js|d\.ts)$/.test(name)
 }
 
 function filesBelow (folder, isMeant) {
