@@ -1,0 +1,46 @@
+// PORT=8080 RECEIVERS='http://a.example/hook=4,http://b.example/hook=1' node webhooks.mjs
+//
+// Takes events by POST and passes each on to every receiver. Each receiver is a type: 'equal' shares the slots among them, and `typeCaps`
+// bounds how many requests a single one gets at once. A receiver that hangs takes the slots of its own cap, and no others.
+
+import { createServer } from 'node:http'
+import fairlane from 'fairlane'
+
+const caps = new Map(process.env.RECEIVERS.split(',').map(entry => {
+  const at = entry.lastIndexOf('=')
+  return [entry.slice(0, at), Number(entry.slice(at + 1))]
+}))
+
+const queue = fairlane(deliver, {
+  concurrency: 100,
+  settleBy: 'promise',
+  scheduler: 'equal',
+  schedulerOptions: { typeCaps: caps },
+  maxWaitingPerType: 1000, // a receiver that is down for long loses events; the others do not
+  timeoutMs: 5000
+})
+
+/** The runner. The type is the address. */
+async function deliver (body, _, { type, signal }) {
+  const response = await fetch(type, { method: 'POST', body, signal, headers: { 'Content-Type': 'application/json' } })
+  if (!response.ok) throw new Error(`${type} answered ${response.status}`)
+}
+
+const server = createServer(async (request, response) => {
+  if (request.method !== 'POST') return response.end(JSON.stringify(queue.stats()))
+  const chunks = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = Buffer.concat(chunks)
+  for (const receiver of caps.keys()) {
+    queue.pushType(receiver, body, err => { if (err) console.error(`${receiver}: ${err.code ?? err.message}`) })
+  }
+  response.writeHead(202).end()
+})
+
+process.once('SIGTERM', async () => {
+  server.close()
+  await queue.close({ timeoutMs: 30000 })
+  server.closeAllConnections()
+})
+
+server.listen(Number(process.env.PORT ?? 0), '127.0.0.1', () => console.log(server.address().port))
