@@ -4,7 +4,8 @@ const assert = require('node:assert')
 const original = require('fastq')
 const facade = require('../../lib/compat/fastq')
 const { mirror, errorText } = require('./mirror')
-const { quiet, spin, turn } = require('../support/turns')
+const { spin } = require('../support/time')
+const { quiet, turn } = require('../support/turns')
 const { captureUncaught } = require('../support/uncaught')
 
 describe('compat/fastq', () => {

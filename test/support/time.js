@@ -2,7 +2,9 @@
 
 // The time that queues read for their slices, in the hands of the test. Their deadlines have a clock of their own: `fakeClock`.
 
-module.exports = { stoppedTime, withoutTime }
+module.exports = { stoppedTime, withoutTime, spin }
+
+let stopped // what passes is in the hands of a test
 
 /** Calls fn while time stands still, so that no slice ends: what is started together does not depend on the machine. @returns {Promise<any>} what it gives */
 async function withoutTime (fn) {
@@ -17,10 +19,22 @@ async function withoutTime (fn) {
 /** @returns {{ pass: (ms: number) => void, release: () => void }} stands still but for what passes; `release` must be called */
 function stoppedTime () {
   const { now } = performance
+  const outer = stopped
   let time = performance.now()
   performance.now = () => time
-  return {
+  stopped = {
     pass (ms) { time += ms },
-    release () { performance.now = now }
+    release () {
+      performance.now = now
+      stopped = outer
+    }
   }
+  return stopped
+}
+
+/** Keeps the thread busy, as a slow synchronous runner does; where time stands still, so much of it passes. */
+function spin (ms) {
+  if (stopped !== undefined) return stopped.pass(ms)
+  const end = performance.now() + ms
+  while (performance.now() < end);
 }

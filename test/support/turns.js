@@ -2,7 +2,7 @@
 
 // Turns of the event loop: what a test waits for instead of sleeping.
 
-module.exports = { turn, turns, quiet, spin }
+module.exports = { turn, turns, quiet }
 
 /** Resolves in the next turn of the event loop. */
 function turn () {
@@ -17,10 +17,4 @@ async function turns (count) {
 /** Enough turns for a queue with a few jobs that has nothing to wait for to do all that it is ever going to do, though it starts one in each. */
 function quiet () {
   return turns(30)
-}
-
-/** Keeps the thread busy, as a slow synchronous runner does. */
-function spin (ms) {
-  const end = process.hrtime.bigint() + BigInt(Math.ceil(ms * 1e6))
-  while (process.hrtime.bigint() < end);
 }
