@@ -3,7 +3,7 @@
 // For programs written for quickq 0.10: require('fairlane/compat/quickq') in the place of require('quickq').
 // A Queue that also takes what quickq takes. What differs on purpose is in docs/migrating.md.
 
-const { Queue } = require('../../index')
+const { Queue } = require('../../index.js')
 const { copyOf, readFields } = require('../fields')
 
 /** A queue as quickq makes it; it has everything else that a Queue has, too. */

@@ -11,7 +11,7 @@
 // never without its attempt being with the operating system; one that is done does not come back once that is written.
 
 const EventEmitter = require('eventemitter3')
-const fairlane = require('../../index')
+const fairlane = require('../../index.js')
 const { defer, rethrow } = require('../clock')
 const { FairlaneError, closedError, typeError, rangeError, describe, warn } = require('../errors')
 const { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } = require('../options')
