@@ -40,25 +40,25 @@ declare namespace fairlane {
     | 'FAIRLANE_WARN_STALLED'
     | 'FAIRLANE_WARN_VALUE_IGNORED'
 
-  /** An error that the queue made while it ran. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
+  /** An error of the queue at run time. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
   interface FairlaneError extends Error {
     readonly code: ErrorCode
-    /** The reason given to `clear`, that of a signal, the falsy value which a runner threw, or the error of the file system. */
+    /** The reason given to `clear`, the reason of a signal, the falsy value that a runner threw, or the error of the file system. */
     cause?: unknown
     /**
-     * Of FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL only, as the next three, of which a `PersistentQueue` knows `waiting` and
-     * `limit`: the type of the job.
+     * The type of the job. This and the next three are set only for FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL. A `PersistentQueue` sets
+     * only `waiting` and `limit`.
      */
     type?: string | undefined
-    /** How many jobs waited, in all or of the type; where a queue on disk refuses by its capacity, how many jobs, or bytes, there were. */
+    /** How many jobs waited, in all or of the type. Where the capacity of a queue on disk refuses, how many jobs, or bytes, there were. */
     waiting?: number
-    /** How many may. */
+    /** How many may wait. */
     limit?: number
-    /** In about so many ms there will be room, by the recent rate of completions. */
+    /** The time in ms until there is likely to be room, by the recent rate of completions. */
     retryAfterMs?: number
-    /** Of FAIRLANE_ERR_CORRUPT only, as the next: the path of the damaged file. */
+    /** The path of the damaged file. This and the next are set only for FAIRLANE_ERR_CORRUPT. */
     file?: string
-    /** Where in it the damage begins, in bytes. */
+    /** Where in the file the damage begins, in bytes. */
     offset?: number
   }
 
@@ -76,14 +76,14 @@ declare namespace fairlane {
   type Callback<R = any> = (error: any, result?: R) => void
 
   /**
-   * Settles the job. A truthy `error` makes it failed, else it is done. Only the first call counts.
+   * Settles the job. A truthy `error` means that it has failed, otherwise it is done. Only the first call counts.
    * It may be called at once or later.
    */
   type Done<R = any> = (error?: any, result?: R) => void
 
-  /** What a runner can know about its job. Frozen; shared by the jobs of a queue or type unless they have extras. */
+  /** What a runner can know about its job. Frozen. Jobs of a queue or type share one, unless they have a signal or a time limit. */
   interface JobContext {
-    /** The tenant. Undefined on a queue without scheduler. */
+    /** Whose job it is: a tenant, a user, an API key. Undefined on a queue without a scheduler. */
     readonly type: string | undefined
     /** Aborts when the job is settled while it runs. Made when it is first read. */
     readonly signal: AbortSignal
@@ -93,14 +93,14 @@ declare namespace fairlane {
 
   /**
    * Runs one job. It settles the job by `done`, by a synchronous throw, or by returning a promise or thenable: the first of
-   * these wins. What else it returns means nothing.
+   * these wins. Any other return value is ignored.
    */
   type Runner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => unknown
 
   /** A runner that returns a promise, from which the type of the results is known. */
   type AsyncRunner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => PromiseLike<R>
 
-  /** A runner for `settleBy: 'promise'`: it gets no `done`, and a plain return value is the result. */
+  /** A runner for `settleBy: 'promise'`. It gets no `done`, and a value that it returns is the result. */
   type PromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: JobContext) => R | PromiseLike<R>
 
   /** How a runner settles its jobs. */
@@ -124,32 +124,32 @@ declare namespace fairlane {
     settleBy?: SettleBy | undefined
 
     /**
-     * Chooses the type whose job starts next: by name, or an object of either protocol.
+     * Chooses the type whose job starts next: the name of a scheduler, or an object of your own.
      *
      * @default null
      */
     scheduler?: SchedulerName | LaneScheduler | WindowScheduler | null | undefined
 
-    /** The scheduler's own options; it checks them. Not changed, not kept. */
+    /** The options of the scheduler, which checks them. The object is neither kept nor changed. */
     schedulerOptions?: FairOptions | CappedOptions | EqualOptions | Readonly<Record<string, any>> | undefined
 
     /**
-     * How many types get a lane of their own; later ones share some. Those that `typeCaps`, `weights` or
-     * `maxWaitingPerType` name always get one. Only with a lane scheduler.
+     * How many types get a lane of their own. Later ones share a few. Types that `typeCaps`, `weights` or
+     * `maxWaitingPerType` name always get their own. Needs a lane scheduler.
      *
      * @default Infinity
      */
     maxTypes?: number | undefined
 
     /**
-     * How many jobs may wait beyond those that fill free slots; with a scheduler also a dynamic threshold for each type.
+     * How many jobs may wait beyond those that fill free slots. With a scheduler each type may hold up to four times the free room.
      *
      * @default Infinity
      */
     maxWaiting?: number | undefined
 
     /**
-     * How many jobs of a type may wait: for each, or by type. Only with a scheduler.
+     * How many jobs of a type may wait: one number for every type, or numbers by type. Needs a scheduler.
      *
      * @default Infinity
      */
@@ -170,13 +170,13 @@ declare namespace fairlane {
     timeoutMs?: number | undefined
 
     /**
-     * Whether a runner whose job has timed out keeps its slot until it ends.
+     * Whether a runner whose job has timed out keeps its slot until it really ends (`'hold'`).
      *
      * @default 'hold'
      */
     onTimeout?: 'hold' | 'release' | undefined
 
-    /** Closes the queue at once when it aborts, as `close({ drain: false })`. */
+    /** Closes the queue at once when it aborts, like `close({ drain: false })`. */
     signal?: AbortSignal | undefined
 
     /**
@@ -186,14 +186,14 @@ declare namespace fairlane {
      */
     keepContext?: boolean | undefined
 
-    /** Where time comes from. Default: the system's. */
+    /** Where time comes from. Default: the clock of the system. */
     clock?: Clock | undefined
   }
 
-  /** Schedulers that queues know by name. */
+  /** The names of the schedulers that come with fairlane. */
   type SchedulerName = 'fair' | 'capped' | 'equal'
 
-  /** Time in ms; one injected clock serves all. */
+  /** A source of time, in ms. */
   interface Clock {
     now (): number
     setTimeout (fn: (...args: any[]) => void, ms?: number, ...args: any[]): any
@@ -202,7 +202,7 @@ declare namespace fairlane {
 
   /** What a lane scheduler sees of a type. Only `state` is its own. */
   interface Lane<S = any> {
-    /** The type; of a shared lane a name that is made up. */
+    /** The type. The name of a shared lane is made up. */
     readonly type: string
     /** Whether types beyond `maxTypes` share it. */
     readonly isShared: boolean
@@ -216,45 +216,45 @@ declare namespace fairlane {
     state: S
   }
 
-  /** Chooses a lane; for schedulers whose cost must not grow with the backlog. Throwing costs it a warning, no job. */
+  /** Chooses a lane. For schedulers whose cost must not grow with the backlog. If it throws, that costs a warning but no job. */
   interface LaneScheduler {
     /** A job was queued, in a lane that is not paused. */
     queued (lane: Lane): void
-    /** The lane whose oldest job is to start, or undefined: none may start now. */
+    /** Returns the lane whose oldest job is to start, or undefined if none may start now. */
     next (now: number): Lane | undefined
     started (lane: Lane, now: number): void
     ended (lane: Lane, startedAt: number, now: number): void
     configure? (options?: any): unknown
     /** A waiting job was cancelled, in a lane that is not paused. Called once for each, after all have been taken out. */
     removed? (lane: Lane): void
-    /** Its waiting jobs count nowhere until `resumed`. Without both, types can not be paused. */
+    /** Until `resumed`, `next` must not return the lane. Without both methods, types cannot be paused. */
     paused? (lane: Lane): void
     resumed? (lane: Lane): void
-    /** Whether the lane, idle and empty, may be forgotten now. Without it: yes. */
+    /** Whether the lane, which is idle and empty, may be forgotten now. Without this method: yes. */
     forget? (lane: Lane): boolean
-    /** Whether the type must have a lane of its own, whatever `maxTypes` says. Without it: no. */
+    /** Whether the type must have a lane of its own, whatever `maxTypes` says. Without this method: no. */
     isNamed? (type: string): boolean
-    /** Whether `now` and `startedAt` are times; else they are 0, and no clock is read. */
+    /** Whether `now` and `startedAt` are times. Otherwise they are 0, and no clock is read. */
     readonly needsClock?: boolean
-    /** Whether it is no mistake that no job runs while jobs wait; else the queue warns once. */
+    /** Whether it is intended that no job runs while jobs wait. Otherwise the queue warns once. */
     readonly mayStall?: boolean
   }
 
   /** The types of the waiting jobs in arrival order. */
   interface WaitingTypes {
     peek (): string | undefined
-    /** Undefined for a job already taken out. */
+    /** Undefined for a job that has left already. */
     peekAt (index: number): string | undefined
-    /** Of the whole window, jobs already taken out included. */
+    /** The length of the whole window, including jobs that have left already. */
     size (): number
   }
 
-  /** Chooses a job by its place among the waiting ones: quickq's protocol. Throwing costs it a warning, no job. */
+  /** Chooses a job by its place among the waiting ones: quickq's protocol. If it throws, that costs a warning but no job. */
   interface WindowScheduler {
     waiting (type: string): void
     start (type: string): void
     done (type: string): void
-    /** The index of the job to start, or a negative number: none may start now. */
+    /** Returns the index of the job to start, or a negative number if none may start now. */
     select (types: WaitingTypes): number
     configure? (options?: any): unknown
     /** A waiting job was cancelled. */
@@ -264,21 +264,21 @@ declare namespace fairlane {
 
   /** A job that has not started. */
   interface WaitingJob<P = any> {
-    /** The tenant. Undefined on a queue without scheduler. */
+    /** Whose job it is: a tenant, a user, an API key. Undefined on a queue without a scheduler. */
     readonly type: string | undefined
     readonly payload: P
   }
 
   interface AddOptions {
-    /** With a scheduler it is needed; without one it is ignored. */
+    /** Required with a scheduler, ignored without one. */
     type?: unknown
     /** @default false */
     unshift?: boolean | undefined
     /** Cancels the job, waiting or running. */
     signal?: AbortSignal | undefined
-    /** Instead of the queue's. */
+    /** Replaces that of the queue for this job. */
     timeoutMs?: number | undefined
-    /** Instead of the queue's. */
+    /** Replaces that of the queue for this job. */
     maxWaitMs?: number | undefined
   }
 
@@ -286,26 +286,29 @@ declare namespace fairlane {
   type MapSource<P> = Iterable<P | PromiseLike<P>> | AsyncIterable<P>
 
   interface MapOptions {
-    /** Of all the jobs. With a scheduler it is needed. */
+    /** The type of all these jobs. Required with a scheduler. */
     type?: unknown
-    /** Whether results come in the order of the source; else as jobs end. @default true */
+    /** Whether results come in the order of the source; otherwise they come as jobs end. @default true */
     ordered?: boolean | undefined
     /** How many values are taken ahead. Default: 2 × concurrency. */
     maxPending?: number | undefined
-    /** Whether failures are given as results. @default false */
+    /** Whether failures are results too, as with `Promise.allSettled`. @default false */
     settled?: boolean | undefined
   }
 
   interface CloseOptions {
     /** Whether accepted jobs may finish. @default true */
     drain?: boolean | undefined
-    /** With `drain`, after so many ms the rest is cancelled; default: never. Without, how long to wait for runners; default: one turn. */
+    /**
+     * With `drain`, after `timeoutMs` the remaining jobs are cancelled as with `drain: false`. Default: never.
+     * With `drain: false`, how long to wait for the runners to end. Default: one turn of the event loop.
+     */
     timeoutMs?: number | undefined
   }
 
-  /** Counts since the queue was made, but for `waiting`, `running`, `overrun` and `types`, which are of now. */
+  /** Totals since the queue was created, except `waiting`, `running`, `overrun` and `types`, which are current. */
   interface QueueStats {
-    /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs that still hold a slot. */
+    /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs whose runners still hold a slot. */
     accepted: number
     waiting: number
     running: number
@@ -317,50 +320,50 @@ declare namespace fairlane {
     rejected: number
     /** Second settlements of a job, which were ignored. */
     misuse: number
-    /** Runners that still run although their slot was given away. */
+    /** Runners that go on without a slot, which a timeout has released. */
     overrun: number
     /** Types with a job waiting or running. */
     types: number
   }
 
   interface QueueEvents {
-    /** The queue has emptied: nothing waits, nothing runs. Comes after the `drain` function. */
+    /** The queue has become empty: no job waits or runs. Comes after the `drain` function. */
     drain: () => void
-    /** Jobs begin to be refused. */
+    /** The queue begins to refuse jobs. */
     saturated: () => void
     /** All jobs are accepted again. */
     unsaturated: () => void
-    /** A job has failed that was started while somebody listened. Comes after its callback. */
+    /** A job has failed. Comes after its callback, for jobs that were started while somebody listened. */
     jobfailed: (error: any, job: { type: string | undefined, payload: any }) => void
-    /** The queue has closed; so many runners had not ended. */
+    /** The queue has closed. `abandonedCount` runners had not ended. */
     close: (abandonedCount: number) => void
   }
 
   /** Runs jobs in arrival order, at most `concurrency` of them at once. Each settles exactly once. */
   interface Queue<P = any, R = any> extends EventEmitter<QueueEvents> {
-    /** Jobs that have not ended: waiting and running. O(1). */
+    /** The number of jobs that wait or run. O(1). */
     readonly length: number
-    /** Jobs that hold a slot. O(1). */
+    /** The number of jobs that hold a slot. O(1). */
     readonly running: number
-    /** Jobs that have not started. O(1). */
+    /** The number of jobs that have not started. To bound it, use `maxWaiting` rather than a test before each push. O(1). */
     readonly waiting: number
     /** True from `pause()`, or from setting `concurrency` to 0 or below, until `resume()` or a positive `concurrency`. */
     readonly paused: boolean
-    /** True from the first `close()` on, or the abort of the queue's `signal`. */
+    /** True from the first `close()` on, or from the abort of the queue's `signal`. */
     readonly closed: boolean
-    /** The object that was given, or that was made for a name; null without a scheduler. */
+    /** The scheduler object that was given, or that was made for a name; null without a scheduler. */
     readonly scheduler: LaneScheduler | WindowScheduler | null
 
     /**
-     * Slots; -1 while paused. Setting it takes effect at once, up or down; 0 or below pauses. Running jobs finish.
+     * The number of slots; -1 while paused. Setting it takes effect at once, up or down. 0 or below pauses. Running jobs finish.
      *
-     * @throws FAIRLANE_ERR_CONCURRENCY if it is no integer, no string of one and not Infinity
+     * @throws FAIRLANE_ERR_CONCURRENCY if it is not an integer, a string of one, or Infinity
      */
     get concurrency (): number
     set concurrency (value: number | string)
 
     /**
-     * Called without arguments each time the queue empties, before the `drain` event. Null if there is none.
+     * Called without arguments each time the queue becomes empty, before the `drain` event. Null if there is none.
      *
      * @throws FAIRLANE_ERR_CALLBACK on setting, if it is neither a function nor null nor undefined
      */
@@ -370,103 +373,103 @@ declare namespace fairlane {
     /**
      * Queues a job at the end. O(1). The job never starts inside this call.
      *
-     * @param payload any value, `undefined` too; it reaches the runner unchanged
+     * @param payload any value, also `undefined`; it reaches the runner unchanged
      * @param callback gets the outcome, never inside this call
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      * @throws FAIRLANE_ERR_TYPE_REQUIRED if the queue has a scheduler
      */
     push (payload: P, callback?: Callback<R>): Queue<P, R>
 
-    /** As `push`, but at the head: the job is the next to start, before those which were unshifted earlier. */
+    /** Like `push`, but at the head: the job is the next to start, before those that were unshifted earlier. */
     unshift (payload: P, callback?: Callback<R>): Queue<P, R>
 
     /**
-     * As `push`, for the tenant `type`, which is converted to a string. A queue without scheduler does not look at it.
+     * Like `push`, for a job with a type, which is converted to a string. A queue without a scheduler ignores the type.
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      */
     pushType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
 
-    /** As `pushType`, but at the head. */
+    /** Like `pushType`, but at the head. */
     unshiftType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
 
     /**
-     * Queues a job. O(1); the promise rejects with what it fails, is cancelled or is refused with.
+     * Queues a job and returns a promise of its result. The promise rejects with the error that the job fails, is cancelled or is refused with. O(1).
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
      * @throws FAIRLANE_ERR_TYPE_REQUIRED if there is no type and the queue has a scheduler
      */
     add (payload: P, options?: AddOptions): Promise<R>
 
     /**
-     * Runs a job for each value of a source; takes values as results are asked for. Throws as `add`.
-     * A break or the first failure aborts what it has queued.
+     * Runs a job for each value of a source. Takes values only as results are asked for. Throws what `add` throws.
+     * A break or the first failure aborts the jobs that it has queued.
      */
     map (source: MapSource<P>, options: MapOptions & { settled: true }): AsyncGenerator<PromiseSettledResult<R>, void, void>
     map (source: MapSource<P>, options?: MapOptions & { settled?: false }): AsyncGenerator<R, void, void>
     map (source: MapSource<P>, options: MapOptions): AsyncGenerator<R | PromiseSettledResult<R>, void, void>
 
     /**
-     * Resolves when a push (of that type) would be accepted, at once if so; rejects with FAIRLANE_ERR_CLOSED when the queue
-     * closes. A level, not a reservation.
+     * Resolves when a push (of that type) would be accepted, at once if it would be now. Rejects with FAIRLANE_ERR_CLOSED when the queue
+     * closes. It does not reserve a place: another push may take it.
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
      */
     ready (type?: unknown): Promise<void>
 
     /**
-     * Refuses new jobs, lifts pauses, and resolves when the accepted ones have ended or were given up, with the number of
-     * runners that had not ended. By default it waits for them however long they take. A later call can only make it end sooner.
+     * Refuses new jobs, lifts pauses, and lets the accepted jobs finish. Resolves with the number of runners that had not ended.
+     * Without `timeoutMs` it waits as long as the jobs take. A later call can only make it end sooner.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
      */
     close (options?: CloseOptions): Promise<number>
 
-    /** As `close()`. */
+    /** Like `close()`. */
     [Symbol.asyncDispose] (): Promise<void>
 
-    /** Starts no more jobs: sets `concurrency` to -1. Running jobs finish. No effect once closed. */
+    /** Starts no more jobs: sets `concurrency` to -1. Running jobs finish. Has no effect on a closed queue. */
     pause (): Queue<P, R>
 
     /**
      * Starts jobs again; none starts inside this call.
      *
      * @param concurrency default: the last positive one, or 10 if there never was any
-     * @throws FAIRLANE_ERR_CONCURRENCY if it is given and is no positive integer, no string of one and not Infinity
+     * @throws FAIRLANE_ERR_CONCURRENCY if it is given and is not a positive integer, a string of one, or Infinity
      */
     resume (concurrency?: number | string): Queue<P, R>
 
     /**
-     * Waits until all jobs accepted before the call have settled. Later jobs, unshifted ones too, are not waited for.
+     * Waits until all jobs that were accepted before the call have settled. It does not wait for later jobs, unshifted ones too.
      *
      * @param callback called without arguments, never inside this call
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      */
     fflush (callback: () => void): Queue<P, R>
-    /** As `fflush(callback)`, with a promise, which never rejects. */
+    /** Like `fflush(callback)`, with a promise, which never rejects. */
     fflush (callback?: undefined): Promise<void>
 
-    /** Resolves when nothing waits and nothing runs; at once if that is so. Never rejects. */
+    /** Resolves when no job waits or runs; at once if that is so already. Never rejects. */
     onIdle (): Promise<void>
 
     /**
-     * The jobs waiting at the time of the call, in arrival order. O(waiting), with lanes × log types.
+     * The jobs that wait at the time of the call, in arrival order. O(waiting), with a scheduler O(waiting × log types).
      *
      * @param type only those of one type
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
      */
     jobs (type?: unknown): IterableIterator<WaitingJob<P>>
 
     /**
      * Cancels the waiting jobs for which `test` returns a truthy value. O(waiting).
      * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
-     * If `test` throws, nothing is removed and the exception passes to the caller.
+     * If `test` throws, nothing is removed and `remove` throws the same.
      *
      * @returns how many were cancelled
-     * @throws FAIRLANE_ERR_ARGUMENT if `test` is no function
+     * @throws FAIRLANE_ERR_ARGUMENT if `test` is not a function
      */
     remove (test: (job: WaitingJob<P>) => unknown): number
 
@@ -474,35 +477,35 @@ declare namespace fairlane {
      * Cancels all waiting jobs. O(waiting).
      * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
      *
-     * @param options `type`: only jobs of that type, if it is undefined all; `reason`: becomes the `cause` of that error
+     * @param options `type`: cancels only the jobs of that type, or all if it is undefined; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
-     * @throws FAIRLANE_ERR_ARGUMENT if `options` is no object, has another name in it, or a type without a scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
+     * @throws FAIRLANE_ERR_ARGUMENT if `options` is not an object, has another name in it, or has a type without a scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
      */
     clear (options?: { type?: unknown, reason?: unknown }): number
 
     /**
-     * Starts no more jobs of a type until `resumeType`. Running ones finish, pushes are accepted. No effect once closed.
+     * Starts no more jobs of a type until `resumeType`. Running ones finish, and pushes are accepted. Has no effect on a closed queue.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
      */
     pauseType (type: unknown): Queue<P, R>
 
-    /** Starts jobs of a type again; none starts inside this call. Throws as `pauseType`. */
+    /** Starts jobs of a type again; none starts inside this call. Throws what `pauseType` throws. */
     resumeType (type: unknown): Queue<P, R>
 
     /**
      * Counts of jobs. O(1).
      *
-     * @param type only those of one type, since it last was idle: types without jobs are forgotten
+     * @param type only the counts of one type, since it was last idle: types without jobs are forgotten
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol or has no text of its own, as plain objects and functions have none
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
      */
     stats (type?: unknown): QueueStats
   }
 
-  /** The options of a queue whose runner may settle its jobs in either way. */
+  /** The options of a queue whose runner may settle its jobs either way. */
   type EitherOptions = QueueOptions & { settleBy?: 'either' | undefined }
 
   /** The options of a queue whose runner settles its jobs by what it returns. */
@@ -529,16 +532,16 @@ declare namespace fairlane {
     new <P, R>(runner: Runner<P, R>, options?: QueueOptions | number | string): Queue<P, R>
   }
 
-  /** The class of all queues; it can be called with `new` only. */
+  /** The class of all queues. It must be called with `new`. */
   interface QueueConstructor extends NewQueue {}
 
   /**
    * Makes a queue, with or without `new`.
    *
-   * @throws FAIRLANE_ERR_RUNNER if the runner is no function
+   * @throws FAIRLANE_ERR_RUNNER if the runner is not a function
    * @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value
-   * @throws FAIRLANE_ERR_SCHEDULER if the scheduler is no known name and no complete object
-   * @throws FAIRLANE_ERR_CONCURRENCY if the concurrency is no positive integer, no string of one and not Infinity
+   * @throws FAIRLANE_ERR_SCHEDULER if the scheduler is neither a known name nor a complete object
+   * @throws FAIRLANE_ERR_CONCURRENCY if the concurrency is not a positive integer, a string of one, or Infinity
    */
   interface Fairlane extends CallQueue, NewQueue {
     readonly Queue: QueueConstructor

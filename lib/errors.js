@@ -6,22 +6,22 @@
 
 const codes = Object.freeze({
   FAIRLANE_ERR_RUNNER: 'The runner is not a function, or it threw or rejected without a reason.',
-  FAIRLANE_ERR_OPTION: 'An option is unknown or has a value that it can not have.',
+  FAIRLANE_ERR_OPTION: 'An option is unknown or has a value that it cannot have.',
   FAIRLANE_ERR_CONCURRENCY: 'The concurrency is neither a positive integer nor Infinity.',
-  FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, can not do what is asked of it, or misbehaved (a warning).',
+  FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, cannot do what is asked of it, or misbehaved (a warning).',
   FAIRLANE_ERR_TYPE_REQUIRED: 'A queue with a scheduler takes jobs only with a type.',
   FAIRLANE_ERR_TYPE: 'The type is a symbol, a value without a text of its own such as `{}`, or, on disk, not well-formed Unicode.',
   FAIRLANE_ERR_CALLBACK: 'A callback is not a function.',
   FAIRLANE_ERR_ARGUMENT: 'An argument is not what the method takes.',
-  FAIRLANE_ERR_QUEUE_FULL: 'The job was refused: as many jobs wait as may.',
-  FAIRLANE_ERR_TYPE_FULL: 'The job was refused: as many jobs of its type wait as may.',
+  FAIRLANE_ERR_QUEUE_FULL: 'The job was refused: as many jobs are waiting as the queue allows.',
+  FAIRLANE_ERR_TYPE_FULL: 'The job was refused: as many jobs of its type are waiting as the queue allows.',
   FAIRLANE_ERR_TIMEOUT: 'The job ran longer than its time limit.',
-  FAIRLANE_ERR_MAX_WAIT: 'The job was cancelled: it waited longer than it may.',
+  FAIRLANE_ERR_MAX_WAIT: 'The job was cancelled: it waited longer than allowed.',
   FAIRLANE_ERR_ABORTED: 'The job was cancelled by its signal.',
   FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.',
-  FAIRLANE_ERR_CLOSED: 'The queue is closed, or it was closed before the job ended.',
-  FAIRLANE_ERR_CRASHED: 'The process ended while the job ran, as often as a durable queue may try it.',
-  FAIRLANE_ERR_LOCKED: 'The durable queue is open already, in this or in another process.',
+  FAIRLANE_ERR_CLOSED: 'The queue is closed, or was closed before the job ended.',
+  FAIRLANE_ERR_CRASHED: 'The process ended while the job ran, in as many attempts as a durable queue may make.',
+  FAIRLANE_ERR_LOCKED: 'The durable queue is already open, in this process or in another one.',
   FAIRLANE_ERR_CORRUPT: 'The files of a durable queue are damaged; `file` and `offset` say where.',
   FAIRLANE_ERR_IO: 'The file system failed; `cause` says how.',
   FAIRLANE_ERR_TOO_LARGE: 'A payload, a batch or a type is larger than a durable queue can hold.'
@@ -30,7 +30,7 @@ const codes = Object.freeze({
 const warnings = Object.freeze({
   FAIRLANE_WARN_SETTLED_TWICE: 'A runner settled a job that was settled already.',
   FAIRLANE_WARN_STALLED: 'Jobs that wait for jobs of their own queue seem to hold all slots.',
-  FAIRLANE_WARN_VALUE_IGNORED: 'A runner that takes no `done` returned a value that is no promise: its jobs never end.'
+  FAIRLANE_WARN_VALUE_IGNORED: 'A runner that takes no `done` returned a value that is not a promise: its jobs never end.'
 })
 
 /** What a job fails with when fairlane, not the runner, ended it. `code` is one of `codes`, `cause` what led to it. */
@@ -59,12 +59,12 @@ function typeError (code, message) {
   return Object.assign(new TypeError(message), { code })
 }
 
-/** Wrong use: an argument of the right type with a value that it can not have. */
+/** Wrong use: an argument of the right type with a value that it cannot have. */
 function rangeError (code, message) {
   return Object.assign(new RangeError(message), { code })
 }
 
-/** A value as error messages show it; short, and safe with values that can not be converted. */
+/** A value as error messages show it; short, and safe with values that cannot be converted. */
 function describe (value) {
   if (typeof value === 'string') return `'${value.slice(0, 40)}'`
   if (typeof value === 'function') return 'a function'

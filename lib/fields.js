@@ -1,7 +1,7 @@
 'use strict'
 
 // What callers give in objects: options, and numbers by type. Only an object's own properties count, so that nobody else's
-// `Object.prototype.timeoutMs` is obeyed; each is read once; and what can not be looked at, as a revoked Proxy, is wrong use like other.
+// `Object.prototype.timeoutMs` is obeyed; each is read once; and what cannot be looked at, as a revoked Proxy, is wrong use like other.
 
 const { typeError, describe } = require('./errors')
 
@@ -11,7 +11,7 @@ module.exports = { ownNames, readFields, rejectUnknown, rejectName, copyOf, entr
  * @param {object} object
  * @param {string} code
  * @returns {string[]} the names of its own properties
- * @throws of that code if they can not be listed
+ * @throws of that code if they cannot be listed
  */
 function ownNames (object, code) {
   try {
@@ -49,7 +49,7 @@ function rejectName (object, name, names, code, elsewhere) {
   throw typeError(code, `unknown option ${describe(name)}${hint(name, names, elsewhere)}`)
 }
 
-/** @returns {object} with an object's own properties; throws of the code if they can not be listed */
+/** @returns {object} with an object's own properties; throws of the code if they cannot be listed */
 function copyOf (object, code) {
   return Object.fromEntries(ownNames(object, code).map(name => [name, object[name]]))
 }
@@ -57,7 +57,7 @@ function copyOf (object, code) {
 /**
  * @param {object} value a Map, or an object
  * @returns {[string, any][]} its entries, those of an object if they are its own, with keys as strings
- * @throws of the code if they can not be read
+ * @throws of the code if they cannot be read
  */
 function entriesOf (value, name, code) {
   try {
@@ -94,11 +94,11 @@ function isBytes (value) {
 }
 
 function unreadable (what, code, cause) {
-  return Object.assign(typeError(code, `${what} can not be read`), { cause })
+  return Object.assign(typeError(code, `${what} cannot be read`), { cause })
 }
 
 function hint (name, names, elsewhere) {
-  if (elsewhere !== undefined && elsewhere.names.includes(name)) return `; it belongs into ${elsewhere.place}`
+  if (elsewhere !== undefined && elsewhere.names.includes(name)) return `; it belongs in ${elsewhere.place}`
   const distances = names.map(known => editDistance(name.toLowerCase(), known.toLowerCase()))
   const least = Math.min(...distances)
   return 3 * least > name.length ? '' : `; did you mean '${names[distances.indexOf(least)]}'?`

@@ -87,13 +87,13 @@ function readOptions (options) {
   const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
   const read = readAll(given, readers)
   if (read.scheduler === null && given.maxWaitingPerType !== undefined) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'maxWaitingPerType is of no use without a scheduler')
+    throw typeError('FAIRLANE_ERR_OPTION', 'maxWaitingPerType needs a scheduler')
   }
   if (read.scheduler === null && read.schedulerOptions !== undefined && Object.keys(read.schedulerOptions).length > 0) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'schedulerOptions are of no use without a scheduler')
+    throw typeError('FAIRLANE_ERR_OPTION', 'schedulerOptions need a scheduler')
   }
   if (read.maxTypes !== Infinity && !isLaneScheduler(read.scheduler)) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'maxTypes is of no use without a scheduler of lanes')
+    throw typeError('FAIRLANE_ERR_OPTION', 'maxTypes needs a scheduler with lanes')
   }
   return read
 }
@@ -177,7 +177,7 @@ function readSource (source) {
     isAsync = typeof method === 'function'
     if (!isAsync) method = source?.[Symbol.iterator]
   } catch (cause) {
-    throw Object.assign(typeError(ARGUMENT, 'map: the source can not be read'), { cause })
+    throw Object.assign(typeError(ARGUMENT, 'map: the source cannot be read'), { cause })
   }
   if (typeof method === 'function') return { isAsync, iterate: () => method.call(source) }
   throw typeError(ARGUMENT, 'map: the source must be iterable')
@@ -276,7 +276,7 @@ function readScheduler (value = null) {
   }
   if (typeof value === 'object' && (hasMethods(value, LANE_METHODS) || hasMethods(value, WINDOW_METHODS))) return value
   throw typeError('FAIRLANE_ERR_SCHEDULER', 'a scheduler object must have the methods ' +
-    `${LANE_METHODS.join(', ')}, or ${WINDOW_METHODS.join(', ')}; ${describe(value)} has not`)
+    `${LANE_METHODS.join(', ')}, or ${WINDOW_METHODS.join(', ')}; ${describe(value)} does not`)
 }
 
 /** A copy; what is in it the scheduler checks. */

@@ -27,7 +27,7 @@ function encode (serializer, payload) {
   try {
     encoded = serializer.encode(payload)
   } catch (cause) {
-    throw Object.assign(typeError('FAIRLANE_ERR_ARGUMENT', 'the payload can not be encoded'), { cause })
+    throw Object.assign(typeError('FAIRLANE_ERR_ARGUMENT', 'the payload cannot be encoded'), { cause })
   }
   if (!isBytes(encoded)) {
     throw typeError('FAIRLANE_ERR_ARGUMENT', `serialize.encode must return a Buffer, and it returned ${describe(encoded)}`)
@@ -81,7 +81,7 @@ function parts (err) {
     const isShown = typeof code === 'string' || Number.isFinite(code)
     return { name: shortened(name), message: shortened(message), code: isShown ? shortened(code) : undefined }
   } catch {
-    return { name: 'Error', message: 'an error that can not be shown' }
+    return { name: 'Error', message: 'an error that cannot be shown' }
   }
 }
 

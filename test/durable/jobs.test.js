@@ -274,7 +274,7 @@ describe('a durable queue', () => {
     for (const index of errors.keys()) await queue.push(index)
     await queue.onIdle()
     assert.deepEqual(queue.deadLetters().map(({ error }) => [error.message, error.code]), [
-      ['text', undefined], ['Symbol(s)', undefined], ['an error that can not be shown', undefined], ['m', '7'], ['m', undefined],
+      ['text', undefined], ['Symbol(s)', undefined], ['an error that cannot be shown', undefined], ['m', '7'], ['m', undefined],
       ['[object Object]', undefined]
     ])
   })

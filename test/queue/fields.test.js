@@ -1,6 +1,6 @@
 'use strict'
 
-// Of the objects that callers give, only own properties count, each is read once, and one that can not be read is wrong use like other.
+// Of the objects that callers give, only own properties count, each is read once, and one that cannot be read is wrong use like other.
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
@@ -114,7 +114,7 @@ for (const [name, { call, code, options }] of Object.entries(READERS)) {
       }
     })
 
-    it('throw with a code if they can not be read', function () {
+    it('throw with a code if they cannot be read', function () {
       assert.equal(codeOf(() => call(revoked())), code)
       const trapped = new Proxy({}, { ownKeys () { throw new Error('mine') } })
       assert.throws(() => call(trapped), err => err.code === code && err.cause.message === 'mine')
@@ -244,7 +244,7 @@ describe('the message about an unknown option', function () {
     const names = new Set(['Equal', 'Capped', 'Fair'].flatMap(name => Object.keys(READERS[name].options)))
     names.delete('concurrency')
     for (const name of names) {
-      const message = `unknown option '${name}'; it belongs into schedulerOptions`
+      const message = `unknown option '${name}'; it belongs in schedulerOptions`
       assert.throws(() => fairlane(noop, { scheduler: 'equal', [name]: 1 }), { code: OPTION, message })
       assert.throws(() => durable(noop, { path: 'p', [name]: 1 }), { code: OPTION, message })
     }
