@@ -386,7 +386,7 @@ declare namespace fairlane {
     /**
      * Like `push`, for a job with a type, which is converted to a string. A queue without a scheduler ignores the type.
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      */
     pushType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
@@ -398,7 +398,7 @@ declare namespace fairlane {
      * Queues a job and returns a promise of its result. The promise rejects with the error that the job fails, is cancelled or is refused with. O(1).
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
      * @throws FAIRLANE_ERR_TYPE_REQUIRED if there is no type and the queue has a scheduler
      */
     add (payload: P, options?: AddOptions): Promise<R>
@@ -415,7 +415,7 @@ declare namespace fairlane {
      * Resolves when a push (of that type) would be accepted, at once if it would be now. Rejects with FAIRLANE_ERR_CLOSED when the queue
      * closes. It does not reserve a place: another push may take it.
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
      */
     ready (type?: unknown): Promise<void>
 
@@ -459,7 +459,7 @@ declare namespace fairlane {
      *
      * @param type only those of one type
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
      */
     jobs (type?: unknown): IterableIterator<WaitingJob<P>>
 
@@ -480,7 +480,7 @@ declare namespace fairlane {
      * @param options `type`: cancels only the jobs of that type, or all if it is undefined; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `options` is not an object, has another name in it, or has a type without a scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
      */
     clear (options?: { type?: unknown, reason?: unknown }): number
 
@@ -488,7 +488,7 @@ declare namespace fairlane {
      * Starts no more jobs of a type until `resumeType`. Running ones finish, and pushes are accepted. Has no effect on a closed queue.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
      */
     pauseType (type: unknown): Queue<P, R>
 
@@ -500,7 +500,7 @@ declare namespace fairlane {
      *
      * @param type only the counts of one type, since it was last idle: types without jobs are forgotten
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, a function, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
      */
     stats (type?: unknown): QueueStats
   }

@@ -186,22 +186,19 @@ function readSource (source) {
 /**
  * @param {unknown} type anything whose text tells it from others; most are strings, which cost one look
  * @returns {string}
- * @throws FAIRLANE_ERR_TYPE for a symbol, and for what has no text of its own: there the payload stands in the type's place
+ * @throws FAIRLANE_ERR_TYPE for a symbol, and for an object whose text is that of all objects: most often the payload, in the type's place
  */
 function readType (type) {
   if (typeof type === 'string') return type
   if (typeof type === 'symbol') throw typeError('FAIRLANE_ERR_TYPE', 'a symbol cannot be a type')
-  const [text, hasOwnText] = textOf(type)
-  if (hasOwnText) return text
+  const text = textOf(type)
+  if (typeof type !== 'object' || !text.startsWith('[object ')) return text
   throw typeError('FAIRLANE_ERR_TYPE', `${describe(type)} cannot be a type, unless it has a toString() of its own; the type comes before the payload`)
 }
 
-/** The text of a value, and whether the value has had a part in it: `[object Object]` and source code say nothing about whose job it is. */
 function textOf (value) {
   try {
-    const text = String(value)
-    if (typeof value === 'function') return [text, text !== Function.prototype.toString.call(value)]
-    return [text, typeof value !== 'object' || !text.startsWith('[object ')]
+    return String(value)
   } catch (cause) {
     throw Object.assign(typeError('FAIRLANE_ERR_TYPE', 'the type cannot be converted to a string'), { cause })
   }

@@ -35,7 +35,7 @@ const CALLS = [
   ['pushType(type, payload, callback)', 'FAIRLANE_ERR_CALLBACK', TypeError, NO_FUNCTIONS, (queue, value) => queue.pushType('t', 1, value)],
   ['unshiftType(type, payload, callback)', 'FAIRLANE_ERR_CALLBACK', TypeError, NO_FUNCTIONS, (queue, value) => queue.unshiftType('t', 1, value)],
   ...['pushType', 'unshiftType'].flatMap((name) => [
-    [`${name}(type)`, 'FAIRLANE_ERR_TYPE', TypeError, [Symbol('t'), Symbol.iterator, thrower, noPrimitive, Object.create(null), {}, runner], (queue, value) => queue[name](value, 1)],
+    [`${name}(type)`, 'FAIRLANE_ERR_TYPE', TypeError, [Symbol('t'), Symbol.iterator, thrower, noPrimitive, Object.create(null), {}, new Map(), Promise.resolve()], (queue, value) => queue[name](value, 1)],
     [`${name}(type, payload, wrong callback)`, 'FAIRLANE_ERR_TYPE', TypeError, [Symbol('t'), thrower], (queue, value) => queue[name](value, 1, 'no function')]
   ]),
   ['resume(concurrency)', 'FAIRLANE_ERR_CONCURRENCY', RangeError, [0, -0, -1, 2.5, NaN, -Infinity, '', ' ', '0', '-1', 'text', '2.5'], (queue, value) => queue.resume(value)],
