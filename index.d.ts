@@ -442,7 +442,7 @@ declare namespace fairlane {
     resume (concurrency?: number | string): Queue<P, R>
 
     /**
-     * Waits until all jobs that were accepted before the call have settled. It does not wait for later jobs, unshifted ones too.
+     * Waits until all jobs that were accepted before the call have settled and were told so. It does not wait for later jobs, unshifted ones too.
      *
      * @param callback called without arguments, never inside this call
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
@@ -451,7 +451,7 @@ declare namespace fairlane {
     /** Like `fflush(callback)`, with a promise, which never rejects. */
     fflush (callback?: undefined): Promise<void>
 
-    /** Resolves when no job waits or runs; at once if that is so already. Never rejects. */
+    /** Resolves when no job waits or runs and all were told; at once if that is so already. Never rejects. */
     onIdle (): Promise<void>
 
     /**

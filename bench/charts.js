@@ -55,8 +55,9 @@ const CHARTS = {
   },
 
   eventloop (report) {
+    const floods = report.cells.filter((cell) => cell.style !== undefined)
     return svg('Longest block of the event loop while 1,000,000 jobs complete (shorter is better)', [
-      panel('after the push loop, ms (synchronous jobs: fastq runs them all inside it)', report.cells.map((cell) => cell.style), CALLBACK_QUEUES, report.cells, 'blockMs')
+      panel('after the push loop, ms (synchronous jobs: fastq runs them all inside it)', floods.map((cell) => cell.style), CALLBACK_QUEUES, floods, 'blockMs')
     ])
   },
 

@@ -5,15 +5,18 @@
 // all leave, so that a flood leaves room for others. Who is refused is told when to come back; who waits for room is told
 // when there is some.
 
+const QList = require('qlist')
 const { defer } = require('./clock')
 const { FairlaneError, closedError } = require('./errors')
+const { Promises } = require('./telling')
+const { Verdict } = require('./verdict')
 
 const SHARE_OF_ROOM = 4 // one type may have up to so many times the free room waiting: alone, it fills 80 % of maxWaiting
 const RATE_WINDOW_MS = 1000
 const LONGEST_RETRY_MS = 60000
 // Of more refused types, which may be invented ones, it is not watched when they are accepted again.
 const MOST_REFUSED = 1000
-// At most so many types that are waited for are looked at in one go.
+// At most so many types that are waited for are looked at in one go, if they are still refused.
 const MOST_SEEN = 32
 
 const QUEUE = 'FAIRLANE_ERR_QUEUE_FULL'
@@ -39,10 +42,12 @@ class Admission {
     this.waiting = 0
     this.limit = 0
     this.isClosed = false
+    this.cause = undefined // { cause } of the errors from then on, if a signal has closed the queue
     this.isSaturated = false
     this.refusedTypes = new Set() // since it is saturated, but for those without waiting jobs
     this.refusedType = undefined // one of them that was still refused when last looked
-    this.waiters = new Map() // type → promises of ready(); the one seen longest ago comes first
+    this.waiters = new Map() // type → { type, resolves, rejects } of the promises of ready()
+    this.ring = new QList() // of these, for all have their turn; the one seen longest ago comes first
     this.unseenCount = 0 // how many of these have not been looked at since the last check()
     this.looksLater = false
   }
@@ -75,7 +80,7 @@ class Admission {
     if (this.isLimited) this.rate.look(this.endedCount())
     if (this.accepts(type)) return undefined
     this.countRejected(type)
-    if (this.isClosed) return closedError()
+    if (this.isClosed) return closedError(this.cause)
     const error = this.fullError(type)
     this.saturate(type)
     return error
@@ -98,18 +103,18 @@ class Admission {
   /** @returns {Promise<void>} resolves when a job of the type would be accepted; rejects when the queue closes */
   ready (type) {
     if (this.accepts(type)) return Promise.resolve()
-    if (this.isClosed) return Promise.reject(closedError())
+    if (this.isClosed) return Promise.reject(closedError(this.cause))
     return new Promise((resolve, reject) => {
-      if (!this.waiters.has(type)) this.waiters.set(type, [])
-      this.waiters.get(type).push({ resolve, reject })
-      this.dispatch.isWatched = true
+      const { resolves, rejects } = this.waiters.get(type) ?? this.waitFor(type)
+      resolves.push(resolve)
+      rejects.push(reject)
     })
   }
 
   /** Something may be accepted that was not: tells those who wait for it. O(1): if they wait for many types, the rest is told later. */
   check () {
-    this.unseenCount = this.waiters.size
-    this.lookOn()
+    this.unseenCount = this.ring.size()
+    this.lookOn(MOST_SEEN)
     if (this.isSaturated && this.acceptsAll()) {
       this.isSaturated = false
       this.announce('unsaturated')
@@ -117,39 +122,76 @@ class Admission {
     this.dispatch.isWatched = this.isSaturated || this.waiters.size > 0
   }
 
-  /** From here on nothing is accepted. */
-  close () {
+  /** From here on nothing is accepted. A later call can only add a cause. @param {{ cause: any }} [cause] of the errors */
+  close (cause) {
+    this.cause ??= cause
     this.isClosed = true
-    for (const waiters of this.waiters.values()) {
-      for (const { reject } of waiters) reject(closedError())
-    }
-    this.waiters.clear()
+    if (this.waiters.size > 0) this.turnAway()
     this.isSaturated = this.dispatch.isWatched = false
   }
 
   // private from here on
 
-  /** Looks at some of the types that are waited for, the one seen longest ago first, and at the others in later turns. */
-  lookOn () {
-    const { waiters } = this
-    for (let i = 0; i < MOST_SEEN && this.unseenCount > 0 && waiters.size > 0; i++) {
-      const [type, promises] = waiters.entries().next().value
-      const isAccepted = this.accepts(type)
-      if (!isAccepted && this.code === QUEUE) return // none is, until the next check()
+  waitFor (type) {
+    const entry = { type, resolves: [], rejects: [] }
+    this.waiters.set(type, entry)
+    this.ring.push(entry)
+    this.dispatch.isWatched = true
+    return entry
+  }
+
+  /**
+   * Looks at some of the types that are waited for, the one seen longest ago first, and at the others in later turns. To be asked for a
+   * lane, the scheduler may do anything: meanwhile the type is in no ring.
+   * @param {number} mostCount of types
+   */
+  lookOn (mostCount) {
+    const { ring } = this
+    const slice = this.dispatch.telling.slice()
+    let refusedCount = 0
+    while (this.unseenCount > 0 && !ring.isEmpty() && mostCount-- > 0 && refusedCount < MOST_SEEN) {
+      const entry = ring.shift()
+      const isAccepted = this.accepts(entry.type)
+      if (this.isClosed) return
+      if (!isAccepted && this.code === QUEUE) {
+        ring.unshift(entry)
+        return // none is, until the next check()
+      }
       this.unseenCount--
-      waiters.delete(type)
-      if (isAccepted) for (const { resolve } of promises) resolve()
-      else waiters.set(type, promises)
+      if (isAccepted) {
+        this.release(entry)
+      } else {
+        refusedCount++
+        ring.push(entry)
+      }
+      if (slice.isOver()) break
     }
-    if (this.unseenCount > 0 && waiters.size > 0 && !this.looksLater) this.lookLater()
+    if (this.unseenCount > 0 && !ring.isEmpty() && !this.looksLater) this.lookLater()
   }
 
   lookLater () {
     this.looksLater = true
     this.dispatch.scope.runInAsyncScope(defer, undefined, () => {
       this.looksLater = false
-      this.lookOn()
+      this.lookOn(Infinity)
     })
+  }
+
+  release ({ type, resolves }) {
+    this.waiters.delete(type)
+    if (resolves.length === 1) resolves[0]()
+    else this.dispatch.telling.tell(new Promises(resolves))
+  }
+
+  /** The queue has closed: nobody waits for it any more. */
+  turnAway () {
+    const rejects = []
+    for (const entry of this.waiters.values()) for (const reject of entry.rejects) rejects.push(reject)
+    this.waiters.clear()
+    this.ring = new QList()
+    const verdict = new Verdict('FAIRLANE_ERR_CLOSED', 'The queue is closed', this.cause)
+    verdict.prepare(rejects.length)
+    this.dispatch.telling.tell(new Promises(rejects, verdict))
   }
 
   meets (code, waiting, limit) {

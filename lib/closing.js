@@ -7,7 +7,7 @@
 //                        └────────────────── nothing waits and no slot is taken ────────────┴───────────────────────▲
 
 const { defer } = require('./clock')
-const { FairlaneError } = require('./errors')
+const { Verdict } = require('./verdict')
 
 class Closing {
   /**
@@ -43,7 +43,7 @@ class Closing {
     if (this.isOver) return
     if (!this.isAbandoning) {
       this.isAbandoning = true
-      this.dispatch.abandon(() => new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', cause))
+      this.dispatch.abandon(new Verdict('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', cause))
     }
     if (this.isOver) return // in a callback time has gone by, and the limit of another call was reached
     if (timeoutMs === undefined) defer(() => this.finish())
@@ -60,6 +60,10 @@ class Closing {
 
   finish () {
     if (this.isOver) return
+    if (this.dispatch.telling.untoldCount > 0) {
+      defer(() => this.finish())
+      return
+    }
     this.isOver = true
     for (const item of this.limits) this.deadlines.remove(item)
     const abandonedCount = this.dispatch.running + this.dispatch.overrun

@@ -3,7 +3,7 @@
 // Everything that falls due at a time: how long jobs may wait and run, how long close() waits. One heap and one timer for
 // all, on the queue's clock; the timer is set only while something is due.
 
-const { callSafely, rethrow, systemClock } = require('./clock')
+const { callSafely, defer, rethrow, systemClock } = require('./clock')
 const { Heap } = require('./heap')
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -14,18 +14,21 @@ class Deadlines {
   /**
    * @param {object} clock a SteadyClock, or the system's
    * @param {object} scope the AsyncLocalStorage context of timers: they are nobody's in particular
-   * @param {(items: object[]) => void} onDue given all that fall due at a time, in order
+   * @param {(items: object[]) => void} onDue given all that fall due at a time, in order; of very many, the rest in later turns
+   * @param {{ slice: () => object }} telling makes slices of time
    */
-  constructor (clock, scope, onDue) {
+  constructor (clock, scope, onDue, telling) {
     this.clock = clock
     this.scope = scope
     this.onDue = onDue
+    this.telling = telling
     this.heap = new Heap()
     this.count = 0
     this.timer = undefined
     this.timerAt = Infinity
     this.setAt = 0 // when the timer was set, and
     this.timerMs = 0 // ... for how long
+    this.isLate = false // what is due already is looked at in the next turn, and no timer is set meanwhile
     this.isSetting = false // the clock's setTimeout is on the stack
     this.timersCount = 0
     this.retryTimer = undefined // of the system
@@ -85,7 +88,7 @@ class Deadlines {
   arm (now) {
     const { clock } = this
     const at = this.heap.keys[0]
-    if (at >= this.timerAt) return
+    if (at >= this.timerAt || this.isLate) return
     this.disarm()
     const ms = Math.min(Math.max(Math.ceil(at - now), 0), LONGEST_TIMER_MS)
     this.timerAt = at
@@ -145,18 +148,34 @@ class Deadlines {
 
   look (now) {
     const due = []
-    while (this.heap.size > 0 && this.heap.keys[0] <= now) {
+    const slice = this.telling.slice()
+    let hasTime = true
+    while (hasTime && this.isDue(now)) {
       due.push(this.heap.items[0])
       this.heap.remove(0)
+      hasTime = !slice.isOver()
     }
     try {
-      if (this.heap.size > 0) this.arm(now)
+      if (this.isDue(now)) this.lookLater()
+      else if (this.heap.size > 0) this.arm(now)
     } catch (err) {
       this.retryLater()
       throw err
     } finally {
       if (due.length > 0) this.onDue(due)
     }
+  }
+
+  isDue (now) {
+    return this.heap.size > 0 && this.heap.keys[0] <= now
+  }
+
+  lookLater () {
+    this.isLate = true
+    this.scope.runInAsyncScope(defer, undefined, () => {
+      this.isLate = false
+      callSafely(() => this.look(this.clock.now()))
+    })
   }
 
   /** The time; a clock that does not go on while its timers do is not believed, else they would be set again for ever. */

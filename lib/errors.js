@@ -49,9 +49,9 @@ Object.defineProperty(FairlaneError.prototype, 'name', { value: 'FairlaneError',
 
 module.exports = { codes, warnings, FairlaneError, closedError, typeError, rangeError, describe, failure, warn }
 
-/** What a queue refuses with, in memory or on disk, from its close on. */
-function closedError () {
-  return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed')
+/** What a queue refuses with, in memory or on disk, from its close on. @param {{ cause?: any }} [options] as of FairlaneError */
+function closedError (options) {
+  return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed', options)
 }
 
 /** Wrong use: an argument of the wrong type. */

@@ -9,6 +9,7 @@
 // No generator: return() of a generator waits for the next() before it, and that for a job.
 
 const QList = require('qlist')
+const { defer } = require('./clock')
 
 /** The async iterator that map() gives. */
 class Results {
@@ -42,7 +43,7 @@ class Results {
   }
 }
 
-/** One run of map(). `queue` adds jobs and waits for room: `{ add(payload, signal), accepts(), ready() }`. `source`: `{ isAsync, iterate() }`. */
+/** One run of map(). `queue` adds jobs and waits for room: `{ add(payload, signal), accepts(), ready(), slice() }`. `source`: `{ isAsync, iterate() }`. */
 class Mapping {
   constructor (queue, source, { ordered, maxPending, settled }) {
     this.queue = queue
@@ -119,10 +120,16 @@ class Mapping {
 
   /** Moves values from the source into the queue for as long as somebody wants results. */
   async pump () {
+    const slice = this.queue.slice()
     try {
       while (!this.isOver) {
+        if (slice.isOver()) {
+          await new Promise(defer)
+          slice.begin()
+        }
         if (this.pendingCount >= this.maxPending) {
           await new Promise(resolve => { this.wakePump = resolve })
+          slice.begin() // for a job that has ended, or a consumer that has come
           continue
         }
         const { done, value } = await this.pull()

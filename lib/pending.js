@@ -51,9 +51,10 @@ class Pending {
 
   /** Those that pend now, in the order of their starts. */
   list () {
-    const jobs = this.full.flatMap(block => block.jobs)
-    for (let i = 0; i < this.count; i++) jobs.push(this.block.jobs[i])
-    return jobs.filter(({ state }) => state === PENDING)
+    const pending = []
+    for (const { jobs } of this.full) for (const job of jobs) if (job.state === PENDING) pending.push(job)
+    for (let i = 0; i < this.count; i++) if (this.block.jobs[i].state === PENDING) pending.push(this.block.jobs[i])
+    return pending
   }
 
   /** None pends: gives memory back. */

@@ -20,6 +20,7 @@ const { callbackOf } = require('./promised')
 const { whenAborted } = require('./signals')
 const { StallWatch } = require('./stall')
 const { Desk, Stub, NO_EXTRAS } = require('./ticket')
+const { Verdict } = require('./verdict')
 const { Fair, Capped, Equal } = require('../schedulers/index')
 
 const PAUSED = -1
@@ -293,7 +294,8 @@ class Queue extends Emitter {
     const jobs = {
       add: (payload, signal) => this.add(payload, { type: name, signal }),
       accepts: () => this.#admission.accepts(name),
-      ready: () => this.#admission.ready(name)
+      ready: () => this.#admission.ready(name),
+      slice: () => this.#dispatch.telling.slice()
     }
     return map(jobs, readSource(source), { ordered, maxPending, settled })
   }
@@ -389,7 +391,7 @@ class Queue extends Emitter {
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
     return this.#dispatch.cancel(() => this.#list.remove((payload, type) => test({ type, payload })),
-      () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
+      new Verdict('FAIRLANE_ERR_CLEARED', 'The job was removed'))
   }
 
   /**
@@ -405,7 +407,7 @@ class Queue extends Emitter {
     const name = type === undefined ? undefined : this.#readType(type, 'clear')
     const cause = reason === undefined ? undefined : { cause: reason }
     return this.#dispatch.cancel(() => name === undefined ? this.#list.removeAll() : this.#list.removeType(name),
-      () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
+      new Verdict('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
   }
 
   /**
@@ -477,10 +479,10 @@ class Queue extends Emitter {
   }
 
   #close (drain, timeoutMs, cause) {
+    this.#admission.close(cause)
     if (this.#closing === undefined) {
       this.#closing = new Closing(this.#dispatch, this.#desk.deadlines, abandonedCount => this.#closed(abandonedCount))
       this.#isGuarded = true
-      this.#admission.close()
       if (this.paused) this.resume()
       if (this.#scheduler !== null) this.#list.resumeAllTypes()
       this.#dispatch.wake()
@@ -559,10 +561,10 @@ class Queue extends Emitter {
    * @param {(payload: any) => void} visit called for each, in order
    */
   #withdraw (take, visit) {
-    this.#dispatch.cancel(() => {
+    this.#dispatch.withdraw(() => {
       const removed = take(this.#list)
       removed.forEach(payload => visit(payload))
-      return { size: removed.size, forEach: visitTicket => removed.forEach(visitTicket), take: () => false }
+      return removed
     })
   }
 

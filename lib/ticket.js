@@ -7,10 +7,11 @@
 //               └────────────────────────────────▲
 
 const { asyncScope, JobContext } = require('./context')
-const { FairlaneError, typeError } = require('./errors')
+const { typeError } = require('./errors')
 const { Deadlines } = require('./deadlines')
 const { promiseOf } = require('./promised')
 const { Signals } = require('./signals')
+const { Verdict } = require('./verdict')
 
 /** What a job without extras is queued with. */
 const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undefined, timeoutMs: undefined, maxWaitMs: undefined })
@@ -24,6 +25,7 @@ class Ticket {
     this.timeoutMs = timeoutMs
     this.scope = scope
     this.isRetired = false
+    this.verdict = undefined // by which it was retired while it waited, unless that was for all of a batch
     this.hasLeft = false
     this.isTaken = false // by a scheduler that is being told so: it neither waits nor runs
     this.job = undefined // in dispatch, once it runs
@@ -51,15 +53,30 @@ class Ticket {
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
   }
 
-  /** From here on neither signal nor time can end the job. */
-  retire () {
+  /** From here on neither signal nor time can end the job. @param {object} [verdict] on this one */
+  retire (verdict) {
     this.isRetired = true
+    this.verdict = verdict
     this.job = undefined
+  }
+
+  /** What is to be called when it is told, as of an End. */
+  get whenSettled () {
+    return this
+  }
+
+  /** No runner knows it yet, if it was retired while it waited. */
+  get hasSignal () {
+    return false
+  }
+
+  /** What the verdict tells it. */
+  error () {
+    return this.verdict.error()
   }
 
   /** Retires, and lets go of the clock and the signal: they are the caller's, and may do anything. */
   leave () {
-    if (this.hasLeft) return
     this.retire()
     this.hasLeft = true
     this.desk.deadlines.remove(this)
@@ -70,7 +87,7 @@ class Ticket {
   settle (err, result) {
     const { callback, scope } = this
     this.leave()
-    this.callback = this.lane = this.block = undefined
+    this.callback = this.lane = this.block = this.verdict = undefined
     if (callback === undefined) return
     if (scope === undefined) callback(err, result)
     else scope.runInAsyncScope(callback, undefined, err, result)
@@ -145,7 +162,7 @@ class Desk {
     this.isBackstage = false // a facade says when the time of its jobs begins
     this.starting = undefined // the ticket whose runner was called last, for that
     this.takesReturn = settleBy !== 'callback'
-    this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items))
+    this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items), dispatch.telling)
     this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
   }
 
@@ -174,10 +191,11 @@ class Desk {
       if (!ticket.isRetired && ticket.job === undefined) this.deadlines.add(ticket, maxWaitMs)
       if (signal === undefined || ticket.isRetired) return
       this.signals.add(signal, ticket)
-      if (signal.aborted) queueMicrotask(() => this.abort(signal, [ticket])) // inside the clock
+      if (signal.aborted) queueMicrotask(() => this.abort(signal, new Set([ticket]))) // inside the clock
     } catch (reason) {
       const err = reason || typeError('FAIRLANE_ERR_OPTION', 'the clock or the signal threw without a reason')
-      queueMicrotask(() => this.dispatch.interrupt([{ ticket, err, hasFailed: false, releases: false }]))
+      const verdict = { hasFailed: false, releases: false, error: () => err }
+      queueMicrotask(() => this.dispatch.interrupt([ticket], () => verdict))
     }
   }
 
@@ -189,25 +207,29 @@ class Desk {
   // private from here on
 
   abort (signal, tickets) {
-    const makeError = () => new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
-    this.dispatch.interrupt(Array.from(tickets, ticket => ({ ticket, err: makeError(), hasFailed: false, releases: false })))
+    const verdict = new Verdict('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
+    verdict.prepare(tickets.size)
+    this.dispatch.interrupt(tickets, () => verdict)
   }
 
   end (items) {
     // one that is taken out of the list already does not wait any more
     const tickets = items.filter(item => item instanceof Ticket && (item.job !== undefined || !item.isTaken))
-    this.dispatch.interrupt(tickets.map(ticket => ticket.job === undefined ? this.lateStart(ticket) : this.timeout(ticket)))
+    const verdicts = new Map() // by timeoutMs; undefined: on those that wait
+    this.dispatch.interrupt(tickets, ({ job, timeoutMs }) => {
+      const key = job === undefined ? undefined : timeoutMs
+      if (!verdicts.has(key)) verdicts.set(key, this.verdictOn(key, tickets.length))
+      return verdicts.get(key)
+    })
     for (const item of items) if (!(item instanceof Ticket)) item.whenDue()
   }
 
-  lateStart (ticket) {
-    const err = new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
-    return { ticket, err, hasFailed: false, releases: false }
-  }
-
-  timeout (ticket) {
-    const err = new FairlaneError('FAIRLANE_ERR_TIMEOUT', `The job ran longer than ${ticket.timeoutMs} ms`)
-    return { ticket, err, hasFailed: true, releases: this.releases }
+  verdictOn (timeoutMs, mostCount) {
+    const verdict = timeoutMs === undefined
+      ? new Verdict('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
+      : new Verdict('FAIRLANE_ERR_TIMEOUT', `The job ran longer than ${timeoutMs} ms`, undefined, { hasFailed: true, releases: this.releases })
+    verdict.prepare(mostCount)
+    return verdict
   }
 }
 

@@ -129,6 +129,9 @@ class Fifo {
     this.newestGeneration = generation
   }
 
+  /** No barrier is of interest any more: jobs pass those that are left. */
+  forgetBarriers () {}
+
   /** Calls visit(payload, whenSettled, generation) for each job in order; visit may push and unshift. O(n). */
   forEach (visit) {
     this.scan((block, at, generation) => visit(block[at], block[at + 1], generation))

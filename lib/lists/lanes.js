@@ -56,6 +56,7 @@ class Lanes extends Scheduled {
     this.overflow = maxTypes === Infinity ? [] : new Array(Math.min(Math.ceil(maxTypes / 8), MOST_OVERFLOW_LANES)).fill(undefined)
     this.resting = undefined // if there are any, a QList of the empty, idle lanes that the scheduler would not forget
     this.typesCount = 0 // lanes with a job waiting or running
+    this.pausedTypes = new Set() // paused, and without a lane: jobs to come open one
     this.pausedCount = 0 // of jobs that wait in paused lanes
     this.failureCount = 0 // of picks in a row to which the scheduler gave no answer
     this.lastFailureAt = 0 // how many jobs had left the list then
@@ -188,8 +189,15 @@ class Lanes extends Scheduled {
 
   /** The jobs of a type stay, running ones finish, and its pushes wait, until resumeType(). O(jobs in its lane). */
   pauseType (type) {
+    if (!this.hasLane(type)) {
+      this.pausedTypes.add(type)
+      return
+    }
     const lane = this.openOwn(type)
-    if (lane.isPaused) return
+    if (!lane.isPaused) this.pause(lane)
+  }
+
+  pause (lane) {
     lane.isPaused = true
     this.pausedCount += lane.size
     try {
@@ -200,8 +208,13 @@ class Lanes extends Scheduled {
   }
 
   resumeType (type) {
+    this.pausedTypes.delete(type)
     const lane = this.lanes.get(type)
-    if (lane === undefined || !lane.isPaused) return
+    if (lane?.isPaused) this.resume(lane)
+    if (this.resting !== undefined) this.forgetResting()
+  }
+
+  resume (lane) {
     lane.isPaused = false
     this.pausedCount -= lane.size
     try {
@@ -210,7 +223,6 @@ class Lanes extends Scheduled {
       this.blameThrow('resumed', err)
     }
     this.rest(lane)
-    if (this.resting !== undefined) this.forgetResting()
   }
 
   /** The scheduler is told new options. */
@@ -231,6 +243,7 @@ class Lanes extends Scheduled {
   }
 
   resumeAllTypes () {
+    this.pausedTypes.clear()
     for (const [type, lane] of this.lanes) if (lane.isPaused) this.resumeType(type)
   }
 
@@ -363,8 +376,15 @@ class Lanes extends Scheduled {
     return this.overflow[at] ?? (this.overflow[at] = this.openShared(at))
   }
 
+  /** Whether a job of the type may wait or run, in a lane of its own or in one that it shares. */
+  hasLane (type) {
+    if (this.lanes.has(type)) return true
+    const shared = this.overflow[this.overflowOf(type)]
+    return shared !== undefined && (shared.typeCounts.has(type) || shared.typeStarts.has(type))
+  }
+
   opensOwn (type) {
-    if (this.maxTypes === Infinity || this.isNamed(type)) return true
+    if (this.maxTypes === Infinity || this.isNamed(type) || this.pausedTypes.has(type)) return true
     const shared = this.overflow[this.overflowOf(type)]
     const isOrdered = shared === undefined || !shared.typeCounts.has(type)
     return isOrdered && this.lanes.size < this.maxTypes
@@ -375,17 +395,23 @@ class Lanes extends Scheduled {
     if (known !== undefined) return known
     const lane = new Lane(type, this, false)
     this.lanes.set(type, lane)
-    const shared = this.overflow[this.overflowOf(type)]
-    if (shared === undefined) return lane
     lane.isOpening = true
+    if (this.pausedTypes.delete(type)) this.pause(lane)
+    const shared = this.overflow[this.overflowOf(type)]
+    if (shared !== undefined) this.takeOver(shared, lane)
+    lane.isOpening = false
+    return lane
+  }
+
+  /** A type has a lane of its own from now on: its jobs leave the one that it shared. */
+  takeOver (shared, lane) {
+    const { type } = lane
     if (shared.typeCounts.has(type)) this.move(shared, lane)
     const starts = shared.typeStarts.get(type)
     if (starts !== undefined) this.adopt(shared, lane, starts)
     this.countLane(lane)
     this.countLane(shared)
     this.rest(shared)
-    lane.isOpening = false
-    return lane
   }
 
   openShared (at) {

@@ -72,6 +72,11 @@ class Scheduled {
     this.newestGeneration = generation
   }
 
+  /** No barrier is of interest any more: all jobs that wait have come after the last. */
+  forgetBarriers () {
+    this.barriers = new QList()
+  }
+
   /** What stats(type) gives; a type without jobs and history has zeros. */
   statsOf (type) {
     return (this.countsOf(type) ?? NOTHING).stats()

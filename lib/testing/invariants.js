@@ -42,18 +42,39 @@ function checkInvariants (queue) {
   check(pending.length <= running - overdueCount, 'more jobs pend than run')
   check(pending.length === dispatch.pending.liveCount, 'a job that pends is not counted so, or another is')
   check(dispatch.isFlushing === !dispatch.flushes.isEmpty(), 'flushing is not told')
+  checkTelling(dispatch, generations)
 
   const { heap } = desk.deadlines
   check(heap.items.every((item, i) => item.position === i), 'a deadline is not where it says')
   check(heap.items.every(item => !item.hasLeft), 'a settled job has a deadline')
-  check(heap.size === 0 || heap.keys[0] >= desk.deadlines.timerAt, 'no timer is set for the first deadline')
+  check(heap.size === 0 || heap.keys[0] >= desk.deadlines.timerAt || desk.deadlines.isLate, 'no timer is set for the first deadline')
   check(heap.size > 0 || desk.deadlines.timer === undefined, 'a timer is set for no deadline')
   for (const [signal, { tickets }] of desk.signals.entries) {
     check(tickets.size > 0, 'a signal without jobs is listened to')
     for (const ticket of tickets) check(ticket.signal === signal && !ticket.hasLeft, 'a settled job has a signal')
   }
   check(dispatch.isObserved === (queue.listenerCount('jobfailed') > 0), 'failures are watched for nobody, or not for those who listen')
+  check(admission.waiters.size >= admission.ring.size(), 'ready() of a type is looked at twice')
   check(!admission.isSaturated || dispatch.isWatched, 'nobody would see that the queue is not saturated any more')
+}
+
+/** What is left to be told; flushes and idleness must wait for it. */
+function checkTelling ({ telling, flushes, flushingCount, generation, isFlushing, accepted, list, running }, waitingByGeneration) {
+  const { untoldCount, batches, isDue } = telling
+  let count = 0
+  for (let i = 0; i < batches.size(); i++) count += batches.peekAt(i).untoldCount ?? 0
+  check(count <= untoldCount, 'more jobs are to be told than were settled')
+  check(untoldCount >= 0 && untoldCount <= accepted - list.size, 'jobs are to be told that have not settled')
+  check(isDue || batches.isEmpty(), 'nobody is going to tell what is left')
+  let awaitedCount = 0
+  for (let i = 0; i < flushes.size(); i++) {
+    const { unsettledCount } = flushes.peekAt(i)
+    awaitedCount += unsettledCount
+    const waitingCount = waitingByGeneration.get(generation - flushes.size() + i) ?? 0
+    check(unsettledCount >= waitingCount, 'a flush does not wait for a job before it that waits')
+  }
+  check(!isFlushing || awaitedCount === flushingCount, 'flushes do not add up')
+  check(flushingCount <= list.size + running + untoldCount, 'a flush waits for a job that has ended')
 }
 
 function check (condition, message) {

@@ -3,8 +3,9 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const gates = require('../support/gates')
-const { retainedCount } = require('../support/memory')
-const { quiet } = require('../support/turns')
+const { setPace } = require('../support/pace')
+const { heapUsed, retainedCount } = require('../support/memory')
+const { quiet, turns } = require('../support/turns')
 
 // Every way to end, as `(done, payload)`; none keeps what it is given.
 const STYLES = {
@@ -83,6 +84,34 @@ describe('the queue retains nothing of settled jobs:', function () {
     assert.equal(queue.length, 0)
   })
 
+  it('callbacks of jobs that were ended inside another one, and were the last to end', async function () {
+    const refs = []
+    const dones = []
+    const queue = fairlane((payload, done) => {
+      if (payload !== 'ending') dones.push(done)
+      else for (const held of dones.splice(0)) held(null, { large: 1 })
+    }, 4)
+    pushObjects(queue, 3, refs)
+    queue.push('ending')
+    await quiet()
+    assert.deepEqual([queue.running, queue.stats().done], [1, 3])
+    assert.equal(await retainedCount(refs), 0)
+    assert.equal(queue.running, 1)
+  })
+
+  it('who waited for it to be idle, or was told of many jobs in slices', async function () {
+    const refs = []
+    const controller = new AbortController()
+    const queue = setPace(fairlane(() => {}, { signal: controller.signal }).pause(), 'three in a turn')
+    pushObjects(queue, 50, refs)
+    for (let i = 0; i < 20; i++) refs.push(new WeakRef(queue.onIdle()), new WeakRef(queue.fflush()))
+    controller.abort()
+    await queue.onIdle()
+    await turns(20)
+    assert.equal(await retainedCount(refs), 0)
+    assert.equal(queue.stats().cancelled, 50)
+  })
+
   for (const [name, cancel] of [
     ['cleared', (queue) => queue.clear()],
     ['removed', (queue) => queue.remove(({ payload }) => typeof payload === 'object')]
@@ -125,6 +154,25 @@ describe('the queue retains nothing of settled jobs:', function () {
     await queue.onIdle()
     assert.equal(await retainedCount(refs), 0)
   })
+
+  for (const [name, options] of [['no scheduler', {}], ['lanes', { scheduler: 'equal' }], ['a window', { scheduler: { waiting () {}, start () {}, done () {}, select: () => 0 } }]]) {
+    it(`what many flushes have left behind once all jobs before them have settled, with ${name}`, async function () {
+      const queue = fairlane((payload, done) => done(), options)
+      const flushMany = async (count) => {
+        queue.pause()
+        for (let i = 0; i < count; i++) queue.pushType('a', i).fflush(ignore)
+        queue.resume()
+        await queue.onIdle()
+        await quiet()
+      }
+      await flushMany(100)
+      const before = await heapUsed()
+      await flushMany(1e5)
+      const bytes = await heapUsed() - before
+      assert.ok(bytes < 3e5, `${bytes} bytes`)
+      assert.equal(queue.length, 0)
+    })
+  }
 
   it('callbacks of fflush, drain functions that were replaced, waiters for onIdle', async function () {
     const refs = []
@@ -171,6 +219,8 @@ function pushObject (queue, refs, method = 'push') {
   refs.push(new WeakRef(payload), new WeakRef(callback))
   queue[method](payload, callback)
 }
+
+function ignore () {}
 
 function pushPayload (queue, refs) {
   const payload = { large: new Array(10).fill(refs.length) }

@@ -37,6 +37,22 @@ for (const [name, makeScheduler] of Object.entries(schedulers)) {
       assert.equal(queue.waiting, types.length + 1)
     })
 
+    if (typeof makeScheduler() === 'string') {
+      it('is at most 100 bytes for a type that was paused without jobs, besides its name, and nothing when all are resumed', async function () {
+        const types = Array.from({ length: 1e5 }, (_, i) => `type ${i}`)
+        const queue = make()
+        queue.pauseType(types[0])
+        const before = await bytesUsed()
+        for (const type of types) queue.pauseType(type)
+        const perType = (await bytesUsed() - before) / types.length
+        assert.ok(perType <= 100, `${perType} bytes`)
+        for (const type of types) queue.resumeType(type)
+        const perResumed = (await bytesUsed() - before) / types.length
+        assert.ok(perResumed <= 10, `${perResumed} bytes`)
+        assert.equal(queue.stats().types, 0)
+      })
+    }
+
     it('is at most 48 bytes for a waiting job of one of 10 types', async function () {
       const queue = make().pause()
       queue.pushType('0', 0)

@@ -401,3 +401,49 @@ describe('lanes', function () {
     })
   })
 })
+
+describe('lanes of types that are paused before they have jobs', function () {
+  it('are opened by their first job, of which the scheduler learns when the type is resumed', function () {
+    const { list, scheduler } = make()
+    list.pauseType('a')
+    list.pauseType('a')
+    assert.equal(list.lanes.size, 0)
+    assert.deepEqual(scheduler.seen, [])
+    list.push('a', 1)
+    assert.deepEqual(scheduler.seen, [['paused', 'a', 0]])
+    assert.deepEqual([list.size, list.pausedCount, list.lanes.get('a').isPaused], [1, 1, true])
+    list.resumeType('a')
+    assert.deepEqual(scheduler.seen.slice(1), [['resumed', 'a', 1]])
+    assert.deepEqual([list.pausedCount, list.pausedTypes.size], [0, 0])
+  })
+
+  it('are not paused once all types are resumed, or the type is', function () {
+    for (const resume of [list => list.resumeAllTypes(), list => list.resumeType('a')]) {
+      const { list, scheduler } = make()
+      list.pauseType('a')
+      resume(list)
+      list.push('a', 1)
+      assert.deepEqual(scheduler.seen, [['queued', 'a', 1, 0]])
+    }
+  })
+
+  it('are their own beyond maxTypes, also where the type has jobs in a lane that it shares', function () {
+    const { list } = make({ maxTypes: 1 })
+    list.push('own', 1)
+    list.pauseType('a')
+    list.push('a', 2)
+    assert.deepEqual([...list.lanes.keys()], ['own', 'a'])
+    list.push('b', 3)
+    assert.equal(list.lanes.has('b'), false)
+    list.pauseType('b')
+    assert.deepEqual([list.lanes.get('b').size, list.lanes.get('b').isPaused, list.pausedTypes.size], [1, true, 0])
+  })
+
+  it('stay though the scheduler has them resumed when it is told', function () {
+    const { list, scheduler } = make({ paused (lane) { list.resumeType(lane.type) } })
+    list.pauseType('a')
+    list.push('a', 1)
+    assert.deepEqual([list.size, list.lanes.get('a').size, list.lanes.get('a').isPaused], [1, 1, false])
+    assert.equal(take(list, scheduler, 'a'), 1)
+  })
+})

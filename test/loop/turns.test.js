@@ -318,3 +318,76 @@ describe('a queue without jobs', function () {
     assert.deepEqual(process.getActiveResourcesInfo().filter((name) => name === 'Immediate'), [])
   })
 })
+
+describe('what many are told at once', function () {
+  const HALF_A_MILLION = 5e5
+  const noop = () => {}
+  const LONG_MS = 100 // of CPU time; a slice is some two, and all of them take longer than this
+
+  /** The CPU time of each turn from the call on, until all were told. */
+  async function longestTurnOf (act, isOver) {
+    let longest = 0
+    let last = cpuMs()
+    act()
+    do {
+      await new Promise((resolve) => setImmediate(resolve))
+      const now = cpuMs()
+      longest = Math.max(longest, now - last)
+      last = now
+    } while (!isOver())
+    return longest
+  }
+
+  function cpuMs () {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
+
+  it('takes many turns: a queue that gives up half a million jobs', async function () {
+    this.timeout(120000)
+    let told = 0
+    const queue = fairlane(noop).pause()
+    for (let i = 0; i < HALF_A_MILLION; i++) queue.push(i, () => { told++ })
+    const longest = await longestTurnOf(() => { queue.close({ drain: false }) }, () => told === HALF_A_MILLION)
+    assert.ok(longest < LONG_MS, `${longest} ms`)
+  })
+
+  it('takes many turns: half a million promises of ready() when the queue closes', async function () {
+    this.timeout(120000)
+    let told = 0
+    const queue = fairlane(noop, { maxWaiting: 0, concurrency: 1 }).push(1)
+    for (let i = 0; i < HALF_A_MILLION; i++) queue.ready().catch(() => { told++ })
+    const longest = await longestTurnOf(() => { queue.close({ drain: false }) }, () => told === HALF_A_MILLION)
+    assert.ok(longest < LONG_MS, `${longest} ms`)
+  })
+
+  /** CPU time until ready() of so many types has resolved, and of an end of a job before that. */
+  async function readyTimes (count) {
+    const told = { count: 0 }
+    const queue = fairlane((payload, done) => { dones.push(done) }, { scheduler: 'equal', concurrency: 100, maxWaitingPerType: 1, maxWaiting: 100 })
+    const dones = []
+    for (let i = 0; i < 200; i++) queue.pushType(`filler ${i}`, i)
+    while (dones.length < 100) await new Promise((resolve) => setImmediate(resolve))
+    for (let i = 0; i < count; i++) queue.ready(`type ${i}`).then(() => { told.count++ })
+    assert.equal(told.count, 0)
+    let begun = cpuMs()
+    queue.pause()
+    for (let i = 0; i < 90; i++) dones[i]()
+    const endsMs = cpuMs() - begun
+    begun = cpuMs()
+    queue.concurrency = 1000
+    while (told.count < count) await new Promise((resolve) => setImmediate(resolve))
+    const releaseMs = cpuMs() - begun
+    queue.clear()
+    return { endsMs, releaseMs }
+  }
+
+  it('is no more per type with ten times the types that are waited for, nor do ends of jobs take longer for it', async function () {
+    this.timeout(120000)
+    await readyTimes(20000)
+    const few = await readyTimes(20000)
+    const many = await readyTimes(200000)
+    assert.ok(many.releaseMs < 40 * Math.max(few.releaseMs, 5), `${many.releaseMs} ms after ${few.releaseMs} ms`)
+    assert.ok(many.endsMs < 5 * Math.max(few.endsMs, 5), `${many.endsMs} ms after ${few.endsMs} ms`)
+  })
+})

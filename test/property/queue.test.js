@@ -10,6 +10,7 @@ const fairlane = require('../..')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { rounds } = require('../support/rounds')
 const { captureUncaught, captureWarnings } = require('../support/uncaught')
+const { setPace } = require('../support/pace')
 const { turn } = require('../support/turns')
 
 const MIN_OPERATIONS = rounds(100000)
@@ -102,6 +103,7 @@ class Round {
     this.failure = undefined
 
     this.queue = fairlane((payload, done, context) => this.run(payload, done, context), { concurrency: this.limit, settleBy: this.settleBy })
+    setPace(this.queue, 'all at once')
     this.queue.drain = () => this.drained()
     this.queue.on('drain', () => { this.drainEvents++ })
   }

@@ -191,6 +191,33 @@ describe('the signal of a queue', function () {
     assert.equal(await queue.close(), 0)
   })
 
+  it('is the cause of later refusals, also if the queue had been closed before', async function () {
+    const refused = { code: 'FAIRLANE_ERR_CLOSED', cause: 'over' }
+    for (const closesBefore of [false, true]) {
+      const controller = new AbortController()
+      const queue = fairlane(() => {}, { signal: controller.signal, maxWaiting: 0, concurrency: 1 })
+      queue.push(1)
+      const waited = queue.ready().catch(({ code, cause }) => [code, cause])
+      if (closesBefore) queue.close()
+      controller.abort('over')
+      assert.deepEqual(await waited, ['FAIRLANE_ERR_CLOSED', closesBefore ? undefined : 'over'])
+      await assert.rejects(queue.add(2), refused)
+      await assert.rejects(queue.add(2, { timeoutMs: 5 }), refused)
+      await assert.rejects(queue.ready(), refused)
+      const error = await new Promise((resolve) => queue.push(3, resolve))
+      assert.deepEqual([error.code, error.cause], ['FAIRLANE_ERR_CLOSED', 'over'])
+    }
+    const queue = fairlane(() => {}, { signal: AbortSignal.abort('early') })
+    await assert.rejects(queue.add(1), { code: 'FAIRLANE_ERR_CLOSED', cause: 'early' })
+  })
+
+  it('that has not aborted is no cause of what close() refuses', async function () {
+    const queue = fairlane(() => {}, { signal: new AbortController().signal })
+    queue.close()
+    const error = await queue.add(1).catch((error) => error)
+    assert.deepEqual([error.code, Object.hasOwn(error, 'cause')], ['FAIRLANE_ERR_CLOSED', false])
+  })
+
   it('that has aborted already makes a closed queue', function () {
     assert.equal(fairlane(() => {}, { signal: AbortSignal.abort() }).closed, true)
   })

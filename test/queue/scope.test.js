@@ -6,7 +6,7 @@ const fairlane = require('../..')
 const outcomes = require('../support/outcomes')
 const { captureUncaught } = require('../support/uncaught')
 const { withoutTime } = require('../support/time')
-const { quiet, turn } = require('../support/turns')
+const { quiet, spin, turn } = require('../support/turns')
 
 const [MAJOR] = process.versions.node.split('.').map(Number)
 
@@ -234,6 +234,20 @@ describe('the AsyncLocalStorage context', function () {
       })
     }
   }
+
+  itSinceNode24('that a runner enters reaches no runner of the next pass when its own has run out of time', async function () {
+    const als = new AsyncLocalStorage()
+    const seen = []
+    const queue = als.run('maker', () => fairlane((payload, done) => {
+      seen.push(als.getStore())
+      als.enterWith(`job ${payload}`)
+      spin(3) // longer than a pass may take
+      setImmediate(done)
+    }, 6))
+    for (let i = 0; i < 6; i++) queue.push(i)
+    await queue.onIdle()
+    assert.deepEqual(seen, Array(6).fill('maker'))
+  })
 
   it('survives runners and callbacks that throw inside contexts of their own', async function () {
     const uncaught = captureUncaught()

@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const { getEventListeners } = require('node:events')
 const fairlane = require('../..')
 const { Fifo } = require('../../lib/lists/fifo')
+const { fakeClock } = require('../../lib/testing')
 const gates = require('../support/gates')
 const { turn } = require('../support/turns')
 
@@ -311,6 +312,33 @@ describe('the signal of a job', function () {
       assert.equal(await queue.close(), 1)
     })
   }
+
+  for (const [first, second] of [['abort', 'close'], ['close', 'abort']]) {
+    it(`counts inside the runner if it comes there before or after another end: ${first}, then ${second}`, async function () {
+      const controller = new AbortController()
+      const ends = { abort: () => controller.abort(), close: () => { queue.close({ drain: false }) } }
+      const queue = fairlane(() => {
+        ends[first]()
+        ends[second]()
+      })
+      const code = { abort: 'FAIRLANE_ERR_ABORTED', close: 'FAIRLANE_ERR_CLOSED' }[first]
+      await assert.rejects(queue.add(1, { signal: controller.signal }), { code })
+      assert.equal(queue.stats().cancelled, 1)
+    })
+  }
+
+  it('counts inside the runner before a timeout that comes there, and behind one', async function () {
+    for (const [isFirst, code] of [[true, 'FAIRLANE_ERR_ABORTED'], [false, 'FAIRLANE_ERR_TIMEOUT']]) {
+      const clock = fakeClock()
+      const controller = new AbortController()
+      const queue = fairlane(() => {
+        if (isFirst) controller.abort()
+        clock.advance(10)
+        if (!isFirst) controller.abort()
+      }, { clock, timeoutMs: 10 })
+      await assert.rejects(queue.add(1, { signal: controller.signal }), { code })
+    }
+  })
 
   it('aborts a job from inside its runner, whether or not one before it ended there after its own abort', async function () {
     const controllers = [new AbortController(), new AbortController()]

@@ -268,6 +268,23 @@ describe('a scheduler that calls back from isNamed(), when a job is on its way i
   }
 })
 
+describe('a scheduler that closes the queue from isNamed() while it is looked who of those that wait may push', function () {
+  it('has all of them turned away, once', async function () {
+    let closes = false
+    const isNamed = () => {
+      if (closes) queue.close()
+      return false
+    }
+    const queue = fairlane((payload, done) => done(), { scheduler: firstLane({ isNamed }), maxTypes: 1, maxWaiting: 2, concurrency: 1 }).pause()
+    for (let i = 0; i < 3; i++) queue.pushType(`type ${i}`, i)
+    const codes = ['b', 'c', 'd'].map((type) => queue.ready(type).then(() => 'resolved', ({ code }) => code))
+    closes = true
+    queue.clear({ type: 'type 0' })
+    assert.equal(queue.closed, true)
+    assert.deepEqual(await Promise.all(codes), Array(3).fill('FAIRLANE_ERR_CLOSED'))
+  })
+})
+
 describe('a scheduler of two queues', function () {
   it('wakes both when it is configured', async function () {
     let isOpen = false

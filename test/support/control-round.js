@@ -7,8 +7,10 @@
 const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
+const { inside } = require('../../lib/queue')
 const { checkInvariants, fakeClock } = require('../../lib/testing')
 const { Expectations } = require('./expectations')
+const { setPace } = require('./pace')
 const { seeded } = require('./random')
 const { turn } = require('./turns')
 
@@ -121,6 +123,12 @@ class Round extends Expectations {
 
     const runner = (job, done, context) => job.run(done, context)
     this.queue = this.storage.run('maker', () => fairlane(runner, { ...this.options, clock: this.clock }))
+    const { dispatch, desk } = inside(this.queue)
+    this.telling = dispatch.telling
+    this.deadlines = desk.deadlines
+    this.isSliced = random.chance(0.4) // whether it takes turns of the event loop to tell many
+    setPace(this.queue, this.isSliced ? random.pick(['one in a turn', 'three in a turn']) : 'all at once')
+    this.turnsTelling = 0
     this.queue.drain = () => this.drained()
     this.listen()
   }
@@ -131,7 +139,7 @@ class Round extends Expectations {
 
   get description () {
     const scheduler = this.kind
-    return JSON.stringify({ ...this.options, scheduler, signal: this.options.signal !== undefined, usesMap: this.usesMap, closeChance: this.closeChance })
+    return JSON.stringify({ ...this.options, scheduler, isSliced: this.isSliced, signal: this.options.signal !== undefined, usesMap: this.usesMap, closeChance: this.closeChance })
   }
 
   /** @param {number} steps */
@@ -160,7 +168,7 @@ class Round extends Expectations {
     else if (kind < 0.73) this.quietly(() => queue.pause())
     else if (kind < 0.78) this.resume(random)
     else if (kind < 0.81) this.fflush(random)
-    else if (kind < 0.83) this.waitFor('onIdle', () => queue.onIdle(), () => queue.length === 0)
+    else if (kind < 0.83) this.onIdle()
     else if (kind < 0.86) this.ready(random)
     else if (kind < 0.88) this.remove(random)
     else if (kind < 0.90) this.clear(random)
@@ -258,13 +266,26 @@ class Round extends Expectations {
     const flushed = () => {
       this.expect(!wait.isFired, 'an fflush fires once')
       wait.isFired = true
-      for (const job of before) this.expect(job.mayBeOver(), `an fflush fires before job ${job.id} has settled`)
+      this.expectTold(before, 'an fflush fires')
       this.maybeActLast(inside)
     }
     this.quietly(() => {
       if (random.chance(0.5)) this.queue.fflush(flushed)
       else this.queue.fflush().then(flushed)
     })
+  }
+
+  onIdle () {
+    const before = this.jobs.filter((job) => job.isAccepted)
+    this.waitFor('onIdle', () => this.queue.onIdle().then(() => this.expectTold(before, 'onIdle resolves')), () => this.queue.length === 0)
+  }
+
+  /** Callbacks have been called; what awaits add() may be yet to come. */
+  expectTold (jobs, what) {
+    for (const job of jobs) {
+      if (job.mapped !== undefined) continue
+      this.expect(job.options === undefined ? job.isOver : job.mayBeOver(), `${what} before job ${job.id} was told`)
+    }
   }
 
   ready (random) {
@@ -377,6 +398,7 @@ class Round extends Expectations {
       this.closing.count = count
       this.expect(count === queue.running + queue.stats().overrun, 'close tells how many runners had not ended')
       this.expect(queue.waiting === 0, 'nothing waits when it has closed')
+      this.expectTold(this.jobs.filter((job) => job.isAccepted), 'it closes')
       this.maybeActLast(inside)
     })
     if (random.chance(0.3)) {
@@ -391,6 +413,7 @@ class Round extends Expectations {
   drained () {
     this.drainCount++
     this.expect(this.queue.length === 0, 'drain comes when the queue is empty')
+    this.expectTold(this.jobs.filter((job) => job.isAccepted), 'drain comes')
     this.check()
     this.maybeActLast(this.newRandom())
   }
@@ -427,6 +450,8 @@ class Round extends Expectations {
     this.check()
     if (this.failure) return
     const { queue } = this
+    this.expectTelling()
+    if (this.telling.untoldCount > 0 || this.deadlines.isLate) return
     const now = this.clock.now()
     for (const job of this.jobs) if (job.mapped === undefined && job.isAccepted && !job.isOver) this.expect(!job.isDue(now), `job ${job.id} should be over, not ${job.state}`)
     const holding = [...this.live].filter((job) => !job.isReleased)
@@ -450,11 +475,28 @@ class Round extends Expectations {
     this.expectWaits()
   }
 
+  /** Jobs have settled, or waits come to their end, that are to be told in later turns. */
+  get isTelling () {
+    return this.telling.untoldCount > 0 || !this.telling.batches.isEmpty() || this.deadlines.isLate
+  }
+
+  expectTelling () {
+    const { telling, queue } = this
+    this.turnsTelling = this.isTelling ? this.turnsTelling + 1 : 0
+    this.expect(telling.untoldCount === 0 || this.isSliced, 'all are told at once')
+    this.expect(this.turnsTelling < 5 * MOST_JOBS, 'what is to be told comes to its end')
+    if (this.usesMap) return
+    const { done, failed, cancelled } = queue.stats()
+    const { counts } = this
+    this.expect(done + failed + cancelled === counts.done + counts.failed + counts.cancelled + telling.untoldCount, 'who has settled was told, or is to be')
+  }
+
   expectWaits () {
     this.waits = this.waits.filter((wait) => !wait.isFired)
+    if (this.isTelling) return
     for (const wait of this.waits) {
       wait.turnsDue = wait.isDue() ? wait.turnsDue + 1 : 0
-      this.expect(wait.turnsDue < 4, `${wait.what} is overdue`)
+      this.expect(wait.turnsDue < (this.isSliced ? 4 + 2 * TYPES.length : 4), `${wait.what} is overdue`)
     }
   }
 
@@ -478,7 +520,7 @@ class Round extends Expectations {
       if (i > 100 && this.random.chance(0.1)) this.close(this.random)
       await this.release()
     }
-    for (let i = 0; i < 5 || this.gates.length > 0; i++) await this.release()
+    for (let i = 0; i < 5 || this.gates.length > 0 || this.isTelling; i++) await this.release()
     this.rethrow()
     for (const { id, state, mapped } of this.jobs) this.expect(mapped !== undefined || state === 'settled' || state === 'told', `job ${id} is ${state} at the end`)
     for (const mapped of this.mappings) mapped.finish()
@@ -649,7 +691,7 @@ class Job {
     if (!round.hasCaps) return
     const cap = type === 'a' ? 1 : 2
     const count = [...round.live].filter((job) => job.type === type && job.ended === undefined && !job.isReleased).length
-    round.expect(count <= cap, `${count} jobs of type ${type} run`)
+    round.expect(count <= cap || round.telling.untoldCount > 0, `${count} jobs of type ${type} run`)
   }
 
   /** The callback, or what the promise comes to. */

@@ -1,0 +1,23 @@
+'use strict'
+
+// How much a queue tells before the event loop gets its turn. By default that is a matter of time, which no test may depend on.
+
+const { inside } = require('../../lib/queue')
+
+module.exports = { setPace }
+
+const PACES = {
+  'all at once': { ms: Infinity, pieces: 1 },
+  'one in a turn': { ms: 0, pieces: 1 },
+  'three in a turn': { ms: 0, pieces: 3 }
+}
+
+/**
+ * @param {object} queue
+ * @param {keyof PACES} pace
+ * @returns {object} the queue
+ */
+function setPace (queue, pace) {
+  inside(queue).dispatch.telling.pace = PACES[pace]
+  return queue
+}
