@@ -45,6 +45,53 @@ describe('the heap', function () {
     assert.deepEqual(sorted, sorted.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]), `SEED=${seed}`)
   })
 
+  it('keeps the order of items with equal keys, of which there are few, under random changes', function () {
+    const seed = seedFromEnvironment()
+    const random = seeded(seed)
+    for (let round = 0; round < 30; round++) {
+      const heap = new Heap()
+      for (let i = 0; i < 300; i++) {
+        if (heap.size === 0 || random.chance(i < 150 ? 0.8 : 0.3)) {
+          const item = { position: -1, key: random.below(3), order: random.below(1e9) }
+          heap.insert(item, item.key)
+        } else {
+          heap.remove(random.below(heap.size))
+        }
+        check(heap)
+      }
+    }
+  })
+
+  it('moves items without an order down when their keys grow, and leaves them when these do not', function () {
+    const heap = new Heap()
+    const items = [1, 2, 3].map(key => ({ position: -1, key }))
+    for (const item of items) heap.insert(item, item.key)
+    items[0].key = 9
+    heap.update(0, 9)
+    check(heap)
+    assert.deepEqual(heap.items[0], items[1])
+    heap.update(0, 2)
+    assert.equal(heap.items[0], items[1])
+  })
+
+  it('finds the least that passes, and asks of no more than those under the ones that do not', function () {
+    const heap = new Heap()
+    assert.equal(heap.find(assert.fail), undefined)
+    for (let key = 0; key < 100; key++) heap.insert({ position: -1, key }, key)
+    let asked = 0
+    const isFrom = least => ({ key }) => {
+      asked++
+      return key >= least
+    }
+    assert.equal(heap.find(isFrom(0)).key, 0)
+    assert.equal(asked, 1)
+    assert.equal(heap.find(isFrom(3)).key, 3)
+    assert.ok(asked <= 1 + 1 + 4 * 3, `${asked} asked`)
+    heap.insert({ position: -1, key: Infinity }, Infinity)
+    assert.equal(heap.find(isFrom(100)).key, Infinity)
+    assert.equal(heap.find(isFrom(NaN)), undefined)
+  })
+
   it('takes items of equal keys that have no order', function () {
     const heap = new Heap()
     for (let i = 0; i < 3; i++) heap.insert({ position: -1, key: 1 }, 1)

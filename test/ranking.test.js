@@ -86,6 +86,47 @@ describe('a ranking', function () {
     }
   })
 
+  it('finds the least item that passes, whichever fail, and whether list or heap are empty', function () {
+    const random = seeded(seedFromEnvironment())
+    const found = { none: 0, inRun: 0, inHeap: 0 }
+    for (let round = 0; round < 300; round++) {
+      const ranking = new Ranking()
+      const items = []
+      const keys = Array.from({ length: 60 }, (_, i) => i + random.next() / 2)
+      while (keys.length > 0) {
+        const item = itemWith({ order: keys.length })
+        items.push(item)
+        ranking.insert(item, keys.splice(random.chance(0.5) ? 0 : random.below(keys.length), 1)[0])
+      }
+      // what is left is now in both, now in one of them
+      const isLeft = random.pick([() => random.chance(0.3), item => item.position >= 0, item => item.position < 0])
+      for (const item of [...items]) {
+        if (isLeft(item)) continue
+        items.splice(items.indexOf(item), 1)
+        ranking.remove(item)
+      }
+      const chance = random.pick([0, 0.05, 0.5])
+      const passing = new Set(items.filter(() => random.chance(chance)))
+      const [least] = sorted(passing)
+      assert.equal(ranking.find(item => passing.has(item), undefined), least)
+      found[least === undefined ? 'none' : least.position < 0 ? 'inRun' : 'inHeap']++
+    }
+    assert.ok(Object.values(found).every(count => count > 10), JSON.stringify(found))
+  })
+
+  it('takes an item of its heap into its list when that is empty', function () {
+    const ranking = new Ranking()
+    const items = Array.from({ length: 40 }, (_, i) => itemWith({ order: i }))
+    items.forEach((item, i) => ranking.insert(item, 100 - i))
+    const run = runOf(ranking)
+    for (const item of run) ranking.remove(item)
+    const [item] = items.filter(item => !run.includes(item))
+    assert.equal(ranking.head, undefined)
+    ranking.update(item, 7)
+    assert.deepEqual(runOf(ranking), [item])
+    assert.equal(ranking.first, item)
+  })
+
   it('asks few more than fail when it looks for one that passes', function () {
     const ranking = new Ranking()
     const items = Array.from({ length: 10000 }, () => new Ranked())

@@ -42,6 +42,29 @@ describe('the started jobs that pend', function () {
     assert.deepEqual(pending.list(), pinned)
   })
 
+  it('are not looked through again with each block, however many pend', function () {
+    const pending = new Pending()
+    const { sweep } = pending
+    let blocksCount = 0
+    pending.sweep = function () {
+      blocksCount += this.full.length
+      sweep.call(this)
+    }
+    for (let i = 0; i < 64000; i++) pending.add(makeJob())
+    assert.ok(blocksCount > 0 && blocksCount < 4000, `${blocksCount} looks at 1000 blocks`)
+  })
+
+  it('keep no blocks in which none pends, though there are too many in the others for packing', function () {
+    const pending = new Pending()
+    for (let block = 0; block < 1000; block++) {
+      const jobs = Array.from({ length: 64 }, makeJob)
+      for (const job of jobs) pending.add(job)
+      if (block % 3 > 0) for (const job of jobs) end(pending, job)
+    }
+    pending.sweep()
+    assert.ok(pending.full.length <= 334, `${pending.full.length} blocks`)
+  })
+
   it('give memory back after a flood, at once when none pends', function () {
     const pending = new Pending()
     const jobs = Array.from({ length: 10000 }, makeJob)

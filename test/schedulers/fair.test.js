@@ -84,6 +84,18 @@ describe('fair', function () {
     assert.equal(fair.next(), b)
   })
 
+  it('counts jobs that were removed nowhere', function () {
+    const a = lane('a', 6, 2, 0)
+    const b = lane('b', 54, 0, 1)
+    const fair = knowing([a, b], { concurrency: 10 })
+    assert.equal(fair.next(), b, 'a has a fifth of the slots, a tenth of the waiting jobs')
+    for (let i = 0; i < 50; i++) {
+      b.size--
+      fair.removed(b)
+    }
+    assert.equal(fair.next(), a)
+  })
+
   it('knows how many types run', function () {
     const lanes = ['a', 'b'].map(type => lane(type, 0, 2, 0))
     const fair = knowing(lanes)
