@@ -3,7 +3,7 @@
 import type { Lane, LaneScheduler } from '../index'
 
 export interface CappedOptions {
-  /** What shares are shares of. A queue sets it to its own. @default 10 */
+  /** How many slots there are. A queue sets it to its own concurrency. @default 10 */
   concurrency?: number | undefined
   /** The share of all slots that one type may have. @default 0.8 */
   maxTypeShare?: number | undefined
@@ -11,7 +11,7 @@ export interface CappedOptions {
   maxTypeCap?: number | undefined
   /** The same for single types. Adds to those given before; null removes them. @default {} */
   typeCaps?: Readonly<Record<string, number>> | ReadonlyMap<string, number> | null | undefined
-  /** Whether slots stay free rather than that a cap is exceeded. @default false */
+  /** Whether slots stay free rather than exceed a cap. @default false */
   hard?: boolean | undefined
 }
 

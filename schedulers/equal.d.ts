@@ -3,7 +3,7 @@
 import type { Lane, LaneScheduler } from '../index'
 
 export interface EqualOptions {
-  /** What shares are shares of. A queue sets it to its own. @default 10 */
+  /** How many slots there are. A queue sets it to its own concurrency. @default 10 */
   concurrency?: number | undefined
   /**
    * Shares relative to each other, finite and above 0; types that are not named have 1. An object or Map adds to those given before, null

@@ -3,11 +3,11 @@
 import type { Lane, LaneScheduler } from '../index'
 
 export interface FairOptions {
-  /** What shares are shares of. A queue sets it to its own. @default 10 */
+  /** How many slots there are. A queue sets it to its own concurrency. @default 10 */
   concurrency?: number | undefined
   /** The share of the slots from which on a type must let others go first. @default 0.8 */
   maxTypeShare?: number | undefined
-  /** How many types are looked at per pick, one at least, from the one whose job is oldest on. @default 1000 */
+  /** How many types are looked at for each choice, at least one, beginning with the type of the oldest job. @default 1000 */
   maxScanLength?: number | undefined
   /** Whether a type at its `maxTypeShare` waits even if only it has jobs. @default false */
   hard?: boolean | undefined

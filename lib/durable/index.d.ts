@@ -11,21 +11,21 @@ export type Acknowledge = 'disk' | 'os'
 /** Options of all queues on disk. */
 export interface LogOptions {
   /**
-   * How many payloads the queue holds at most; of a job queue: jobs, dead letters too.
+   * How many payloads the queue may hold; for a job queue, how many jobs, including dead letters.
    *
    * @default Infinity
    */
   capacity?: number | undefined
 
   /**
-   * How many bytes of payload the queue holds at most; of a job queue: with the types.
+   * How many bytes of payload the queue may hold; for a job queue, of payloads and types.
    *
    * @default Infinity
    */
   capacityBytes?: number | undefined
 
   /**
-   * How many pushes may be unacknowledged. The promises of further ones wait; `pushSync` throws.
+   * How many pushes may be written and not yet acknowledged. Further ones are written later; `pushSync` throws.
    *
    * @default 1000
    */
@@ -46,7 +46,7 @@ export interface LogOptions {
   segmentBytes?: number | undefined
 
   /**
-   * Keep what is whole of a damaged log, instead of refusing to open it.
+   * Whether to keep the undamaged parts of a damaged log instead of refusing to open it.
    *
    * @default false
    */
@@ -58,7 +58,7 @@ export interface LogOptions {
 
 export interface PersistentQueueOptions extends LogOptions {}
 
-/** A part of a file that is no more. */
+/** A part of a file that was given up. */
 export interface Lost {
   /** The name of the file in the folder. */
   file: string
@@ -85,7 +85,7 @@ export interface Reserved {
 export class PersistentQueue {
   private constructor ()
 
-  /** Opens the queue in a folder, which is made if need be. One process may have it open. */
+  /** Opens the queue in a folder, which is made if it is not there. Only one process may have it open. */
   static open (path: string, options?: PersistentQueueOptions): Promise<PersistentQueue>
 
   /** Removes a queue that nobody has open. */
@@ -102,14 +102,14 @@ export class PersistentQueue {
 
   /** Puts payloads at the end; several are there after a crash together or not at all. Resolves when they are safe. */
   push (payloads: Uint8Array | readonly Uint8Array[]): Promise<void>
-  /** As push, blocking. */
+  /** Like `push`, blocking. */
   pushSync (payloads: Uint8Array | readonly Uint8Array[]): void
 
   /** Takes payloads from the front for good; `[]` if the queue is empty. */
   pop (max?: number): Promise<Buffer[]>
-  /** As pop, blocking. */
+  /** Like `pop`, blocking. */
   popSync (max?: number): Buffer[]
-  /** What pop would give, without taking it. */
+  /** What `pop` would give, without taking it. */
   peek (max?: number): Promise<Buffer[]>
 
   /** Takes payloads from the front until they are finished by `ack` or put back by `release`. */
@@ -132,22 +132,22 @@ export interface Serializer<P = any> {
 }
 
 export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
-  /** The folder, which is made if need be, on a disk of this machine. */
+  /** The folder, on a disk of this machine. It is made if it is not there. */
   path: string
 
-  /** Default: v8's, for all that can be cloned, `undefined` too. */
+  /** Default: that of `node:v8`, which takes what `structuredClone` takes. */
   serialize?: Serializer<P> | undefined
 
   /**
-   * How often a job is started before it is a dead letter.
+   * How often a job is started before it becomes a dead letter.
    *
    * @default 5
    */
   maxAttempts?: number | undefined
 
   /**
-   * How many ms after the attempt of that number the next one begins at the earliest. Default: 1000, twice as long each time, 60000
-   * at most.
+   * The least time from the end of an attempt to the next one, in ms, by the number of the attempt. Default: 1000, twice as long each time, at most
+   * 60000.
    */
   backoffMs?: number | ((attempt: number, error: any) => number) | undefined
 }
@@ -156,9 +156,9 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
 export interface DeliveryContext extends JobContext {
   /** What `push` resolved to. */
   readonly id: number
-  /** The type that it was pushed with, with a scheduler and without. */
+  /** The type that it was pushed with, also without a scheduler. */
   readonly type: string | undefined
-  /** 1 for the first, also across restarts. */
+  /** 1 for the first attempt. Counted across restarts. */
   readonly attempt: number
 }
 
@@ -178,7 +178,7 @@ export interface DurableJob<P = any> {
 export interface DeadLetter<P = any> extends DurableJob<P> {
   readonly id: number
   readonly attempts: number
-  /** What the last attempt ended with: `name`, `message` and `code` of it. */
+  /** The error of the last attempt: its `name`, `message` and `code`. */
   readonly error: Error & { code?: string }
 }
 
@@ -201,22 +201,22 @@ export interface DurableEvents<P = any, R = any> {
   done: (job: JobDone<R>) => void
   /** A job has become a dead letter. */
   failed: (job: JobFailed) => void
-  /** An attempt has failed, and there will be another one in so many ms. */
+  /** An attempt has failed, and there will be another one in `delayMs`. */
   retry: (job: JobFailed & { delayMs: number }) => void
   /** A waiting job was cleared or removed, or waited longer than `maxWaitMs`. */
   cancelled: (job: { id: number | undefined, type: string | undefined, error: FairlaneError }) => void
-  /** As `failed`. */
+  /** At the same time as `failed`. */
   jobfailed: (error: any, job: DurableJob<P>) => void
   drain: () => void
   saturated: () => void
   unsaturated: () => void
-  /** The queue has closed; so many runners had not ended. `error`: since its log has failed. */
+  /** The queue has closed. `abandonedCount` runners had not ended. `error` is set if its log has failed. */
   close: (abandonedCount: number, error: FairlaneError | undefined) => void
 }
 
-/** Counts since the queue was opened, but for `waiting`, `delayed`, `running`, `dead`, `overrun` and `types`, which are of now. */
+/** Totals since the queue was opened, except `waiting`, `delayed`, `running`, `dead`, `overrun` and `types`, which are current. */
 export interface DurableStats extends QueueStats {
-  /** Of those that wait: how many are to be tried later. */
+  /** How many of the waiting jobs are to be tried later. */
   delayed: number
   /** Dead letters. */
   dead: number
@@ -224,17 +224,17 @@ export interface DurableStats extends QueueStats {
   retried: number
 }
 
-/** A job queue on disk. Its methods mean what those of a queue in memory mean, and what they do is durable. */
+/** A job queue on disk. Its methods do what those of a queue in memory do, durably. */
 export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P, R>> {
   private constructor ()
 
   /** Jobs that have not settled, and slots that are taken. */
   readonly length: number
   readonly running: number
-  /** Jobs that are not running, those that are to be tried later too. */
+  /** Jobs that are not running, including those that are to be tried later. */
   readonly waiting: number
   readonly paused: boolean
-  /** True from the first `close()` on, or the abort of the option `signal`, and when the log has failed. */
+  /** True from the first `close()` on, from the abort of the option `signal`, or when the log has failed. */
   readonly closed: boolean
   readonly scheduler: LaneScheduler | WindowScheduler | null
   readonly recovered: Recovered
@@ -245,11 +245,11 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
 
   /** Queues a job at the end. Resolves with its id when it is safe. */
   push (payload: P): Promise<number>
-  /** As `push`, at the head. */
+  /** Like `push`, at the head. */
   unshift (payload: P): Promise<number>
-  /** As `push`, for a type, which is converted to a string and kept. */
+  /** Like `push`, for a job with a type, which is converted to a string and kept. */
   pushType (type: unknown, payload: P): Promise<number>
-  /** As `pushType`, at the head. */
+  /** Like `pushType`, at the head. */
   unshiftType (type: unknown, payload: P): Promise<number>
 
   pause (): this
@@ -287,11 +287,11 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
 
   /** Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. Rejects with FAIRLANE_ERR_IO. */
   close (options?: CloseOptions): Promise<number>
-  /** As `close()`. */
+  /** Like `close()`. */
   [Symbol.asyncDispose] (): Promise<void>
 }
 
-/** Opens a job queue on disk. Throws as `fairlane()`; rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO. */
+/** Opens a job queue on disk. Throws what `fairlane()` throws. Rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO. */
 export function durable<P, R> (
   runner: DurablePromiseRunner<P, R>, options: DurableOptions<P> & { settleBy: 'promise' }
 ): Promise<DurableQueue<P, Awaited<R>>>

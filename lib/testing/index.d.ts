@@ -45,17 +45,17 @@ export interface GateRunner<P = any, R = any> {
 
 export declare function gateRunner<P = any, R = any> (): GateRunner<P, R>
 
-/** An account of what a queue's jobs do, told by the test; its methods throw when a job does what none may. */
+/** Keeps account of what the jobs of a queue do, as the test tells it. Its methods throw when a job does what no job may. */
 export declare class Model<J = any> {
   pushed (job: J): void
   refused (job: J): void
   started (job: J): void
   settled (job: J): void
-  /** Throws if a job has not settled, or the queue counts otherwise. */
+  /** Throws if a job has not settled, or if the counts of the queue differ. */
   finish (queue: Queue<any, any>): void
 }
 
-/** Throws if the inside of the queue contradicts itself. O(waiting + running); may be called anywhere. */
+/** Throws if the inside of the queue contradicts itself. Call it anywhere. O(waiting + running). */
 export declare function checkInvariants (queue: Queue<any, any>): void
 
 export interface SchedulerChecksOptions {

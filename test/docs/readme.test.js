@@ -21,7 +21,7 @@ describe('the demonstration in README.md', function () {
     const { code: exitCode, stdout, stderr } = await node(['--input-type=module', '--eval', code])
     assert.equal(exitCode, 0, stderr)
     const [, without, equal] = stdout.match(/^no scheduler: .* (\d+) ms\nequal: .* (\d+) ms\n$/)
-    assert(without > 10 * equal, stdout)
+    assert(without > 5 * equal, stdout)
   })
 
   it('is the program that npm start runs', function () {
