@@ -1,6 +1,6 @@
 'use strict'
 
-const { Queue } = require('./lib/queue')
+const { Queue } = require('./lib/core/queue')
 const { FairlaneError } = require('./lib/errors')
 
 /** A queue that runs jobs through runner; with or without `new`, and as a base class. Takes and throws what Queue does. */

@@ -8,7 +8,7 @@
 
 const QList = require('qlist')
 const fairlane = require('../../index.js')
-const { START_NOW } = require('../queue')
+const { START_NOW } = require('../core/queue')
 const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')
 const { isArray } = require('../fields')

@@ -5,7 +5,7 @@
 // What differs on purpose is in docs/migrating.md.
 
 const fairlane = require('../../index.js')
-const { START_NOW, START_PROMPTLY } = require('../queue')
+const { START_NOW, START_PROMPTLY } = require('../core/queue')
 const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')
 

@@ -2,7 +2,7 @@
 
 // Queues that survive a crash. Needs a file system, so Node only; loaded by those who ask for it.
 
-const { durable, DurableQueue } = require('./jobs')
+const { durable, DurableQueue } = require('./durable-queue')
 const { PersistentQueue } = require('./persistent-queue')
 
 module.exports = { durable, DurableQueue, PersistentQueue }

@@ -2,7 +2,7 @@
 
 // Everything that must be true of a queue whenever the caller's code runs.
 
-const { inside } = require('../queue')
+const { inside } = require('../core/queue')
 
 /**
  * O(waiting + running). May be called anywhere: in runners, callbacks, listeners.

@@ -3,9 +3,9 @@
 // The checks that every scheduler must pass, in either protocol: random histories against a naive model. They drive the
 // list that the queue would use, with slots of their own: one turn of a real queue would take a thousand times as long.
 
-const { Lanes } = require('../lists/lanes')
-const { Window } = require('../lists/window')
-const { isLaneScheduler } = require('../options')
+const { Lanes } = require('../core/lists/lanes')
+const { Window } = require('../core/lists/window')
+const { isLaneScheduler } = require('../core/options')
 const { fakeClock } = require('./clock')
 
 const ODD_TYPES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', ' ', 'undefined', 'null', 'NaN', '0', '-1',

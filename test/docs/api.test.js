@@ -5,7 +5,7 @@ const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { Queue } = require('../..')
 const { DurableQueue, PersistentQueue } = require('../../lib/durable')
-const { names: queueOptions } = require('../../lib/options')
+const { names: queueOptions } = require('../../lib/core/options')
 const { root } = require('../support/child')
 
 const read = file => readFileSync(join(root, file), 'utf8')

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
-const { Fifo } = require('../../lib/lists/fifo')
+const { Fifo } = require('../../lib/core/lists/fifo')
 const gates = require('../support/gates')
 const { heapUsed } = require('../support/memory')
 const { turn } = require('../support/turns')

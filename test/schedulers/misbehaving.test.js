@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
-const { inside } = require('../../lib/queue')
+const { inside } = require('../../lib/core/queue')
 const { Fair, Equal } = require('../../schedulers')
 const { fakeClock } = require('../../lib/testing')
 const { captureWarnings } = require('../support/uncaught')

@@ -7,7 +7,7 @@
 const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
-const { inside } = require('../../lib/queue')
+const { inside } = require('../../lib/core/queue')
 const { checkInvariants, fakeClock } = require('../../lib/testing')
 const { Expectations } = require('./expectations')
 const { setPace } = require('./pace')

@@ -2,7 +2,7 @@
 
 // How much a queue tells before the event loop gets its turn. By default that is a matter of time, which no test may depend on.
 
-const { inside } = require('../../lib/queue')
+const { inside } = require('../../lib/core/queue')
 
 module.exports = { setPace }
 

@@ -83,7 +83,7 @@ describe('schedulerChecks', function () {
   }
 
   it('find what a list does wrong, too', function () {
-    const { Lanes: List } = require('../../lib/lists/lanes')
+    const { Lanes: List } = require('../../lib/core/lists/lanes')
     const original = Object.getOwnPropertyDescriptors(List.prototype)
     const mistakes = {
       unshift: function (...job) { this.push(...job) },

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const { checkInvariants, gateRunner, Model } = require('../../lib/testing')
-const { inside } = require('../../lib/queue')
+const { inside } = require('../../lib/core/queue')
 
 describe('gateRunner', function () {
   it('starts jobs when the queue says, and ends them when the test says', async function () {

@@ -1,0 +1,75 @@
+'use strict'
+
+// How a queue comes to its end: it lets accepted jobs finish, or gives them up, at once or after a time; and it never waits
+// for a runner that was told to stop and does not.
+//
+//   open ──close()──▶ draining ──timeoutMs, or close({ drain: false })──▶ abandoning ──a turn, or its timeoutMs──▶ closed
+//                        └────────────────── nothing waits and no slot is taken ────────────┴───────────────────────▲
+
+const { defer } = require('../clock')
+const { Verdict } = require('./verdict')
+
+class Closing {
+  /**
+   * @param {object} dispatch
+   * @param {object} deadlines
+   * @param {(abandonedCount: number) => void} onClosed
+   */
+  constructor (dispatch, deadlines, onClosed) {
+    this.dispatch = dispatch
+    this.deadlines = deadlines
+    this.onClosed = onClosed
+    this.isAbandoning = false
+    this.isOver = false
+    this.limits = [] // what is due in deadlines
+    this.promise = new Promise(resolve => { this.resolve = resolve })
+  }
+
+  /** Nothing new comes in: waits for what is there. */
+  begin () {
+    this.dispatch.onIdle().then(() => this.finish())
+  }
+
+  /** Lets jobs finish for so many ms. */
+  drain (timeoutMs) {
+    if (!this.isOver && !this.isAbandoning) this.limit(timeoutMs, () => this.abandon(undefined, {}))
+  }
+
+  /**
+   * Settles all jobs. Runners get so many ms to end, without a time one turn of the event loop, which is enough for what
+   * follows their signals at once.
+   */
+  abandon (timeoutMs, cause) {
+    if (this.isOver) return
+    if (!this.isAbandoning) {
+      this.isAbandoning = true
+      this.dispatch.abandon(new Verdict('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', cause))
+    }
+    if (this.isOver) return // in a callback time has gone by, and the limit of another call was reached
+    if (timeoutMs === undefined) defer(() => this.finish())
+    else this.limit(timeoutMs, () => this.finish())
+  }
+
+  // private from here on
+
+  limit (ms, whenDue) {
+    const item = { position: -1, order: 0, whenDue }
+    this.limits.push(item)
+    this.deadlines.addAnyway(item, ms)
+  }
+
+  finish () {
+    if (this.isOver) return
+    if (this.dispatch.telling.untoldCount > 0) {
+      defer(() => this.finish())
+      return
+    }
+    this.isOver = true
+    for (const item of this.limits) this.deadlines.remove(item)
+    const abandonedCount = this.dispatch.running + this.dispatch.overrun
+    this.onClosed(abandonedCount)
+    this.resolve(abandonedCount)
+  }
+}
+
+module.exports = { Closing }

@@ -1,0 +1,163 @@
+'use strict'
+
+// What the two lists with a scheduler have in common: arrival numbers, flush generations, and manners towards schedulers,
+// which are the caller's code: they may throw, lie, and call back into the queue.
+
+const QList = require('qlist')
+const { describe, warn } = require('../../errors')
+const { TypeCounts } = require('./type-counts')
+
+const NOTHING = new TypeCounts()
+
+/** Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. */
+class Scheduled {
+  /**
+   * @param {object} scheduler
+   * @param {(type: string) => object} makeContext makes the runner's third argument for jobs of a type
+   */
+  constructor (scheduler, makeContext) {
+    this.size = 0
+    this.payload = undefined
+    this.whenSettled = undefined
+    this.origin = undefined
+    this.context = undefined
+    this.generation = 0
+
+    this.scheduler = scheduler
+    this.mayStall = Boolean(scheduler.mayStall)
+    this.removals = [] // a lane, or type, for each job that was taken out and that the scheduler has not been told of
+    this.makeContext = makeContext
+    this.running = 0
+    this.hasWarned = false
+    this.hasWarnedOfStall = false
+    this.whenStalled = undefined // of the queue, which nobody but the scheduler may know any more then
+    this.scanCount = 0
+
+    this.nextNumber = 0 // of the next job that is pushed
+    this.firstNumber = 0 // of the last that was unshifted: those that waited then have higher ones
+    this.newestGeneration = 0
+    this.barriers = new QList() // of { generation, from, to }: the numbers of all jobs up to that generation
+  }
+
+  /** As push and unshift, which tell the ticket of a job with extras where it is. */
+  pushTicket (type, payload, ticket) {
+    this.push(type, payload, ticket)
+  }
+
+  unshiftTicket (type, payload, ticket) {
+    this.unshift(type, payload, ticket)
+  }
+
+  /** The scheduler is told new options. */
+  configure (options) {
+    if (typeof this.scheduler.configure !== 'function') return
+    try {
+      this.scheduler.configure(options)
+    } catch (err) {
+      this.blameThrow('configure', err)
+    }
+  }
+
+  /** The scheduler has other options. */
+  configured () {}
+
+  /**
+   * From here on, jobs pushed or unshifted are of the given generation.
+   * @param {number} generation
+   * @param {number} flushCount how many barriers, this one included, are still of interest
+   */
+  barrier (generation, flushCount) {
+    while (this.barriers.size() >= flushCount) this.barriers.shift()
+    this.barriers.push({ generation: this.newestGeneration, from: this.firstNumber, to: this.nextNumber })
+    this.newestGeneration = generation
+  }
+
+  /** No barrier is of interest any more: all jobs that wait have come after the last. */
+  forgetBarriers () {
+    this.barriers = new QList()
+  }
+
+  /** What stats(type) gives; a type without jobs and history has zeros. */
+  statsOf (type) {
+    return (this.countsOf(type) ?? NOTHING).stats()
+  }
+
+  /** Calls visit(payload, whenSettled, generation, type) for each job in arrival order. O(n), in Lanes O(n × log types). */
+  forEach (visit) {
+    for (const { payload, whenSettled, number, type } of this.waitingJobs()) {
+      visit(payload, whenSettled, this.generationOf(number), type)
+    }
+  }
+
+  // protected from here on
+
+  /**
+   * The generation of the job with an arrival number. O(log barriers).
+   * Each barrier's range of numbers contains those of the barriers before it.
+   */
+  generationOf (number) {
+    const { barriers } = this
+    if (barriers.isEmpty()) return this.newestGeneration
+    let low = 0
+    let high = barriers.size()
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const { from, to } = barriers.peekAt(middle)
+      if (number >= from && number < to) high = middle
+      else low = middle + 1
+    }
+    return low < barriers.size() ? barriers.peekAt(low).generation : this.newestGeneration
+  }
+
+  /** @param {object | string} from the lane, or type, from which a waiting job was taken out */
+  tellRemoved (from) {
+    if (typeof this.scheduler.removed !== 'function') return
+    try {
+      this.scheduler.removed(from)
+    } catch (err) {
+      this.blameThrow('removed', err)
+    }
+  }
+
+  /** Warns, once, that the scheduler did what it must not. */
+  blame (what, stack) {
+    if (this.hasWarned) return
+    this.hasWarned = true
+    warn('FAIRLANE_ERR_SCHEDULER', `The scheduler's ${what}. The queue goes on: where the scheduler gives no answer the ` +
+      'oldest waiting job starts. A scheduler of lanes that gives none again and again is not asked any more until configure() or resume(). ' +
+      'Further cases are not reported.', stack)
+  }
+
+  blameThrow (method, err) {
+    if (this.hasWarned) return
+    let what, stack
+    try {
+      what = err instanceof Error ? String(err.message) : describe(err)
+      stack = err.stack
+    } catch {
+      what = 'what can not be described'
+    }
+    this.blame(`${method}() threw ${what}`, stack)
+  }
+
+  /**
+   * The scheduler lets no job start. Warns, once, if none runs whose end would make the queue ask again.
+   * @param {number} waitingCount the jobs that it could start
+   * @returns {boolean} whether to start the oldest nonetheless: it has failed before, and may not know of the jobs
+   */
+  stall (waitingCount) {
+    if (this.running > 0 || waitingCount === 0) return false
+    this.whenStalled?.()
+    if (this.hasWarned) return true
+    if (!this.hasWarnedOfStall && !this.mayStall) this.warnOfStall()
+    return false
+  }
+
+  warnOfStall () {
+    this.hasWarnedOfStall = true
+    warn('FAIRLANE_ERR_SCHEDULER', 'The scheduler lets no job start though jobs wait and none runs. ' +
+      'It is asked again at the next push, configure() or resume().')
+  }
+}
+
+module.exports = { Scheduled }

@@ -1,0 +1,296 @@
+'use strict'
+
+// Options, read once when a queue is made: validated, completed, never kept by reference.
+
+const { systemClock } = require('../clock')
+const { typeError, rangeError, describe } = require('../errors')
+const { copyOf, entriesOf, hasMethods, isArray, ownNames, readFields, rejectName, rejectUnknown } = require('../fields')
+const { SteadyClock } = require('./steady')
+
+const SETTLE_BY = ['either', 'callback', 'promise']
+const ON_TIMEOUT = ['hold', 'release']
+const SCHEDULERS = ['fair', 'capped', 'equal']
+const LANE_METHODS = ['queued', 'next', 'started', 'ended']
+const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
+const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
+const SCHEDULER_OPTIONS = { names: ['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'], place: 'schedulerOptions' }
+
+// name → how its value is read, given the value or undefined; what it returns is the normal form
+const readers = {
+  concurrency: value => value === undefined ? 10 : readConcurrency(value),
+  settleBy: value => readChoice(value, 'settleBy', SETTLE_BY),
+  scheduler: readScheduler,
+  schedulerOptions: readSchedulerOptions,
+  maxTypes: readMaxTypes,
+  maxWaiting: value => readCount(value, 'maxWaiting', 'FAIRLANE_ERR_OPTION'),
+  maxWaitingPerType: readMaxWaitingPerType,
+  maxWaitMs: value => readMs(value, 'maxWaitMs', 'FAIRLANE_ERR_OPTION') ?? Infinity,
+  timeoutMs: value => readMs(value, 'timeoutMs', 'FAIRLANE_ERR_OPTION') ?? Infinity,
+  onTimeout: value => readChoice(value, 'onTimeout', ON_TIMEOUT),
+  signal: value => readSignal(value, 'FAIRLANE_ERR_OPTION'),
+  keepContext: value => readFlag(value, 'keepContext', false, 'FAIRLANE_ERR_OPTION'),
+  clock: readClock
+}
+
+// The same for the options of methods, where wrong ones are wrong arguments.
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const ADD_NAMES = ['type', 'unshift', 'signal', 'timeoutMs', 'maxWaitMs']
+const mapReaders = {
+  type: value => value,
+  ordered: value => readFlag(value, 'ordered', true, ARGUMENT),
+  maxPending: value => value === undefined ? undefined : readPositiveCount(value, 'maxPending', ARGUMENT),
+  settled: value => readFlag(value, 'settled', false, ARGUMENT)
+}
+const clearReaders = {
+  type: value => value,
+  reason: value => value
+}
+const closeReaders = {
+  drain: value => readFlag(value, 'drain', true, ARGUMENT),
+  timeoutMs: value => readDuration(value, 'timeoutMs', ARGUMENT)
+}
+
+module.exports = {
+  names: Object.keys(readers),
+  rejectUnknownOptions,
+  readOptions,
+  readConcurrency,
+  readCallback,
+  readType,
+  readChoice,
+  readFlag,
+  readPositiveCount,
+  isLaneScheduler,
+  readAddOptions,
+  readSource,
+  readMapOptions: options => readArguments(options, mapReaders, 'map'),
+  readClearOptions: options => readArguments(options, clearReaders, 'clear'),
+  readCloseOptions: options => readArguments(options, closeReaders, 'close')
+}
+
+/**
+ * @param {object | number | string | undefined} options an options object, or the concurrency alone
+ * @returns {{ concurrency: number, settleBy: string, scheduler: string | object | null,
+ *   schedulerOptions: object | undefined, maxTypes: number, maxWaiting: number,
+ *   maxWaitingPerType: { all: number, byType: Map<string, number> }, maxWaitMs: number, timeoutMs: number, onTimeout: string,
+ *   signal: AbortSignal | undefined, keepContext: boolean, clock: object }} clock: a SteadyClock, or the system's
+ * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
+ */
+function readOptions (options) {
+  if (typeof options === 'number' || typeof options === 'string') options = { concurrency: options }
+  if (options === undefined) options = {}
+  if (typeof options !== 'object' || options === null || isArray(options)) {
+    throw typeError('FAIRLANE_ERR_OPTION', `options must be an object or the concurrency, not ${describe(options)}`)
+  }
+  const names = Object.keys(readers)
+  rejectUnknownOptions(options, names)
+  const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
+  const read = readAll(given, readers)
+  if (read.scheduler === null && given.maxWaitingPerType !== undefined) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'maxWaitingPerType needs a scheduler')
+  }
+  if (read.scheduler === null && read.schedulerOptions !== undefined && Object.keys(read.schedulerOptions).length > 0) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'schedulerOptions need a scheduler')
+  }
+  if (read.maxTypes !== Infinity && !isLaneScheduler(read.scheduler)) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'maxTypes needs a scheduler with lanes')
+  }
+  return read
+}
+
+/** @throws FAIRLANE_ERR_OPTION if there is one of another name */
+function rejectUnknownOptions (options, names) {
+  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION', SCHEDULER_OPTIONS)
+}
+
+function readArguments (options, readers, method) {
+  if (options === undefined) return readAll({ __proto__: null }, readers)
+  checkObject(options, method)
+  const names = Object.keys(readers)
+  rejectUnknown(options, names, ARGUMENT)
+  return readAll(readFields(options, names, ARGUMENT), readers)
+}
+
+/** By hand, because with a scheduler each add() has options: 50 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: features). */
+function readAddOptions (options) {
+  checkObject(options, 'add')
+  let type, unshift, signal, timeoutMs, maxWaitMs
+  for (const name of ownNames(options, ARGUMENT)) {
+    switch (name) {
+      case 'type': type = options.type; break
+      case 'unshift': unshift = options.unshift; break
+      case 'signal': signal = options.signal; break
+      case 'timeoutMs': timeoutMs = options.timeoutMs; break
+      case 'maxWaitMs': maxWaitMs = options.maxWaitMs; break
+      default: rejectName(options, name, ADD_NAMES, ARGUMENT)
+    }
+  }
+  return {
+    type,
+    unshift: readFlag(unshift, 'unshift', false, ARGUMENT),
+    signal: readSignal(signal, ARGUMENT),
+    timeoutMs: readMs(timeoutMs, 'timeoutMs', ARGUMENT),
+    maxWaitMs: readMs(maxWaitMs, 'maxWaitMs', ARGUMENT)
+  }
+}
+
+function checkObject (options, method) {
+  if (typeof options === 'object' && options !== null && !isArray(options)) return
+  throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
+}
+
+/** @param {object} options without a prototype */
+function readAll (options, readers) {
+  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
+}
+
+/** Whether a scheduler is of the lane protocol; one by name is. An object that has the methods of both is, too. */
+function isLaneScheduler (scheduler) {
+  return typeof scheduler === 'string' || (scheduler !== null && hasMethods(scheduler, LANE_METHODS))
+}
+
+/**
+ * @param {unknown} value a positive integer, Infinity, or a string of one
+ * @returns {number}
+ * @throws FAIRLANE_ERR_CONCURRENCY
+ */
+function readConcurrency (value) {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (number === Infinity || (Number.isInteger(number) && number > 0)) return number
+  const error = typeof value === 'number' || typeof value === 'string' ? rangeError : typeError
+  throw error('FAIRLANE_ERR_CONCURRENCY', `concurrency must be a positive integer or Infinity, not ${describe(value)}`)
+}
+
+/** @returns the callback, or undefined if there is none */
+function readCallback (callback) {
+  if (callback !== undefined && typeof callback !== 'function') {
+    throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
+  }
+  return callback
+}
+
+/** @returns {{ isAsync: boolean, iterate: () => object }} iterate throws what the source throws */
+function readSource (source) {
+  let method, isAsync
+  try {
+    method = source?.[Symbol.asyncIterator]
+    isAsync = typeof method === 'function'
+    if (!isAsync) method = source?.[Symbol.iterator]
+  } catch (cause) {
+    throw Object.assign(typeError(ARGUMENT, 'map: the source cannot be read'), { cause })
+  }
+  if (typeof method === 'function') return { isAsync, iterate: () => method.call(source) }
+  throw typeError(ARGUMENT, 'map: the source must be iterable')
+}
+
+/**
+ * @param {unknown} type anything whose text tells it from others; most are strings, which cost one look
+ * @returns {string}
+ * @throws FAIRLANE_ERR_TYPE for a symbol, and for an object whose text is that of all objects: most often the payload, in the type's place
+ */
+function readType (type) {
+  if (typeof type === 'string') return type
+  if (typeof type === 'symbol') throw typeError('FAIRLANE_ERR_TYPE', 'a symbol cannot be a type')
+  const text = textOf(type)
+  if (typeof type !== 'object' || !text.startsWith('[object ')) return text
+  throw typeError('FAIRLANE_ERR_TYPE', `${describe(type)} cannot be a type, unless it has a toString() of its own; the type comes before the payload`)
+}
+
+function textOf (value) {
+  try {
+    return String(value)
+  } catch (cause) {
+    throw Object.assign(typeError('FAIRLANE_ERR_TYPE', 'the type cannot be converted to a string'), { cause })
+  }
+}
+
+/** One of some words; the first is the default. */
+function readChoice (value, name, choices) {
+  if (value === undefined) return choices[0]
+  if (choices.includes(value)) return value
+  const error = typeof value === 'string' ? rangeError : typeError
+  throw error('FAIRLANE_ERR_OPTION', `${name} must be one of ${choices.join(', ')}, not ${describe(value)}`)
+}
+
+function readFlag (value, name, byDefault, code) {
+  if (value === undefined) return byDefault
+  if (typeof value === 'boolean') return value
+  throw typeError(code, `${name} must be true or false, not ${describe(value)}`)
+}
+
+/** Whole, 0 or more; Infinity by default. */
+function readCount (value, name, code) {
+  if (value === undefined) return Infinity
+  return readWhole(value, name, code, 0, 'a whole number')
+}
+
+function readPositiveCount (value, name, code) {
+  return readWhole(value, name, code, 1, 'a positive integer')
+}
+
+function readWhole (value, name, code, least, what) {
+  if (value === Infinity || (Number.isInteger(value) && value >= least)) return value
+  const error = typeof value === 'number' ? rangeError : typeError
+  throw error(code, `${name} must be ${what} or Infinity, not ${describe(value)}`)
+}
+
+/** A time above 0, or Infinity; undefined if there is none. */
+function readMs (value, name, code) {
+  if (value !== 0) return readDuration(value, name, code)
+  throw rangeError(code, `${name} must be above 0`)
+}
+
+/** A time, or Infinity; undefined if there is none. */
+function readDuration (value, name, code) {
+  if (value === undefined || (typeof value === 'number' && value >= 0)) return value
+  const error = typeof value === 'number' ? rangeError : typeError
+  throw error(code, `${name} must be a time in ms or Infinity, not ${describe(value)}`)
+}
+
+function readSignal (value, code) {
+  if (value === undefined) return undefined
+  if (typeof value === 'object' && value !== null && hasMethods(value, SIGNAL_METHODS) && typeof value.aborted === 'boolean') return value
+  throw typeError(code, `signal must be an AbortSignal, not ${describe(value)}`)
+}
+
+/** A number for each type, or numbers by type. */
+function readMaxWaitingPerType (value) {
+  const name = 'maxWaitingPerType'
+  if (typeof value !== 'object' || value === null || isArray(value)) {
+    return { all: readCount(value, name, 'FAIRLANE_ERR_OPTION'), byType: new Map() }
+  }
+  const byType = new Map()
+  for (const [type, count] of entriesOf(value, name, 'FAIRLANE_ERR_OPTION')) {
+    byType.set(type, readCount(count, `${name} of ${describe(type)}`, 'FAIRLANE_ERR_OPTION'))
+  }
+  return { all: Infinity, byType }
+}
+
+function readScheduler (value = null) {
+  if (value === null || SCHEDULERS.includes(value)) return value
+  if (typeof value === 'string') {
+    throw rangeError('FAIRLANE_ERR_SCHEDULER', `scheduler must be one of ${SCHEDULERS.join(', ')} or an object, not ${describe(value)}`)
+  }
+  if (typeof value === 'object' && (hasMethods(value, LANE_METHODS) || hasMethods(value, WINDOW_METHODS))) return value
+  throw typeError('FAIRLANE_ERR_SCHEDULER', 'a scheduler object must have the methods ' +
+    `${LANE_METHODS.join(', ')}, or ${WINDOW_METHODS.join(', ')}; ${describe(value)} does not`)
+}
+
+/** A copy; what is in it the scheduler checks. */
+function readSchedulerOptions (value) {
+  if (value === undefined) return undefined
+  if (typeof value === 'object' && value !== null && !isArray(value)) return copyOf(value, 'FAIRLANE_ERR_OPTION')
+  throw typeError('FAIRLANE_ERR_OPTION', `schedulerOptions must be an object, not ${describe(value)}`)
+}
+
+function readMaxTypes (value = Infinity) {
+  return readPositiveCount(value, 'maxTypes', 'FAIRLANE_ERR_OPTION')
+}
+
+function readClock (value) {
+  if (value === undefined) return systemClock
+  if (typeof value !== 'object' || value === null || !hasMethods(value, ['now', 'setTimeout', 'clearTimeout'])) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'clock must be an object with the methods now, setTimeout and clearTimeout')
+  }
+  return new SteadyClock(value)
+}

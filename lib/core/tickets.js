@@ -1,0 +1,236 @@
+'use strict'
+
+// The extras of a job that has any: a signal, limits of time, the AsyncLocalStorage context of its push, a signal for its
+// runner. A ticket stands in the list where a plain job has its callback, so plain jobs know nothing of it.
+//
+//   made ──▶ waiting ──run()──▶ running ──retire()──▶ ──leave()──▶ settled
+//               └────────────────────────────────▲
+
+const { asyncScope, JobContext } = require('../context')
+const { typeError } = require('../errors')
+const { Deadlines } = require('./deadlines')
+const { promiseOf } = require('../promised')
+const { Signals } = require('../signals')
+const { Verdict } = require('./verdict')
+
+/** What a job without extras is queued with. */
+const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undefined, timeoutMs: undefined, maxWaitMs: undefined })
+
+/** The extras of one job. */
+class Ticket {
+  constructor (desk, callback, signal, timeoutMs, scope) {
+    this.desk = desk
+    this.callback = callback
+    this.signal = signal
+    this.timeoutMs = timeoutMs
+    this.scope = scope
+    this.isRetired = false
+    this.verdict = undefined // by which it was retired while it waited, unless that was for all of a batch
+    this.hasLeft = false
+    this.isTaken = false // by a scheduler that is being told so: it neither waits nor runs
+    this.job = undefined // in dispatch, once it runs
+    this.controller = undefined
+    this.abortReason = undefined
+    this.position = -1 // in the heap of deadlines
+    this.order = 0
+    this.generation = 0 // which the list gave it
+    this.lane = undefined // where it waits, as the list wants to know it
+    this.block = undefined
+    this.at = 0
+  }
+
+  /** Calls the runner. @returns what that returns */
+  run (job, runner, payload, done, { type }) {
+    const { desk, scope } = this
+    this.job = job
+    this.lane = this.block = undefined
+    desk.deadlines.remove(this)
+    if (desk.isBackstage) desk.starting = this
+    else desk.limit(this)
+    const context = new JobContext(type, 1, () => this.runnersSignal())
+    if (scope === undefined) return runner(payload, done, context)
+    if (!desk.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
+    return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
+  }
+
+  /** From here on neither signal nor time can end the job. @param {object} [verdict] on this one */
+  retire (verdict) {
+    this.isRetired = true
+    this.verdict = verdict
+    this.job = undefined
+  }
+
+  /** What is to be called when it is told, as of an End. */
+  get whenSettled () {
+    return this
+  }
+
+  /** No runner knows it yet, if it was retired while it waited. */
+  get hasSignal () {
+    return false
+  }
+
+  /** What the verdict tells it. */
+  error () {
+    return this.verdict.error()
+  }
+
+  /** Retires, and lets go of the clock and the signal: they are the caller's, and may do anything. */
+  leave () {
+    this.retire()
+    this.hasLeft = true
+    this.desk.deadlines.remove(this)
+    if (this.signal !== undefined) this.desk.signals.remove(this.signal, this)
+  }
+
+  /** Calls the job back. */
+  settle (err, result) {
+    const { callback, scope } = this
+    this.leave()
+    this.callback = this.lane = this.block = this.verdict = undefined
+    if (callback === undefined) return
+    if (scope === undefined) callback(err, result)
+    else scope.runInAsyncScope(callback, undefined, err, result)
+  }
+
+  /** The job was settled while it ran: its runner's signal says so. */
+  abort (reason) {
+    this.abortReason = reason
+    if (this.controller === undefined) return
+    if (this.scope === undefined) this.controller.abort(reason)
+    else this.scope.runInAsyncScope(this.controller.abort, this.controller, reason)
+  }
+
+  // private from here on
+
+  /** Made when the runner asks for it: an AbortController takes 2 µs. */
+  runnersSignal () {
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.abortReason !== undefined) this.controller.abort(this.abortReason)
+    }
+    return this.controller.signal
+  }
+}
+
+/** Listens to a thenable that the runner returns: many begin their work when somebody does. */
+function runAndListen (runner, payload, done, context) {
+  const returned = runner(payload, done, context)
+  return promiseOf(returned) ?? returned
+}
+
+/**
+ * In the list in the place of tickets, for any number of jobs: each gets its ticket when it starts. Those that wait are cancelled
+ * without a word, so it needs no settle().
+ */
+class Stub {
+  /** @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that have started */
+  constructor (desk, whenSettled) {
+    this.desk = desk
+    this.whenSettled = whenSettled
+    this.generation = 0 // tickets are told this and where they are; this one is in many places
+    this.lane = this.block = undefined
+    this.at = 0
+  }
+
+  run (job, runner, payload, done, context) {
+    this.leave()
+    const ticket = this.desk.issue((err, result) => this.whenSettled(payload, err, result), NO_EXTRAS)
+    job.whenSettled = ticket
+    return ticket.run(job, runner, payload, done, context)
+  }
+
+  retire () {}
+
+  leave () {
+    this.lane = this.block = undefined
+  }
+}
+
+/** Issues the tickets of a queue, and ends their jobs when their time is up or their signal aborts. */
+class Desk {
+  /**
+   * @param {object} dispatch
+   * @param {{ timeoutMs: number, maxWaitMs: number, onTimeout: string, keepContext: boolean, settleBy: string, clock: object }} options
+   */
+  constructor (dispatch, { timeoutMs, maxWaitMs, onTimeout, keepContext, settleBy, clock }) {
+    this.dispatch = dispatch
+    this.timeoutMs = timeoutMs
+    this.maxWaitMs = maxWaitMs
+    this.releases = onTimeout === 'release'
+    this.keepsContext = keepContext
+    this.isBackstage = false // a facade says when the time of its jobs begins
+    this.starting = undefined // the ticket whose runner was called last, for that
+    this.takesReturn = settleBy !== 'callback'
+    this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items), dispatch.telling)
+    this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
+  }
+
+  /** Whether every job needs a ticket. */
+  get servesAll () {
+    return this.timeoutMs !== Infinity || this.maxWaitMs !== Infinity || this.keepsContext
+  }
+
+  /**
+   * A ticket for a job that is to be accepted now.
+   * @param {Function | undefined} callback
+   * @param {{ signal?: AbortSignal, timeoutMs?: number }} extras undefined: the queue's
+   */
+  issue (callback, { signal, timeoutMs = this.timeoutMs }) {
+    const scope = this.keepsContext ? asyncScope() : undefined
+    return new Ticket(this, callback, signal, timeoutMs, scope)
+  }
+
+  /**
+   * The job waits: from now on its time and its signal can end it. The clock and the signal are the caller's, and may do anything:
+   * what they throw ends the job, in a microtask.
+   */
+  watch (ticket, { signal, maxWaitMs = this.maxWaitMs }) {
+    try {
+      // told of the job, a scheduler may have cancelled it, or ended another one so that this one runs
+      if (!ticket.isRetired && ticket.job === undefined) this.deadlines.add(ticket, maxWaitMs)
+      if (signal === undefined || ticket.isRetired) return
+      this.signals.add(signal, ticket)
+      if (signal.aborted) queueMicrotask(() => this.abort(signal, new Set([ticket]))) // inside the clock
+    } catch (reason) {
+      const err = reason || typeError('FAIRLANE_ERR_OPTION', 'the clock or the signal threw without a reason')
+      const verdict = { hasFailed: false, releases: false, error: () => err }
+      queueMicrotask(() => this.dispatch.interrupt([ticket], () => verdict))
+    }
+  }
+
+  /** From now on the time of a job that runs is limited. */
+  limit (ticket) {
+    this.deadlines.add(ticket, ticket.timeoutMs)
+  }
+
+  // private from here on
+
+  abort (signal, tickets) {
+    const verdict = new Verdict('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
+    verdict.prepare(tickets.size)
+    this.dispatch.interrupt(tickets, () => verdict)
+  }
+
+  end (items) {
+    // one that is taken out of the list already does not wait any more
+    const tickets = items.filter(item => item instanceof Ticket && (item.job !== undefined || !item.isTaken))
+    const verdicts = new Map() // by timeoutMs; undefined: on those that wait
+    this.dispatch.interrupt(tickets, ({ job, timeoutMs }) => {
+      const key = job === undefined ? undefined : timeoutMs
+      if (!verdicts.has(key)) verdicts.set(key, this.verdictOn(key, tickets.length))
+      return verdicts.get(key)
+    })
+    for (const item of items) if (!(item instanceof Ticket)) item.whenDue()
+  }
+
+  verdictOn (timeoutMs, mostCount) {
+    const verdict = timeoutMs === undefined
+      ? new Verdict('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
+      : new Verdict('FAIRLANE_ERR_TIMEOUT', `The job ran longer than ${timeoutMs} ms`, undefined, { hasFailed: true, releases: this.releases })
+    verdict.prepare(mostCount)
+    return verdict
+  }
+}
+
+module.exports = { Desk, Stub, NO_EXTRAS }

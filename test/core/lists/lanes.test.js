@@ -1,0 +1,449 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { Lanes } = require('../../../lib/core/lists/lanes')
+const { fakeClock } = require('../../../lib/testing')
+const { seeded, seedFromEnvironment } = require('../../support/random')
+const { taken, payloads } = require('../../support/lists')
+
+/** Takes from the lane that the test asks for. */
+class Steered {
+  wanted = undefined
+  seen = []
+  lanes = new Map()
+  queued (lane) {
+    this.lanes.set(lane.type, lane)
+    this.seen.push(['queued', lane.type, lane.size, lane.headSeq])
+  }
+
+  next () { return this.lanes.get(this.wanted) }
+  started (lane) { this.seen.push(['started', lane.type, lane.size, lane.running]) }
+  ended (lane) { this.seen.push(['ended', lane.type, lane.running]) }
+  removed (lane) { this.seen.push(['removed', lane.type, lane.size, lane.headSeq]) }
+  paused (lane) { this.seen.push(['paused', lane.type, lane.size]) }
+  resumed (lane) { this.seen.push(['resumed', lane.type, lane.size]) }
+  forget (lane) { return this.forgets !== false }
+}
+
+function make (options) {
+  const scheduler = Object.assign(new Steered(), options)
+  const clock = fakeClock(5)
+  const list = new Lanes(scheduler, { maxTypes: options?.maxTypes ?? Infinity, clock, maxWaitingPerType: { byType: new Map() } }, type => ({ type }))
+  list.blame = assert.fail
+  return { list, scheduler, clock }
+}
+
+function take (list, scheduler, type) {
+  scheduler.wanted = type
+  return taken(list)
+}
+
+function drain (removed) {
+  const found = []
+  while (removed.take()) found.push(removed.payload)
+  return found
+}
+
+describe('lanes', function () {
+  it('show schedulers the state after each event', function () {
+    const { list, scheduler } = make()
+    list.push('a', 1)
+    list.push('b', 2)
+    list.push('a', 3)
+    list.unshift('a', 4)
+    assert.equal(take(list, scheduler, 'a'), 4)
+    assert.equal(take(list, scheduler, 'a'), 1)
+    list.ended(scheduler.lanes.get('a'), false)
+    list.remove(payload => payload === 3)
+    list.tellRemovals()
+    list.pauseType('b')
+    list.push('b', 5)
+    list.resumeType('b')
+    assert.deepEqual(scheduler.seen, [
+      ['queued', 'a', 1, 0], ['queued', 'b', 1, 1], ['queued', 'a', 2, 0], ['queued', 'a', 3, -1],
+      ['started', 'a', 2, 1], ['started', 'a', 1, 2], ['ended', 'a', 1], ['removed', 'a', 0, 2],
+      ['paused', 'b', 1], ['resumed', 'b', 2]
+    ])
+    assert.equal(scheduler.lanes.get('b').headSeq, 1)
+  })
+
+  it('do without optional methods of the scheduler', function () {
+    const { list, scheduler } = make({ removed: undefined, forget: undefined, isNamed: undefined, maxTypes: 1 })
+    for (const type of ['a', 'b', 'a', 'c']) list.push(type, type)
+    assert.equal(list.removeType('b').size, 1)
+    list.tellRemovals()
+    take(list, scheduler, 'a')
+    list.ended(list.origin, false)
+    assert.equal(list.removeAll().size, 2)
+    list.tellRemovals()
+    assert.deepEqual([...list.all()], [])
+  })
+
+  it('have headSeq be the number of the oldest job whatever is taken, unshifted and removed', function () {
+    const seed = seedFromEnvironment()
+    const random = seeded(seed)
+    const { list, scheduler } = make()
+    let model = [] // { payload, number }
+    let up = 0
+    let down = 0
+    for (let i = 0; i < 20000; i++) {
+      const grows = (i >> 11) % 2 === 0
+      if (random.chance(grows ? 0.6 : 0.3)) {
+        model.push({ payload: i, number: up++ })
+        list.push('a', i)
+      } else if (random.chance(0.2)) {
+        model.unshift({ payload: i, number: --down })
+        list.unshift('a', i)
+      } else if (random.chance(0.01)) {
+        const rest = random.below(5)
+        const test = payload => payload % 5 === rest
+        assert.deepEqual(drain(list.remove(test)), model.map(({ payload }) => payload).filter(test))
+        model = model.filter(({ payload }) => !test(payload))
+      } else {
+        assert.equal(take(list, scheduler, model.length > 0 ? 'a' : 'none'), model.shift()?.payload, `SEED=${seed}`)
+      }
+      assert.equal(list.size, model.length)
+      if (model.length > 0) assert.equal(scheduler.lanes.get('a').headSeq, model[0].number, `SEED=${seed}`)
+    }
+    assert.deepEqual(payloads(list), model.map(({ payload }) => payload))
+  })
+
+  it('do not grow by jobs that are pushed and removed behind one that stays', function () {
+    const { list, scheduler } = make()
+    list.push('a', 'first')
+    for (let i = 0; i < 100000; i++) {
+      list.push('a', i)
+      list.remove(payload => payload === i)
+      list.tellRemovals()
+    }
+    const lane = scheduler.lanes.get('a')
+    let length = 0
+    for (let block = lane.head; block !== undefined; block = block[block.length - 1]) length += block.length
+    assert.ok(length < 200, `${length} fields for one job`)
+    assert.equal(take(list, scheduler, 'a'), 'first')
+  })
+
+  it('know the generation of each job', function () {
+    const { list, scheduler } = make()
+    const push = (type, payload) => list.push(type, payload)
+    push('a', 0)
+    list.barrier(1, 1)
+    push('b', 1)
+    list.unshift('a', 1)
+    list.barrier(2, 2)
+    list.unshift('b', 2)
+    push('a', 2)
+    list.barrier(3, 3)
+    push('c', 3)
+    list.forEach((payload, whenSettled, generation) => assert.equal(generation, payload))
+    for (const type of ['a', 'b', 'c', 'b', 'a', 'a']) {
+      const payload = take(list, scheduler, type)
+      assert.equal(list.generation, payload)
+    }
+    list.barrier(4, 1)
+    assert.equal(list.barriers.size(), 1, 'those of flushes that are over are dropped')
+    push('a', 4)
+    take(list, scheduler, 'a')
+    assert.equal(list.generation, 4)
+  })
+
+  it('give back the start time where the scheduler needs a clock, else 0, and read it only then', function () {
+    for (const needsClock of [true, false]) {
+      const { list, scheduler, clock } = make({ needsClock })
+      let reads = 0
+      const { now } = clock
+      clock.now = () => {
+        reads++
+        return now()
+      }
+      list.push('a', 1)
+      list.push('a', 2)
+      clock.advance(10)
+      list.beginPass()
+      take(list, scheduler, 'a')
+      take(list, scheduler, 'a')
+      assert.equal(list.origin.startedAt, needsClock ? 15 : undefined)
+      list.ended(list.origin, false)
+      assert.equal(reads, needsClock ? 2 : 0)
+    }
+  })
+
+  it('forget a type once it is idle', function () {
+    const { list, scheduler } = make()
+    list.push('a', 1)
+    list.push('b', 2)
+    take(list, scheduler, 'a')
+    const lane = list.origin
+    assert.equal(list.countsOf('a'), lane)
+    list.ended(lane, false)
+    assert.equal(list.countsOf('a'), undefined)
+    list.removeAll()
+    list.tellRemovals()
+    assert.equal(list.lanes.size, 0)
+  })
+
+  it('keep an idle type until the scheduler lets it go: some are asked for at each end, all when nothing is left', function () {
+    const { list, scheduler } = make({ forgets: false })
+    for (let i = 0; i < 10; i++) {
+      list.push(`type ${i}`, i)
+      take(list, scheduler, `type ${i}`)
+    }
+    const lanes = [...list.lanes.values()]
+    list.push('last', 10)
+    for (const lane of lanes.slice(0, 9)) list.ended(lane, false)
+    assert.equal(list.lanes.size, 11)
+    list.push('type 0', 11)
+    scheduler.forgets = true
+    list.ended(lanes[9], false)
+    assert.ok(list.lanes.size <= 10)
+    take(list, scheduler, 'last')
+    scheduler.forgets = false
+    list.pauseType('paused')
+    list.resumeType('paused')
+    list.pauseType('type 1')
+    scheduler.forgets = true
+    take(list, scheduler, 'type 0')
+    list.ended(scheduler.lanes.get('type 0'), true)
+    list.ended(scheduler.lanes.get('last'), true)
+    assert.deepEqual([...list.lanes.keys()], ['type 1'])
+    list.resumeType('type 1')
+    assert.equal(list.lanes.size, 0)
+    assert.equal(list.typesCount, 0)
+  })
+
+  it('ask again for idle types when a type is resumed, which may be the last event', function () {
+    const { list, scheduler } = make({ forgets: false })
+    list.push('a', 1)
+    take(list, scheduler, 'a')
+    list.ended(list.origin, false)
+    list.pauseType('b')
+    scheduler.forgets = true
+    list.resumeType('b')
+    assert.deepEqual([...list.lanes.keys()], [])
+  })
+
+  describe('beyond maxTypes', function () {
+    const many = Array.from({ length: 100 }, (_, i) => `type ${i}`)
+
+    it('share a few lanes, in which each type keeps its order, its name, and its jobs', function () {
+      const { list, scheduler } = make({ maxTypes: 16 })
+      for (let i = 0; i < 500; i++) list.push(many[i % 100], i)
+      assert.equal(list.lanes.size, 16)
+      assert.equal([...list.all()].length, 18)
+      assert.deepEqual(payloads(list), Array.from({ length: 500 }, (_, i) => i))
+      list.forEach((payload, whenSettled, generation, type) => assert.equal(type, many[payload % 100]))
+
+      const found = []
+      list.forEachOf('type 99', payload => found.push(payload))
+      assert.deepEqual(found, [99, 199, 299, 399, 499])
+      assert.deepEqual(drain(list.removeType('type 99')), found)
+      assert.deepEqual(drain(list.removeType('type 99')), [])
+
+      const started = new Map(many.map(type => [type, []]))
+      for (const { type: laneType } of [...list.all()]) {
+        for (let payload; (payload = take(list, scheduler, laneType)) !== undefined;) {
+          assert.equal(list.context.type, many[payload % 100])
+          started.get(list.context.type).push(payload)
+          list.ended(list.origin, false)
+          if (list.size === 0 || scheduler.lanes.get(laneType).size === 0) break
+        }
+      }
+      for (const [type, jobs] of started) {
+        const first = many.indexOf(type)
+        assert.deepEqual(jobs, type === 'type 99' ? [] : [0, 1, 2, 3, 4].map(n => first + 100 * n))
+      }
+      assert.deepEqual([...list.all()], [])
+    })
+
+    it('answer for all their types', function () {
+      const { list } = make({ maxTypes: 1 })
+      for (const type of ['own', 'b', 'c']) list.push(type, 1)
+      assert.equal(list.countsOf('own').size, 1)
+      assert.equal(list.countsOf('b').size, 2)
+      assert.equal(list.countsOf('b'), list.countsOf('c'))
+    })
+
+    it('are left when there is room again, but not by a type that still waits in one', function () {
+      const { list, scheduler } = make({ maxTypes: 1 })
+      list.push('own', 1)
+      list.push('b', 2)
+      list.removeType('own')
+      list.tellRemovals()
+      list.push('b', 3)
+      list.push('c', 4)
+      assert.deepEqual([...list.lanes.keys()], ['c'])
+      list.removeType('c')
+      list.tellRemovals()
+      const shared = list.countsOf('b').type
+      take(list, scheduler, shared)
+      take(list, scheduler, shared)
+      list.push('b', 5)
+      assert.deepEqual([...list.lanes.keys()], ['b'])
+    })
+
+    it('are not for types that the scheduler names; jobs that wait there move when it does', function () {
+      const names = new Set(['named'])
+      const { list, scheduler } = make({ maxTypes: 1, isNamed: type => names.has(type) })
+      for (const type of ['own', 'named', 'b', 'c', 'b']) list.push(type, type)
+      assert.deepEqual([...list.lanes.keys()], ['own', 'named'])
+      names.add('b')
+      scheduler.seen = []
+      list.push('b', 'b')
+      const shared = list.countsOf('c').type
+      assert.deepEqual(scheduler.seen, [['removed', shared, 1, 3], ['removed', shared, 1, 3], ['queued', 'b', 2, 2], ['queued', 'b', 2, 2], ['queued', 'b', 3, 2]])
+      assert.equal(list.typesCount, 4)
+      assert.deepEqual(payloads(list), ['own', 'named', 'b', 'c', 'b', 'b'])
+      names.add('c')
+      list.unshift('c', 'c')
+      assert.deepEqual([...list.all()].map(({ type }) => type), ['own', 'named', 'b', 'c'])
+      assert.equal(list.typesCount, 4)
+    })
+
+    it('are not for a type that is paused: it gets a lane of its own, for its waiting jobs, too', function () {
+      const { list, scheduler } = make({ maxTypes: 1 })
+      for (const type of ['own', 'b', 'c']) list.push(type, type)
+      list.pauseType('b')
+      list.push('b', 'b')
+      const { type: shared } = list.countsOf('c')
+      assert.deepEqual(scheduler.seen.slice(-3), [['removed', shared, 1, 2], ['queued', 'b', 1, 1], ['paused', 'b', 1]])
+      assert.equal(list.pausedCount, 2)
+      assert.equal(drain(list.removeType('b')).length, 2)
+      list.tellRemovals()
+      assert.equal(list.pausedCount, 0)
+      assert.equal(scheduler.seen.at(-1)[0], 'paused', 'a paused lane is not told of')
+    })
+  })
+
+  describe('while a test of remove changes them', function () {
+    it('remove what passed and still waits, once', function () {
+      const { list } = make()
+      for (let i = 0; i < 10; i++) list.push('ab'[i % 2], i)
+      let inner
+      const removed = list.remove(payload => {
+        if (payload === 0) {
+          inner = list.remove(payload => payload < 4)
+          list.push('a', 20)
+          list.unshift('a', 21)
+        }
+        return payload < 6
+      })
+      assert.deepEqual(drain(inner), [0, 1, 2, 3])
+      assert.deepEqual(drain(removed), [4, 5])
+      assert.deepEqual(payloads(list), [21, 6, 7, 8, 9, 20])
+    })
+
+    it('do not remove what was pushed after a clear in the test', function () {
+      const { list } = make()
+      for (let i = 0; i < 100; i++) list.push('a', i)
+      const removed = list.remove(payload => {
+        if (payload === 50) {
+          assert.equal(list.removeAll().size, 100)
+          for (let i = 0; i < 100; i++) list.push('a', 'new')
+        }
+        return true
+      })
+      assert.equal(removed.size, 0)
+      assert.equal(list.size, 100)
+    })
+
+    it('do so where a new job takes the place of one that passed', function () {
+      const { list } = make({ forgets: false })
+      list.push('a', 'old')
+      const removed = list.remove(() => {
+        list.removeAll()
+        list.push('a', 'new')
+        return true
+      })
+      assert.equal(removed.size, 0)
+      assert.deepEqual(payloads(list), ['new'])
+    })
+
+    it('do not test what the test has pushed', function () {
+      const { list, scheduler } = make({ forgets: false })
+      for (let i = 0; i < 5; i++) list.push('a', i)
+      take(list, scheduler, 'a')
+      const seen = []
+      list.remove(payload => {
+        seen.push(payload)
+        if (seen.length > 1) return false
+        list.removeAll()
+        for (let i = 10; i < 14; i++) list.push('a', i)
+        return false
+      })
+      assert.deepEqual(seen, [1])
+      assert.equal(list.size, 4)
+    })
+
+    it('compact only when no test is running, and pass over the jobs of a type that it has leave a shared lane', function () {
+      const { list } = make({ maxTypes: 1 })
+      list.push('own', 0)
+      for (let i = 0; i < 100; i++) list.push(i % 2 === 0 ? 'shared' : 'other', i)
+      const removed = list.remove(payload => {
+        if (payload === 1) {
+          list.remove(payload => payload > 2)
+          list.pauseType('shared')
+        }
+        return payload === 2 || payload === 1
+      })
+      assert.deepEqual(drain(removed), [1])
+      assert.deepEqual(payloads(list), [0, 0, 2])
+    })
+
+    it('remove nothing if it throws', function () {
+      const { list } = make()
+      for (let i = 0; i < 10; i++) list.push('a', i)
+      assert.throws(() => list.remove(payload => {
+        if (payload === 5) throw new Error('mine')
+        return true
+      }), /mine/)
+      assert.equal(list.size, 10)
+      assert.equal(list.removeAll().size, 10)
+    })
+  })
+})
+
+describe('lanes of types that are paused before they have jobs', function () {
+  it('are opened by their first job, of which the scheduler learns when the type is resumed', function () {
+    const { list, scheduler } = make()
+    list.pauseType('a')
+    list.pauseType('a')
+    assert.equal(list.lanes.size, 0)
+    assert.deepEqual(scheduler.seen, [])
+    list.push('a', 1)
+    assert.deepEqual(scheduler.seen, [['paused', 'a', 0]])
+    assert.deepEqual([list.size, list.pausedCount, list.lanes.get('a').isPaused], [1, 1, true])
+    list.resumeType('a')
+    assert.deepEqual(scheduler.seen.slice(1), [['resumed', 'a', 1]])
+    assert.deepEqual([list.pausedCount, list.pausedTypes.size], [0, 0])
+  })
+
+  it('are not paused once all types are resumed, or the type is', function () {
+    for (const resume of [list => list.resumeAllTypes(), list => list.resumeType('a')]) {
+      const { list, scheduler } = make()
+      list.pauseType('a')
+      resume(list)
+      list.push('a', 1)
+      assert.deepEqual(scheduler.seen, [['queued', 'a', 1, 0]])
+    }
+  })
+
+  it('are their own beyond maxTypes, also where the type has jobs in a lane that it shares', function () {
+    const { list } = make({ maxTypes: 1 })
+    list.push('own', 1)
+    list.pauseType('a')
+    list.push('a', 2)
+    assert.deepEqual([...list.lanes.keys()], ['own', 'a'])
+    list.push('b', 3)
+    assert.equal(list.lanes.has('b'), false)
+    list.pauseType('b')
+    assert.deepEqual([list.lanes.get('b').size, list.lanes.get('b').isPaused, list.pausedTypes.size], [1, true, 0])
+  })
+
+  it('stay though the scheduler has them resumed when it is told', function () {
+    const { list, scheduler } = make({ paused (lane) { list.resumeType(lane.type) } })
+    list.pauseType('a')
+    list.push('a', 1)
+    assert.deepEqual([list.size, list.lanes.get('a').size, list.lanes.get('a').isPaused], [1, 1, false])
+    assert.equal(take(list, scheduler, 'a'), 1)
+  })
+})
