@@ -180,11 +180,13 @@ declare namespace fairlane {
     signal?: AbortSignal | undefined
 
     /**
-     * Whether runner and callback run in the AsyncLocalStorage context of the push.
+     * In whose AsyncLocalStorage context runner and callback run: that in which the queue was made, that of the push, or whichever
+     * one `done` was called in. With `'none'` no context is ever entered, which saves 15 to 30 ns a job, and what one tenant's
+     * job has left behind may reach the next one's.
      *
-     * @default false
+     * @default 'queue'
      */
-    keepContext?: boolean | undefined
+    asyncContext?: 'queue' | 'push' | 'none' | undefined
 
     /** Where time comes from. Default: the clock of the system. */
     clock?: Clock | undefined

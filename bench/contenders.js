@@ -47,7 +47,8 @@ const contenders = {
   },
   'equal, add': withAdd(() => (payload) => ({ type: typeOf(payload) }), { scheduler: 'equal' }),
 
-  keepContext: withOptions({ keepContext: true }),
+  "asyncContext 'none'": withOptions({ asyncContext: 'none' }),
+  "asyncContext 'push'": withOptions({ asyncContext: 'push' }),
   maxWaiting: withOptions({ maxWaiting: 1e7 }),
   timeoutMs: withOptions({ timeoutMs: 60000 }),
 

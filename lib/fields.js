@@ -35,18 +35,18 @@ function readFields (object, names, code) {
  * @param {object} object
  * @param {string[]} names
  * @param {string} code
- * @param {{ names: string[], place: string }} [elsewhere] names that are known there
+ * @param {Map<string, string>} [hints] what is said of some names, in place of the nearest known one
  */
-function rejectUnknown (object, names, code, elsewhere) {
+function rejectUnknown (object, names, code, hints) {
   for (const name of ownNames(object, code)) {
-    if (!names.includes(name)) rejectName(object, name, names, code, elsewhere)
+    if (!names.includes(name)) rejectName(object, name, names, code, hints)
   }
 }
 
 /** The same for an own property whose name is known to be another one. */
-function rejectName (object, name, names, code, elsewhere) {
+function rejectName (object, name, names, code, hints) {
   if (!Object.prototype.propertyIsEnumerable.call(object, name)) return
-  throw typeError(code, `unknown option ${describe(name)}${hint(name, names, elsewhere)}`)
+  throw typeError(code, `unknown option ${describe(name)}${hint(name, names, hints)}`)
 }
 
 /** @returns {object} with an object's own properties; throws of the code if they cannot be listed */
@@ -97,8 +97,8 @@ function unreadable (what, code, cause) {
   return Object.assign(typeError(code, `${what} cannot be read`), { cause })
 }
 
-function hint (name, names, elsewhere) {
-  if (elsewhere !== undefined && elsewhere.names.includes(name)) return `; it belongs in ${elsewhere.place}`
+function hint (name, names, hints) {
+  if (hints !== undefined && hints.has(name)) return `; ${hints.get(name)}`
   const distances = names.map(known => editDistance(name.toLowerCase(), known.toLowerCase()))
   const least = Math.min(...distances)
   return 3 * least > name.length ? '' : `; did you mean '${names[distances.indexOf(least)]}'?`

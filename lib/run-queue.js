@@ -30,7 +30,7 @@ class Ranked {
  * together with the key, or grow without it (then update() must be told before anything else changes), or before the item is taken out.
  * Changes take O(1) for items of the run that stay in it, else O(log size).
  */
-class Ranking {
+class RunQueue {
   constructor () {
     this.head = undefined
     this.tail = undefined
@@ -197,4 +197,4 @@ function comesBefore (item, other) {
   return item.key < other.key || (item.key === other.key && item.order < other.order)
 }
 
-module.exports = { Ranking, Ranked }
+module.exports = { RunQueue, Ranked }

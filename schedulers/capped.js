@@ -6,7 +6,7 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. With `hard` a
 // cap is never exceeded, else only when no type is below its own. O(log types) per pick.
 
-const { Ranking, Ranked } = require('../lib/run-queue')
+const { RunQueue, Ranked } = require('../lib/run-queue')
 const { Caps, capReaders, readOptions, readFlag } = require('./options')
 
 const readers = { ...capReaders, hard: readFlag }
@@ -39,8 +39,8 @@ class Capped {
     this.capsVersion = 0
     this.hard = false
     this.mayStall = true // with a hard cap of 0
-    this.below = new Ranking() // the types that wait and are below their cap, by the arrival of their oldest jobs
-    this.capped = new Ranking() // ... and that are not
+    this.below = new RunQueue() // the types that wait and are below their cap, by the arrival of their oldest jobs
+    this.capped = new RunQueue() // ... and that are not
     this.configure(options)
   }
 

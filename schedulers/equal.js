@@ -16,7 +16,7 @@
 // larger of L and the longest job of all. Caps are hard. O(log types) per pick.
 
 const { warn } = require('../lib/errors')
-const { Ranking, Ranked } = require('../lib/run-queue')
+const { RunQueue, Ranked } = require('../lib/run-queue')
 const { JobLengths } = require('./job-lengths')
 const { Caps, capReaders, readOptions } = require('./options')
 const { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf } = require('./weights')
@@ -92,7 +92,7 @@ class Equal {
     this.version = 0
     this.needsClock = true
     this.mayStall = true // with a cap of 0
-    this.ranking = new Ranking() // of the types that may start a job, by lower bounds of their keys
+    this.ranking = new RunQueue() // of the types that may start a job, by lower bounds of their keys
     this.parked = new Set() // of the states of types that wait at their cap
     this.startedLast = undefined // the state of the type that started a job last, if it has to be placed yet
     this.startedOrder = 0 // the order that it gets then
@@ -249,7 +249,7 @@ class Equal {
   }
 
   /** Shares the slot time of ended jobs among the types that are there. */
-  flow () {
+  advanceFluidTime () {
     if (this.weightSum > 0) this.fluidTime += FLUID_PART * this.slotTime / this.weightSum
     if (this.fluidTime < this.virtualTime) this.fluidTime = this.virtualTime
     this.slotTime = 0
@@ -335,7 +335,7 @@ class Equal {
 
   /** Before a type is set to V: that must not be too much for its charges. */
   approach (state) {
-    this.flow()
+    this.advanceFluidTime()
     if (this.fluidTime * state.weight <= MOST_TIME_MS) return
     this.rebase()
     this.follow(state)
@@ -364,7 +364,7 @@ class Equal {
   }
 
   setPresent (state, weight) {
-    this.flow()
+    this.advanceFluidTime()
     if (state.presentWeight === 0) this.presentCount++
     if (weight === 0) this.presentCount--
     this.weightSum = this.presentCount === 0 ? 0 : this.weightSum + weight - state.presentWeight // what was rounded goes at last

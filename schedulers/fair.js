@@ -6,7 +6,7 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. A pick costs
 // O(running types + log types) however many jobs wait. The weakness is quickq's, too: who queues more gets more.
 
-const { Ranking, Ranked } = require('../lib/run-queue')
+const { RunQueue, Ranked } = require('../lib/run-queue')
 const { readOptions, readLimit, readPositive, readFlag } = require('./options')
 
 const readers = {
@@ -43,7 +43,7 @@ class Fair {
     this.mayStall = true // with a hard share of 0
     this.waitingCount = 0
     this.runningTypesCount = 0
-    this.ranking = new Ranking() // of the types that wait, by the arrival of their oldest jobs
+    this.ranking = new RunQueue() // of the types that wait, by the arrival of their oldest jobs
     this.configure(options)
   }
 

@@ -4,26 +4,26 @@
 // Node 22 or later:
 //
 //   npm run mutate                     all of them, which takes hours
-//   npm run mutate -- heap ranking     these
+//   npm run mutate -- heap run-queue    these
 
 const { join } = require('node:path')
 const { parseArgs } = require('node:util')
 
-const CORE = 'lib'
+const CORE = 'lib/core'
 const ORDER = 'test/property/@(schedulers|caps|order).test.js'
 const SCHEDULERS = `test/schedulers/@(options|queue|quickq|overflow|reentrant).test.js ${ORDER}`
 
 // File → the tests for it (in braces mocha would see no pattern), those first that take no time: a mutant ends with the first that fails.
 const files = {
-  heap: [`${CORE}/heap.js`, 'test/heap.test.js test/ranking.test.js test/heap/retention.test.js'],
-  ranking: [`${CORE}/ranking.js`, 'test/ranking.test.js test/schedulers/fair.test.js'],
-  pending: [`${CORE}/pending.js`, 'test/dispatch/*.test.js test/queue/close.test.js'],
-  fifo: [`${CORE}/lists/fifo.js`, 'test/lists/fifo.test.js test/queue/@(cancel|drop|fflush|signal).test.js test/heap/list.test.js'],
-  lane: [`${CORE}/lists/lane.js`, `test/lists/lanes.test.js test/queue/@(cancel|drop|fflush|signal).test.js ${SCHEDULERS}`],
-  lanes: [`${CORE}/lists/lanes.js`, `test/lists/lanes.test.js test/queue/*.test.js ${SCHEDULERS} test/heap/@(types|retention).test.js`],
-  dispatch: [`${CORE}/dispatch.js`, 'test/@(dispatch|queue|loop)/*.test.js test/property/queue.test.js'],
-  admission: [`${CORE}/admission.js`, 'test/queue/@(admission|waits|close|map).test.js'],
-  deadlines: [`${CORE}/deadlines.js`, 'test/queue/@(time-limits|foreign|timing|close|signal).test.js'],
+  heap: ['lib/heap.js', 'test/heap.test.js test/run-queue.test.js test/heap/retention.test.js'],
+  'run-queue': ['lib/run-queue.js', 'test/run-queue.test.js test/schedulers/fair.test.js'],
+  pending: [`${CORE}/pending.js`, 'test/core/dispatch/*.test.js test/core/queue/close.test.js'],
+  fifo: [`${CORE}/lists/fifo.js`, 'test/core/lists/fifo.test.js test/core/queue/@(cancel|drop|fflush|signal).test.js test/heap/list.test.js'],
+  lane: [`${CORE}/lists/lane.js`, `test/core/lists/lanes.test.js test/core/queue/@(cancel|drop|fflush|signal).test.js ${SCHEDULERS}`],
+  lanes: [`${CORE}/lists/lanes.js`, `test/core/lists/lanes.test.js test/core/queue/*.test.js ${SCHEDULERS} test/heap/@(types|retention).test.js`],
+  dispatch: [`${CORE}/dispatch.js`, 'test/core/@(dispatch|queue)/*.test.js test/loop/*.test.js test/property/queue.test.js'],
+  admission: [`${CORE}/admission.js`, 'test/core/queue/@(admission|waits|close|map).test.js'],
+  deadlines: [`${CORE}/deadlines.js`, 'test/core/queue/@(time-limits|foreign|timing|close|signal).test.js'],
   fair: ['schedulers/fair.js', `test/schedulers/fair.test.js ${SCHEDULERS}`],
   capped: ['schedulers/capped.js', SCHEDULERS],
   equal: ['schedulers/equal.js', `test/schedulers/equal.test.js ${SCHEDULERS} test/schedulers/starvation.test.js test/property/bound.test.js`],

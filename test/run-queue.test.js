@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { Ranking, Ranked } = require('../lib/run-queue')
+const { RunQueue, Ranked } = require('../lib/run-queue')
 const { seeded, seedFromEnvironment } = require('./support/random')
 
 function itemWith (fields) {
@@ -47,7 +47,7 @@ describe('a ranking', function () {
     it(`has the least item in front, under random changes of keys ${name}`, function () {
       const seed = seedFromEnvironment()
       const random = seeded(seed)
-      const ranking = new Ranking()
+      const ranking = new RunQueue()
       const items = []
       for (let i = 0; i < 4000; i++) {
         const step = random.below(4)
@@ -76,7 +76,7 @@ describe('a ranking', function () {
     const seed = seedFromEnvironment()
     const random = seeded(seed)
     for (let round = 0; round < 200; round++) {
-      const ranking = new Ranking()
+      const ranking = new RunQueue()
       const items = Array.from({ length: random.below(40) }, () => itemWith({ passes: random.below(3) === 0 }))
       const keys = items.map((item, i) => random.below(2) * 1000 + i).sort(() => random.below(3) - 1)
       for (const [i, item] of items.entries()) ranking.insert(item, keys[i])
@@ -90,7 +90,7 @@ describe('a ranking', function () {
     const random = seeded(seedFromEnvironment())
     const found = { none: 0, inRun: 0, inHeap: 0 }
     for (let round = 0; round < 300; round++) {
-      const ranking = new Ranking()
+      const ranking = new RunQueue()
       const items = []
       const keys = Array.from({ length: 60 }, (_, i) => i + random.next() / 2)
       while (keys.length > 0) {
@@ -115,7 +115,7 @@ describe('a ranking', function () {
   })
 
   it('takes an item of its heap into its list when that is empty', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     const items = Array.from({ length: 40 }, (_, i) => itemWith({ order: i }))
     items.forEach((item, i) => ranking.insert(item, 100 - i))
     const run = runOf(ranking)
@@ -128,7 +128,7 @@ describe('a ranking', function () {
   })
 
   it('asks few more than fail when it looks for one that passes', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     const items = Array.from({ length: 10000 }, () => new Ranked())
     for (const [i, item] of items.entries()) ranking.insert(item, i % 2 === 0 ? i : 20000 - i)
     assert.ok(ranking.head !== undefined && ranking.heap.size > 1000)
@@ -138,7 +138,7 @@ describe('a ranking', function () {
   })
 
   it('asks none of its list that come after what the heap has', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     for (let i = 0; i < 1000; i++) ranking.insert(itemWith({ passes: false }), 1000 + i)
     const passing = [itemWith({ passes: true }), itemWith({ passes: true })]
     ranking.insert(passing[1], 5)
@@ -155,7 +155,7 @@ describe('a ranking', function () {
   })
 
   it('keeps an almost sorted sequence out of its heap', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     for (let i = 0; i < 1000; i += 9) {
       for (let j = 8; j >= 0; j--) ranking.insert(new Ranked(), i + j)
     }
@@ -164,7 +164,7 @@ describe('a ranking', function () {
   })
 
   it('takes back into its list what comes in order again', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     const items = Array.from({ length: 100 }, () => new Ranked())
     for (const [i, item] of items.entries()) ranking.insert(item, 100 - i)
     assert.ok(ranking.heap.size > 50)
@@ -173,7 +173,7 @@ describe('a ranking', function () {
   })
 
   it('is as patient with the next item that is far ahead', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     const pass = count => {
       for (let i = 0; i < count; i++) {
         const item = new Ranked()
@@ -191,7 +191,7 @@ describe('a ranking', function () {
   })
 
   it('is patient anew when an item goes to its end', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     const items = [new Ranked(), new Ranked()]
     for (const [i, item] of items.entries()) ranking.insert(item, 1e6 + i)
     for (let i = 0; i < 200; i++) {
@@ -204,7 +204,7 @@ describe('a ranking', function () {
   })
 
   it('is patient anew when an item of its heap goes to its end', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     ranking.insert(new Ranked(), 1e6)
     for (let key = 20; key > 10; key--) ranking.insert(new Ranked(), key)
     const stray = new Ranked()
@@ -220,7 +220,7 @@ describe('a ranking', function () {
   })
 
   it('lets go of items that are far ahead of all others', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     const strays = Array.from({ length: 50 }, () => new Ranked())
     for (const [i, stray] of strays.entries()) ranking.insert(stray, 1e6 + i)
     for (let i = 0; i < 10000; i++) {
@@ -233,7 +233,7 @@ describe('a ranking', function () {
   })
 
   it('takes items in turn without its heap', function () {
-    const ranking = new Ranking()
+    const ranking = new RunQueue()
     const items = Array.from({ length: 100 }, () => new Ranked())
     for (const [i, item] of items.entries()) ranking.insert(item, i)
     for (let i = 100; i < 1000; i++) {

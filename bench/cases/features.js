@@ -9,7 +9,8 @@ const { entriesFor } = require('../contenders')
 const { createLoad, coldAndWarm } = require('../load')
 
 const CONTENDERS = [
-  'fairlane', 'fairlane.add', 'add, {}', 'add, signal', 'add, timeoutMs', 'add, maxWaitMs', 'maxWaiting', 'timeoutMs', 'keepContext',
+  'fairlane', 'fairlane.add', 'add, {}', 'add, signal', 'add, timeoutMs', 'add, maxWaitMs', 'maxWaiting', 'timeoutMs',
+  "asyncContext 'none'", "asyncContext 'push'",
   'equal, pushType', 'equal, add'
 ]
 
@@ -19,7 +20,7 @@ module.exports = {
   title: 'What an optional feature costs the jobs that use it',
   about: 'From before the first call until the last completion, 10,000 jobs, 10 at a time; the runner is an async function that ' +
     'does nothing. fairlane is the queue without any; add is the call that returns a promise, without options, with none in them, and ' +
-    'with one; maxWaiting, timeoutMs and keepContext are options of the queue; equal is a queue with that scheduler and jobs of ten ' +
+    'with one; maxWaiting, timeoutMs and asyncContext are options of the queue; equal is a queue with that scheduler and jobs of ten ' +
     'types, by pushType and by add with the type as an option.',
   metrics: [{ key: 'warm', label: 'warm', unit: 'ns/job' }],
 

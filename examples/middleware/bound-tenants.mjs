@@ -20,7 +20,7 @@ export function boundTenants (tenantOf, options) {
     maxWaiting: 1000,
     maxWaitingPerType: 50,
     maxWaitMs: 10000,
-    keepContext: true, // what runs behind this has the AsyncLocalStorage context of its request
+    asyncContext: 'push', // what runs behind this has the AsyncLocalStorage context of its request
     ...options
   })
 

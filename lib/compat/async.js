@@ -7,8 +7,8 @@
 // differs on purpose is in docs/migrating.md.
 
 const QList = require('qlist')
-const fairlane = require('../../index.js')
-const { START_NOW } = require('../core/queue')
+const fairlane = require('../../index')
+const { startNow } = require('../core/internals')
 const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')
 const { isArray } = require('../fields')
@@ -259,7 +259,7 @@ function makeQueue (worker, concurrency, payload, { isCargo, scheduler }) {
     isWaking = true
     queueMicrotask(() => {
       isWaking = false
-      jobs[START_NOW]()
+      startNow(jobs)
     })
   }
 

@@ -4,8 +4,8 @@
 // Promises: a worker starts inside push if a slot is free, and inside the end of another task; and every member does what fastq documents, in the same order.
 // What differs on purpose is in docs/migrating.md.
 
-const fairlane = require('../../index.js')
-const { START_NOW, START_PROMPTLY } = require('../core/queue')
+const fairlane = require('../../index')
+const { startNow, startPromptly } = require('../core/internals')
 const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')
 
@@ -86,7 +86,7 @@ function makeQueue (settleBy, context, worker, concurrency) {
     }
   }
   jobs.drain = drained
-  jobs[START_PROMPTLY]()
+  startPromptly(jobs)
   return { queue, jobs }
 
   function runner (task, done) {
@@ -105,7 +105,7 @@ function makeQueue (settleBy, context, worker, concurrency) {
     const isFirst = jobs.waiting === 0
     task.hasWaited = jobs.paused || running() >= slots
     jobs[method](task, (err, result) => end(task, err, result))
-    if (!task.hasWaited) jobs[START_NOW]()
+    if (!task.hasWaited) startNow(jobs)
     else if (isFirst) queue.saturated()
   }
 
@@ -140,7 +140,7 @@ function makeQueue (settleBy, context, worker, concurrency) {
     const isIdle = queue.idle()
     jobs.resume(slots)
     if (isIdle) drained()
-    else jobs[START_NOW]()
+    else startNow(jobs)
   }
 
   function setConcurrency (value) {
@@ -149,7 +149,7 @@ function makeQueue (settleBy, context, worker, concurrency) {
     jobs.concurrency = value
     slots = jobs.concurrency
     if (paused) jobs.pause()
-    jobs[START_NOW]()
+    startNow(jobs)
   }
 
   /** Without a word to the callbacks, but for abort; promises reject. */
@@ -168,7 +168,7 @@ function makeQueue (settleBy, context, worker, concurrency) {
 
   function abort () {
     removeWaiting(ABORT)
-    jobs[START_NOW]()
+    startNow(jobs)
   }
 
   function drained () {

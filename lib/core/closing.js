@@ -43,7 +43,7 @@ class Closing {
     if (this.isOver) return
     if (!this.isAbandoning) {
       this.isAbandoning = true
-      this.dispatch.abandon(new Verdict('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', cause))
+      this.dispatch.interruptions.abandon(new Verdict('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', cause))
     }
     if (this.isOver) return // in a callback time has gone by, and the limit of another call was reached
     if (timeoutMs === undefined) defer(() => this.finish())
@@ -60,7 +60,7 @@ class Closing {
 
   finish () {
     if (this.isOver) return
-    if (this.dispatch.telling.untoldCount > 0) {
+    if (this.dispatch.untoldCount > 0) {
       defer(() => this.finish())
       return
     }

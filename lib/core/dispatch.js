@@ -12,14 +12,11 @@
 
 const { now, defer, takeBack, rethrow, callSafely } = require('../clock') // before aflow, which it lends what browsers lack
 const { repeatUntil } = require('aflow')
-const QList = require('qlist')
-const { asyncScope, isolatesEnterWith } = require('../context')
-const { failure, warn } = require('../errors')
-const { Pending, PENDING } = require('./pending')
+const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../context')
+const { warn } = require('../errors')
+const { Pending } = require('./pending')
 const { promiseOf } = require('../promised')
-const { Telling, Removed, Ended, Calls, Promises, tell } = require('./telling')
-const { warnOfValue } = require('../values')
-const { End } = require('./verdict')
+const { Running, FailureObserver, settle, settleByThrow, fulfil, reject, tell, PENDING, ON_STACK, ENDED } = require('./running')
 
 takeBack()
 
@@ -30,48 +27,11 @@ const MAX_STRIDE = 32
 // So many promises are not worth a slice of time: a burst of 100 synchronous jobs took 8 % longer with it (Node 20; bench: bursts).
 const FEW = 16
 
-// What ended a job, as a third argument of `done` that callers can not have.
-const FULFILLED = Symbol('fulfilled')
-const THROWN = Symbol('thrown')
-
-// The states of a started job, beside PENDING.
-const ON_STACK = -1 // its runner has not returned
-const ENDED = -2
-const OVERDUE = -3 // settled by a timeout, an abort or close; its runner goes on, in its slot
-const RELEASED = -4 // ... and without its slot
-
-/** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
-class Running {
-  constructor (dispatch, whenSettled, generation, origin) {
-    this.dispatch = dispatch
-    this.whenSettled = whenSettled
-    this.generation = generation
-    this.origin = origin
-    this.state = ON_STACK
-    this.block = undefined // of pending
-  }
-}
-
-/** In the place of a callback, or ticket, while somebody listens to failures: calls back, then tells them. */
-class Witness {
-  constructor (dispatch, whenSettled, type, payload) {
-    this.dispatch = dispatch
-    this.whenSettled = whenSettled
-    this.about = { type, payload }
-  }
-
-  settle (err, result) {
-    const { whenSettled } = this
-    if (whenSettled !== undefined) callSafely(() => tell(whenSettled, err, result))
-    if (err) this.dispatch.hooks.onFailure(err, this.about)
-  }
-}
-
 class Dispatch {
   /**
    * @param {Function} runner
-   * @param {object} list where jobs wait (lib/lists)
-   * @param {{ concurrency: number, settleBy: string }} options
+   * @param {object} list where jobs wait (lists/)
+   * @param {{ concurrency: number, settleBy: string, asyncContext: string }} options
    * @param {object} hooks what the queue does: `onDrain()` each time the last job has ended, `onLevel()` if isWatched and
    *   fewer jobs may wait, `onFailure(err, { type, payload })` for jobs that were started while isObserved
    */
@@ -94,13 +54,16 @@ class Dispatch {
     this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
     this.isObserved = false // somebody listens to failures
+    this.isPlain = this.givesDone // jobs without extras start by the short way
     this.pending = new Pending()
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
 
-    this.scope = asyncScope()
-    this.pristineScope = asyncScope() // runs none of the caller's code: others are made in it
-    this.abortController = undefined
-    this.abortReason = undefined
+    this.isScoped = options.asyncContext !== 'none'
+    this.scope = this.isScoped ? asyncScope() : plainScope
+    // one that has run none of the caller's code, which may have left a context in it before Node 24: others are made in it
+    this.pristineScope = isolatesEnterWith || !this.isScoped ? this.scope : asyncScope()
+    this.frame = this.isScoped && contextFrame !== undefined ? contextFrame() : undefined
+    this.isWary = this.isScoped && isolatesEnterWith // of contexts that runners and callbacks leave behind
 
     this.isBusy = false // jobs are being started or called back on this stack: whoever does so refills the slots
     this.isWaking = false // a pass in the next turn of the event loop is due, or it is going on
@@ -113,32 +76,54 @@ class Dispatch {
     this.stride = 1
     this.untilLook = 1
     this.slice = this.slice.bind(this)
-    this.callAndFill = this.callAndFill.bind(this)
+    this.callLateAndFill = this.callLateAndFill.bind(this)
     this.drive = () => repeatUntil(this.slice)
 
-    this.whenSettled = undefined // of the job that is to be called back
+    this.whenSettled = undefined // of the job that is to be called back in the queue's scope
     this.err = undefined // ... and what it was settled with; while a runner is on the stack, by that
     this.result = undefined
 
+    this.madeTelling = undefined
+    this.madeInterruptions = undefined
+    this.madeFlushes = undefined
+    this.untoldCount = 0 // settled jobs that were not called back
     this.drainedAt = 0 // how many jobs had been accepted when the queue was last empty
-    this.generation = 0
-    this.flushes = new QList() // of { unsettledCount, knownCount, callbacks }, one per generation, the last is generation - 1
-    this.flushingCount = 0
-    this.isFlushing = false
+    this.isFlushing = false // somebody waits for a flush
     this.isWatched = false // the queue wants to know when fewer jobs wait
     this.idleWaiters = []
-    this.telling = new Telling(this)
-    this.flushed = new Calls() // of flushes that are over; onIdle() is behind them
-    this.deferred = new Calls() // the last of flushes that had nothing to wait for
   }
 
-  /** The AbortSignal of all jobs without one of their own. */
-  get signal () {
-    if (this.abortController === undefined) {
-      this.abortController = new AbortController()
-      if (this.abortReason !== undefined) this.abortController.abort(this.abortReason)
+  /** Tells many in slices. */
+  get telling () {
+    if (this.madeTelling === undefined) {
+      const { Telling } = require('./telling')
+      this.madeTelling = new Telling(this)
     }
-    return this.abortController.signal
+    return this.madeTelling
+  }
+
+  /** What ends jobs other than their runners. */
+  get interruptions () {
+    if (this.madeInterruptions === undefined) {
+      const { Interruptions } = require('./interruptions')
+      this.madeInterruptions = new Interruptions(this)
+    }
+    return this.madeInterruptions
+  }
+
+  /** Who waits for all jobs up to now. */
+  get flushes () {
+    if (this.madeFlushes === undefined) {
+      const { Flushes } = require('./flushes')
+      this.madeFlushes = new Flushes(this)
+    }
+    return this.madeFlushes
+  }
+
+  /** From here on somebody listens to failures, or nobody does. */
+  observe (isObserved) {
+    this.isObserved = isObserved
+    this.isPlain = this.givesDone && !isObserved
   }
 
   /** A job is put into the list. The list may have to ask the scheduler where: until it knows, the job is nowhere. */
@@ -179,96 +164,10 @@ class Dispatch {
     }
   }
 
-  /**
-   * The callback is called once all jobs accepted up to now have settled and were told so, never synchronously.
-   * O(1): jobs carry the number of the flush that they came after, and each flush counts its own.
-   */
-  fflush (callback) {
-    const liveCount = this.list.size + this.running - this.overdueCount
-    const unsettledCount = liveCount + this.telling.untoldCount
-    const knownCount = liveCount + this.settledCount() // not `accepted`: a job on its way into the list is of the next flush
-    const last = this.flushes.peekAt(-1)
-    if (unsettledCount === 0) {
-      this.callLater(callback)
-    } else if (last !== undefined && last.knownCount === knownCount) {
-      last.callbacks.push(callback)
-    } else {
-      this.flushes.push({ unsettledCount: unsettledCount - this.flushingCount, knownCount, callbacks: [callback] })
-      this.flushingCount = unsettledCount
-      this.isFlushing = true
-      this.list.barrier(++this.generation, this.flushes.size())
-    }
-  }
-
   /** @returns {Promise<void>} resolves when nothing waits, no slot is taken, and all jobs were told */
   onIdle () {
     if (this.isIdle()) return Promise.resolve()
     return new Promise(resolve => this.idleWaiters.push(resolve))
-  }
-
-  /**
-   * Settles waiting jobs without starting them, and tells them in their order before it returns. Nothing starts meanwhile.
-   * @param {() => object} remove takes them out of the list, and returns a list of them; may throw
-   * @param {Verdict} verdict
-   * @returns {number} how many
-   */
-  cancel (remove, verdict) {
-    return this.apart(() => {
-      const removed = remove()
-      const count = removed.size
-      verdict.prepare(count)
-      this.countCancelled(removed)
-      this.telling.tellAll(new Removed(this, removed, verdict))
-      return count
-    })
-  }
-
-  /** As cancel(), without a word. */
-  withdraw (remove) {
-    this.apart(() => {
-      const removed = remove()
-      this.countCancelled(removed)
-      removed.forEach((payload, whenSettled, generation) => {
-        this.told(generation)
-        whenSettled.leave()
-      })
-    })
-  }
-
-  /**
-   * Settles jobs with extras, waiting or running, unless they have settled. Nothing starts meanwhile. O(1) for each, and what
-   * the list takes. All counts are right when it returns; of many, some are told in later turns.
-   * @param {Iterable<object>} tickets
-   * @param {(ticket: object) => Verdict} verdictOn asked before the job is settled
-   */
-  interrupt (tickets, verdictOn) {
-    this.apart(() => {
-      const ends = []
-      for (const ticket of tickets) {
-        const end = this.settleTicket(ticket, verdictOn)
-        if (end !== undefined) ends.push(end)
-      }
-      this.tellSettled(ends)
-    })
-  }
-
-  /**
-   * Settles all jobs, waiting and running. Nothing starts meanwhile. Runners keep their slots until they end. All counts are
-   * right when it returns; of many, some are told in later turns.
-   * @param {Verdict} verdict
-   */
-  abandon (verdict) {
-    this.apart(() => {
-      const removed = this.list.removeAll()
-      verdict.prepare(removed.size + this.running)
-      this.countCancelled(removed)
-      const ends = this.pending.list().map(job => this.settlePending(job, new End(undefined, verdict)))
-      const reason = verdict.error()
-      this.abortReason = reason
-      this.postponed ??= new End(undefined, verdict)
-      if (this.abortController !== undefined) this.call(() => this.abortController.abort(reason))
-      this.telling.tell(new Ended(this, ends), new Removed(this, removed, verdict))
-    })
   }
 
   /** Calls the caller's code; what it throws becomes an uncaught exception. */
@@ -276,10 +175,8 @@ class Dispatch {
     this.freshScope().runInAsyncScope(callSafely, undefined, fn)
   }
 
-  // private from here on
-
   /** Calls fn while nothing can start; then what may start is started, in a later turn. */
-  apart (fn) {
+  withoutStarting (fn) {
     const isNested = this.isBusy
     this.isBusy = true
     try {
@@ -291,74 +188,31 @@ class Dispatch {
     }
   }
 
-  /** Jobs were taken out of the list. From here on nothing can settle those that have extras: they are only to be told. */
-  countCancelled (removed) {
-    this.cancelled += removed.size
-    this.telling.untoldCount += removed.size
-    removed.forEach((payload, whenSettled) => {
-      if (typeof whenSettled === 'object') whenSettled.retire()
-    })
-    // not before all is counted: schedulers are the caller's, and may do anything
-    this.list.tellRemovals()
-  }
-
   /** A settled job is told now, or nobody wants to know. */
   told (generation) {
-    this.telling.untoldCount--
-    if (this.isFlushing) this.countDown(generation)
+    this.untoldCount--
+    if (this.isFlushing) this.flushes.countDown(generation)
   }
 
-  /** Settles the job of a ticket, but for telling it. @returns {End | Ticket | undefined} undefined if it has settled, or will later */
-  settleTicket (ticket, verdictOn) {
-    const { job } = ticket
-    if (ticket.isRetired) return undefined
-    const verdict = verdictOn(ticket)
-    if (job === undefined ? ticket.isTaken : job.state === ON_STACK) {
-      this.postponed ??= new End(ticket, verdict) // it is the next to start, or inside its runner
-      return undefined
-    }
-    if (job !== undefined) return job.state === PENDING ? this.settlePending(job, new End(ticket, verdict)) : undefined
-    this.cancelled++
-    this.telling.untoldCount++
-    ticket.retire(verdict)
-    this.list.drop(ticket)
-    return ticket
-  }
-
-  /** Settles a job whose runner goes on, but for telling it. @returns {End} end, completed for tellSettled() */
-  settlePending (job, end) {
-    const { hasFailed, releases } = end.verdict
-    const { whenSettled } = job
-    const own = whenSettled instanceof Witness ? whenSettled.whenSettled : whenSettled
-    end.whenSettled = hasFailed ? whenSettled : own
-    end.generation = job.generation
-    this.telling.untoldCount++
-    if (typeof own === 'object') {
-      end.ticket = own
-      own.retire()
-    }
-    if (hasFailed) this.failed++
-    else this.cancelled++
-    this.list.interrupted(job.origin, hasFailed)
-    job.whenSettled = undefined
-    this.pending.drop(job)
-    if (releases) {
-      job.state = RELEASED
-      this.overrun++
-      this.running--
-      this.list.overran(job.origin, 1)
-      this.list.ended(job.origin, undefined)
+  /** A slot is free whose job had settled before. */
+  giveSlotBack ({ origin }) {
+    const isNested = this.isBusy
+    this.isBusy = true
+    this.running--
+    this.list.ended(origin, undefined)
+    if (isNested) {
+      this.isAskedAgain = true
     } else {
-      job.state = OVERDUE
-      this.overdueCount++
+      this.isCut = true
+      this.refilled()
     }
-    return end
   }
 
-  /** @param {Array<End | Ticket>} ends Tickets: of jobs that waited */
-  tellSettled (ends) {
-    if (ends.length > 0) this.telling.tell(new Ended(this, ends))
+  settledCount () {
+    return this.done + this.failed + this.cancelled
   }
+
+  // private from here on
 
   schedule () {
     this.isWaking = true
@@ -368,7 +222,7 @@ class Dispatch {
 
   /** A scope for calls from inside the caller's code, which may have set its own context in the scopes in use (Node 20). */
   freshScope () {
-    return this.pristineScope.runInAsyncScope(asyncScope)
+    return !this.isScoped ? plainScope : this.pristineScope.runInAsyncScope(asyncScope)
   }
 
   /** One pass in a turn of its own; aflow calls it again after next(). */
@@ -394,16 +248,48 @@ class Dispatch {
 
   /**
    * Starts jobs until the slots are taken, none may start, or the time is up. Runs in the queue's async scope.
+   * A job that ends while its runner is on the stack is settled when that has returned: so its callback runs neither
+   * inside the runner nor in a context that the runner has set.
    * A runner that goes on after it returned may have left its own AsyncLocalStorage context behind (`enterWith`): the next
-   * job does not start on top of that. (A scope costs some 10 ns: a quarter of what a synchronous job takes.)
+   * job does not start on top of that.
    */
   fill () {
+    const { list, runner } = this
+    let isUnsure = false
     this.isCut = false
-    while (this.running < this.concurrency && this.list.size > 0 && (--this.untilLook > 0 || this.mayGoOn()) && this.list.take()) {
-      if (this.start()) continue
-      this.isCut = true
-      return
+    while (this.running < this.concurrency && list.size > 0 && (--this.untilLook > 0 || this.mayGoOn())) {
+      if (isUnsure && this.hasStrayed()) {
+        this.isCut = true
+        return
+      }
+      if (!list.take()) return
+      const { payload, whenSettled } = list
+      if (!this.isPlain || typeof whenSettled === 'object') {
+        isUnsure = !this.start() && this.isWary
+        continue
+      }
+      const job = new Running(this, whenSettled, list.generation, list.origin)
+      list.payload = list.whenSettled = undefined
+      this.running++
+      try {
+        const returned = runner(payload, settle.bind(job), list.context)
+        if (returned !== undefined && this.takesReturn) this.follow(returned, job)
+      } catch (err) {
+        settleByThrow(job, err)
+      }
+      if (job.state === ON_STACK) {
+        this.pend(job)
+        isUnsure = this.isWary
+      } else {
+        this.endNow(job)
+        isUnsure = false
+      }
     }
+  }
+
+  /** Whether the context is not the queue's any more. */
+  hasStrayed () {
+    return contextFrame === undefined || contextFrame() !== this.frame
   }
 
   fillOn () {
@@ -427,9 +313,9 @@ class Dispatch {
   isTimeUp () {
     const time = now()
     const leftMs = this.turnStart + SLICE_MS - time
-    const isSlow = (time - this.lookedAt) * 4 > leftMs
+    const isSlow = (time - this.lookedAt) * 8 > leftMs
     this.lookedAt = time
-    this.untilLook = this.stride = isSlow ? 1 : Math.min(2 * this.stride, MAX_STRIDE)
+    this.untilLook = this.stride = isSlow ? 1 : Math.min(4 * this.stride, MAX_STRIDE)
     if (leftMs > 0) return false
     if (this.isWaking) return true
     // the event loop may have turned since turnStart: measure from here, and have the next turn end the measure
@@ -438,143 +324,127 @@ class Dispatch {
   }
 
   /**
-   * Starts the job that take() left in the list's fields.
-   * A job that ends while its runner is on the stack is settled when that has returned: so its callback runs neither
-   * inside the runner nor in a context that the runner has set.
+   * Starts the job that take() left in the list's fields: the way of jobs with extras, while failures are listened to, and of
+   * runners that get no `done`.
    * @returns {boolean} whether the job has ended already
    */
   start () {
     const { list, runner } = this
     const { payload, whenSettled, context } = list
     const job = new Running(this, whenSettled, list.generation, list.origin)
-    if (this.isObserved) job.whenSettled = new Witness(this, whenSettled, context.type, payload)
+    if (this.isObserved) job.whenSettled = new FailureObserver(this, whenSettled, context.type, payload)
     list.payload = list.whenSettled = undefined
     this.running++
     try {
-      let returned
-      if (typeof whenSettled === 'object') returned = whenSettled.run(job, runner, payload, this.doneOf(job), context)
-      else if (this.givesDone) returned = runner(payload, settle.bind(job), context)
-      else returned = runner(payload, undefined, context)
+      const done = this.givesDone ? settle.bind(job) : undefined
+      const returned = typeof whenSettled === 'object'
+        ? whenSettled.run(job, runner, payload, done, context)
+        : runner(payload, done, context)
       if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, job)
     } catch (err) {
-      if (job.state === ENDED) rethrow(err)
-      else settle.call(job, err, undefined, THROWN)
+      settleByThrow(job, err)
     }
     if (job.state === ON_STACK) {
-      job.state = PENDING
-      this.pending.add(job)
-      if (this.postponed !== undefined) this.interruptPostponed(job)
+      this.pend(job)
       return false
     }
-    if (this.postponed !== undefined) this.postponed = undefined // the job has an end of its own
-    this.release(job, this.err)
-    this.callBack()
+    this.endNow(job)
     return true
   }
 
-  doneOf (job) {
-    return this.givesDone ? settle.bind(job) : undefined
-  }
-
-  /** What came over a job while its runner was on the stack; one that has ended there keeps its own end. */
-  interruptPostponed (job) {
+  /** The runner has returned, and its job goes on. */
+  pend (job) {
+    job.state = PENDING
+    this.pending.add(job)
+    if (this.postponed === undefined) return
     const end = this.postponed
     this.postponed = undefined
-    this.tellSettled([this.settlePending(job, end)])
+    this.interruptions.interruptPostponed(job, end)
+  }
+
+  /** The runner has returned, and its job has ended. */
+  endNow (job) {
+    const { whenSettled } = job
+    const { err, result } = this
+    this.err = this.result = undefined
+    if (this.postponed !== undefined) this.postponed = undefined // the job has an end of its own
+    this.release(job, err)
+    if (whenSettled !== undefined) callBack(whenSettled, err, result)
   }
 
   /** The runner returned something: if it is a promise or thenable, it settles the job. */
   follow (returned, job) {
     const promise = promiseOf(returned)
     if (promise !== undefined) {
-      promise.then(
-        value => settle.call(job, null, value, FULFILLED),
-        reason => settle.call(job, reason, undefined, THROWN)
-      )
+      promise.then(fulfil.bind(job), reject.bind(job))
     } else if (!this.givesDone) {
       settle.call(job, null, returned)
     } else if (!this.hasSeenValue && job.state === ON_STACK) {
       this.hasSeenValue = true
+      const { warnOfValue } = require('../values')
       warnOfValue(this.runner, returned)
     }
   }
 
   /** A job ended later than its runner returned. */
   endLate (job, err, result) {
+    const { whenSettled } = job
     const isNested = this.isBusy
     this.isBusy = true
     job.state = ENDED
     this.pending.drop(job)
     this.release(job, err)
     if (isNested) {
-      this.tellNested(err, result)
+      // the caller's code is on the stack: whoever called that refills the slots
+      this.isAskedAgain = true
+      if (whenSettled !== undefined) this.call(() => tell(whenSettled, err, result))
+      if (this.isPrompt) this.allowStarts()
       return
     }
-    this.err = err
-    this.result = result
-    this.callBackAndFill()
+    if (this.isScoped) {
+      this.whenSettled = whenSettled
+      this.err = err
+      this.result = result
+      this.scope.runInAsyncScope(this.callLateAndFill)
+    } else {
+      this.callAndFill(whenSettled, err, result)
+    }
+    this.refilled()
   }
 
-  /** The caller's code is on the stack: whoever called that refills the slots. */
-  tellNested (err, result) {
-    const { whenSettled } = this
-    this.whenSettled = undefined
-    this.isAskedAgain = true
-    if (whenSettled !== undefined) this.call(() => tell(whenSettled, err, result))
-    if (this.isPrompt) this.allowStarts()
+  callLateAndFill () {
+    const { whenSettled, err, result } = this
+    this.whenSettled = this.err = this.result = undefined
+    this.callAndFill(whenSettled, err, result)
   }
 
-  callBackAndFill () {
-    this.scope.runInAsyncScope(this.callAndFill)
-    this.fillOn()
+  /** Calls back; then starts jobs, unless that has left a context of its own behind. */
+  callAndFill (whenSettled, err, result) {
+    if (whenSettled !== undefined) {
+      callBack(whenSettled, err, result)
+      if (this.isWary && this.hasStrayed()) {
+        this.isCut = true
+        return
+      }
+    }
+    this.fill()
+  }
+
+  /** Slots were refilled, but for what is to start in a scope of its own. */
+  refilled () {
+    if (this.isCut) this.fillOn()
+    else this.isBusy = false
     if (this.running === 0 || this.isFlushing || this.isAskedAgain || this.isWatched) this.notify()
   }
 
-  /** The runner of a job that had settled before has ended. */
-  endOverdue (job) {
-    const isReleased = job.state === RELEASED
-    job.state = ENDED
-    if (isReleased) {
-      this.overrun--
-      this.list.overran(job.origin, -1)
-      return
-    }
-    const isNested = this.isBusy
-    this.isBusy = true
-    this.overdueCount--
-    this.running--
-    this.list.ended(job.origin, undefined)
-    if (isNested) this.isAskedAgain = true
-    else this.callBackAndFill()
-  }
-
-  /** Frees the slot of a job; its callback is to be called. Retains nothing of it: callers may keep `done`. */
+  /** Frees the slot of a job that has ended. Retains nothing of it: callers may keep `done`. */
   release (job, err) {
+    job.whenSettled = undefined
     this.running--
     if (err) this.failed++
     else this.done++
-    if (this.isFlushing) this.countDown(job.generation)
-    this.list.ended(job.origin, Boolean(err))
-    this.whenSettled = job.whenSettled
-    job.whenSettled = undefined
-  }
-
-  callAndFill () {
-    this.callBack()
-    /* istanbul ignore next: each Node version takes one way */
-    if (isolatesEnterWith) this.isCut = true
-    else this.fill()
-  }
-
-  callBack () {
-    const { whenSettled, err, result } = this
-    this.whenSettled = this.err = this.result = undefined
-    if (whenSettled === undefined) return
-    try {
-      tell(whenSettled, err, result)
-    } catch (thrown) {
-      rethrow(thrown)
-    }
+    if (this.isFlushing) this.flushes.countDown(job.generation)
+    if (job.origin !== undefined) this.list.ended(job.origin, Boolean(err))
   }
 
   reportMisuse (job) {
@@ -582,14 +452,6 @@ class Dispatch {
     if (this.misuse++ > 0) return
     warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
       'The first settlement counts. Further cases are only counted, in stats().misuse.')
-  }
-
-  countDown (generation) {
-    // jobs of generations before the first flush in the list have all settled, so the index is never negative
-    const flush = this.flushes.peekAt(generation - this.generation + this.flushes.size())
-    if (flush === undefined) return
-    flush.unsettledCount--
-    this.flushingCount--
   }
 
   /** Nothing of the caller's is on the stack any more: tells those who wait for all jobs, or for those before a flush. */
@@ -600,67 +462,29 @@ class Dispatch {
     }
     if (this.isIdle() && this.drainedAt !== this.accepted) {
       this.drainedAt = this.accepted
-      this.pending.reset()
       this.hooks.onDrain()
     }
     if (this.isWatched) this.hooks.onLevel()
-    if (this.isFlushing && this.flushes.peek().unsettledCount === 0) this.endFlushes()
-    if (this.idleWaiters.length > 0 && this.isIdle() && this.flushed.isOver) {
+    if (this.isFlushing) this.flushes.check()
+    if (this.idleWaiters.length > 0 && this.isIdle() && (this.madeFlushes === undefined || this.madeFlushes.areTold)) {
       const waiters = this.idleWaiters
+      const { Promises } = require('./telling')
       this.idleWaiters = []
       if (waiters.length <= FEW) for (const resolve of waiters) resolve()
       else this.telling.tell(new Promises(waiters))
     }
   }
 
-  /** Calls those whose flushes are over, behind others that are being called, or are to be, in a later turn. */
-  endFlushes () {
-    const { flushes, flushed } = this
-    const isTelling = !flushed.isOver
-    while (!flushes.isEmpty() && flushes.peek().unsettledCount === 0) flushed.add(flushes.shift().callbacks)
-    if (flushes.isEmpty()) {
-      this.isFlushing = false
-      this.flushes = new QList() // one that was long keeps its room
-      this.list.forgetBarriers()
-    }
-    if (!isTelling) this.telling.tell(flushed)
-  }
-
-  callLater (callback) {
-    if (this.deferred.isOver || this.deferred.isBegun) {
-      this.deferred = new Calls()
-      this.telling.tellLater(this.deferred)
-    }
-    this.deferred.add([callback])
-  }
-
   isIdle () {
-    return this.list.size + this.running === 0 && this.accepted === this.settledCount() && this.telling.untoldCount === 0
-  }
-
-  settledCount () {
-    return this.done + this.failed + this.cancelled
+    return this.list.size + this.running === 0 && this.accepted === this.settledCount() && this.untoldCount === 0
   }
 }
 
-/**
- * The runner's `done`, and what its throw or promise comes to. The first call counts.
- * @this {Running}
- */
-function settle (err, result, how) {
-  const { state, dispatch } = this
-  if (state < ON_STACK) {
-    if (state !== ENDED) dispatch.endOverdue(this)
-    else if (how !== FULFILLED) dispatch.reportMisuse(this)
-    return
-  }
-  if (how === THROWN) err = failure(err)
-  if (state === ON_STACK) {
-    this.state = ENDED
-    dispatch.err = err
-    dispatch.result = result
-  } else {
-    dispatch.endLate(this, err, result)
+function callBack (whenSettled, err, result) {
+  try {
+    tell(whenSettled, err, result)
+  } catch (thrown) {
+    rethrow(thrown)
   }
 }
 

@@ -9,11 +9,16 @@ const { SteadyClock } = require('./steady')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
 const ON_TIMEOUT = ['hold', 'release']
+const ASYNC_CONTEXTS = ['queue', 'push', 'none']
 const SCHEDULERS = ['fair', 'capped', 'equal']
 const LANE_METHODS = ['queued', 'next', 'started', 'ended']
 const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
 const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
-const SCHEDULER_OPTIONS = { names: ['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'], place: 'schedulerOptions' }
+// What is said of names that are no options of a queue.
+const HINTS = new Map([
+  ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
+  ['keepContext', "true is asyncContext: 'push'"]
+])
 
 // name → how its value is read, given the value or undefined; what it returns is the normal form
 const readers = {
@@ -28,7 +33,7 @@ const readers = {
   timeoutMs: value => readMs(value, 'timeoutMs', 'FAIRLANE_ERR_OPTION') ?? Infinity,
   onTimeout: value => readChoice(value, 'onTimeout', ON_TIMEOUT),
   signal: value => readSignal(value, 'FAIRLANE_ERR_OPTION'),
-  keepContext: value => readFlag(value, 'keepContext', false, 'FAIRLANE_ERR_OPTION'),
+  asyncContext: value => readChoice(value, 'asyncContext', ASYNC_CONTEXTS),
   clock: readClock
 }
 
@@ -50,13 +55,22 @@ const closeReaders = {
   timeoutMs: value => readDuration(value, 'timeoutMs', ARGUMENT)
 }
 
+/** What a job without extras is queued with; nothing is inherited. */
+const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undefined, timeoutMs: undefined, maxWaitMs: undefined })
+
 module.exports = {
+  NO_EXTRAS,
   names: Object.keys(readers),
   rejectUnknownOptions,
   readOptions,
   readConcurrency,
   readCallback,
   readType,
+  readJobType,
+  readKnownType,
+  readPausableType,
+  typeRequired,
+  isPausing,
   readChoice,
   readFlag,
   readPositiveCount,
@@ -73,7 +87,7 @@ module.exports = {
  * @returns {{ concurrency: number, settleBy: string, scheduler: string | object | null,
  *   schedulerOptions: object | undefined, maxTypes: number, maxWaiting: number,
  *   maxWaitingPerType: { all: number, byType: Map<string, number> }, maxWaitMs: number, timeoutMs: number, onTimeout: string,
- *   signal: AbortSignal | undefined, keepContext: boolean, clock: object }} clock: a SteadyClock, or the system's
+ *   signal: AbortSignal | undefined, asyncContext: string, clock: object }} clock: a SteadyClock, or the system's
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
@@ -100,7 +114,7 @@ function readOptions (options) {
 
 /** @throws FAIRLANE_ERR_OPTION if there is one of another name */
 function rejectUnknownOptions (options, names) {
-  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION', SCHEDULER_OPTIONS)
+  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION', HINTS)
 }
 
 function readArguments (options, readers, method) {
@@ -202,6 +216,34 @@ function textOf (value) {
   } catch (cause) {
     throw Object.assign(typeError('FAIRLANE_ERR_TYPE', 'the type cannot be converted to a string'), { cause })
   }
+}
+
+/** The type of a job to be added: without a scheduler it may be absent. */
+function readJobType (type, scheduler, method) {
+  if (type !== undefined) return readType(type)
+  if (scheduler === null) return undefined
+  throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs only with a type`)
+}
+
+/** A type to look for, which only queues with a scheduler have. */
+function readKnownType (type, scheduler, method) {
+  if (scheduler !== null) return readType(type)
+  throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: a queue without a scheduler has no types`)
+}
+
+function readPausableType (type, scheduler, method) {
+  if (scheduler !== null && isLaneScheduler(scheduler) && scheduler.paused && scheduler.resumed) return readType(type)
+  throw typeError('FAIRLANE_ERR_SCHEDULER', `${method}: needs a scheduler of lanes with the methods paused and resumed`)
+}
+
+function typeRequired (method) {
+  return typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
+}
+
+/** Whether a concurrency stands for a pause. */
+function isPausing (concurrency) {
+  if (typeof concurrency === 'string' && concurrency.trim() !== '') return Number(concurrency) <= 0
+  return typeof concurrency === 'number' && concurrency <= 0
 }
 
 /** One of some words; the first is the default. */

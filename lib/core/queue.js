@@ -1,80 +1,24 @@
 'use strict'
 
 // The public class: it checks every argument, then delegates to the list (where jobs wait) and the dispatch (the slots).
-// Nothing is changed before all arguments of a call have been found good.
+// Nothing is changed before all arguments of a call have been found good. What is documented of each method is in index.d.ts and
+// docs/api.md. Parts that a queue does not use are made, and loaded, when it first needs them.
 
-const EventEmitter = require('eventemitter3')
-const { Admission } = require('./admission')
-const { Closing } = require('./closing')
 const { JobContext } = require('../context')
-const { Dispatch } = require('./dispatch')
 const { FairlaneError, typeError } = require('../errors')
-const { Fifo } = require('./lists/fifo')
-const { Lanes } = require('./lists/lanes')
-const { Window } = require('./lists/window')
-const { map } = require('./map')
-const {
-  isLaneScheduler, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readMapOptions, readOptions, readSource, readType
-} = require('./options')
 const { callbackOf } = require('../promised')
-const { whenAborted } = require('../signals')
-const { StallWatch } = require('./stall')
-const { Desk, Stub, NO_EXTRAS } = require('./tickets')
-const { Verdict } = require('./verdict')
-const { Fair, Capped, Equal } = require('../../schedulers')
+const { Dispatch } = require('./dispatch')
+const { Emitter } = require('./emitter')
+const {
+  NO_EXTRAS, isPausing, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType, readKnownType, readMapOptions,
+  readPausableType, readSource, readType, typeRequired
+} = require('./options')
+const { ROOMS } = require('./rooms')
 
 const PAUSED = -1
-const SCHEDULERS = { fair: Fair, capped: Capped, equal: Equal }
 
-// The name of a method for facades (compat) only: what may start, starts before it returns.
-const START_NOW = Symbol('startNow')
-// ... and from then on the end of a job starts the next one before it returns.
-const START_PROMPTLY = Symbol('startPromptly')
-// The same for facades that keep jobs elsewhere (durable): what they need beside the public methods.
-const BACKSTAGE = Symbol('backstage')
-
-/** What checkInvariants() looks at; no part of the API. */
-let inside
-
-/** An event emitter that tells when listeners come and go. */
-class Emitter extends EventEmitter {
-  #whenChanged
-
-  /** @param {() => void} whenChanged called after a listener was added or removed */
-  constructor (whenChanged) {
-    super()
-    this.#whenChanged = whenChanged
-  }
-
-  on (event, listener, context) {
-    return this.#changed(super.on(event, listener, context))
-  }
-
-  addListener (event, listener, context) {
-    return this.on(event, listener, context)
-  }
-
-  once (event, listener, context) {
-    return this.#changed(super.once(event, listener, context))
-  }
-
-  removeListener (event, listener, context, isOnce) {
-    return this.#changed(super.removeListener(event, listener, context, isOnce))
-  }
-
-  off (event, listener, context, isOnce) {
-    return this.removeListener(event, listener, context, isOnce)
-  }
-
-  removeAllListeners (event) {
-    return this.#changed(super.removeAllListeners(event))
-  }
-
-  #changed (self) {
-    this.#whenChanged()
-    return self
-  }
-}
+/** What rooms that extend a queue, and checkInvariants(), get to see of it; no part of the API. */
+let internalsOf
 
 /**
  * A job queue. Made by `fairlane(runner, options)` or `new Queue(runner, options)`.
@@ -82,71 +26,54 @@ class Emitter extends EventEmitter {
  * all again, `jobfailed` (error, { type, payload }) for each job that fails, `close` (abandonedCount) when it has closed.
  */
 class Queue extends Emitter {
+  #read // the options
+  #rooms
   #scheduler
   #list
   #dispatch
-  #desk
-  #admission
-  #stallWatch
+  #madeTickets = undefined
+  #madeAdmission = undefined
+  #stallWatch = undefined
   #drain = null
   #lastConcurrency
+  #heldConcurrency = undefined // while a facade lets nothing start: what `concurrency` is otherwise
   #closing = undefined
   #stopListening = undefined // to the option `signal`
   #whenConfigured = undefined // kept here, since the scheduler refers to it weakly
   #letGo = undefined // of that, which the scheduler keeps while it lets nothing start
-  #keepsContext
-  #isGuarded // jobs may be refused, or all need tickets: push has more to do than to put them into the list
+  #isLimited // jobs may be refused
+  #needsTickets // all jobs have extras
+  #isGuarded // one of these: push has more to do than to put jobs into the list
 
   static {
-    inside = queue => ({ list: queue.#list, dispatch: queue.#dispatch, desk: queue.#desk, admission: queue.#admission })
+    internalsOf = queue => queue.#internals()
   }
 
   /**
-   * @param {(payload: any, done: (err?: any, result?: any) => void, context: object) => any} runner called for each job
+   * @param {Function} runner called for each job
    * @param {object | number | string} [options] or the concurrency alone
-   * @param {number} [options.concurrency=10] how many jobs run at once: a positive integer or Infinity
-   * @param {'either' | 'callback' | 'promise'} [options.settleBy='either'] how the runner tells that its job ended
-   * @param {'fair' | 'capped' | 'equal' | object | null} [options.scheduler=null] chooses the type whose job starts next
-   * @param {object} [options.schedulerOptions={}] the scheduler's own options
-   * @param {number} [options.maxTypes=Infinity] how many types get a lane of their own; later ones share some
-   * @param {number} [options.maxWaiting=Infinity] how many jobs may wait beyond those that fill free slots
-   * @param {number | object | Map<string, number>} [options.maxWaitingPerType=Infinity] the same for each type
-   * @param {number} [options.maxWaitMs=Infinity] a job that has waited longer is cancelled
-   * @param {number} [options.timeoutMs=Infinity] a job that has run longer fails
-   * @param {'hold' | 'release'} [options.onTimeout='hold'] whether its runner keeps its slot until it ends
-   * @param {AbortSignal} [options.signal] closes the queue at once when it aborts
-   * @param {boolean} [options.keepContext=false] whether runner and callback run in the AsyncLocalStorage context of the push
-   * @param {{ now: () => number, setTimeout: Function, clearTimeout: Function }} [options.clock] in ms
+   * @param {object} [rooms] who builds the parts; not public
    * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
    */
-  constructor (runner, options) {
-    super(() => { this.#dispatch.isObserved = this.listenerCount('jobfailed') > 0 })
+  constructor (runner, options, rooms = ROOMS) {
+    super(() => { this.#dispatch.observe(this.listenerCount('jobfailed') > 0) })
     if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function')
-    const read = readOptions(options)
+    const read = this.#read = rooms.readOptions(options)
+    this.#rooms = rooms
     this.#lastConcurrency = read.concurrency
-    this.#scheduler = makeScheduler(read)
-    const signal = () => this.#dispatch.signal
-    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, signal))
+    this.#scheduler = rooms.makeScheduler(read)
+    const signal = () => this.#dispatch.interruptions.signal
+    this.#list = rooms.makeList(this.#scheduler, read, type => new JobContext(type, 1, signal))
     this.#dispatch = new Dispatch(runner, this.#list, read, {
       onDrain: () => this.#drained(),
       onLevel: () => this.#admission.check(),
       onFailure: (err, job) => this.emit('jobfailed', err, job)
     })
-    this.#desk = new Desk(this.#dispatch, read)
-    this.#admission = new Admission(read, this.#list, this.#dispatch, event => this.#announce(event))
-    this.#stallWatch = new StallWatch(this.#dispatch, read.clock)
-    this.#keepsContext = read.keepContext
-    this.#isGuarded = this.#admission.isLimited || this.#desk.servesAll
-    if (this.#scheduler !== null) {
-      if (read.schedulerOptions === undefined) this.#list.configure({ concurrency: read.concurrency })
-      this.#whenConfigured = () => {
-        this.#list.configured()
-        this.#dispatch.wake()
-      }
-      const kept = afterConfigure(this.#scheduler, this.#whenConfigured)
-      this.#list.whenStalled = () => kept.add(this.#whenConfigured)
-      this.#letGo = () => kept.delete(this.#whenConfigured)
-    }
+    this.#isLimited = read.maxWaiting !== Infinity || read.maxWaitingPerType.all !== Infinity || read.maxWaitingPerType.byType.size > 0
+    this.#needsTickets = read.timeoutMs !== Infinity || read.maxWaitMs !== Infinity || read.asyncContext === 'push'
+    this.#isGuarded = this.#isLimited || this.#needsTickets
+    if (this.#isLimited) this.#admission.check() // its measure of time begins
+    if (this.#scheduler !== null) this.#heed()
     if (read.signal !== undefined) this.#closeBy(read.signal)
   }
 
@@ -176,16 +103,12 @@ class Queue extends Emitter {
   }
 
   get paused () {
-    return this.#dispatch.concurrency === PAUSED
+    return this.concurrency === PAUSED
   }
 
-  /**
-   * How many jobs may run at once; -1 while paused. A new value takes effect at once, up or down: running jobs finish,
-   * new ones start in a later turn. 0 or below pauses.
-   * @throws FAIRLANE_ERR_CONCURRENCY
-   */
+  /** How many jobs may run at once; -1 while paused. @throws FAIRLANE_ERR_CONCURRENCY */
   get concurrency () {
-    return this.#dispatch.concurrency
+    return this.#heldConcurrency ?? this.#dispatch.concurrency
   }
 
   set concurrency (value) {
@@ -202,14 +125,7 @@ class Queue extends Emitter {
     this.#drain = callback === null ? null : readCallback(callback) ?? null
   }
 
-  /**
-   * Queues a job behind all others. O(1). If the queue refuses the job its callback is told so, in a microtask:
-   * FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TYPE_FULL, FAIRLANE_ERR_CLOSED.
-   * @param {any} payload given to the runner as it is
-   * @param {(err: any, result: any) => void} [callback] called when the job has settled, never before push returns
-   * @returns {this}
-   * @throws FAIRLANE_ERR_CALLBACK; FAIRLANE_ERR_TYPE_REQUIRED on a queue with a scheduler
-   */
+  /** Queues a job behind all others. O(1). @returns {this} @throws FAIRLANE_ERR_CALLBACK, FAIRLANE_ERR_TYPE_REQUIRED */
   push (payload, callback) {
     if (this.#scheduler !== null) throw typeRequired('push')
     const whenSettled = readCallback(callback)
@@ -229,12 +145,7 @@ class Queue extends Emitter {
     return this
   }
 
-  /**
-   * As push, for a job with a type. A queue without a scheduler has no use for the type and ignores it.
-   * O(1), and what the scheduler takes: O(log types) with those of fairlane.
-   * @param {any} type made into a string
-   * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_CALLBACK
-   */
+  /** As push, for a job with a type. O(1), and what the scheduler takes. @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_CALLBACK */
   pushType (type, payload, callback) {
     const name = readType(type)
     const whenSettled = readCallback(callback)
@@ -254,72 +165,37 @@ class Queue extends Emitter {
     return this
   }
 
-  /**
-   * Queues a job, for a promise of its result.
-   * @param {any} payload
-   * @param {object} [options]
-   * @param {any} [options.type] with a scheduler it is needed; without one it is ignored
-   * @param {boolean} [options.unshift=false] before all others
-   * @param {AbortSignal} [options.signal] cancels the job, waiting or running: FAIRLANE_ERR_ABORTED
-   * @param {number} [options.timeoutMs] instead of the queue's
-   * @param {number} [options.maxWaitMs] instead of the queue's
-   * @returns {Promise<any>} rejects with what the job fails or is cancelled or refused with
-   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
-   */
+  /** Queues a job, for a promise of its result. @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED */
   add (payload, options) {
-    const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
-    const name = this.#readTypeOption(extras.type, 'add')
+    const extras = options === undefined ? NO_EXTRAS : this.#rooms.readAddOptions(options)
+    const name = readJobType(extras.type, this.#scheduler, 'add')
     let settle
     const promise = new Promise(resolve => { settle = resolve })
     this.#put(name, payload, callbackOf(settle), extras.unshift, extras)
-    this.#stallWatch.added()
+    if (this.#dispatch.running >= this.#dispatch.concurrency) this.#watchForStalls()
     return promise
   }
 
-  /**
-   * Runs a job for each value of a source. It takes values only as the results are asked for, and waits for admission. A break or
-   * the first failure aborts what it has queued, and closes the source.
-   * @param {Iterable<any> | AsyncIterable<any>} source
-   * @param {object} [options]
-   * @param {any} [options.type] of all the jobs
-   * @param {boolean} [options.ordered=true] whether results come in the order of the source; else as jobs end
-   * @param {number} [options.maxPending] how many values are taken ahead; default 2 × concurrency
-   * @param {boolean} [options.settled=false] whether it gives `{ status, value, reason }`, and goes on after failures
-   * @returns {AsyncGenerator<any>}
-   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
-   */
+  /** Runs a job for each value of a source, as its results are asked for. Throws as add(). @returns {AsyncIterableIterator<any>} */
   map (source, options) {
     const { type, ordered, maxPending = 2 * this.#lastConcurrency, settled } = readMapOptions(options)
-    const name = this.#readTypeOption(type, 'map')
+    const name = readJobType(type, this.#scheduler, 'map')
     const jobs = {
       add: (payload, signal) => this.add(payload, { type: name, signal }),
       accepts: () => this.#admission.accepts(name),
       ready: () => this.#admission.ready(name),
       slice: () => this.#dispatch.telling.slice()
     }
+    const { map } = require('./map')
     return map(jobs, readSource(source), { ordered, maxPending, settled })
   }
 
-  /**
-   * @param {any} [type]
-   * @returns {Promise<void>} resolves when a push (of that type) would be accepted, at once if so: a level, and no reservation.
-   *   Rejects with FAIRLANE_ERR_CLOSED when the queue closes
-   * @throws FAIRLANE_ERR_TYPE
-   */
+  /** Resolves when a push (of that type) would be accepted. @returns {Promise<void>} @throws FAIRLANE_ERR_TYPE */
   ready (type) {
     return this.#admission.ready(type === undefined || this.#scheduler === null ? undefined : readType(type))
   }
 
-  /**
-   * Refuses new jobs from now on, and lifts pauses. Waits until all accepted jobs have ended, or settles them with
-   * FAIRLANE_ERR_CLOSED. A later call can only make it end sooner.
-   * @param {object} [options]
-   * @param {boolean} [options.drain=true] whether accepted jobs may finish
-   * @param {number} [options.timeoutMs] with drain: after so many ms the rest is cancelled as without drain. Without: how long
-   *   to wait for the runners that were told to stop; by default one turn of the event loop
-   * @returns {Promise<number>} how many runners had not ended
-   * @throws FAIRLANE_ERR_ARGUMENT
-   */
+  /** Refuses new jobs, and ends when the accepted ones have. @returns {Promise<number>} of runners that had not ended @throws FAIRLANE_ERR_ARGUMENT */
   close (options) {
     const { drain, timeoutMs } = readCloseOptions(options)
     return this.#close(drain, timeoutMs)
@@ -330,36 +206,25 @@ class Queue extends Emitter {
     return this.close()
   }
 
-  /** Starts no more jobs until resume(); running ones finish. Sets `concurrency` to -1. No effect once closed. @returns {this} */
+  /** Starts no more jobs until resume(). No effect once closed. @returns {this} */
   pause () {
-    if (!this.closed) this.#dispatch.concurrency = PAUSED
+    if (!this.closed) this.#allow(PAUSED)
     return this
   }
 
-  /**
-   * Starts jobs again, in a later turn, and has the scheduler asked again.
-   * @param {number | string} [concurrency] the last positive one if none is given
-   * @returns {this}
-   * @throws FAIRLANE_ERR_CONCURRENCY
-   */
+  /** Starts jobs again, in a later turn, and has the scheduler asked again. @returns {this} @throws FAIRLANE_ERR_CONCURRENCY */
   resume (concurrency = this.#lastConcurrency) {
     const read = readConcurrency(concurrency)
-    this.#dispatch.concurrency = this.#lastConcurrency = read
+    this.#allow(this.#lastConcurrency = read)
     if (this.#scheduler !== null) this.#list.configure({ concurrency: read })
-    this.#dispatch.wake()
-    if (this.#dispatch.isWatched) this.#admission.check()
+    this.#askAgain()
     return this
   }
 
-  /**
-   * Waits until all jobs that were accepted before the call have settled; for no later one, wherever it is put.
-   * @param {() => void} [callback] never called synchronously
-   * @returns {this | Promise<void>} a promise if there is no callback
-   * @throws FAIRLANE_ERR_CALLBACK
-   */
+  /** Waits until all jobs that were accepted before the call have settled. @returns {this | Promise<void>} @throws FAIRLANE_ERR_CALLBACK */
   fflush (callback) {
-    if (readCallback(callback) === undefined) return new Promise(resolve => this.#dispatch.fflush(resolve))
-    this.#dispatch.fflush(callback)
+    if (readCallback(callback) === undefined) return new Promise(resolve => this.#dispatch.flushes.add(resolve))
+    this.#dispatch.flushes.add(callback)
     return this
   }
 
@@ -368,58 +233,32 @@ class Queue extends Emitter {
     return this.#dispatch.onIdle()
   }
 
-  /**
-   * The jobs that wait at the time of the call, in arrival order. O(waiting), with lanes × log types.
-   * @param {any} [type] only those of one type; not on a queue without a scheduler
-   * @returns {IterableIterator<{ type: string | undefined, payload: any }>}
-   * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
-   */
+  /** The jobs that wait now, in arrival order. O(waiting), with lanes × log types. @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
   jobs (type) {
     const jobs = []
     const visit = (payload, whenSettled, generation, type) => jobs.push({ type, payload })
     if (type === undefined) this.#list.forEach(visit)
-    else this.#list.forEachOf(this.#readType(type, 'jobs'), visit)
+    else this.#list.forEachOf(readKnownType(type, this.#scheduler, 'jobs'), visit)
     return jobs.values()
   }
 
-  /**
-   * Cancels waiting jobs; their callbacks get FAIRLANE_ERR_CLEARED before remove returns. O(waiting).
-   * @param {(job: { type: string | undefined, payload: any }) => boolean} test which ones; if it throws, none
-   * @returns {number} how many
-   * @throws FAIRLANE_ERR_ARGUMENT, and what test throws
-   */
+  /** Cancels the waiting jobs that pass the test. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, what test throws */
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
-    return this.#dispatch.cancel(() => this.#list.remove((payload, type) => test({ type, payload })),
-      new Verdict('FAIRLANE_ERR_CLEARED', 'The job was removed'))
+    return this.#cancel(() => this.#list.remove((payload, type) => test({ type, payload })), 'The job was removed')
   }
 
-  /**
-   * Cancels all waiting jobs, or those of one type; their callbacks get FAIRLANE_ERR_CLEARED before clear returns.
-   * O(waiting).
-   * @param {{ type?: any, reason?: any }} [options] type: only those, undefined: all; not on a queue without a scheduler. reason: becomes
-   *   the `cause` of the errors
-   * @returns {number} how many
-   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
-   */
+  /** Cancels all waiting jobs, or those of one type. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   clear (options) {
     const { type, reason } = readClearOptions(options)
-    const name = type === undefined ? undefined : this.#readType(type, 'clear')
+    const name = type === undefined ? undefined : readKnownType(type, this.#scheduler, 'clear')
     const cause = reason === undefined ? undefined : { cause: reason }
-    return this.#dispatch.cancel(() => name === undefined ? this.#list.removeAll() : this.#list.removeType(name),
-      new Verdict('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
+    return this.#cancel(() => name === undefined ? this.#list.removeAll() : this.#list.removeType(name), 'The queue was cleared', cause)
   }
 
-  /**
-   * Starts no more jobs of a type until resumeType(); running ones finish, pushes are accepted. Only with lanes: what a
-   * window scheduler chooses is not the queue's to hold back. O(1), O(jobs in its lane) if it has none of its own.
-   * No effect once closed.
-   * @param {any} type
-   * @returns {this}
-   * @throws FAIRLANE_ERR_TYPE; FAIRLANE_ERR_SCHEDULER if the queue's scheduler has no methods paused and resumed
-   */
+  /** Starts no more jobs of a type until resumeType(). No effect once closed. @returns {this} @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_SCHEDULER */
   pauseType (type) {
-    const name = this.#readPausable(type, 'pauseType')
+    const name = readPausableType(type, this.#scheduler, 'pauseType')
     if (this.closed) return this
     this.#list.pauseType(name)
     // jobs that left a lane which others share made room there
@@ -429,22 +268,59 @@ class Queue extends Emitter {
 
   /** Starts jobs of a type again, in a later turn. Throws as pauseType. @returns {this} */
   resumeType (type) {
-    this.#list.resumeType(this.#readPausable(type, 'resumeType'))
+    this.#list.resumeType(readPausableType(type, this.#scheduler, 'resumeType'))
     this.#dispatch.wake()
     return this
   }
 
-  /**
-   * Counts since the queue was made; waiting, running, overrun and types are of now. O(1).
-   * @param {any} [type] counts of one type since it last was idle: when all its jobs have ended it may be forgotten. Not on a
-   *   queue without a scheduler
-   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
-   */
+  /** Counts, of the queue or of a type. O(1). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   stats (type) {
-    if (type !== undefined) return this.#list.statsOf(this.#readType(type, 'stats'))
+    if (type !== undefined) return this.#list.statsOf(readKnownType(type, this.#scheduler, 'stats'))
     const { accepted, running, done, failed, cancelled, rejected, misuse, overrun } = this.#dispatch
     const waiting = this.#list.size
     return { accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun, types: this.#list.typesCount }
+  }
+
+  /** Deadlines of jobs and of close(), signals, and what jobs with extras have in the place of callbacks. */
+  get #tickets () {
+    this.#madeTickets ??= this.#rooms.makeTickets(this.#dispatch, this.#list, this.#read)
+    return this.#madeTickets
+  }
+
+  get #admission () {
+    if (this.#madeAdmission === undefined) {
+      const { Admission } = require('./admission')
+      this.#madeAdmission = new Admission(this.#read, this.#list, this.#dispatch, event => this.#announce(event))
+    }
+    return this.#madeAdmission
+  }
+
+  #internals () {
+    const queue = this
+    return {
+      list: this.#list,
+      dispatch: this.#dispatch,
+      get tickets () { return queue.#tickets },
+      get admission () { return queue.#admission },
+      get madeTickets () { return queue.#madeTickets },
+      get madeAdmission () { return queue.#madeAdmission },
+      close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
+      hold: () => this.#hold(),
+      letGo: () => this.#stopHolding()
+    }
+  }
+
+  /** Has the scheduler know the concurrency, and the queue ask again whenever it has other options. */
+  #heed () {
+    const { afterConfigure } = require('./reconfiguring')
+    if (this.#read.schedulerOptions === undefined) this.#list.configure({ concurrency: this.#read.concurrency })
+    this.#whenConfigured = () => {
+      this.#list.configured()
+      this.#dispatch.wake()
+    }
+    const kept = afterConfigure(this.#scheduler, this.#whenConfigured)
+    this.#list.whenStalled = () => kept.add(this.#whenConfigured)
+    this.#letGo = () => kept.delete(this.#whenConfigured)
   }
 
   /** Puts a job into the list, unless it is refused. */
@@ -455,16 +331,16 @@ class Queue extends Emitter {
       this.#tellRefused(whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
       return this
     }
-    const refusal = this.#admission.refuse(type)
+    const refusal = this.#isLimited ? this.#admission.refuse(type) : undefined
     if (refusal !== undefined) {
       this.#tellRefused(whenSettled, refusal)
       return this
     }
-    if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || this.#desk.servesAll) {
-      const ticket = this.#desk.issue(whenSettled, extras)
+    if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || this.#needsTickets) {
+      const ticket = this.#tickets.issue(whenSettled, extras)
       this.#dispatch.accept()
       this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
-      this.#desk.watch(ticket, extras)
+      this.#tickets.watch(ticket, extras)
     } else {
       this.#dispatch.accept()
       this.#list[atHead ? 'unshift' : 'push'](type, payload, whenSettled)
@@ -472,17 +348,33 @@ class Queue extends Emitter {
     return this
   }
 
+  #cancel (remove, message, cause) {
+    const { Verdict } = require('./verdict')
+    return this.#dispatch.interruptions.cancel(remove, new Verdict('FAIRLANE_ERR_CLEARED', message, cause))
+  }
+
   /** In a microtask of the context that the callback of an accepted job would have. */
   #tellRefused (whenSettled, error) {
     if (whenSettled === undefined) return
-    queueMicrotask(this.#keepsContext ? () => whenSettled(error) : () => this.#dispatch.call(() => whenSettled(error)))
+    const isOfPush = this.#read.asyncContext !== 'queue'
+    queueMicrotask(isOfPush ? () => whenSettled(error) : () => this.#dispatch.call(() => whenSettled(error)))
+  }
+
+  /** A job was added, for which somebody may wait, while all slots are taken. */
+  #watchForStalls () {
+    if (this.#stallWatch === undefined) {
+      const { StallWatch } = require('./stall')
+      this.#stallWatch = new StallWatch(this.#dispatch, this.#read.clock)
+    }
+    this.#stallWatch.added()
   }
 
   #close (drain, timeoutMs, cause) {
     this.#admission.close(cause)
     if (this.#closing === undefined) {
-      this.#closing = new Closing(this.#dispatch, this.#desk.deadlines, abandonedCount => this.#closed(abandonedCount))
-      this.#isGuarded = true
+      const { Closing } = require('./closing')
+      this.#closing = new Closing(this.#dispatch, this.#tickets.deadlines, abandonedCount => this.#closed(abandonedCount))
+      this.#isLimited = this.#isGuarded = true
       if (this.paused) this.resume()
       if (this.#scheduler !== null) this.#list.resumeAllTypes()
       this.#dispatch.wake()
@@ -495,168 +387,48 @@ class Queue extends Emitter {
 
   #closed (abandonedCount) {
     if (this.#stopListening !== undefined) this.#stopListening()
-    this.#stallWatch.end()
+    this.#stallWatch?.end()
     this.#dispatch.call(() => this.emit('close', abandonedCount))
   }
 
   #closeBy (signal) {
+    const { whenAborted } = require('../signals')
     this.#stopListening = whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
+  }
+
+  #allow (concurrency) {
+    if (this.#heldConcurrency === undefined) this.#dispatch.concurrency = concurrency
+    else this.#heldConcurrency = concurrency
+  }
+
+  #hold () {
+    this.#heldConcurrency ??= this.#dispatch.concurrency
+    this.#dispatch.concurrency = PAUSED
+  }
+
+  #stopHolding () {
+    if (this.#heldConcurrency === undefined) return
+    this.#dispatch.concurrency = this.#heldConcurrency
+    this.#heldConcurrency = undefined
+    this.#askAgain()
+  }
+
+  /** More may start, and so more be accepted. */
+  #askAgain () {
+    this.#dispatch.wake()
+    if (this.#dispatch.isWatched) this.#admission.check()
   }
 
   #announce (event) {
     if (this.listenerCount(event) > 0) this.#dispatch.call(() => this.emit(event))
   }
 
-  #readTypeOption (type, method) {
-    if (type !== undefined) return readType(type)
-    if (this.#scheduler === null) return undefined
-    throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs only with a type`)
-  }
-
-  [START_NOW] () {
-    this.#dispatch.startNow()
-  }
-
-  [START_PROMPTLY] () {
-    this.#dispatch.startPromptly()
-  }
-
-  /**
-   * A facade puts numbers, or whatever, into the list, and is told how they end by one function.
-   * @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that end while they run, or waited too long
-   */
-  [BACKSTAGE] (whenSettled) {
-    const stub = new Stub(this.#desk, whenSettled)
-    this.#desk.isBackstage = true
-    return {
-      deadlines: this.#desk.deadlines,
-      // for jobs of a facade, time is limited from limit(ticket) on; its ticket is what starting() gives in the runner's call
-      starting: () => this.#desk.starting,
-      limit: ticket => this.#desk.limit(ticket),
-      refuse: type => this.#admission.refuse(type),
-      fullElsewhere: (type, waiting, limit) => this.#admission.fullElsewhere(type, waiting, limit),
-      place: (type, payload, atHead, maxWaitMs) => this.#place(type, payload, atHead, maxWaitMs, stub),
-      withdraw: (take, visit) => this.#withdraw(take, visit),
-      close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
-      call: fn => this.#dispatch.call(fn),
-      whenAborted
-    }
-  }
-
-  /** Puts a job into the list that is not to be refused. Unless it has to, it takes no more room than the list's own. */
-  #place (type, payload, atHead, maxWaitMs, stub) {
-    this.#dispatch.accept()
-    if (maxWaitMs === Infinity && !this.#keepsContext) {
-      this.#list[atHead ? 'unshift' : 'push'](type, payload, stub)
-    } else {
-      const ticket = this.#desk.issue((err, result) => stub.whenSettled(payload, err, result), NO_EXTRAS)
-      this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
-      this.#desk.watch(ticket, { signal: undefined, maxWaitMs })
-    }
-  }
-
-  /**
-   * Cancels waiting jobs without a word.
-   * @param {(list: object) => object} take takes them out, and returns a list of them
-   * @param {(payload: any) => void} visit called for each, in order
-   */
-  #withdraw (take, visit) {
-    this.#dispatch.withdraw(() => {
-      const removed = take(this.#list)
-      removed.forEach(payload => visit(payload))
-      return removed
-    })
-  }
-
-  #readType (type, method) {
-    if (this.#scheduler === null) {
-      throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: a queue without a scheduler has no types`)
-    }
-    return readType(type)
-  }
-
-  #readPausable (type, method) {
-    const scheduler = this.#scheduler
-    if (scheduler === null || !isLaneScheduler(scheduler) || !scheduler.paused || !scheduler.resumed) {
-      throw typeError('FAIRLANE_ERR_SCHEDULER', `${method}: needs a scheduler of lanes with the methods paused and resumed`)
-    }
-    return readType(type)
-  }
-
   #drained () {
     this.#letGo?.()
-    this.#stallWatch.end()
+    this.#stallWatch?.end()
     if (this.#drain !== null) this.#dispatch.call(this.#drain)
     if (this.listenerCount('drain') > 0) this.#dispatch.call(() => this.emit('drain'))
   }
 }
 
-function isPausing (concurrency) {
-  if (typeof concurrency === 'string' && concurrency.trim() !== '') return Number(concurrency) <= 0
-  return typeof concurrency === 'number' && concurrency <= 0
-}
-
-function typeRequired (method) {
-  return typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
-}
-
-/** The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any. */
-function makeScheduler ({ scheduler, schedulerOptions, concurrency }) {
-  const options = { ...schedulerOptions, concurrency }
-  if (typeof scheduler === 'string') return new SCHEDULERS[scheduler](options)
-  if (schedulerOptions !== undefined && scheduler !== null) {
-    if (typeof scheduler.configure !== 'function') {
-      throw typeError('FAIRLANE_ERR_OPTION', 'the scheduler has no configure() that would take schedulerOptions')
-    }
-    scheduler.configure(options)
-  }
-  return scheduler
-}
-
-function makeList (scheduler, options, makeContext) {
-  if (scheduler === null) return new Fifo(makeContext(undefined))
-  return isLaneScheduler(scheduler) ? new Lanes(scheduler, options, makeContext) : new Window(scheduler, makeContext)
-}
-
-// scheduler → { references, pruneAt, kept }: what its queues do after configure(). The references are weak; kept are those of queues in
-// which jobs wait and none runs, since the scheduler lets none start.
-const listeners = new WeakMap()
-const FIRST_PRUNE_AT = 16
-
-/**
- * Calls listener each time after the scheduler's own configure(), whoever calls that. On an object that can not be changed it is not
- * called: then resume() makes the queue ask again.
- * @returns {Set<Function>} of listeners that the scheduler keeps
- */
-function afterConfigure (scheduler, listener) {
-  const { configure } = scheduler
-  const known = listeners.get(scheduler)
-  if (known !== undefined) {
-    remember(known, listener)
-    return known.kept
-  }
-  const own = { references: [], pruneAt: FIRST_PRUNE_AT, kept: new Set() }
-  listeners.set(scheduler, own)
-  remember(own, listener)
-  if (typeof configure !== 'function') return own.kept
-  const value = function (options) {
-    const returned = configure.call(this, options)
-    const called = own.references.map(reference => reference.deref())
-    own.kept.clear() // those that are let down again come back
-    for (const whenConfigured of called) whenConfigured?.()
-    return returned
-  }
-  Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
-  return own.kept
-}
-
-/** O(1) amortised: those that are gone are left out each time the number has doubled. */
-function remember (known, listener) {
-  if (known.references.length >= known.pruneAt) {
-    known.references = known.references.filter(reference => reference.deref() !== undefined)
-    known.pruneAt = Math.max(2 * known.references.length, FIRST_PRUNE_AT)
-  }
-  known.references.push(new WeakRef(listener))
-}
-
-module.exports = { Queue, START_NOW, START_PROMPTLY, BACKSTAGE, inside }
+module.exports = { Queue, internalsOf }

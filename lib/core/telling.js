@@ -5,10 +5,11 @@
 //
 //   tell(batch) ──▶ a slice at once ──▶ batches ──▶ a slice in each turn ──▶ notify()
 //
-// Jobs are counted when they are settled. Those that were not told yet are in `untoldCount`: what speaks of them waits for that.
+// Jobs are counted when they are settled. Those that were not told yet are in `dispatch.untoldCount`: what speaks of them waits for that.
 
 const QList = require('qlist')
 const { defer, callSafely } = require('../clock')
+const { tell } = require('./running')
 const { Slice, PACE } = require('./slice')
 
 class Telling {
@@ -17,7 +18,6 @@ class Telling {
     this.dispatch = dispatch
     this.pace = PACE
     this.batches = new QList() // to be told in later turns, in order
-    this.untoldCount = 0 // settled jobs that were not called back
     this.isDue = false // a turn is to come for them, or it is going on
     this.tellOn = this.tellOn.bind(this)
   }
@@ -62,7 +62,7 @@ class Telling {
   /** In a turn of its own. */
   tellOn () {
     try {
-      this.dispatch.apart(() => this.tellSome())
+      this.dispatch.withoutStarting(() => this.tellSome())
     } finally {
       this.isDue = false
       if (!this.batches.isEmpty()) this.schedule()
@@ -198,10 +198,4 @@ function abort (ticket, reason) {
   ticket.abort(reason)
 }
 
-/** Calls a job back: by a plain callback, or by the ticket that a job with extras has in its place. */
-function tell (whenSettled, err, result) {
-  if (typeof whenSettled === 'function') whenSettled(err, result)
-  else whenSettled.settle(err, result)
-}
-
-module.exports = { Telling, Removed, Ended, Calls, Promises, tell }
+module.exports = { Telling, Removed, Ended, Calls, Promises }

@@ -9,17 +9,15 @@
 const { asyncScope, JobContext } = require('../context')
 const { typeError } = require('../errors')
 const { Deadlines } = require('./deadlines')
+const { NO_EXTRAS } = require('./options')
 const { promiseOf } = require('../promised')
 const { Signals } = require('../signals')
 const { Verdict } = require('./verdict')
 
-/** What a job without extras is queued with. */
-const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undefined, timeoutMs: undefined, maxWaitMs: undefined })
-
 /** The extras of one job. */
 class Ticket {
-  constructor (desk, callback, signal, timeoutMs, scope) {
-    this.desk = desk
+  constructor (tickets, callback, signal, timeoutMs, scope) {
+    this.tickets = tickets
     this.callback = callback
     this.signal = signal
     this.timeoutMs = timeoutMs
@@ -41,15 +39,15 @@ class Ticket {
 
   /** Calls the runner. @returns what that returns */
   run (job, runner, payload, done, { type }) {
-    const { desk, scope } = this
+    const { tickets, scope } = this
     this.job = job
     this.lane = this.block = undefined
-    desk.deadlines.remove(this)
-    if (desk.isBackstage) desk.starting = this
-    else desk.limit(this)
+    tickets.deadlines.remove(this)
+    if (tickets.isOfFacade) tickets.starting = this
+    else tickets.limit(this)
     const context = new JobContext(type, 1, () => this.runnersSignal())
     if (scope === undefined) return runner(payload, done, context)
-    if (!desk.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
+    if (!tickets.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
   }
 
@@ -79,8 +77,8 @@ class Ticket {
   leave () {
     this.retire()
     this.hasLeft = true
-    this.desk.deadlines.remove(this)
-    if (this.signal !== undefined) this.desk.signals.remove(this.signal, this)
+    this.tickets.deadlines.remove(this)
+    if (this.signal !== undefined) this.tickets.signals.remove(this.signal, this)
   }
 
   /** Calls the job back. */
@@ -123,10 +121,10 @@ function runAndListen (runner, payload, done, context) {
  * In the list in the place of tickets, for any number of jobs: each gets its ticket when it starts. Those that wait are cancelled
  * without a word, so it needs no settle().
  */
-class Stub {
+class SharedTicket {
   /** @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that have started */
-  constructor (desk, whenSettled) {
-    this.desk = desk
+  constructor (tickets, whenSettled) {
+    this.tickets = tickets
     this.whenSettled = whenSettled
     this.generation = 0 // tickets are told this and where they are; this one is in many places
     this.lane = this.block = undefined
@@ -135,7 +133,7 @@ class Stub {
 
   run (job, runner, payload, done, context) {
     this.leave()
-    const ticket = this.desk.issue((err, result) => this.whenSettled(payload, err, result), NO_EXTRAS)
+    const ticket = this.tickets.issue((err, result) => this.whenSettled(payload, err, result), NO_EXTRAS)
     job.whenSettled = ticket
     return ticket.run(job, runner, payload, done, context)
   }
@@ -148,27 +146,22 @@ class Stub {
 }
 
 /** Issues the tickets of a queue, and ends their jobs when their time is up or their signal aborts. */
-class Desk {
+class Tickets {
   /**
    * @param {object} dispatch
-   * @param {{ timeoutMs: number, maxWaitMs: number, onTimeout: string, keepContext: boolean, settleBy: string, clock: object }} options
+   * @param {{ timeoutMs: number, maxWaitMs: number, onTimeout: string, asyncContext: string, settleBy: string, clock: object }} options
    */
-  constructor (dispatch, { timeoutMs, maxWaitMs, onTimeout, keepContext, settleBy, clock }) {
+  constructor (dispatch, { timeoutMs, maxWaitMs, onTimeout, asyncContext, settleBy, clock }) {
     this.dispatch = dispatch
     this.timeoutMs = timeoutMs
     this.maxWaitMs = maxWaitMs
     this.releases = onTimeout === 'release'
-    this.keepsContext = keepContext
-    this.isBackstage = false // a facade says when the time of its jobs begins
+    this.keepsContext = asyncContext === 'push'
+    this.isOfFacade = false // a facade says when the time of its jobs begins
     this.starting = undefined // the ticket whose runner was called last, for that
     this.takesReturn = settleBy !== 'callback'
     this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items), dispatch.telling)
     this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
-  }
-
-  /** Whether every job needs a ticket. */
-  get servesAll () {
-    return this.timeoutMs !== Infinity || this.maxWaitMs !== Infinity || this.keepsContext
   }
 
   /**
@@ -195,7 +188,7 @@ class Desk {
     } catch (reason) {
       const err = reason || typeError('FAIRLANE_ERR_OPTION', 'the clock or the signal threw without a reason')
       const verdict = { hasFailed: false, releases: false, error: () => err }
-      queueMicrotask(() => this.dispatch.interrupt([ticket], () => verdict))
+      queueMicrotask(() => this.dispatch.interruptions.interrupt([ticket], () => verdict))
     }
   }
 
@@ -209,14 +202,14 @@ class Desk {
   abort (signal, tickets) {
     const verdict = new Verdict('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
     verdict.prepare(tickets.size)
-    this.dispatch.interrupt(tickets, () => verdict)
+    this.dispatch.interruptions.interrupt(tickets, () => verdict)
   }
 
   end (items) {
     // one that is taken out of the list already does not wait any more
     const tickets = items.filter(item => item instanceof Ticket && (item.job !== undefined || !item.isTaken))
     const verdicts = new Map() // by timeoutMs; undefined: on those that wait
-    this.dispatch.interrupt(tickets, ({ job, timeoutMs }) => {
+    this.dispatch.interruptions.interrupt(tickets, ({ job, timeoutMs }) => {
       const key = job === undefined ? undefined : timeoutMs
       if (!verdicts.has(key)) verdicts.set(key, this.verdictOn(key, tickets.length))
       return verdicts.get(key)
@@ -233,4 +226,4 @@ class Desk {
   }
 }
 
-module.exports = { Desk, Stub, NO_EXTRAS }
+module.exports = { Tickets, SharedTicket }

@@ -11,11 +11,10 @@
 // never without its attempt being with the operating system; one that is done does not come back once that is written.
 
 const EventEmitter = require('eventemitter3')
-const fairlane = require('../../index.js')
+const fairlane = require('../..')
 const { defer, rethrow } = require('../clock')
 const { FairlaneError, closedError, typeError, rangeError, describe, warn } = require('../errors')
-const { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } = require('../core/options')
-const { BACKSTAGE } = require('../core/queue')
+const { facadeOf, options: { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } } = require('../core/internals')
 const { Attempts, hasStarted } = require('./attempts')
 const { DeadLetters } = require('./dead-letters')
 const { files } = require('./files')
@@ -121,7 +120,7 @@ class DurableQueue extends EventEmitter {
     this.#core = fairlane(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined })
     this.#core.drain = () => this.#emptied()
     for (const event of FORWARDED) this.#core.on(event, () => this.emit(event))
-    this.#stage = this.#core[BACKSTAGE]((job, err, result) => this.#settled(job, err, result))
+    this.#stage = facadeOf(this.#core, (job, err, result) => this.#settled(job, err, result))
     this.#flushes = new Flushes(callback => queueMicrotask(() => this.#stage.call(callback)))
   }
 

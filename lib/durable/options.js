@@ -5,7 +5,7 @@
 const { resolve } = require('node:path')
 const { typeError, rangeError, describe } = require('../errors')
 const { hasMethods, isArray, readFields, rejectUnknown } = require('../fields')
-const queueOptions = require('../core/options')
+const { options: queueOptions } = require('../core/internals')
 const { structured } = require('./serialize')
 
 const ACKS = ['disk', 'os']

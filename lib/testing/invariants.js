@@ -2,7 +2,9 @@
 
 // Everything that must be true of a queue whenever the caller's code runs.
 
-const { inside } = require('../core/queue')
+const QList = require('qlist')
+const { internalsOf } = require('../core/internals')
+const { PENDING } = require('../core/running')
 
 /**
  * O(waiting + running). May be called anywhere: in runners, callbacks, listeners.
@@ -10,7 +12,7 @@ const { inside } = require('../core/queue')
  * @throws {Error} that says what is wrong
  */
 function checkInvariants (queue) {
-  const { list, dispatch, desk, admission } = inside(queue)
+  const { list, dispatch, madeTickets, madeAdmission } = internalsOf(queue)
   const { accepted, waiting, running, done, failed, cancelled, overrun } = queue.stats()
   const { overdueCount } = dispatch
   check(queue.length === waiting + running, 'length is not waiting + running')
@@ -40,32 +42,42 @@ function checkInvariants (queue) {
 
   const pending = dispatch.pending.list()
   check(pending.length <= running - overdueCount, 'more jobs pend than run')
-  check(pending.length === dispatch.pending.liveCount, 'a job that pends is not counted so, or another is')
-  check(dispatch.isFlushing === !dispatch.flushes.isEmpty(), 'flushing is not told')
+  check(pending.every(({ state }) => state === PENDING), 'a job pends that has settled')
   checkTelling(dispatch, generations)
+  if (madeTickets !== undefined) checkTickets(madeTickets)
+  if (madeAdmission !== undefined) checkAdmission(madeAdmission, dispatch)
+  check(dispatch.isObserved === (queue.listenerCount('jobfailed') > 0), 'failures are watched for nobody, or not for those who listen')
+}
 
-  const { heap } = desk.deadlines
+/** Deadlines and signals are those of jobs that have not settled. */
+function checkTickets ({ deadlines, signals }) {
+  const { heap } = deadlines
   check(heap.items.every((item, i) => item.position === i), 'a deadline is not where it says')
   check(heap.items.every(item => !item.hasLeft), 'a settled job has a deadline')
-  check(heap.size === 0 || heap.keys[0] >= desk.deadlines.timerAt || desk.deadlines.isLate, 'no timer is set for the first deadline')
-  check(heap.size > 0 || desk.deadlines.timer === undefined, 'a timer is set for no deadline')
-  for (const [signal, { tickets }] of desk.signals.entries) {
+  check(heap.size === 0 || heap.keys[0] >= deadlines.timerAt || deadlines.isLate, 'no timer is set for the first deadline')
+  check(heap.size > 0 || deadlines.timer === undefined, 'a timer is set for no deadline')
+  for (const [signal, { tickets }] of signals.entries) {
     check(tickets.size > 0, 'a signal without jobs is listened to')
     for (const ticket of tickets) check(ticket.signal === signal && !ticket.hasLeft, 'a settled job has a signal')
   }
-  check(dispatch.isObserved === (queue.listenerCount('jobfailed') > 0), 'failures are watched for nobody, or not for those who listen')
-  check(admission.waiters.size >= admission.ring.size(), 'ready() of a type is looked at twice')
-  check(!admission.isSaturated || dispatch.isWatched, 'nobody would see that the queue is not saturated any more')
+}
+
+function checkAdmission ({ waiters, ring, isSaturated }, { isWatched }) {
+  check(waiters.size >= ring.size(), 'ready() of a type is looked at twice')
+  check(!isSaturated || isWatched, 'nobody would see that the queue is not saturated any more')
 }
 
 /** What is left to be told; flushes and idleness must wait for it. */
-function checkTelling ({ telling, flushes, flushingCount, generation, isFlushing, accepted, list, running }, waitingByGeneration) {
-  const { untoldCount, batches, isDue } = telling
+function checkTelling ({ untoldCount, madeTelling, madeFlushes, isFlushing, accepted, list, running }, waitingByGeneration) {
+  const { batches, isDue } = madeTelling ?? { batches: new QList(), isDue: false }
   let count = 0
   for (let i = 0; i < batches.size(); i++) count += batches.peekAt(i).untoldCount ?? 0
   check(count <= untoldCount, 'more jobs are to be told than were settled')
   check(untoldCount >= 0 && untoldCount <= accepted - list.size, 'jobs are to be told that have not settled')
   check(isDue || batches.isEmpty(), 'nobody is going to tell what is left')
+  if (madeFlushes === undefined) return
+  const { waits: flushes, awaitedCount: flushingCount, generation } = madeFlushes
+  check(isFlushing === !flushes.isEmpty(), 'flushing is not told')
   let awaitedCount = 0
   for (let i = 0; i < flushes.size(); i++) {
     const { unsettledCount } = flushes.peekAt(i)

@@ -839,7 +839,7 @@ describe('a durable queue', () => {
     await queue.flush()
   })
 
-  it('runs jobs in the context in which it was made, and with keepContext in that of the push', async () => {
+  it('runs jobs in the context in which it was made, and with asyncContext "push" in that of the push', async () => {
     const storage = new AsyncLocalStorage()
     const seen = []
     const runner = (payload, done) => {
@@ -852,7 +852,7 @@ describe('a durable queue', () => {
     await queue.onIdle()
     assert.deepEqual(seen.splice(0), [['a', 'made'], ['b', 'made'], ['c', 'made']])
     await queue.close()
-    queue = await bench.open({ runner, keepContext: true })
+    queue = await bench.open({ runner, asyncContext: 'push' })
     await storage.run('push', () => queue.push('d'))
     await storage.run('other', () => queue.push('e'))
     await queue.onIdle()

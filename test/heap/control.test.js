@@ -34,7 +34,7 @@ describe('the queue retains nothing of jobs with extras that', function () {
         const storage = new AsyncLocalStorage()
         const dones = [] // kept, as a runner that never ends keeps its own
         const queue = fairlane((payload, done) => { dones.push(done) }, {
-          ...listOptions, ...options, clock, keepContext: true, concurrency: COUNT, timeoutMs: 1000, maxWaitMs: 500
+          ...listOptions, ...options, clock, asyncContext: 'push', concurrency: COUNT, timeoutMs: 1000, maxWaitMs: 500
         })
         if (!runs) queue.pause()
         const aborts = []

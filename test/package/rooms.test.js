@@ -2,149 +2,112 @@
 
 const assert = require('node:assert')
 const { readdirSync, readFileSync } = require('node:fs')
+const { builtinModules } = require('node:module')
 const { join, posix } = require('node:path')
 const ts = require('typescript')
 const { root } = require('../support/child')
 
-// Who may import whom. lib/README.md draws it; a file without a row here has no room in the house.
-const LEAVES = ['lib/errors.js', 'lib/clock.js', 'lib/context.js']
-const rooms = {
-  'index.js': ['lib/core/queue.js', 'lib/errors.js'],
-  'lib/core/queue.js': [
-    'eventemitter3', ...LEAVES, 'lib/core/options.js', 'lib/core/dispatch.js', 'lib/core/tickets.js', 'lib/core/admission.js', 'lib/core/closing.js',
-    'lib/core/map.js', 'lib/promised.js', 'lib/signals.js', 'lib/core/stall.js', 'lib/core/verdict.js',
-    'lib/core/lists/fifo.js', 'lib/core/lists/window.js', 'lib/core/lists/lanes.js', 'schedulers/index.js'
-  ],
-  'lib/core/dispatch.js': ['aflow', 'qlist', ...LEAVES, 'lib/core/pending.js', 'lib/promised.js', 'lib/core/telling.js', 'lib/values.js', 'lib/core/verdict.js'],
-  'lib/values.js': ['lib/errors.js'],
-  'lib/promised.js': [],
-  'lib/core/slice.js': ['lib/clock.js'],
-  'lib/core/telling.js': ['qlist', 'lib/clock.js', 'lib/core/slice.js'],
-  'lib/core/verdict.js': ['lib/errors.js'],
-  'lib/core/pending.js': [],
-  'lib/core/options.js': ['lib/errors.js', 'lib/clock.js', 'lib/fields.js', 'lib/core/steady.js'],
-  'lib/fields.js': ['lib/errors.js'],
-  'lib/core/steady.js': ['lib/errors.js'],
-  'lib/core/tickets.js': [...LEAVES, 'lib/core/deadlines.js', 'lib/promised.js', 'lib/signals.js', 'lib/core/verdict.js'],
-  'lib/core/admission.js': ['qlist', ...LEAVES, 'lib/core/telling.js', 'lib/core/verdict.js'],
-  'lib/core/closing.js': [...LEAVES, 'lib/core/verdict.js'],
-  'lib/core/deadlines.js': ['lib/clock.js', 'lib/heap.js'],
-  'lib/core/map.js': ['qlist', 'lib/clock.js'],
-  'lib/signals.js': ['lib/clock.js'],
-  'lib/core/stall.js': LEAVES,
-  'lib/core/lists/fifo.js': ['qlist'],
-  'lib/core/lists/scheduled.js': ['qlist', 'lib/errors.js', 'lib/core/lists/type-counts.js'],
-  'lib/core/lists/window.js': ['qlist', 'lib/core/lists/fifo.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/type-counts.js'],
-  'lib/core/lists/lanes.js': ['qlist', 'lib/core/lists/arrival-order.js', 'lib/core/lists/fifo.js', 'lib/core/lists/lane.js', 'lib/core/lists/scheduled.js'],
-  'lib/core/lists/arrival-order.js': ['lib/run-queue.js'],
-  'lib/core/lists/lane.js': ['lib/core/lists/type-counts.js'],
-  'lib/core/lists/type-counts.js': [],
-  'lib/heap.js': [],
-  'lib/run-queue.js': ['lib/heap.js'],
-  'lib/errors.js': [],
-  'lib/clock.js': [],
-  'lib/context.js': [],
-  'lib/testing/index.js': ['lib/testing/clock.js', 'lib/testing/gates.js', 'lib/testing/invariants.js', 'lib/testing/model.js', 'lib/testing/scheduler.js'],
-  'lib/testing/gates.js': [],
-  'lib/testing/invariants.js': ['lib/core/queue.js'],
-  'lib/testing/model.js': [],
-  'lib/durable/index.js': ['lib/durable/durable-queue.js', 'lib/durable/persistent-queue.js'],
-  'lib/durable/durable-queue.js': [
-    'eventemitter3', 'index.js', 'lib/clock.js', 'lib/errors.js', 'lib/core/options.js', 'lib/core/queue.js', 'lib/durable/attempts.js',
-    'lib/durable/dead-letters.js', 'lib/durable/files.js', 'lib/durable/flushes.js', 'lib/durable/intake.js',
-    'lib/durable/lock.js', 'lib/durable/opening.js', 'lib/durable/options.js', 'lib/durable/records.js', 'lib/durable/retries.js',
-    'lib/durable/serialize.js', 'lib/durable/store.js', 'lib/durable/survey.js'
-  ],
-  'lib/durable/opening.js': ['lib/errors.js', 'lib/durable/attempts.js', 'lib/durable/slices.js'],
-  'lib/durable/slices.js': [],
-  'lib/durable/attempts.js': ['lib/values.js', 'lib/durable/delivery.js', 'lib/durable/records.js', 'lib/durable/serialize.js'],
-  'lib/durable/dead-letters.js': ['lib/durable/serialize.js'],
-  'lib/durable/delivery.js': ['lib/clock.js', 'lib/errors.js', 'lib/promised.js'],
-  'lib/durable/flushes.js': [],
-  'lib/durable/intake.js': [],
-  'lib/durable/records.js': ['lib/errors.js', 'lib/durable/format.js', 'lib/durable/serialize.js'],
-  'lib/durable/retries.js': [],
-  'lib/durable/serialize.js': ['node:v8', 'lib/errors.js', 'lib/fields.js'],
-  'lib/durable/survey.js': ['lib/durable/format.js'],
-  'lib/durable/persistent-queue.js': [
-    'qlist', 'lib/errors.js', 'lib/fields.js', 'lib/durable/files.js', 'lib/durable/lock.js', 'lib/durable/options.js', 'lib/durable/store.js'
-  ],
-  'lib/durable/store.js': [
-    'node:path', 'lib/errors.js', 'lib/durable/compaction.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/reader.js',
-    'lib/durable/numbers.js', 'lib/durable/recovery.js', 'lib/durable/reserve.js'
-  ],
-  'lib/durable/compaction.js': ['node:path', 'lib/durable/format.js'],
-  'lib/durable/recovery.js': [
-    'node:path', 'lib/clock.js', 'lib/errors.js', 'lib/durable/format.js', 'lib/durable/log.js', 'lib/durable/numbers.js', 'lib/durable/slices.js',
-    'lib/durable/table.js'
-  ],
-  'lib/durable/log.js': ['node:path', 'lib/errors.js', 'lib/durable/buffers.js', 'lib/durable/format.js', 'lib/durable/reserve.js', 'lib/durable/turns.js'],
-  'lib/durable/numbers.js': ['node:path'],
-  'lib/durable/reserve.js': ['node:crypto', 'node:path'],
-  'lib/durable/buffers.js': [],
-  'lib/durable/turns.js': [],
-  'lib/durable/reader.js': ['node:path', 'lib/durable/format.js'],
-  'lib/durable/format.js': ['node:zlib'],
-  'lib/durable/table.js': [],
-  'lib/durable/options.js': ['node:path', 'lib/errors.js', 'lib/fields.js', 'lib/core/options.js', 'lib/durable/serialize.js'],
-  'lib/durable/files.js': ['node:fs', 'node:path'],
-  'lib/durable/lock.js': ['node:crypto', 'node:fs', 'node:net', 'node:path', 'lib/errors.js'],
-  'lib/testing/clock.js': ['lib/heap.js'],
-  'lib/testing/scheduler.js': ['lib/testing/clock.js', 'lib/core/options.js', 'lib/core/lists/lanes.js', 'lib/core/lists/window.js'],
-  'lib/compat/quickq.js': ['index.js', 'lib/fields.js'],
-  'lib/compat/fastq.js': ['index.js', 'lib/core/queue.js', 'lib/clock.js', 'lib/errors.js'],
-  'lib/compat/async.js': ['qlist', 'index.js', 'lib/core/queue.js', 'lib/clock.js', 'lib/errors.js', 'lib/fields.js', 'lib/compat/priority.js'],
-  'lib/compat/priority.js': ['lib/heap.js'],
-  'schedulers/index.js': ['schedulers/fair.js', 'schedulers/capped.js', 'schedulers/equal.js'],
-  'schedulers/fair.js': ['lib/run-queue.js', 'schedulers/options.js'],
-  'schedulers/capped.js': ['lib/run-queue.js', 'schedulers/options.js'],
-  'schedulers/equal.js': [
-    'lib/errors.js', 'lib/run-queue.js', 'schedulers/job-lengths.js', 'schedulers/options.js', 'schedulers/weights.js'
-  ],
-  'schedulers/job-lengths.js': [],
-  'schedulers/weights.js': ['lib/errors.js', 'schedulers/options.js'],
-  'schedulers/options.js': ['lib/errors.js', 'lib/fields.js']
+// Who may import whom. lib/README.md draws it.
+const PUBLIC = 'index.js'
+const INTERNALS = 'lib/core/internals.js'
+const NO_CLOCKWORK = ['lib/core/queue.js', 'lib/core/rooms.js', INTERNALS]
+
+// From outside the package; modules of Node are for the rooms that run in Node only.
+const PACKAGES = {
+  aflow: ['lib/core/dispatch.js'],
+  eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js'],
+  qlist: [
+    'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/telling.js', 'lib/core/lists/fifo.js', 'lib/core/lists/lanes.js',
+    'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/persistent-queue.js', 'lib/testing/invariants.js'
+  ]
 }
+const NODE_ROOMS = ['lib/durable']
+
+/** What files of a room may import beside packages and what stands with them. */
+const RULES = [
+  { of: file => file === PUBLIC, may: name => ['lib/core/queue.js', 'lib/errors.js'].includes(name) },
+  { of: isLoose, may: isLoose },
+  { of: file => file === 'lib/core/rooms.js', may: name => isLoose(name) || isIn(name, 'lib/core') || isIn(name, 'schedulers') },
+  { of: file => isIn(file, 'lib/core/lists'), may: name => isLoose(name) || isIn(name, 'lib/core/lists') },
+  { of: file => isIn(file, 'lib/core'), may: name => isLoose(name) || isIn(name, 'lib/core') },
+  { of: file => isIn(file, 'schedulers'), may: name => isLoose(name) || isIn(name, 'schedulers') },
+  // it may look inside
+  { of: file => isIn(file, 'lib/testing'), may: name => isLoose(name) || isIn(name, 'lib/core') || isIn(name, 'lib/testing') },
+  { of: file => isIn(file, 'lib'), may: (name, file) => name === PUBLIC || name === INTERNALS || isLoose(name) || isIn(name, roomOf(file)) }
+]
+
+const FILES = [PUBLIC, ...filesBelow('lib'), ...filesBelow('schedulers')]
 
 describe('the rooms of the house', () => {
-  for (const file of ['index.js', ...filesBelow('lib'), ...filesBelow('schedulers')]) {
+  for (const file of FILES) {
     it(`${file} imports only what its room may import`, () => {
-      assert(file in rooms, `${file} has no row in this test`)
-      const imports = importsOf(file)
-      assert.deepEqual(imports.filter(name => !rooms[file].includes(name)), [])
+      const { may } = RULES.find(({ of }) => of(file))
+      for (const name of importsOf(file)) {
+        if (FILES.includes(name)) assert(may(name, file), name)
+        else if (builtinModules.includes(name.replace('node:', ''))) assert(NODE_ROOMS.includes(roomOf(file)) && name.startsWith('node:'), name)
+        else assert(PACKAGES[name]?.includes(file), name)
+      }
     })
   }
 
+  it('are where the packages are used that the rules speak of', () => {
+    for (const [name, users] of Object.entries(PACKAGES)) {
+      assert.deepEqual(FILES.filter(file => importsOf(file).includes(name)).sort(), [...users].sort(), name)
+    }
+  })
+
+  it('are entered without going round in circles', () => {
+    const done = new Set()
+    for (const file of FILES) visit(file, [])
+
+    function visit (file, path) {
+      assert(!path.includes(file), [...path, file].join(' → '))
+      if (done.has(file)) return
+      for (const name of importsOf(file)) if (FILES.includes(name)) visit(name, [...path, file])
+      done.add(file)
+    }
+  })
+
+  it('do not know the public class, but for what is built on it', () => {
+    for (const file of FILES.filter(file => isIn(file, 'lib/core') && !NO_CLOCKWORK.includes(file))) {
+      assert.deepEqual(importsOf(file).filter(name => NO_CLOCKWORK.includes(name)), [], file)
+    }
+  })
+
   it('are entered only by require with a plain path, so that this test sees every import', () => {
-    for (const file of Object.keys(rooms).filter(isPresent)) {
+    for (const file of FILES) {
       const calls = readFileSync(join(root, file), 'utf8').match(/\b(require|import)\s*\((?!'[^']+'\))/g)
       assert.equal(calls, null, file)
     }
   })
 
-  it('require index.js by its whole name: for less Vite takes index.mjs, where there is no function', () => {
-    for (const file of Object.keys(rooms).filter(isPresent)) {
-      assert.doesNotMatch(readFileSync(join(root, file), 'utf8'), /require\('(\.\.\/)+(index)?'\)/, file)
-    }
-  })
-
   it('use modules of Node only where Node is known to be there', () => {
-    for (const file of Object.keys(rooms).filter(isPresent)) {
+    for (const file of FILES) {
       const text = readFileSync(join(root, file), 'utf8')
       assert.equal(text.includes('getBuiltinModule'), ['lib/context.js', 'lib/signals.js'].includes(file), file)
     }
   })
 })
 
+/** What several rooms share stands in lib itself. */
+function isLoose (file) {
+  return posix.dirname(file) === 'lib'
+}
+
+function isIn (file, folder) {
+  return file.startsWith(`${folder}/`)
+}
+
+/** The folder of a published entry, or the core. */
+function roomOf (file) {
+  return file.split('/').slice(0, 2).join('/')
+}
+
 function filesBelow (folder) {
   return readdirSync(join(root, folder), { recursive: true })
     .map(file => posix.join(folder, file.replaceAll('\\', '/')))
     .filter(file => file.endsWith('.js'))
     .sort()
-}
-
-function isPresent (file) {
-  return file === 'index.js' || filesBelow(file.split('/')[0]).includes(file)
 }
 
 /** What a file requires: packages by name, files by their path in the repository. */
@@ -157,5 +120,5 @@ function resolve (from, path) {
   const target = posix.join(posix.dirname(from), path)
   if (target.endsWith('.js')) return target
   const candidates = [`${target}.js`, posix.join(target, 'index.js')]
-  return candidates.find(isPresent) ?? target
+  return candidates.find(name => FILES.includes(name)) ?? target
 }

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
-const { inside } = require('../../lib/core/queue')
+const { internalsOf } = require('../../lib/core/internals')
 const { Fair, Equal } = require('../../schedulers')
 const { fakeClock } = require('../../lib/testing')
 const { captureWarnings } = require('../support/uncaught')
@@ -292,7 +292,7 @@ describe('a scheduler of lanes that gives no answer again and again', function (
       started.push(payload)
       done()
     }, { scheduler, concurrency: 1 }).pause()
-    const { list } = inside(queue)
+    const { list } = internalsOf(queue)
     const { all } = list
     list.all = function * () {
       for (const lane of all.call(list)) {
@@ -347,7 +347,7 @@ describe('a scheduler of lanes that gives no answer again and again', function (
     await assert.rejects(added)
     queue.pauseType('type 41').resumeType('type 41')
     started = []
-    inside(queue).dispatch.concurrency = 1 // resume() would have the scheduler asked again
+    internalsOf(queue).dispatch.concurrency = 1 // resume() would have the scheduler asked again
     push(60, 61)
     await turns(5)
     assert.deepEqual(started, ['very first', 'first', ...numbers(20, 40), ...numbers(41, 51), 60])

@@ -16,7 +16,7 @@ class NoDebit extends Equal {
 
 /** Newcomers begin by V alone, however much time others got since. */
 class NoFluidTime extends Equal {
-  flow () {}
+  advanceFluidTime () {}
 }
 
 /** In the fluid time each job counts as long as it took. */
@@ -207,9 +207,9 @@ describe('quiet tenants after a batch of jobs that took long', function () {
     const late = { longMs: 6000, gapMs: 2000, fromMs: 30000 }
     assert.ok(await longestWait(new AllCounts(), late) <= 50)
     class WholeFluidTime extends AllCounts {
-      flow () {
+      advanceFluidTime () {
         this.slotTime *= 8 / 7
-        super.flow()
+        super.advanceFluidTime()
       }
     }
     assert.ok(await longestWait(new WholeFluidTime(), late) > 500, 'a minute, if the fluid time rises by all of it')

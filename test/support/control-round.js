@@ -7,7 +7,7 @@
 const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
-const { inside } = require('../../lib/core/queue')
+const { internalsOf } = require('../../lib/core/internals')
 const { checkInvariants, fakeClock } = require('../../lib/testing')
 const { Expectations } = require('./expectations')
 const { setPace } = require('./pace')
@@ -92,7 +92,7 @@ class Round extends Expectations {
       maxWaitMs: random.pick([undefined, undefined, 40]),
       timeoutMs: random.pick([undefined, undefined, 30]),
       onTimeout: random.pick(['hold', 'release']),
-      keepContext: random.chance(0.3),
+      asyncContext: random.chance(0.3) ? 'push' : 'queue',
       signal: random.chance(0.3) ? this.controller.signal : undefined
     }
     this.closeChance = random.pick([0, 0.005])
@@ -123,9 +123,9 @@ class Round extends Expectations {
 
     const runner = (job, done, context) => job.run(done, context)
     this.queue = this.storage.run('maker', () => fairlane(runner, { ...this.options, clock: this.clock }))
-    const { dispatch, desk } = inside(this.queue)
+    const { dispatch, tickets } = internalsOf(this.queue)
     this.telling = dispatch.telling
-    this.deadlines = desk.deadlines
+    this.deadlines = tickets.deadlines
     this.isSliced = random.chance(0.4) // whether it takes turns of the event loop to tell many
     setPace(this.queue, this.isSliced ? random.pick(['one in a turn', 'three in a turn']) : 'all at once')
     this.turnsTelling = 0
@@ -659,8 +659,8 @@ class Job {
     const first = round.arrivals.find((job) => job.type === type && job.state === 'waiting')
     if (!this.mapped) round.expect(first === this || first?.isDue(round.clock.now()), `job ${this.id} starts in the order of its type`)
     round.expect(!context.signal.aborted || round.isAbandoned, 'a job starts with a signal that has not aborted')
-    round.expect(storage.getStore() === (round.options.keepContext && !this.mapped ? this : storage.getStore()), 'a job runs in the context of its push')
-    if (!round.options.keepContext) round.expect(storage.getStore() === 'maker', 'a job runs in the context of the queue')
+    round.expect(storage.getStore() === (round.options.asyncContext === 'push' && !this.mapped ? this : storage.getStore()), 'a job runs in the context of its push')
+    if (round.options.asyncContext !== 'push') round.expect(storage.getStore() === 'maker', 'a job runs in the context of the queue')
     this.state = 'running'
     this.since = round.clock.now()
     this.context = context
@@ -699,7 +699,7 @@ class Job {
     const { round } = this
     const { storage, options, counts } = round
     round.expect(!round.isInQuietCall || this.options !== undefined, 'no callback is called inside a call that starts nothing')
-    round.expect(storage.getStore() === (options.keepContext || this.options !== undefined ? this : 'maker'), `job ${this.id} is told in its context`)
+    round.expect(storage.getStore() === (options.asyncContext === 'push' || this.options !== undefined ? this : 'maker'), `job ${this.id} is told in its context`)
     if (this.state === 'refused') {
       round.expect(this.isRefusal(error), `job ${this.id} is refused with ${error?.code}`)
       this.state = 'told'

@@ -1,6 +1,6 @@
 'use strict'
 
-// Lists (lib/lists) as tests look at them.
+// Lists (lib/core/lists) as tests look at them.
 
 module.exports = { taken, payloads }
 

@@ -50,7 +50,7 @@ class MisbehavingRound extends Expectations {
     this.options = {
       concurrency: SLOTS,
       maxTypes: this.isWindow ? undefined : random.pick([undefined, undefined, 2]),
-      keepContext: random.chance(0.3),
+      asyncContext: random.chance(0.3) ? 'push' : 'queue',
       timeoutMs: random.pick([undefined, undefined, 7]),
       onTimeout: random.pick(['hold', 'release']),
       maxWaitMs: random.pick([undefined, undefined, undefined, 20]),

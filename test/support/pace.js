@@ -2,7 +2,7 @@
 
 // How much a queue tells before the event loop gets its turn. By default that is a matter of time, which no test may depend on.
 
-const { inside } = require('../../lib/core/queue')
+const { internalsOf } = require('../../lib/core/internals')
 
 module.exports = { setPace }
 
@@ -18,6 +18,6 @@ const PACES = {
  * @returns {object} the queue
  */
 function setPace (queue, pace) {
-  inside(queue).dispatch.telling.pace = PACES[pace]
+  internalsOf(queue).dispatch.telling.pace = PACES[pace]
   return queue
 }

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const { checkInvariants, gateRunner, Model } = require('../../lib/testing')
-const { inside } = require('../../lib/core/queue')
+const { internalsOf } = require('../../lib/core/internals')
 
 describe('gateRunner', function () {
   it('starts jobs when the queue says, and ends them when the test says', async function () {
@@ -50,7 +50,7 @@ describe('checkInvariants', function () {
   it('finds what contradicts itself', function () {
     const queue = fairlane(() => {}).pause().push(1)
     checkInvariants(queue)
-    inside(queue).list.size++
+    internalsOf(queue).list.size++
     assert.throws(() => checkInvariants(queue), /add up/)
   })
 })

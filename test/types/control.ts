@@ -125,7 +125,7 @@ fairlane(String, {
   timeoutMs: Infinity,
   onTimeout: 'release',
   signal,
-  keepContext: true,
+  asyncContext: 'push',
   clock: { now: () => 0, setTimeout: (fn, ms) => setTimeout(fn, ms), clearTimeout: timer => clearTimeout(timer) }
 })
 fairlane(String, { scheduler: 'equal', maxWaitingPerType: 5, maxTypes: 10 })
@@ -138,7 +138,7 @@ fairlane(String, { maxWaitingPerType: { tenant: '5' } })
 // @ts-expect-error neither hold nor release
 fairlane(String, { onTimeout: 'free' })
 // @ts-expect-error no flag
-fairlane(String, { keepContext: 1 })
+fairlane(String, { asyncContext: true })
 // @ts-expect-error no clock
 fairlane(String, { clock: Date })
 // @ts-expect-error no signal

@@ -3,7 +3,7 @@
 // A lane scheduler in the place of one that gives no answers: the oldest job starts, in O(log types) instead of a look at each
 // lane. It passes on all that it is told, so that the other one still knows of each job when it is asked again.
 
-const { Ranking, Ranked } = require('../../run-queue')
+const { RunQueue, Ranked } = require('../../run-queue')
 
 /** Its key is headSeq of the lane. */
 class Place extends Ranked {
@@ -21,7 +21,7 @@ class ArrivalOrder {
   constructor (scheduler, lanes) {
     this.scheduler = scheduler
     this.places = new Map() // by lane, of those with jobs that may start
-    this.ranking = new Ranking()
+    this.ranking = new RunQueue()
     for (const lane of lanes) this.place(lane)
   }
 

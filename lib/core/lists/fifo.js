@@ -101,7 +101,7 @@ class Fifo {
       } else if (this.headAt === head.length) {
         this.leaveHead()
       }
-      if (whenSettled instanceof Mark) {
+      if (typeof whenSettled === 'object' && whenSettled instanceof Mark) {
         this.pass(whenSettled)
       } else {
         this.payload = payload

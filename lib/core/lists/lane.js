@@ -27,7 +27,7 @@ const REMOVED = Symbol('removed')
 class Lane extends TypeCounts {
   constructor (type, owner, isShared) {
     super()
-    this.lane = this // as in Start; no copy has it
+    this.lane = this // as in Origin; no copy has it
     this.type = type
     this.isShared = isShared // by types that overflowed; `type` is a name made up
     this.headSeq = 0
@@ -37,7 +37,7 @@ class Lane extends TypeCounts {
     this.owner = owner
     this.context = undefined
     this.typeCounts = isShared ? new Map() : undefined // how many jobs of each type wait
-    this.typeStarts = isShared ? new Map() : undefined // the Starts of those that run, by type
+    this.typeStarts = isShared ? new Map() : undefined // the Origins of those that run, by type
     this.isInUse = false // a job waits or runs, and it is counted in typesCount
     this.isOpening = false // jobs are being moved here: whatever becomes of these, it stays
     this.isResting = false // among the lanes that the scheduler would not forget when they went idle

@@ -16,7 +16,7 @@ const MOST_FAILURES = 10
 const MOST_LOOKS = 16
 
 /** A job in an overflow lane, whose types differ, in the place of the payload. */
-class Foreign {
+class TypedPayload {
   constructor (type, payload) {
     this.type = type
     this.payload = payload
@@ -24,7 +24,7 @@ class Foreign {
 }
 
 /** Where a job came from and when, if the scheduler needs a clock or the lane is shared; else the lane alone tells it. */
-class Start {
+class Origin {
   constructor (lane, startedAt, type) {
     this.lane = lane
     this.startedAt = startedAt
@@ -91,13 +91,13 @@ class Lanes extends Scheduled {
     if (lane.isShared) {
       const { type } = payload
       this.context = this.makeContext(type)
-      const start = this.origin = new Start(lane, this.now, type)
+      const start = this.origin = new Origin(lane, this.now, type)
       payload = countOut(lane, payload)
       if (lane.typeStarts.has(type)) lane.typeStarts.get(type).add(start)
       else lane.typeStarts.set(type, new Set([start]))
     } else {
       this.context = lane.context ?? (lane.context = this.makeContext(lane.type))
-      this.origin = this.needsClock ? new Start(lane, this.now, lane.type) : lane
+      this.origin = this.needsClock ? new Origin(lane, this.now, lane.type) : lane
     }
     lane.shift()
     lane.running++
@@ -586,7 +586,7 @@ class Lanes extends Scheduled {
 
 function countIn (lane, type, payload) {
   lane.typeCounts.set(type, (lane.typeCounts.get(type) ?? 0) + 1)
-  return new Foreign(type, payload)
+  return new TypedPayload(type, payload)
 }
 
 function forgetStart (lane, start) {

@@ -1,10 +1,10 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { Pending, PENDING } = require('../../../lib/core/pending')
+const { Pending } = require('../../../lib/core/pending')
+const { PENDING } = require('../../../lib/core/running')
 const { seeded, seedFromEnvironment } = require('../../support/random')
 
-const ENDED = -2
 const seed = seedFromEnvironment()
 
 describe('the started jobs that pend', function () {
@@ -20,69 +20,27 @@ describe('the started jobs that pend', function () {
         pending.add(job)
       } else if (jobs.size > 0) {
         const job = [...jobs][random.below(jobs.size)]
-        end(pending, job)
+        pending.drop(job)
         jobs.delete(job)
       }
       if (step % 100 > 0) continue
-      assert.equal(pending.liveCount, jobs.size)
-      assert.ok(pending.list().every((job, i) => job === [...jobs][i]))
+      const listed = pending.list()
+      assert.equal(listed.length, jobs.size)
+      assert.ok([...jobs].every((job, i) => job === listed[i]))
     }
   })
 
-  it('keep no more than some blocks of those that ended, though one of each block pends', function () {
+  it('are let go of when they end, and let go of each other', function () {
     const pending = new Pending()
-    const pinned = []
-    for (let i = 0; i < 64000; i++) {
-      const job = makeJob()
-      pending.add(job)
-      if (i % 64 === 0) pinned.push(job)
-      else end(pending, job)
-    }
-    assert.ok(pending.full.length < 300, `${pending.full.length} blocks for ${pinned.length} jobs`)
-    assert.deepEqual(pending.list(), pinned)
-  })
-
-  it('are not looked through again with each block, however many pend', function () {
-    const pending = new Pending()
-    const { sweep } = pending
-    let blocksCount = 0
-    pending.sweep = function () {
-      blocksCount += this.full.length
-      sweep.call(this)
-    }
-    for (let i = 0; i < 64000; i++) pending.add(makeJob())
-    assert.ok(blocksCount > 0 && blocksCount < 4000, `${blocksCount} looks at 1000 blocks`)
-  })
-
-  it('keep no blocks in which none pends, though there are too many in the others for packing', function () {
-    const pending = new Pending()
-    for (let block = 0; block < 1000; block++) {
-      const jobs = Array.from({ length: 64 }, makeJob)
-      for (const job of jobs) pending.add(job)
-      if (block % 3 > 0) for (const job of jobs) end(pending, job)
-    }
-    pending.sweep()
-    assert.ok(pending.full.length <= 334, `${pending.full.length} blocks`)
-  })
-
-  it('give memory back after a flood, at once when none pends', function () {
-    const pending = new Pending()
-    const jobs = Array.from({ length: 10000 }, makeJob)
+    const jobs = Array.from({ length: 3 }, makeJob)
     for (const job of jobs) pending.add(job)
-    assert.equal(pending.list().length, 10000)
-    for (const job of jobs) end(pending, job)
-    assert.ok(pending.full.length > 100)
-    pending.reset()
-    assert.equal(pending.full.length, 0)
+    for (const job of [jobs[1], jobs[0], jobs[2]]) pending.drop(job)
+    for (const job of jobs) assert.deepEqual([job.before, job.after], [undefined, undefined])
+    assert.deepEqual([pending.before, pending.after], [pending, pending])
     assert.deepEqual(pending.list(), [])
   })
 })
 
 function makeJob () {
-  return { state: PENDING, block: undefined }
-}
-
-function end (pending, job) {
-  job.state = ENDED
-  pending.drop(job)
+  return { state: PENDING, before: undefined, after: undefined }
 }

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../../..')
 const gates = require('../../support/gates')
-const { inside } = require('../../../lib/core/queue')
+const { internalsOf } = require('../../../lib/core/internals')
 const { fakeClock } = require('../../../lib/testing')
 const { captureUncaught } = require('../../support/uncaught')
 const { quiet, turn } = require('../../support/turns')
@@ -285,9 +285,9 @@ describe('saturated and unsaturated', function () {
       const queue = fairlane(() => {}, { scheduler: 'equal', ...options }).pause()
       for (let i = 0; i < 3000; i++) queue.pushType(`invented ${i}`, i)
       assert(queue.stats().rejected > 2900)
-      assert(inside(queue).admission.refusedTypes.size <= 1000)
+      assert(internalsOf(queue).admission.refusedTypes.size <= 1000)
       queue.clear()
-      if (options.maxWaitingPerType > 0) assert.equal(inside(queue).admission.refusedTypes.size, 0)
+      if (options.maxWaitingPerType > 0) assert.equal(internalsOf(queue).admission.refusedTypes.size, 0)
     }
   })
 
@@ -342,7 +342,7 @@ describe('ready() of thousands of types', function () {
     for (let i = 0; i < 900; i++) queue.ready(`t${i}`).then(() => ready.add(i))
     await quiet()
     assert.equal(ready.size, 0)
-    const { admission } = inside(queue)
+    const { admission } = internalsOf(queue)
     let looksCount = 0
     const { accepts } = admission
     admission.accepts = function (type) {

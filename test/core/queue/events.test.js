@@ -5,7 +5,7 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../../..')
 const gates = require('../../support/gates')
 const { checkInvariants, fakeClock } = require('../../../lib/testing')
-const { inside } = require('../../../lib/core/queue')
+const { internalsOf } = require('../../../lib/core/internals')
 const { captureUncaught } = require('../../support/uncaught')
 const { turn } = require('../../support/turns')
 
@@ -88,22 +88,22 @@ describe('listeners to jobfailed', function () {
       checkInvariants(queue)
       assert.equal(go(), queue)
       checkInvariants(queue)
-      assert.equal(inside(queue).dispatch.isObserved, false)
+      assert.equal(internalsOf(queue).dispatch.isObserved, false)
     }
     queue.once('jobfailed', listener)
     checkInvariants(queue)
     queue.push(1)
     await queue.onIdle()
-    assert.equal(inside(queue).dispatch.isObserved, false)
+    assert.equal(internalsOf(queue).dispatch.isObserved, false)
     queue.on('jobfailed', listener).once('jobfailed', listener).on('drain', listener).off('drain', listener)
     queue.push(2)
     await queue.onIdle()
-    assert.equal(inside(queue).dispatch.isObserved, true)
+    assert.equal(internalsOf(queue).dispatch.isObserved, true)
   })
 })
 
-describe('keepContext', function () {
-  it('runs job and callback in the context of the push, and mixes none', async function () {
+describe('asyncContext', function () {
+  it('push: runs job and callback in the context of the push, and mixes none', async function () {
     const als = new AsyncLocalStorage()
     const gate = gates()
     const seen = []
@@ -112,7 +112,7 @@ describe('keepContext', function () {
       seen.push(['runner', payload, als.getStore()])
       gate.runner(payload, done, context)
       context.signal.addEventListener('abort', () => seen.push(['signal', payload, als.getStore()]))
-    }, { keepContext: true, concurrency: 2, clock }))
+    }, { asyncContext: 'push', concurrency: 2, clock }))
     for (const tenant of ['a', 'b', 'c']) {
       als.run(tenant, () => queue.push(tenant, () => seen.push(['callback', tenant, als.getStore()])))
     }
@@ -132,20 +132,20 @@ describe('keepContext', function () {
     assert.deepEqual(seen.at(-1), ['refused', 'late', 'late'])
   })
 
-  it('listens to a thenable that a runner returned in the context of the push, and to none that is to be ignored', async function () {
+  it('push: listens to a thenable that a runner returned in the context of the push, and to none that is to be ignored', async function () {
     const als = new AsyncLocalStorage()
     const seen = []
     const lazyQuery = { then (resolve) { seen.push(als.getStore()); resolve('rows') } }
-    const queue = fairlane(() => lazyQuery, { keepContext: true })
+    const queue = fairlane(() => lazyQuery, { asyncContext: 'push' })
     assert.equal(await als.run('tenant', () => queue.add(1)), 'rows')
     assert.deepEqual(seen, ['tenant'])
-    const ignoring = fairlane((payload, done) => { done(); return lazyQuery }, { keepContext: true, settleBy: 'callback' })
+    const ignoring = fairlane((payload, done) => { done(); return lazyQuery }, { asyncContext: 'push', settleBy: 'callback' })
     als.run('tenant', () => ignoring.push(1))
     await ignoring.onIdle()
     assert.deepEqual(seen, ['tenant'])
   })
 
-  it('without it, timers and refusals run in the context of the queue', async function () {
+  it('queue, the default: timers and refusals run in the context of the queue', async function () {
     const als = new AsyncLocalStorage()
     const seen = []
     const queue = als.run('maker', () => fairlane(() => {}, { maxWaiting: 1, maxWaitMs: 1 })).pause()
@@ -156,7 +156,41 @@ describe('keepContext', function () {
     assert.deepEqual(seen, ['maker', 'maker'])
   })
 
-  it('must be true or false', function () {
-    assert.throws(() => fairlane(() => {}, { keepContext: 1 }), { code: 'FAIRLANE_ERR_OPTION' })
+  it('none: callbacks, and the starts that follow, run where done was called, as what has leaked shows', async function () {
+    const als = new AsyncLocalStorage()
+    const seen = []
+    const gate = gates()
+    const queue = als.run('maker', () => fairlane((payload, done) => {
+      seen.push(['runner', payload, als.getStore()])
+      gate.runner(payload, done)
+    }, { asyncContext: 'none', concurrency: 1 }))
+    als.run('tenant a', () => queue.push('a', () => seen.push(['callback', 'a', als.getStore()])))
+    als.run('tenant b', () => queue.push('b'))
+    await gate.until(1)
+    als.run('elsewhere', () => gate.release())
+    assert.deepEqual(seen, [['runner', 'a', 'tenant a'], ['callback', 'a', 'elsewhere'], ['runner', 'b', 'elsewhere']])
+    gate.release()
+  })
+
+  it('none: events, promises and refusals come all the same', async function () {
+    const seen = []
+    const queue = fairlane((payload, done) => setImmediate(done, payload), { asyncContext: 'none', maxWaiting: 1, concurrency: 1 })
+    queue.on('jobfailed', err => seen.push(err))
+    queue.on('drain', () => seen.push('drain'))
+    queue.push('failed')
+    queue.add('second', { timeoutMs: 1000 }).catch(err => seen.push(`add: ${err}`))
+    queue.push('refused', err => seen.push(err.code))
+    queue.fflush(() => seen.push('fflush'))
+    await queue.onIdle()
+    await turn()
+    assert.deepEqual(seen, ['FAIRLANE_ERR_QUEUE_FULL', 'failed', 'second', 'drain', 'fflush', 'add: second'])
+    assert.equal(await queue.close(), 0)
+  })
+
+  it('must be one of the three, and says what has become of keepContext', function () {
+    assert.throws(() => fairlane(() => {}, { asyncContext: 'jobs' }), { code: 'FAIRLANE_ERR_OPTION' })
+    assert.throws(() => fairlane(() => {}, { keepContext: true }), {
+      code: 'FAIRLANE_ERR_OPTION', message: "unknown option 'keepContext'; true is asyncContext: 'push'"
+    })
   })
 })

@@ -27,7 +27,7 @@ const queueOptions = {
   timeoutMs: 5,
   onTimeout: 'release',
   signal,
-  keepContext: true,
+  asyncContext: 'none',
   clock: fakeClock()
 }
 const logOptions = {

@@ -1,0 +1,85 @@
+'use strict'
+
+// What a facade gets of a queue beside its public methods. It keeps its jobs elsewhere (on disk, at a broker), puts numbers, or
+// whatever, into the list, and is told by one function how they end.
+
+const { whenAborted } = require('../signals')
+const { NO_EXTRAS } = require('./options')
+const { SharedTicket } = require('./tickets')
+
+class Facade {
+  /**
+   * @param {object} internals of the queue
+   * @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that end while they run, or waited too long
+   */
+  constructor ({ list, dispatch, tickets, admission, close, hold, letGo }, whenSettled) {
+    this.list = list
+    this.dispatch = dispatch
+    this.tickets = tickets
+    this.admission = admission
+    this.sharedTicket = new SharedTicket(tickets, whenSettled)
+    this.deadlines = tickets.deadlines
+    this.close = close // (drain, timeoutMs, cause)
+    this.hold = hold // nothing starts until letGo(), whatever users pause and resume meanwhile
+    this.letGo = letGo
+    tickets.isOfFacade = true
+  }
+
+  /** In the runner's call: the ticket of its job, for limit(). */
+  starting () {
+    return this.tickets.starting
+  }
+
+  /** From now on the time of a job is limited, whose ticket starting() gave. */
+  limit (ticket) {
+    this.tickets.limit(ticket)
+  }
+
+  /** As Admission.refuse(). */
+  refuse (type) {
+    return this.admission.refuse(type)
+  }
+
+  /** As Admission.fullElsewhere(). */
+  fullElsewhere (type, waiting, limit) {
+    return this.admission.fullElsewhere(type, waiting, limit)
+  }
+
+  /** Puts a job into the list that is not to be refused. Unless it has to, it takes no more room than the list's own. */
+  place (type, payload, atHead, maxWaitMs) {
+    const { list, dispatch, tickets, sharedTicket } = this
+    dispatch.accept()
+    if (maxWaitMs === Infinity && !tickets.keepsContext) {
+      list[atHead ? 'unshift' : 'push'](type, payload, sharedTicket)
+    } else {
+      const ticket = tickets.issue((err, result) => sharedTicket.whenSettled(payload, err, result), NO_EXTRAS)
+      list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+      tickets.watch(ticket, { signal: undefined, maxWaitMs })
+    }
+  }
+
+  /**
+   * Cancels waiting jobs without a word.
+   * @param {(list: object) => object} take takes them out, and returns a list of them
+   * @param {(payload: any) => void} visit called for each, in order
+   */
+  withdraw (take, visit) {
+    this.dispatch.interruptions.withdraw(() => {
+      const removed = take(this.list)
+      removed.forEach(payload => visit(payload))
+      return removed
+    })
+  }
+
+  /** Calls the caller's code, in the context of nobody's push. */
+  call (fn) {
+    this.dispatch.call(fn)
+  }
+
+  /** Calls onAbort when the signal aborts. @returns {() => void} lets the signal go */
+  whenAborted (signal, onAbort) {
+    return whenAborted(signal, onAbort)
+  }
+}
+
+module.exports = { Facade }

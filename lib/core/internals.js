@@ -1,0 +1,33 @@
+'use strict'
+
+// What rooms may extend of the core's inside: this list, and nothing else of core/.
+//
+//   durable, compat   facadeOf(), startNow(), startPromptly(), readers of options
+//   testing           internalsOf(), the lists
+//   what brings parts of its own: Queue with ROOMS, the lists, Tickets
+
+const { Facade } = require('./facade')
+const options = require('./options')
+const { Queue, internalsOf } = require('./queue')
+const { ROOMS } = require('./rooms')
+
+module.exports = {
+  Queue,
+  ROOMS,
+  internalsOf,
+  options,
+
+  /** As the constructor of Facade, of a queue. */
+  facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),
+
+  /** What may start, starts before it returns: for facades whose originals start jobs inside push. */
+  startNow: queue => internalsOf(queue).dispatch.startNow(),
+
+  /** From then on the end of a job starts the next one before it returns. */
+  startPromptly: queue => internalsOf(queue).dispatch.startPromptly(),
+
+  get Fifo () { return require('./lists/fifo').Fifo },
+  get Lanes () { return require('./lists/lanes').Lanes },
+  get Window () { return require('./lists/window').Window },
+  get Tickets () { return require('./tickets').Tickets }
+}

@@ -1,0 +1,47 @@
+'use strict'
+
+// A scheduler is configured by its own method, whoever calls that; the queues that it serves are to ask it again afterwards.
+//
+//   scheduler ──▶ { references, kept }      references: weak ones, for a scheduler may outlive its queues
+//                                           kept: queues in which jobs wait and none runs, since the scheduler lets none start
+
+const FIRST_PRUNE_AT = 16
+const listeners = new WeakMap()
+
+/**
+ * Calls listener each time after the scheduler's own configure(), whoever calls that. On an object that cannot be changed it is not
+ * called: then resume() makes the queue ask again.
+ * @returns {Set<Function>} of listeners that the scheduler keeps
+ */
+function afterConfigure (scheduler, listener) {
+  const { configure } = scheduler
+  const known = listeners.get(scheduler)
+  if (known !== undefined) {
+    remember(known, listener)
+    return known.kept
+  }
+  const own = { references: [], pruneAt: FIRST_PRUNE_AT, kept: new Set() }
+  listeners.set(scheduler, own)
+  remember(own, listener)
+  if (typeof configure !== 'function') return own.kept
+  const value = function (options) {
+    const returned = configure.call(this, options)
+    const called = own.references.map(reference => reference.deref())
+    own.kept.clear() // those that are let down again come back
+    for (const whenConfigured of called) whenConfigured?.()
+    return returned
+  }
+  Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
+  return own.kept
+}
+
+/** O(1) amortised: those that are gone are left out each time the number has doubled. */
+function remember (known, listener) {
+  if (known.references.length >= known.pruneAt) {
+    known.references = known.references.filter(reference => reference.deref() !== undefined)
+    known.pruneAt = Math.max(2 * known.references.length, FIRST_PRUNE_AT)
+  }
+  known.references.push(new WeakRef(listener))
+}
+
+module.exports = { afterConfigure }

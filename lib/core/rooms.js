@@ -1,0 +1,64 @@
+'use strict'
+
+// Who builds the parts of a queue. A room that extends the queue hands in builders of its own in their place; what a queue does not
+// use is not even loaded.
+
+const { typeError } = require('../errors')
+const { Fifo } = require('./lists/fifo')
+const { isLaneScheduler, readAddOptions, readOptions } = require('./options')
+
+const ROOMS = { readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
+
+/** The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any; null if none. */
+function makeScheduler ({ scheduler, schedulerOptions, concurrency }) {
+  if (scheduler === null) return null
+  const options = { ...schedulerOptions, concurrency }
+  if (typeof scheduler === 'string') return makeByName[scheduler](options)
+  if (schedulerOptions !== undefined) {
+    if (typeof scheduler.configure !== 'function') {
+      throw typeError('FAIRLANE_ERR_OPTION', 'the scheduler has no configure() that would take schedulerOptions')
+    }
+    scheduler.configure(options)
+  }
+  return scheduler
+}
+
+const makeByName = {
+  fair (options) {
+    const { Fair } = require('../../schedulers/fair')
+    return new Fair(options)
+  },
+
+  capped (options) {
+    const { Capped } = require('../../schedulers/capped')
+    return new Capped(options)
+  },
+
+  equal (options) {
+    const { Equal } = require('../../schedulers/equal')
+    return new Equal(options)
+  }
+}
+
+/**
+ * @param {object | null} scheduler
+ * @param {object} read the options of the queue
+ * @param {(type: string | undefined) => object} makeContext makes the runner's third argument for jobs of a type
+ */
+function makeList (scheduler, read, makeContext) {
+  if (scheduler === null) return new Fifo(makeContext(undefined))
+  if (!isLaneScheduler(scheduler)) {
+    const { Window } = require('./lists/window')
+    return new Window(scheduler, makeContext)
+  }
+  const { Lanes } = require('./lists/lanes')
+  return new Lanes(scheduler, read, makeContext)
+}
+
+/** Called when the first job with extras comes, or the queue closes. */
+function makeTickets (dispatch, list, read) {
+  const { Tickets } = require('./tickets')
+  return new Tickets(dispatch, read)
+}
+
+module.exports = { ROOMS }

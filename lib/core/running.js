@@ -1,0 +1,92 @@
+'use strict'
+
+// HOT (bench: fifo). A started job, and its states.
+//
+//   ON_STACK ──▶ PENDING ──▶ ENDED      its runner has returned, and it goes on; or it has ended by then
+//                   └──▶ OVERDUE, RELEASED ──▶ ENDED      settled by something else, and its runner goes on
+
+const { callSafely, rethrow } = require('../clock')
+const { failure } = require('../errors')
+
+// What ended a job, as a third argument of `done` that callers can not have.
+const FULFILLED = Symbol('fulfilled')
+const THROWN = Symbol('thrown')
+
+const PENDING = 0
+const ON_STACK = -1 // its runner has not returned
+const ENDED = -2
+const OVERDUE = -3 // settled by a timeout, an abort or close; its runner goes on, in its slot
+const RELEASED = -4 // ... and without its slot
+
+/** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
+class Running {
+  constructor (dispatch, whenSettled, generation, origin) {
+    this.dispatch = dispatch
+    this.whenSettled = whenSettled
+    this.generation = generation
+    this.origin = origin
+    this.state = ON_STACK
+    this.before = undefined // in the ring of pending
+    this.after = undefined
+  }
+}
+
+/**
+ * The runner's `done`, and what its throw or promise comes to. The first call counts.
+ * @this {Running}
+ */
+function settle (err, result, how) {
+  const { state, dispatch } = this
+  if (state < ON_STACK) {
+    if (state !== ENDED) dispatch.interruptions.endOverdue(this)
+    else if (how !== FULFILLED) dispatch.reportMisuse(this)
+    return
+  }
+  if (how === THROWN) err = failure(err)
+  if (state === ON_STACK) {
+    this.state = ENDED
+    dispatch.err = err
+    dispatch.result = result
+  } else {
+    dispatch.endLate(this, err, result)
+  }
+}
+
+/** What a runner threw, or looking at what it returned did. */
+function settleByThrow (job, err) {
+  if (job.state === ENDED) rethrow(err)
+  else settle.call(job, err, undefined, THROWN)
+}
+
+/** @this {Running} */
+function fulfil (value) {
+  settle.call(this, null, value, FULFILLED)
+}
+
+/** @this {Running} */
+function reject (reason) {
+  settle.call(this, reason, undefined, THROWN)
+}
+
+/** In the place of a callback, or ticket, while somebody listens to failures: calls back, then tells them. */
+class FailureObserver {
+  constructor (dispatch, whenSettled, type, payload) {
+    this.dispatch = dispatch
+    this.whenSettled = whenSettled
+    this.about = { type, payload }
+  }
+
+  settle (err, result) {
+    const { whenSettled } = this
+    if (whenSettled !== undefined) callSafely(() => tell(whenSettled, err, result))
+    if (err) this.dispatch.hooks.onFailure(err, this.about)
+  }
+}
+
+/** Tells who is to be told of a job's end: a plain callback, or what a job with extras has in its place. */
+function tell (whenSettled, err, result) {
+  if (typeof whenSettled === 'function') whenSettled(err, result)
+  else whenSettled.settle(err, result)
+}
+
+module.exports = { Running, FailureObserver, settle, settleByThrow, fulfil, reject, tell, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED }
