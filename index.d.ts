@@ -39,6 +39,7 @@ declare namespace fairlane {
     | 'FAIRLANE_WARN_SETTLED_TWICE'
     | 'FAIRLANE_WARN_STALLED'
     | 'FAIRLANE_WARN_VALUE_IGNORED'
+    | 'FAIRLANE_WARN_OUTAGE'
 
   /** An error of the queue at run time. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
   interface FairlaneError extends Error {

@@ -30,7 +30,8 @@ const codes = Object.freeze({
 const warnings = Object.freeze({
   FAIRLANE_WARN_SETTLED_TWICE: 'A runner settled a job that was settled already.',
   FAIRLANE_WARN_STALLED: 'Jobs that wait for jobs of their own queue seem to hold all slots.',
-  FAIRLANE_WARN_VALUE_IGNORED: 'A runner that takes no `done` returned a value that is not a promise: its jobs never end.'
+  FAIRLANE_WARN_VALUE_IGNORED: 'A runner that takes no `done` returned a value that is not a promise: its jobs never end.',
+  FAIRLANE_WARN_OUTAGE: 'A durable queue cannot write its log now: it starts fewer jobs or none, and tries again.'
 })
 
 /** What a job fails with when fairlane, not the runner, ended it. `code` is one of `codes`, `cause` what led to it. */

@@ -9,6 +9,7 @@
 
 const { warnOfValue } = require('../values')
 const { Delivery } = require('./delivery')
+const { isShortage } = require('./outage')
 const { idOf } = require('./records')
 const { decode } = require('./serialize')
 
@@ -20,10 +21,10 @@ class Attempts {
   /**
    * @param {Function} runner the caller's
    * @param {{ settleBy: string, serialize: object }} options
-   * @param {{ stage: object, store: object, records: object, intake: object, setState: (seq: number, state: object) => object,
-   *   mayStart: (job: number | object) => boolean }} parts of the queue; setState writes, and gives the group that this is in
+   * @param {{ stage: object, store: object, records: object, intake: object, outage: object,
+   *   mayStart: (job: number | object) => boolean }} parts of the queue
    */
-  constructor (runner, { settleBy, serialize }, { stage, store, records, intake, setState, mayStart }) {
+  constructor (runner, { settleBy, serialize }, { stage, store, records, intake, outage, mayStart }) {
     this.runner = runner
     this.settleBy = settleBy
     this.serializer = serialize
@@ -31,7 +32,7 @@ class Attempts {
     this.store = store
     this.records = records
     this.intake = intake
-    this.setState = setState
+    this.outage = outage
     this.mayStart = mayStart
     this.deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
     this.unwritten = [] // { group, delivery } of attempts that the operating system does not have yet, in order
@@ -54,10 +55,11 @@ class Attempts {
     if (delivery === undefined) return undefined
     this.deliveries.delete(job)
     delivery.isSettled = true
+    if (!delivery.hasBegun) this.logged()
     return delivery
   }
 
-  /** The log has gone on. */
+  /** The log has gone on, or a delivery may be lost that waits for it. */
   logged () {
     if (this.unwritten.length > 0) queueMicrotask(() => this.runWritten())
   }
@@ -75,8 +77,8 @@ class Attempts {
   /** An attempt is not to count: the job is as before, but for its first start if it had that. */
   uncount ({ seq, attempt, before, hasBegun }) {
     if (attempt === 0) return
-    const first = { attempts: 0, notBefore: hasBegun ? LONG_AGO : NOT_STARTED, error: undefined }
-    this.setState(seq, hasStarted(before) ? before : first)
+    const first = { isDead: false, attempts: 0, notBefore: hasBegun ? LONG_AGO : NOT_STARTED, delayMs: undefined, error: undefined }
+    this.outage.change(seq, hasStarted(before) ? before : first)
   }
 
   /** The log has failed: no more runners are called. */
@@ -102,7 +104,7 @@ class Attempts {
     delivery.before = this.store.states.get(seq)
     const { attempts = 0, error } = delivery.before ?? {}
     delivery.attempt = attempts + 1
-    const group = this.setState(seq, { attempts: attempts + 1, notBefore: 0, error })
+    const group = this.outage.attempt(seq, { attempts: attempts + 1, error })
     queueMicrotask(() => {
       if (isWritten(group) && this.unwritten.length === 0) this.run(delivery)
       else this.unwritten.push({ group, delivery })
@@ -111,7 +113,14 @@ class Attempts {
 
   runWritten () {
     const { unwritten } = this
-    while (unwritten.length > 0 && (isWritten(unwritten[0].group) || this.isOver)) this.run(unwritten.shift().delivery)
+    while (unwritten.length > 0) {
+      const { group, delivery } = unwritten[0]
+      // those that could not be written are recalled, with all others that were not called
+      const isFailed = group.error !== undefined && this.isLost(delivery)
+      if (!isWritten(group) && !isFailed && !this.isOver) return
+      unwritten.shift()
+      this.run(delivery)
+    }
   }
 
   run (delivery) {
@@ -125,7 +134,8 @@ class Attempts {
       delivery.isFinal = false
       this.stage.limit(delivery.ticket)
     } catch (err) {
-      delivery.fail(err) // of the clock, too
+      if (isShortage(err)) this.outage.beginRead(err, delivery.seq)
+      else delivery.fail(err) // of the clock, too
       return
     }
     const value = delivery.run(this.runner, payload, this.settleBy)

@@ -4,8 +4,11 @@
 // the end when the log has grown too far beyond its live jobs. Only ever the oldest: so a record never outlives another
 // one that takes it back.
 
-const { TRIM, TRIM_BYTES, segmentName } = require('./format')
 const { join } = require('node:path')
+const { FRAME_BYTES, TRIM, TRIM_BYTES, segmentName } = require('./format')
+const { stateLength } = require('./recovery')
+const { CLAIM } = require('./reserve')
+const { removeDurably } = require('./segments')
 
 // So long after a failure it is not tried again.
 const RETRY_MS = 100
@@ -52,11 +55,24 @@ class Compactor {
     return this.oldestSegment.liveCount === 0 && this.oldest < this.store.log.segment
   }
 
-  /** The rule: the log takes at most twice its live jobs and two segments. */
+  /** The rule: the log takes at most twice its live jobs and two segments. While the reserve is made use of, whatever gives room. */
   isTooLong () {
-    const { log, liveBytes } = this.store
-    if (log.bytes <= 2 * liveBytes + 2 * this.segmentBytes || this.oldest >= log.segment) return false
-    return performance.now() - this.failedAt > RETRY_MS
+    const { log, liveBytes, moveClaim } = this.store
+    const left = log.reserve.left(moveClaim)
+    if (left === Infinity && log.bytes <= 2 * liveBytes + 2 * this.segmentBytes) return false
+    if (this.oldest >= log.segment || performance.now() - this.failedAt <= RETRY_MS) return false
+    return left === Infinity || this.fitsInto(left)
+  }
+
+  /** Whether all that is alive in the oldest segment takes no more room: a part of it, moved, would give none back. O(live jobs). */
+  fitsInto (left) {
+    const { states, table } = this.store
+    for (const seq of table.seqsIn(this.oldest)) {
+      table.find(seq)
+      left -= table.length + (states.has(seq) ? stateLength(states.get(seq)) : 0)
+    }
+    if (left < FRAME_BYTES) this.failedAt = performance.now()
+    return left >= FRAME_BYTES
   }
 
   async run () {
@@ -71,7 +87,8 @@ class Compactor {
     const seqs = store.table.seqsIn(id)
     while (this.moveSome(seqs)) await log.flush()
     const ids = this.deadFrom(id)
-    const at = log.append(TRIM_BYTES, 1)
+    log.commitAlone()
+    const at = log.append(TRIM_BYTES, 1, CLAIM.ALL)
     log.group.buffer[at] = TRIM
     log.group.buffer.writeUInt32LE(ids.at(-1), at + 1)
     await log.flush()
@@ -88,7 +105,7 @@ class Compactor {
     const { log } = store
     // it may have failed since this was due
     if (log.error !== undefined) throw log.error
-    while (log.group !== undefined) log.commitNow(false)
+    log.commitAlone()
     let group
     let next
     do {
@@ -112,22 +129,23 @@ class Compactor {
   }
 
   remove (ids) {
-    const { files, folder, log, reader } = this.store
+    const { files, folder, log, owner, reader } = this.store
     for (const id of ids) {
       try {
+        if (!log.stays()) throw log.error
         reader.forget(id)
-        files.remove(join(folder, segmentName(id)))
         // each for itself: a crash must not bring back one whose successor is gone
-        files.syncFolder(folder)
+        removeDurably(files, folder, join(folder, segmentName(id)))
       } catch (err) {
-        log.fail(err)
-        throw log.error
+        if (err.isUnknown) log.fail(err.cause)
+        throw err
       }
       log.bytes -= log.segments.get(id).bytes
       log.segments.delete(id)
       this.findOldest()
     }
     log.reserve.restore()
+    owner.freed?.()
   }
 
   /** The disk may be full: then later, since jobs were not moved. */

@@ -6,8 +6,13 @@
 const { errorOf, errorText } = require('./serialize')
 
 class DeadLetters {
-  constructor (store) {
+  /**
+   * @param {object} store
+   * @param {object} outage which writes, or does so later
+   */
+  constructor (store, outage) {
     this.store = store
+    this.outage = outage
     this.seqs = new Set()
   }
 
@@ -20,10 +25,10 @@ class DeadLetters {
     this.seqs.add(seq)
   }
 
-  /** Writes that a live job is dead. @returns {object} the group that this is in */
+  /** Writes that a live job is dead. */
   add (seq, attempts, err) {
     this.seqs.add(seq)
-    return this.store.setState(seq, { isDead: true, attempts, notBefore: 0, delayMs: undefined, error: errorText(err) })
+    this.outage.change(seq, { isDead: true, attempts, notBefore: 0, delayMs: undefined, error: errorText(err) })
   }
 
   /** @returns {object[]} what entryOf(seq) gives for each, with attempts and error; the oldest job first */
@@ -34,16 +39,16 @@ class DeadLetters {
     })
   }
 
-  /** Writes that a dead job is alive again, with all its attempts. @returns {object} the group that this is in */
+  /** Writes that a dead job is alive again, with all its attempts. @returns {object | undefined} the group that this is in */
   revive (seq) {
     this.seqs.delete(seq)
-    return this.store.setState(seq, { isDead: false, attempts: 0, notBefore: 0, delayMs: undefined, error: undefined })
+    return this.outage.change(seq, { isDead: false, attempts: 0, notBefore: 0, delayMs: undefined, error: undefined })
   }
 
-  /** Writes that a dead job is no more. @returns {object} the group that this is in */
+  /** Writes that a dead job is no more. @returns {object | undefined} the group that this is in */
   delete (seq) {
     this.seqs.delete(seq)
-    return this.store.ack(seq)
+    return this.outage.finish(seq)
   }
 }
 

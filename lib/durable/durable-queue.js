@@ -23,6 +23,7 @@ const { Intake, sizeOf } = require('./intake')
 const { lock } = require('./lock')
 const { Opening } = require('./opening')
 const { defaultBackoffMs, readJobOptions } = require('./options')
+const { Outage } = require('./outage')
 const { idOf, Records } = require('./records')
 const { Retries } = require('./retries')
 const { encode, errorText, pushedAt, stampOf, STAMP_BYTES } = require('./serialize')
@@ -81,8 +82,8 @@ class DurableQueue extends EventEmitter {
   #retries
   #dead
   #flushes
+  #outage
   #reverted = new Set()
-  #watched // the newest group of the log that must not fail
 
   #counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0 }
   #drain = null
@@ -320,6 +321,7 @@ class DurableQueue extends EventEmitter {
    */
   retryDead (id) {
     return this.#changeDead(id, 'retryDead', () => {
+      if (this.#outage.isOn) throw this.#outage.error
       const type = this.#records.typeOf(id)
       const group = this.#dead.revive(id)
       this.#counts.accepted++
@@ -370,6 +372,7 @@ class DurableQueue extends EventEmitter {
     await new Promise(resolve => this.#intake.afterHeld(resolve))
     this.#records.check()
     await this.#store.log.flush()
+    if (this.#outage.isLosing) throw this.#outage.error
   }
 
   /**
@@ -397,18 +400,31 @@ class DurableQueue extends EventEmitter {
       safe: ignore,
       settled: group => this.#logged(group),
       failed: err => this.#failedLog(err),
+      // opening writes before there is one
+      unwritable: err => this.#outage?.begin(err),
+      full: err => this.#outage?.spend(err),
+      freed: () => this.#outage?.freed(),
       ended: () => this.#over()
+    })
+    this.#outage = new Outage(this.#store, this.#stage.deadlines, {
+      hold: () => {
+        this.#stage.hold()
+        this.#attempts.recall(() => true)
+      },
+      letGo: () => this.#stage.letGo(),
+      began: err => this.#tell('outage', err),
+      ended: () => this.#tell('outageover')
     })
     this.#records = new Records(this.#store, jobs.serialize)
     this.#intake = new Intake(this.#store, jobs.maxInflightOps, job => this.#revert(job))
-    this.#dead = new DeadLetters(this.#store)
+    this.#dead = new DeadLetters(this.#store, this.#outage)
     this.#retries = new Retries(this.#stage.deadlines, (seq, type) => this.#place(seq, type, true))
     this.#attempts = new Attempts(this.#runner, { settleBy: this.#settleBy, serialize: jobs.serialize }, {
       stage: this.#stage,
       store: this.#store,
       records: this.#records,
       intake: this.#intake,
-      setState: (seq, state) => this.#setState(seq, state),
+      outage: this.#outage,
       mayStart: job => this.#retries.mayStart(job)
     })
     await this.#recover(survey)
@@ -426,7 +442,7 @@ class DurableQueue extends EventEmitter {
       check: () => { if (this.#error !== undefined) throw this.#error },
       place: (seq, type, atHead, maxWaitMs) => this.#place(seq, type, atHead, maxWaitMs),
       leftToWait: seq => this.#leftToWait(seq),
-      setState: (seq, state) => this.#setState(seq, state),
+      setState: (seq, state) => this.#outage.change(seq, { isDead: false, ...state }),
       fail: (seq, type, attempts, error) => this.#tellFailed(this.#bury(seq, type, attempts, error)),
       expire: (seq, type) => this.#expire(seq, type)
     })
@@ -565,6 +581,7 @@ class DurableQueue extends EventEmitter {
   }
 
   #placeAgain ({ job, slot }) {
+    if (this.#isGone(job)) return
     const isFirst = !hasStarted(this.#store.states.get(idOf(job)))
     this.#retries.recalled(job)
     this.#place(job, slot.type, true, isFirst ? this.#leftToWait(job) : Infinity)
@@ -583,7 +600,7 @@ class DurableQueue extends EventEmitter {
     }
     const delayMs = this.#backoff(attempt, error)
     this.#counts.retried++
-    this.#setState(seq, { attempts: attempt, notBefore: this.#now() + delayMs, delayMs, error: errorText(error) })
+    this.#outage.change(seq, { isDead: false, attempts: attempt, notBefore: this.#now() + delayMs, delayMs, error: errorText(error) })
     this.#retries.add(seq, type, delayMs)
     this.#retries.settled(seq)
     this.#tell('retry', { id: seq, type, attempt, error, delayMs })
@@ -608,29 +625,16 @@ class DurableQueue extends EventEmitter {
   /** Makes a dead letter of a job. @returns {object} what `failed` is to be told */
   #bury (seq, type, attempt, error) {
     this.#counts.failed++
-    this.#watch(this.#dead.add(seq, attempt, error))
+    this.#dead.add(seq, attempt, error)
     this.#left(seq)
     return { id: seq, type, attempt, error }
   }
 
   /** Takes a job off the disk. */
   #finish (seq) {
-    this.#watch(this.#store.ack(seq))
+    this.#outage.finish(seq)
     this.#left(seq)
     this.#hasRoom()
-  }
-
-  #setState (seq, { attempts, notBefore, delayMs, error }) {
-    const group = this.#store.setState(seq, { isDead: false, attempts, notBefore, delayMs, error })
-    this.#watch(group)
-    return group
-  }
-
-  /** What becomes of jobs has to be written: if it can not be, the queue closes. */
-  #watch (group) {
-    if (group === this.#watched) return
-    this.#watched = group
-    group.promise.catch(err => this.#store.log.fail(err.cause))
   }
 
   #left (seq) {
@@ -700,9 +704,7 @@ class DurableQueue extends EventEmitter {
     if (this.closed) return Promise.reject(closedError())
     if (!this.#dead.seqs.has(id)) return Promise.resolve(false)
     try {
-      const group = change()
-      this.#watch(group)
-      return group.promise.then(() => this.#whenTold).then(() => true)
+      return this.#outage.safe(change()).then(() => this.#whenTold).then(() => true)
     } catch (err) {
       return Promise.reject(err) // its record can not be read
     }
@@ -748,6 +750,7 @@ class DurableQueue extends EventEmitter {
     if (this.#intake === undefined) return
     this.#records.end(err)
     this.#intake.fail(err)
+    this.#outage.stop(err)
     this.#attempts.end()
     // not in the middle of what the log is about
     queueMicrotask(() => {
@@ -776,6 +779,7 @@ class DurableQueue extends EventEmitter {
 
   /** Leaves on disk what waits, and gives up what runs. */
   #abandon (timeoutMs, cause) {
+    this.#outage.giveUp()
     this.#retries.remove(this.#retries.list())
     this.#stage.withdraw(list => list.removeAll(), ignore)
     this.#stage.close(false, timeoutMs, cause)
@@ -784,12 +788,14 @@ class DurableQueue extends EventEmitter {
   async #end (idle) {
     const abandonedCount = await idle
     this.#stopListening()
-    for (const limit of this.#closeLimits) this.#stage.deadlines.remove(limit)
     // not before: one that kills the process until then has had its attempt
     if (this.#error === undefined) for (const delivery of this.#abandoned) this.#attempts.uncount(delivery)
     // what fails, the promises of the pushes tell
     while (this.#intake.heldCount > 0) await Promise.allSettled([this.#store.log.flush()])
+    await this.#outage.close()
+    for (const limit of this.#closeLimits) this.#stage.deadlines.remove(limit)
     await this.#store.close().catch(err => { this.#error ??= err })
+    if (this.#outage.isLosing) this.#error ??= this.#outage.error
     this.#over()
     this.#flushes.end()
     this.#hasRoom()

@@ -57,6 +57,14 @@ const files = {
   },
 
   size: fd => fs.fstatSync(fd).size,
+
+  /** @returns {boolean} whether a path leads to the file of a descriptor: not if that, or a folder above it, was removed or replaced */
+  isAt (path, fd) {
+    const there = fs.statSync(path, { throwIfNoEntry: false })
+    const { dev, ino } = fs.fstatSync(fd)
+    return there !== undefined && there.ino === ino && there.dev === dev
+  },
+
   /** @returns {number} how many bytes were read: fewer only at the end of the file */
   read: (fd, buffer, offset, length, position) => fs.readSync(fd, buffer, offset, length, position),
   /** @returns {number} how many bytes were written: may be fewer than asked for */

@@ -210,7 +210,14 @@ export interface DurableEvents<P = any, R = any> {
   drain: () => void
   saturated: () => void
   unsaturated: () => void
-  /** The queue has closed. `abandonedCount` runners had not ended. `error` is set if its log has failed. */
+  /**
+   * The log cannot be written now. Jobs start only if that can be written. What becomes of jobs is kept in memory.
+   * The queue tries again by itself.
+   */
+  outage: (error: FairlaneError) => void
+  /** Everything is written, and the disk has room. */
+  outageover: () => void
+  /** The queue has closed. `abandonedCount` runners had not ended. `error` is set if its log has failed, or if what became of jobs could not be written. */
   close: (abandonedCount: number, error: FairlaneError | undefined) => void
 }
 
@@ -285,7 +292,10 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   /** Resolves when all that was done up to now is on the disk. */
   flush (): Promise<void>
 
-  /** Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. Rejects with FAIRLANE_ERR_IO. */
+  /**
+   * Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. Rejects with FAIRLANE_ERR_IO if the log
+   * has failed, or if what became of jobs could not be written.
+   */
   close (options?: CloseOptions): Promise<number>
   /** Like `close()`. */
   [Symbol.asyncDispose] (): Promise<void>

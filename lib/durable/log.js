@@ -7,15 +7,17 @@
 //                                     └─ of the next segment: waits until this one is synced and the next one is there
 //
 // Promises: groups reach the file in order, each as one frame, all records of one append() in one frame. At most one sync is
-// under way. A segment is synced before its successor is there. A failed write takes back all that was not written; a failed
-// sync is the end, since nobody knows what the disk has then.
+// under way. A segment is synced before its successor is there. A failed write takes back all that was not written; what it has left in
+// the folder is undone before anything else is written. A failed sync is the end, since nobody knows what the disk has then.
 // It knows nothing of what jobs are alive.
 
 const { join } = require('node:path')
+const { systemClock } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { Buffers } = require('./buffers')
-const { HEADER_BYTES, FRAME_BYTES, segmentName, encodeHeader, finishFrame } = require('./format')
-const { Reserve } = require('./reserve')
+const { HEADER_BYTES, FRAME_BYTES, segmentName, finishFrame } = require('./format')
+const { Reserve, CLAIM } = require('./reserve')
+const { createSegment, removeDurably, writeWhole } = require('./segments')
 const { Turns } = require('./turns')
 
 // Larger groups are written as several frames. With ack 'disk' the sync of the first goes on beside the encoding of the next.
@@ -23,6 +25,8 @@ const GROUP_BYTES = 2 ** 20
 const SYNCED_GROUP_BYTES = 2 ** 19
 // With ack 'os' the system is made to write now and then: a power failure loses less, and a new segment waits less.
 const UNSYNCED_BYTES = 2 ** 23
+// So long after a look at whether the folder is still the log's there is no other one before a write. A look takes 5 µs.
+const LOOK_MS = 100
 const NOW = Promise.resolve()
 
 /** Records that become one frame, and who waits for them. */
@@ -37,7 +41,8 @@ class Group {
     this.firstSeq = 0 // jobs pushed: from firstSeq to below endSeq
     this.endSeq = 0
     this.pushesCount = 0 // calls, not jobs
-    this.before = [] // seq, segment, offset, length, state: how it was with jobs that it finishes, moves or changes
+    this.claim = CLAIM.ALL // what it may take of the reserve: the least of what its records may
+    this.before = [] // seq, segment, offset, length, isMoved: where jobs were that it finishes, changes or moves
     this.outcome = undefined // the promise, if somebody asked for it
     this.resolve = undefined
     this.reject = undefined
@@ -70,8 +75,9 @@ class Log {
    * @param {{ segmentBytes: number, ack: 'os' | 'disk', kind: 'bytes' | 'jobs' }} options
    * @param {{ segments: Map<number, { bytes: number, liveCount: number }>, tail: { segment: number, offset: number, fd: number } }} found
    *   what recovery found; the tail is synced
-   * @param {{ nextSeq: () => number, settled: (group: Group, err?: Error) => void,
-   *   revert: (group: Group) => void, failed: (err: Error) => void }} owner
+   * @param {{ nextSeq: () => number, settled: (group: Group, err?: Error) => void, revert: (group: Group) => void,
+   *   takenBack: (err: Error) => void, spent: (err: Error) => void, failed: (err: Error) => void }} owner takenBack: all groups that a
+   *   write which failed takes with it were reverted. spent: the reserve is made use of
    */
   constructor (files, folder, { segmentBytes, ack, kind }, { segments, tail }, owner) {
     this.files = files
@@ -94,8 +100,11 @@ class Log {
     this.syncedSegment = tail.segment
     this.syncedOffset = tail.offset
 
-    this.reserve = new Reserve(files, folder, segmentBytes)
+    this.reserve = new Reserve(files, folder, segmentBytes, { stays: () => this.stays(), spent: err => owner.spent(ioError(err)) })
     this.takenBackCount = 0
+    this.isTorn = false // a write that failed may have left something behind the end of the file, or
+    this.leftOver = undefined // ... a segment that could not be made whole, at this path
+    this.lookTimer = undefined // until it fires, writes do not look whether the folder is still there
     this.group = undefined
     this.sealed = []
     this.written = []
@@ -112,9 +121,10 @@ class Log {
 
   /**
    * Makes room for records of `length` bytes in one frame, which the caller is to write at once, at the place returned.
+   * @param {number} claim what they may take of the reserve
    * @returns {number} where in the buffer of `group`
    */
-  append (length, recordsCount) {
+  append (length, recordsCount, claim) {
     if (this.group !== undefined && !this.fits(this.group, length)) this.writeEarly()
     const group = this.group ?? this.open(length)
     const at = group.length
@@ -122,6 +132,7 @@ class Log {
     group.length += length
     group.count += recordsCount
     group.ackAt = 0
+    if (claim < group.claim) group.claim = claim
     return at
   }
 
@@ -132,9 +143,14 @@ class Log {
    */
   commitNow (isSynced, sparesReserve = false) {
     this.seal()
-    while (this.sealed.length > 0 && (this.isNext() || (this.syncNow() && this.createNext(sparesReserve))) && this.writeFirst(false, sparesReserve));
+    while (this.sealed.length > 0 && this.isMended() && (this.isNext() || (this.syncNow() && this.createNext(sparesReserve))) && this.writeFirst(false, sparesReserve));
     if (isSynced && this.error === undefined) this.syncNow()
     this.settleHeld()
+  }
+
+  /** Writes what is there now, so that what is appended next has a frame, and a failure, of its own. */
+  commitAlone () {
+    while (this.group !== undefined) this.commitNow(false)
   }
 
   /** Whether all that was appended is on the disk. */
@@ -157,6 +173,33 @@ class Log {
   close () {
     this.leave()
     this.fd = -1
+    systemClock.clearTimeout(this.lookTimer)
+  }
+
+  /** Whether the file is where it was: else the folder was removed, and what is there now may be somebody else's. */
+  isInPlace () {
+    try {
+      return this.files.isAt(join(this.folder, segmentName(this.segment)), this.fd)
+    } catch {
+      return true // nobody knows; whatever is to be done there will tell
+    }
+  }
+
+  /** Ends the log if its folder was removed or replaced: nothing of another's may be touched. @returns {boolean} false then */
+  stays () {
+    if (this.isInPlace()) return true
+    this.fail(new Error(`the folder was removed or replaced while it was open (${this.folder})`))
+    return false
+  }
+
+  /** Whether nothing is left to be undone of writes that failed; tries to. */
+  isMended () {
+    if (!this.isTorn) return true
+    // who waits for what is written already needs nothing of that
+    if (this.sealed[0]?.buffer === undefined && this.sealed[0]?.segment === this.segment) return true
+    const err = this.mend()
+    if (err !== undefined) this.takeBack(err)
+    return err === undefined
   }
 
   /** Ends the log: whatever waits fails. */
@@ -180,7 +223,7 @@ class Log {
    */
   writeEarly () {
     this.seal()
-    while (this.sealed.length > 0 && this.isNext() && this.writeFirst(true));
+    while (this.sealed.length > 0 && this.isNext() && !this.isTorn && this.writeFirst(true));
     if (this.written.length > 0) this.sync()
   }
 
@@ -232,7 +275,7 @@ class Log {
   }
 
   writeOut () {
-    while (this.sealed.length > 0 && (this.isNext() || this.roll()) && this.writeFirst());
+    while (this.sealed.length > 0 && this.isMended() && (this.isNext() || this.roll()) && this.writeFirst());
     if (this.error !== undefined) return
     if (this.written.length > 0 || this.offset - this.syncedOffset >= UNSYNCED_BYTES) this.sync()
   }
@@ -245,15 +288,20 @@ class Log {
   /** Writes the first sealed group. @returns {boolean} false if that failed */
   writeFirst (isEarly = false, sparesReserve = false) {
     const group = this.sealed[0]
+    if (!isEarly && this.lookTimer === undefined && !this.look()) return false
     try {
-      this.writeAll(this.fd, group.buffer, group.length, group.start)
+      if (group.length > this.reserve.left(group.claim)) throw this.reserve.fullError
+      writeWhole(this.files, this.fd, group.buffer, group.length, group.start)
     } catch (err) {
       if (isEarly) return false
-      if (!sparesReserve && this.reserve.giveUp(err)) return this.writeFirst()
+      if (!sparesReserve && group.claim !== CLAIM.NONE && this.reserve.giveUp(err)) return this.writeFirst()
+      this.reserve.met(err)
+      if (err.code === 'EFBIG') this.segmentBytes = Math.min(this.segmentBytes, this.files.size(this.fd))
       this.takeBack(err)
       return false
     }
     this.sealed.shift()
+    this.reserve.use(group.length)
     this.offset += group.length
     this.bytes += group.length
     this.segments.get(this.segment).bytes = this.offset
@@ -264,6 +312,13 @@ class Log {
     else if (isEarly) this.held.push(group)
     else this.acknowledge(group)
     return true
+  }
+
+  /** As stays(), once in a while. */
+  look () {
+    this.lookTimer = systemClock.setTimeout(() => { this.lookTimer = undefined }, LOOK_MS)
+    this.lookTimer.unref()
+    return this.stays()
   }
 
   /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
@@ -297,15 +352,6 @@ class Log {
     for (const group of groups) this.settle(group)
   }
 
-  writeAll (fd, buffer, length, position) {
-    let done = 0
-    while (done < length) {
-      const count = this.files.write(fd, buffer, done, length - done, position + done)
-      if (count === 0) throw new Error('nothing could be written')
-      done += count
-    }
-  }
-
   /** Goes on to the next segment if this one is synced; else has it synced first. @returns {boolean} whether it has */
   roll () {
     if (this.syncedSegment === this.segment && this.syncedOffset === this.offset) return this.createNext()
@@ -315,14 +361,21 @@ class Log {
 
   /** @returns {boolean} false if that failed */
   createNext (sparesReserve = false) {
+    if (!this.stays()) return false
     const id = this.segment + 1
+    const { claim } = this.sealed[0]
     let fd
     try {
       fd = createSegment(this.files, this.folder, id, { baseSeq: this.owner.nextSeq(), previousEnd: this.offset, kind: this.kind })
     } catch (err) {
-      if (err.isUnknown) this.fail(err.cause)
-      else if (!sparesReserve && this.reserve.giveUp(err)) return this.createNext()
-      else this.takeBack(err)
+      this.leftOver = err.leftOver
+      if (err.isUnknown) {
+        this.fail(err.cause)
+        return false
+      }
+      if (!sparesReserve && claim !== CLAIM.NONE && this.leftOver === undefined && this.reserve.giveUp(err)) return this.createNext()
+      this.reserve.met(err)
+      this.takeBack(err)
       return false
     }
     this.leave()
@@ -382,20 +435,32 @@ class Log {
   }
 
   /**
-   * A group could not be written: it and those behind it fail. Nothing of them may stay in the file, since later frames,
-   * shorter ones, would be written over a part of it.
+   * Undoes what writes that failed have left. Nothing of a group may stay in the file, since later frames, shorter ones, would be
+   * written over a part of it.
+   * @returns {Error | undefined} why it can not be, now
    */
-  takeBack (err) {
-    this.seal()
-    const groups = this.sealed
+  mend () {
     try {
+      if (this.leftOver !== undefined) removeDurably(this.files, this.folder, this.leftOver)
+      this.leftOver = undefined
       this.files.truncate(this.fd, this.offset)
-    } catch {
-      return this.fail(err)
+    } catch (err) {
+      if (err.isUnknown) this.fail(err.cause)
+      return err
     }
     // a crash may forget this, so the segment must be synced before there is another; a sync under way may not do it
     this.syncedOffset = 0
     this.takenBackCount++
+    this.isTorn = false
+  }
+
+  /** A group could not be written: it and those behind it fail. */
+  takeBack (err) {
+    this.isTorn = true
+    if (this.error === undefined) this.mend()
+    if (this.error !== undefined) return
+    this.seal()
+    const groups = this.sealed
     this.sealed = []
     this.nextSegment = this.segment
     this.nextOffset = this.offset
@@ -405,6 +470,7 @@ class Log {
     }
     // others may append from here on
     const error = ioError(err)
+    this.owner.takenBack(error)
     for (const group of groups) this.settle(group, error)
   }
 
@@ -414,45 +480,8 @@ class Log {
   }
 }
 
-/**
- * Makes the file of a segment, with its header and with its name synced into the folder. If that fails, there is no file;
- * if it isn't known whether there is one, the error has `isUnknown` and a `cause`.
- * @returns {number} its descriptor
- */
-function createSegment (files, folder, id, { baseSeq, previousEnd, kind }) {
-  const path = join(folder, segmentName(id))
-  const fd = files.create(path)
-  try {
-    const count = files.write(fd, encodeHeader(id, baseSeq, previousEnd, kind), 0, HEADER_BYTES, 0)
-    if (count < HEADER_BYTES) throw new Error('the header could not be written whole')
-    syncName(files, folder)
-    return fd
-  } catch (err) {
-    files.close(fd)
-    if (err.isUnknown) throw err
-    try {
-      files.remove(path)
-      // it may not come back: the segment before it goes on
-      files.syncFolder(folder)
-    } catch {
-      throw Object.assign(new Error('a segment was left half made', { cause: err }), { isUnknown: true })
-    }
-    throw err
-  }
-}
-
-function syncName (files, folder) {
-  try {
-    files.syncFolder(folder)
-  } catch (cause) {
-    // without a descriptor for the folder nothing was begun
-    if (cause.syscall === 'open') throw cause
-    throw Object.assign(new Error('the name of a segment could not be synced', { cause }), { isUnknown: true })
-  }
-}
-
 function ioError (cause) {
   return new FairlaneError('FAIRLANE_ERR_IO', `The queue's files failed: ${cause.message}`, { cause })
 }
 
-module.exports = { Log, createSegment, ioError }
+module.exports = { Log, ioError }

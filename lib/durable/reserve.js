@@ -3,38 +3,74 @@
 // Room on the disk that is kept for the time when it is full: a file that is removed then, so that acknowledgements can still
 // be written. They are what gives room back. Until the file can be made again, pushes are refused.
 // Without it the log does as well, but for that; so nothing that goes wrong here is an error.
+//
+//   0 ─────── attempts ───────┬─ moved jobs ─┬──── acknowledgements ────┬─ TRIM ─┐
+//                            2/5            5/8                        15/16     1
 
 const { randomBytes } = require('node:crypto')
 const { join } = require('node:path')
+const { writeWhole } = require('./segments')
 
 const RESERVE_NAME = 'reserve'
 const MAX_BYTES = 2 ** 22
 const RETRY_MS = 100
+
+// What a record may take of the room: as long as no more than that is used. Each kind leaves some to those that it needs later: an attempt to
+// the acknowledgement of its job, which is shorter, and to jobs that must go for a segment to be freed; those to the TRIM that says so.
+const CLAIM = Object.freeze({ NONE: 0, ATTEMPT: 1, MOVE: 2, ACK: 3, ALL: 4 })
+const SHARES = [0, 2 / 5, 5 / 8, 15 / 16, Infinity]
 
 class Reserve {
   /**
    * @param {object} files
    * @param {string} folder
    * @param {number} segmentBytes it is a part of that
+   * @param {{ stays: () => boolean, spent: (err: Error) => void }} owner whether the folder is still the log's; is told when the room is
+   *   made use of
    */
-  constructor (files, folder, segmentBytes) {
+  constructor (files, folder, segmentBytes, owner) {
     this.files = files
     this.folder = folder
+    this.owner = owner
     this.path = join(folder, RESERVE_NAME)
     this.bytes = Math.min(MAX_BYTES, segmentBytes >> 2)
     this.isThere = false
     this.fullError = undefined // why it is not there, if the disk is full
     this.triedAt = 0
+    this.usedBytes = 0 // written since it is not there
     this.make()
   }
 
   /** @returns {boolean} whether a write that failed may be tried again */
   giveUp (err) {
-    if (!isFull(err) || !this.isThere) return false
+    if (!isFull(err) || !this.isThere || !this.owner.stays()) return false
     this.isThere = false
     this.fullError = err
     this.triedAt = performance.now()
+    this.owner.spent(err)
     return this.remove()
+  }
+
+  /** Notes why a write has failed that may not take of the room. */
+  met (err) {
+    if (!isFull(err) || !this.isThere) return
+    this.fullError = err
+    this.triedAt = performance.now()
+  }
+
+  /** Whether room is taken that is to be given back: it is not there, since the disk is full. */
+  get isSpent () {
+    return !this.isThere && this.fullError !== undefined
+  }
+
+  /** @returns {number} how many bytes records with that claim may take now; any number while nothing is spent */
+  left (claim) {
+    return this.isSpent ? SHARES[claim] * this.bytes - this.usedBytes : Infinity
+  }
+
+  /** Notes what was written. */
+  use (bytes) {
+    if (this.isSpent) this.usedBytes += bytes
   }
 
   /** @returns {Error | undefined} that of a disk which is full; looks now and then whether it still is */
@@ -50,9 +86,11 @@ class Reserve {
 
   make () {
     this.triedAt = performance.now()
+    if (!this.owner.stays()) return
     this.fullError = undefined
     try {
       this.isThere = this.isWhole() || this.write()
+      this.usedBytes = 0
     } catch (err) {
       if (isFull(err)) this.fullError = err
     }
@@ -77,8 +115,8 @@ class Reserve {
     let isWritten = false
     try {
       // bytes that a file system can not compress
-      isWritten = files.write(fd, randomBytes(bytes), 0, bytes, 0) === bytes
-      if (!isWritten) throw Object.assign(new Error('ENOSPC: there is no room for the reserve'), { code: 'ENOSPC' })
+      writeWhole(files, fd, randomBytes(bytes), bytes, 0)
+      isWritten = true
     } finally {
       files.close(fd)
       if (!isWritten) this.remove()
@@ -100,4 +138,4 @@ function isFull ({ code }) {
   return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
-module.exports = { Reserve, RESERVE_NAME }
+module.exports = { Reserve, RESERVE_NAME, CLAIM }

@@ -9,8 +9,9 @@ const { Compactor } = require('./compaction')
 const { Log, ioError } = require('./log')
 const { NUMBERS_NAME } = require('./numbers')
 const { Reader, WINDOW_BYTES } = require('./reader')
-const { RESERVE_NAME } = require('./reserve')
+const { RESERVE_NAME, CLAIM } = require('./reserve')
 const { recover, endRepair, writeClosed, stateLength, corrupt, CLOSED_NAME, REPAIR_NAME } = require('./recovery')
+const { Unwritten } = require('./unwritten')
 const format = require('./format')
 
 const {
@@ -26,8 +27,10 @@ const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
  * @param {object} options read already: segmentBytes, ack, repair, onProgress; and `kind`, what the payloads are: 'bytes' or 'jobs'
  * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
  * @param {{ safe: (endSeq: number) => void, settled: (group: object) => void, failed: (err: Error) => void,
- *   unfinished?: (seq: number) => void, ended?: () => void }} owner is told which jobs are safe, which groups are settled, that the log has
- *   failed, that an ack could not be written while the log goes on (the job is as it was), and that nothing can be written any more
+ *   unfinished?: (seq: number) => void, unwritable?: (err: Error) => void, full?: (err: Error) => void, freed?: () => void,
+ *   ended?: () => void }} owner is told which jobs are safe, which groups are settled, that the log has failed, and that nothing can be
+ *   written any more. When a write has failed and the log goes on: of bytes, which acks are undone; of jobs, that there is something
+ *   `unwritten`. Also that the reserve is made use of, and that a segment was removed
  * @returns {Promise<Store>}
  * @throws FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
  */
@@ -63,11 +66,19 @@ class Store {
     this.nextSeq = found.nextSeq
     this.numbers = found.numbers
     this.recovered = { jobs: found.table.size, cut: found.cut, dropped: found.dropped }
+    this.unwritten = new Unwritten(this)
+    // a queue of bytes is refused what can not be written; what becomes of a job has happened
+    this.isOfJobs = options.kind === 'jobs'
+    this.pushClaim = this.isOfJobs ? CLAIM.NONE : CLAIM.ALL
+    this.moveClaim = this.isOfJobs ? CLAIM.MOVE : CLAIM.ALL
+    this.ackClaim = this.isOfJobs ? CLAIM.ACK : CLAIM.ALL
     this.reader = new Reader(files, folder)
     this.log = new Log(files, folder, options, found, {
       nextSeq: () => this.nextSeq,
       settled: (group, err) => this.settled(group, err),
       revert: group => this.revert(group),
+      takenBack: err => { if (this.unwritten.size > 0) this.owner.unwritable?.(err) },
+      spent: err => this.owner.full?.(err),
       failed: err => this.failed(err)
     })
     this.compactor = new Compactor(this)
@@ -104,8 +115,11 @@ class Store {
 
   /** @returns {FairlaneError | undefined} FAIRLANE_ERR_IO if so many numbers can not be set aside */
   numberless (count) {
+    const endSeq = this.nextSeq + count
+    if (endSeq <= this.numbers.limit) return undefined
+    if (!this.log.stays()) return this.log.error
     try {
-      this.numbers.setAside(this.nextSeq + count)
+      this.numbers.setAside(endSeq)
     } catch (err) {
       return ioError(err)
     }
@@ -127,7 +141,7 @@ class Store {
     const headBytes = stampAt + stamp.length
     let length = headBytes * payloads.length
     for (let i = 0; i < payloads.length; i++) length += payloads[i].length
-    let at = this.log.append(length, payloads.length)
+    let at = this.log.append(length, payloads.length, this.pushClaim)
     const { group } = this.log
     const { buffer } = group
     for (let i = 0; i < payloads.length; i++) {
@@ -159,7 +173,7 @@ class Store {
     if (at !== 0 && format.readSeq(group.buffer, at + 1) + count === seq) {
       format.writeU32(group.buffer, count + 1, at + 7)
     } else {
-      const start = log.append(ACK_BYTES, 1)
+      const start = log.append(ACK_BYTES, 1, this.ackClaim)
       group = log.group
       this.writeAck(seq, 1, start)
     }
@@ -174,33 +188,45 @@ class Store {
    */
   ackAll (seqs) {
     if (seqs.length === 1) return this.ack(seqs[0])
-    let runsCount = 1
-    for (let i = 1; i < seqs.length; i++) if (seqs[i] !== seqs[i - 1] + 1) runsCount++
-    let at = this.log.append(runsCount * ACK_BYTES, runsCount)
-    const { group } = this.log
-    for (let i = 0; i < seqs.length; at += ACK_BYTES) {
-      const first = i
-      do this.finish(seqs[i++], group)
-      while (i < seqs.length && seqs[i] === seqs[i - 1] + 1)
-      this.writeAck(seqs[first], i - first, at)
-    }
+    const group = this.writeAcks(seqs)
+    for (const seq of seqs) this.finish(seq, group)
     return group
+  }
+
+  /** Writes that jobs are finished which the table does not have any more. @param {number[]} seqs ascending, at least one */
+  ackAgain (seqs) {
+    const { before } = this.writeAcks(seqs)
+    for (const seq of seqs) before.push(seq, 0, 0, 0, false)
+  }
+
+  /** Notes that a live job is finished, which can not be written now. */
+  ackLater (seq) {
+    this.table.find(seq)
+    this.forget(seq)
+    this.unwritten.add(seq)
   }
 
   /**
    * Writes what a live job has come to.
    * @param {{ isDead: boolean, attempts: number, notBefore: number, delayMs: number | undefined, error: string | undefined }} state kept, not to
    *   be changed
+   * @param {number} claim what it may take of the reserve
    * @returns {object} the group that this is in
    */
-  setState (seq, state) {
-    const at = this.log.append(stateLength(state) - FRAME_BYTES, 1)
+  setState (seq, state, claim) {
+    const at = this.log.append(stateLength(state) - FRAME_BYTES, 1, claim)
     const { group } = this.log
     this.table.find(seq)
-    this.noteBefore(group, seq)
+    this.noteBefore(group, seq, false)
     this.replaceState(seq, state)
     this.writeState(seq, state, at)
     return group
+  }
+
+  /** Notes what a live job has come to, which can not be written now. */
+  setStateLater (seq, state) {
+    this.replaceState(seq, state)
+    this.unwritten.add(seq)
   }
 
   /**
@@ -244,10 +270,12 @@ class Store {
     await this.compactor.stop()
     // Pushes that find the disk full fail alone, and nothing of them is left to write. What was appended meanwhile is to be synced too.
     while (this.log.error === undefined && (!await this.log.flush().then(() => true, () => false) || !this.log.isSynced));
-    if (this.log.error === undefined) {
+    if (this.log.error === undefined && this.log.stays()) {
+      // a segment that could not be removed is no end that recovery would expect
+      const isWhole = this.log.leftOver === undefined
       this.log.close()
       this.owner.ended?.()
-      writeClosed(this.files, this.folder, this.log.segment, this.log.offset, this.nextSeq)
+      if (isWhole) writeClosed(this.files, this.folder, this.log.segment, this.log.offset, this.nextSeq)
     }
     await this.release()
   }
@@ -260,12 +288,12 @@ class Store {
     const record = this.record(seq)
     const state = this.states.get(seq)
     const stateBytes = state === undefined ? 0 : stateLength(state) - FRAME_BYTES
-    const at = log.append(record.length + stateBytes, state === undefined ? 1 : 2)
+    const at = log.append(record.length + stateBytes, state === undefined ? 1 : 2, this.moveClaim)
     const { group } = log
     group.buffer.set(record, at)
     if (state !== undefined) this.writeState(seq, state, at + record.length)
     table.find(seq)
-    this.noteBefore(group, seq)
+    this.noteBefore(group, seq, true)
     this.place(seq, group.segment, group.start + at, record.length)
     return group
   }
@@ -280,16 +308,29 @@ class Store {
     return this.log.segments.get(id)
   }
 
+  /** Writes in one frame that jobs are finished. */
+  writeAcks (seqs) {
+    let runsCount = 1
+    for (let i = 1; i < seqs.length; i++) if (seqs[i] !== seqs[i - 1] + 1) runsCount++
+    let at = this.log.append(runsCount * ACK_BYTES, runsCount, this.ackClaim)
+    for (let i = 0; i < seqs.length; at += ACK_BYTES) {
+      const first = i++
+      while (i < seqs.length && seqs[i] === seqs[i - 1] + 1) i++
+      this.writeAck(seqs[first], i - first, at)
+    }
+    return this.log.group
+  }
+
   finish (seq, group) {
     this.table.find(seq)
-    this.noteBefore(group, seq)
+    this.noteBefore(group, seq, false)
     this.forget(seq)
   }
 
-  /** How it was with a job that was just looked up, in case the group can not be written. */
-  noteBefore (group, seq) {
+  /** Where a job was that was just looked up, in case the group can not be written. */
+  noteBefore (group, seq, isMoved) {
     const { segment, offset, length } = this.table
-    group.before.push(seq, segment, offset, length, this.states.size === 0 ? undefined : this.states.get(seq))
+    group.before.push(seq, segment, offset, length, isMoved)
   }
 
   /** Takes out the job that was just looked up. */
@@ -297,6 +338,7 @@ class Store {
     this.segmentOf(this.table.segment).liveCount--
     this.table.delete(seq)
     if (this.states.size > 0) this.forgetState(seq)
+    if (this.unwritten.size > 0) this.unwritten.changed.delete(seq)
   }
 
   forgetState (seq) {
@@ -308,7 +350,6 @@ class Store {
 
   replaceState (seq, state) {
     this.forgetState(seq)
-    if (state === undefined) return
     this.states.set(seq, state)
     this.stateBytes += stateLength(state)
   }
@@ -342,22 +383,30 @@ class Store {
     this.owner.settled(group)
   }
 
-  /** A group was not written, and the log goes on: as if it had not been encoded. Those behind it were reverted already. */
+  /**
+   * A group was not written, and the log goes on: as if it had not been encoded, but that what became of jobs has become of them.
+   * Groups behind it were reverted already.
+   */
   revert ({ firstSeq, endSeq, before }) {
-    const { table } = this
     for (let i = before.length - 5; i >= 0; i -= 5) {
-      const [seq, segment, offset, length, state] = before.slice(i, i + 5)
-      const wasFinished = !table.find(seq)
-      if (!wasFinished) this.segmentOf(table.segment).liveCount--
-      table.set(seq, segment, offset, length)
-      this.segmentOf(segment).liveCount++
-      this.replaceState(seq, state)
-      if (wasFinished) this.owner.unfinished?.(seq)
+      const [seq, segment, offset, length, isMoved] = before.slice(i, i + 5)
+      const wasFinished = !this.table.find(seq)
+      if (!wasFinished || !this.isOfJobs) this.putBack(seq, segment, offset, length, wasFinished)
+      if (this.isOfJobs && !isMoved) this.unwritten.add(seq)
     }
     for (let seq = firstSeq; seq < endSeq; seq++) {
-      table.find(seq)
+      this.table.find(seq)
       this.forget(seq)
     }
+  }
+
+  /** A job is where it was before. */
+  putBack (seq, segment, offset, length, wasFinished) {
+    const { table } = this
+    if (!wasFinished) this.segmentOf(table.segment).liveCount--
+    table.set(seq, segment, offset, length)
+    this.segmentOf(segment).liveCount++
+    if (wasFinished) this.owner.unfinished?.(seq)
   }
 
   failed (err) {

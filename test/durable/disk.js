@@ -29,6 +29,7 @@ class SimulatedDisk {
     this.beforeStep = () => {} // called before each call that changes something, with (kind, path)
     this.fault = () => undefined // (kind, path) → an error to fail with, or 'short'
     this.capacity = Infinity // how many bytes all files may have
+    this.fileLimit = Infinity // how many bytes each file may have
     this.makeFolder = this.makeFolder.bind(this)
   }
 
@@ -71,6 +72,10 @@ class SimulatedDisk {
     return this.at(fd).file.bytes.length
   }
 
+  isAt (path, fd) {
+    return this.at(fd).file === this.folders.get(dirname(path))?.names.get(basename(path))
+  }
+
   read (fd, buffer, offset, length, position) {
     const { path, file } = this.at(fd)
     this.check('read', path)
@@ -83,7 +88,8 @@ class SimulatedDisk {
     this.step('write', path)
     const fault = this.check('write', path)
     if (fault !== undefined) length = Math.max(1, length >> 1)
-    const room = this.capacity - this.usedBytes + file.bytes.length - position
+    if (position >= this.fileLimit) throw systemError('EFBIG')
+    const room = Math.min(this.capacity - this.usedBytes + file.bytes.length, this.fileLimit) - position
     if (room <= 0) throw systemError('ENOSPC')
     length = Math.min(length, room)
     const data = Buffer.from(buffer.subarray(offset, offset + length))

@@ -98,7 +98,7 @@ describe('when the file system fails', function () {
     assert.deepEqual(await numbersIn(queue), [1, 3])
 
     function failSecondWrite () {
-      disk.fault = (kind, path) => kind === 'write' && path.endsWith('2.log') ? 'short' : undefined
+      disk.fault = (kind, path) => kind === 'write' && path.endsWith('2.log') ? systemError('EIO') : undefined
     }
 
     function failFolder (syscall) {
@@ -126,28 +126,60 @@ describe('when the file system fails', function () {
     assert.deepEqual(await numbersIn(queue), [2])
   })
 
-  const ends = {
-    'a sync fails': () => failOnce('sync', 'EIO'),
-    'what was half written can not be taken back': () => { disk.fault = kind => ['write', 'truncate'].includes(kind) ? systemError('EIO') : undefined }
+  for (const method of ['push', 'pushSync']) {
+    it(`a sync fails: the queue closes, and nothing is acknowledged any more (${method})`, async () => {
+      await queue.push(payload(1, 10))
+      const other = queue.push(payload(2, 10))
+      failOnce('sync', 'EIO')
+      await assert.rejects(async () => queue[method](payload(3, 10)), failsWith('EIO'))
+      await assert.rejects(other, failsWith('EIO'))
+      for (const call of [() => queue.push(payload(4, 10)), () => queue.pop(), () => queue.flush()]) {
+        await assert.rejects(call, failsWith('EIO'))
+      }
+      const again = await openOn(disk)
+      assert.equal((await numbersIn(again))[0], 1)
+      await again.close()
+    })
+
+    it(`what was half written can not be taken back: nothing is written before it can be (${method})`, async () => {
+      await queue.push(payload(1, 10))
+      let writesCount = 0
+      disk.fault = kind => {
+        // the first is torn
+        if (kind === 'write') return writesCount++ === 0 ? 'short' : systemError('EIO')
+        return kind === 'truncate' ? systemError('EROFS') : undefined
+      }
+      await assert.rejects(async () => queue[method](payload(2, 900)), failsWith('EIO'))
+      assert.equal(writesCount, 2)
+      for (let i = 0; i < 2; i++) await assert.rejects(async () => queue[method](payload(3, 10)), failsWith('EROFS'))
+      const full = Array.from({ length: 3 }, () => queue.push(payload(4, 2000)))
+      await queue.flush().catch(isIo)
+      for (const { reason } of await Promise.allSettled(full)) assert(failsWith('EROFS')(reason))
+      assert.equal(writesCount, 2)
+      // what is written is synced nonetheless
+      await queue.flush()
+      const killed = await openOn(disk.afterKill())
+      assert.deepEqual(await numbersIn(killed), [1])
+      await killed.close()
+      disk.fault = () => undefined
+      await queue[method](payload(5, 3000))
+      await queue[method](payload(6, 3000))
+      assert.deepEqual(await numbersIn(queue), [1, 5, 6])
+      await queue.close()
+      queue = await openOn(disk)
+      assert.deepEqual(await numbersIn(queue), [1, 5, 6])
+    })
   }
-  for (const [name, fail] of Object.entries(ends)) {
-    for (const method of ['push', 'pushSync']) {
-      it(`${name}: the queue closes, and nothing is acknowledged any more (${method})`, async () => {
-        await queue.push(payload(1, 10))
-        const other = queue.push(payload(2, 10))
-        fail()
-        await assert.rejects(async () => queue[method](payload(3, 10)), failsWith('EIO'))
-        await assert.rejects(other, failsWith('EIO'))
-        disk.fault = () => undefined
-        for (const call of [() => queue.push(payload(4, 10)), () => queue.pop(), () => queue.flush()]) {
-          await assert.rejects(call, failsWith('EIO'))
-        }
-        const again = await openOn(disk)
-        assert.equal((await numbersIn(again))[0], 1)
-        await again.close()
-      })
-    }
-  }
+
+  it('a queue is closed in order though what was half written is still there', async () => {
+    await queue.push(payload(1, 10))
+    disk.fault = kind => ['write', 'truncate'].includes(kind) ? systemError('EIO') : undefined
+    await assert.rejects(queue.push(payload(2, 10)), failsWith('EIO'))
+    await queue.close()
+    disk.fault = () => undefined
+    queue = await openOn(disk)
+    assert.deepEqual(await numbersIn(queue), [1])
+  })
 
   it('the name of a segment can not be synced: the queue closes', async () => {
     await queue.push(payload(1, 3000))
@@ -156,12 +188,62 @@ describe('when the file system fails', function () {
     await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
   })
 
+  const failHalfMade = (failing, error) => {
+    disk.fault = (kind, path) => (kind === 'write' && path.endsWith('2.log')) || kind === failing ? error : undefined
+  }
+
+  it('the removal of a half made segment can not be synced: the queue closes', async () => {
+    await queue.push(payload(1, 3000))
+    failHalfMade('syncFolder', systemError('EIO'))
+    await assert.rejects(queue.push(payload(2, 3000)), failsWith('EIO'))
+    disk.fault = () => undefined
+    await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
+  })
+
+  it('a half made segment can not be removed, and then not for good: the queue closes', async () => {
+    await queue.push(payload(1, 3000))
+    failHalfMade('remove', systemError('EIO'))
+    await assert.rejects(queue.push(payload(2, 3000)), failsWith('EIO'))
+    failHalfMade('syncFolder', systemError('EIO'))
+    await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
+    disk.fault = () => undefined
+    await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
+  })
+
+  it('a half made segment can be removed a moment later, and then not for good: the queue closes', async () => {
+    await queue.push(payload(1, 3000))
+    const kinds = { write: 1, remove: 1, syncFolder: 1 }
+    disk.fault = kind => kinds[kind]-- > 0 ? systemError('EIO') : undefined
+    await assert.rejects(queue.push(payload(2, 3000)), failsWith('EIO'))
+    await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
+  })
+
   for (const failing of ['remove', 'syncFolder']) {
-    it(`a half made segment can not be removed for good: the queue closes (${failing})`, async () => {
+    it(`a half made segment can not be removed now: nothing is written before it is (${failing})`, async () => {
+      const error = Object.assign(systemError('EMFILE'), { syscall: 'open' })
       await queue.push(payload(1, 3000))
-      disk.fault = (kind, path) => (kind === 'write' && path.endsWith('2.log')) || kind === failing ? systemError('EIO') : undefined
-      await assert.rejects(queue.push(payload(2, 3000)), failsWith('EIO'))
-      await assert.rejects(queue.push(payload(3, 10)), failsWith('EIO'))
+      for (const isReopened of [false, true]) {
+        failHalfMade(failing, error)
+        await assert.rejects(queue.push(payload(2, 3000)), failsWith('EMFILE'))
+        const { steps } = disk
+        await assert.rejects(queue.push(payload(3, 10)), failsWith('EMFILE'))
+        assert(disk.steps > steps)
+        if (isReopened) {
+          await queue.close()
+          disk.fault = () => undefined
+          queue = await openOn(disk)
+        }
+        disk.fault = () => undefined
+        const killed = await openOn(disk.afterKill())
+        assert.deepEqual(await numbersIn(killed), [1])
+        await killed.close()
+      }
+      await queue.push(payload(4, 10))
+      await queue.push(payload(5, 3000))
+      assert.deepEqual(await numbersIn(queue), [1, 4, 5])
+      await queue.close()
+      queue = await openOn(disk)
+      assert.deepEqual(await numbersIn(queue), [1, 4, 5])
     })
   }
 
@@ -210,12 +292,54 @@ describe('when the file system fails', function () {
     assert.deepEqual((await queue.pop(2)).map(numberOf), [1, 2])
   })
 
-  it('a segment that can not be removed closes the queue', async () => {
+  it('a segment that can not be removed now is removed later', async () => {
     for (let i = 1; i < 4; i++) await queue.push(payload(i, 3000))
-    disk.fault = kind => kind === 'remove' ? systemError('EPERM') : undefined
+    const isThere = () => disk.list(FOLDER).includes('0000000001.log')
+    for (const kind of ['remove', 'syncFolder']) {
+      const tries = []
+      disk.fault = actual => {
+        if (actual !== kind) return undefined
+        tries.push(kind)
+        return Object.assign(systemError('EPERM'), { syscall: 'open' })
+      }
+      if (kind === 'remove') await queue.pop(2)
+      while (tries.length === 0) await queue.push(payload(9, 10))
+      assert.equal(isThere(), kind === 'remove')
+    }
+    disk.fault = () => undefined
+    const bytes = queue.diskBytes()
+    while (queue.diskBytes() >= bytes) await queue.push(payload(9, 10))
+    assert.equal((await queue.pop()).map(numberOf)[0], 3)
+  })
+
+  it('a segment whose removal can not be synced closes the queue', async () => {
+    for (let i = 1; i < 4; i++) await queue.push(payload(i, 3000))
+    disk.fault = kind => kind === 'syncFolder' ? systemError('EIO') : undefined
     await queue.pop(2)
     while ((await queue.push(payload(9, 10)).catch(err => err)) === undefined);
-    await assert.rejects(queue.pop(), failsWith('EPERM'))
+    await assert.rejects(queue.pop(), failsWith('EIO'))
+  })
+
+  it('files that may only have so many bytes end earlier, and need no reserve', async () => {
+    await queue.close()
+    disk = new SimulatedDisk()
+    disk.fileLimit = 1000
+    queue = await openOn(disk, { segmentBytes: 65536 })
+    assert(!disk.list(FOLDER).includes('reserve'))
+    const lost = []
+    for (let number = 1; number <= 40; number++) {
+      await queue.push(payload(number, 100)).catch(err => {
+        assert(failsWith('EFBIG')(err))
+        lost.push(number)
+      })
+    }
+    assert.equal(lost.length, 1)
+    await assert.rejects(queue.push(payload(41, 2000)), failsWith('EFBIG'))
+    await queue.push(payload(42, 100))
+    await queue.close()
+    queue = await openOn(disk, { segmentBytes: 65536 })
+    const numbers = await numbersIn(queue)
+    assert.deepEqual([numbers.length, numbers.at(-1)], [40, 42])
   })
 
   it('compaction that meets a full disk is put off', async () => {

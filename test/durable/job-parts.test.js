@@ -2,6 +2,7 @@
 
 const assert = require('node:assert')
 const { Intake } = require('../../lib/durable/intake')
+const { Outage } = require('../../lib/durable/outage')
 const { Retries } = require('../../lib/durable/retries')
 
 const NONE = Buffer.alloc(0)
@@ -44,6 +45,23 @@ describe('the parts of a durable queue', () => {
     assert.deepEqual([store.nextSeq, intake.heldCount], [4, 1])
     intake.settled({ pushesCount: 2 })
     assert.deepEqual(await Promise.all(pushes.map(({ promise }) => promise)), [1, 2, 3, 4])
+  })
+
+  it('outage: does nothing in a queue that is over before it was met', async () => {
+    const outage = new Outage({}, { remove () {} }, {})
+    outage.begin(new Error('EIO'))
+    outage.stop(new Error('failed'))
+    await null
+    assert.deepEqual([outage.isDue, outage.isOn, outage.isHolding], [false, false, false])
+  })
+
+  it('outage: has nobody wait for what is not written any more', async () => {
+    const outage = new Outage({ log: {}, unwritten: { size: 1 } }, { remove () {} }, {})
+    const failed = new Error('failed')
+    const waiting = assert.rejects(outage.safe(undefined), failed)
+    outage.stop(failed)
+    await waiting
+    await assert.rejects(outage.safe(undefined), failed)
   })
 
   it('retries: places no job that was removed when it fell due together with another', () => {

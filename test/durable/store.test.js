@@ -3,6 +3,7 @@
 const assert = require('node:assert')
 const { openStore } = require('../../lib/durable/store')
 const format = require('../../lib/durable/format')
+const { CLAIM } = require('../../lib/durable/reserve')
 const { seeded } = require('../support/random')
 const { SimulatedDisk, systemError } = require('./disk')
 const { holdSyncs } = require('./bench')
@@ -33,6 +34,12 @@ describe('the store of jobs', () => {
   const push = (text, type, isFront) => {
     store.push([Buffer.from(text)], type, isFront)
     return store.nextSeq - 1
+  }
+
+  const placeOf = seq => {
+    assert(store.table.find(seq))
+    const { segment, offset, length } = store.table
+    return { segment, offset, length }
   }
 
   /** All that is known of the live jobs, and what is counted of them. */
@@ -68,10 +75,10 @@ describe('the store of jobs', () => {
 
   it('keeps the last state of a job, until it is finished', async () => {
     const seqs = [push('a'), push('b', 'x'), push('c')]
-    store.setState(seqs[0], DEAD)
-    store.setState(seqs[0], FAILED)
-    store.setState(seqs[1], DEAD)
-    store.setState(seqs[2], FAILED)
+    store.setState(seqs[0], DEAD, CLAIM.NONE)
+    store.setState(seqs[0], FAILED, CLAIM.NONE)
+    store.setState(seqs[1], DEAD, CLAIM.NONE)
+    store.setState(seqs[2], FAILED, CLAIM.NONE)
     store.ack(seqs[2])
     const { stateBytes } = store
     await reopen()
@@ -88,7 +95,7 @@ describe('the store of jobs', () => {
     const seqs = []
     for (let i = 0; i < 200; i++) {
       seqs.push(push(`job ${i}`, 'x'))
-      store.setState(seqs[i], i % 2 === 0 ? FAILED : DEAD)
+      store.setState(seqs[i], i % 2 === 0 ? FAILED : DEAD, CLAIM.NONE)
       store.ack(push('y'.repeat(500)))
       if (i % 10 === 0) await store.log.flush()
     }
@@ -112,20 +119,21 @@ describe('the store of jobs', () => {
     assert.equal(store.log.nextSegment, 2)
   })
 
-  it('has all as it was if several groups can not be written', async () => {
+  it('has what became of jobs, and no new ones, if several groups can not be written; and writes it later', async () => {
     const seqs = [push('a'), push('b'), push('c')]
-    store.setState(seqs[1], FAILED)
+    store.setState(seqs[1], FAILED, CLAIM.NONE)
     push('w'.repeat(3000))
     store.log.commitNow(false)
-    const before = contents()
+    const placed = seqs.map(placeOf)
     // the next segments wait until this one is synced
     const release = holdSyncs(disk)
     push('x'.repeat(3000))
-    store.setState(seqs[0], FAILED)
-    store.setState(seqs[1], DEAD)
+    store.setState(seqs[0], FAILED, CLAIM.NONE)
+    store.setState(seqs[1], DEAD, CLAIM.NONE)
     store.move(seqs[1])
     push('y'.repeat(3000))
-    store.ackAll([seqs[0], seqs[1]])
+    store.move(seqs[0])
+    store.ack(seqs[0])
     push('z'.repeat(3000))
     store.ack(seqs[2])
     assert.equal(store.log.sealed.length, 2)
@@ -133,15 +141,27 @@ describe('the store of jobs', () => {
     release()
     await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
     disk.fault = () => undefined
-    assert.deepEqual(contents(), before)
+    assert.deepEqual(contents().jobs.map(([seq, , state]) => [seq, state]), [[seqs[1], DEAD], [4, undefined]])
+    assert.deepEqual(placeOf(seqs[1]), placed[1])
+    assert.deepEqual([...store.unwritten.gone, ...store.unwritten.changed], [seqs[2], seqs[0], seqs[1]])
+    const written = contents()
+    assert.deepEqual([store.unwritten.writeGone(), store.unwritten.writeChanged(), store.unwritten.size], [true, true, 0])
     await reopen()
-    assert.deepEqual(contents(), before)
+    assert.deepEqual(contents(), written)
+  })
+
+  it('writes nothing later that a log which has failed can not take', async () => {
+    const seq = push('a')
+    await store.log.flush()
+    store.ackLater(seq)
+    store.log.fail(new Error('EIO'))
+    assert.deepEqual([store.unwritten.writeGone(), store.unwritten.size], [false, 1])
   })
 
   it('forgets the state of a job that a repair could not keep', async () => {
     const seq = push('a')
     await store.log.flush()
-    store.setState(seq, FAILED)
+    store.setState(seq, FAILED, CLAIM.NONE)
     await store.close()
     disk.folders.get(FOLDER).names.get('0000000001.log').bytes[60] ^= 1
     await open({ repair: true })

@@ -1,0 +1,239 @@
+'use strict'
+
+// The time in which the log of a job queue can not be written: the disk is full, or there are no descriptors. What becomes of jobs
+// meanwhile is kept in memory and written later; no job is started whose attempt could not be written.
+//
+//            a write fails                    all is written, and the disk has room
+//   writing ──────────────▶ holding ◀──┐ ──────────────────────────────────────────▶ writing
+//                              │       │ a write fails
+//                              └──▶ starting, from the reserve, while that has room for attempts
+//
+// It tries again by itself. Only a log that has failed for good ends the queue, and that is not its business.
+
+const { warn } = require('../errors')
+const { CLAIM } = require('./reserve')
+
+const FIRST_MS = 100
+const MAX_MS = 10000
+// There is to be room for some attempts before jobs are started.
+const ATTEMPTS_BYTES = 512
+
+class Outage {
+  /**
+   * @param {object} store
+   * @param {object} deadlines of the queue
+   * @param {{ hold: () => void, letGo: () => void, began: (err: Error) => void, ended: () => void }} queue hold: starts no more jobs, and
+   *   takes back the slots of those that were not called; letGo: starts jobs again. The others are told once it is sure that there is one
+   */
+  constructor (store, deadlines, queue) {
+    this.store = store
+    this.deadlines = deadlines
+    this.queue = queue
+    this.error = undefined // what failed last
+    this.isOn = false // and was told
+    this.isHolding = false
+    this.isDue = false // it will be met in a microtask
+    this.isTrying = false
+    this.hasFailed = false // since the last try
+    this.unreadSeq = 0 // a job whose record could not be read
+    this.triesCount = 0
+    this.position = -1 // among the deadlines
+    this.order = 0
+    this.isGivenUp = false
+    this.isStopped = false
+    this.waiters = [] // who wait until all is written
+    this.hasWarned = false
+  }
+
+  /** Jobs that are over stay on disk: they run again when the queue is opened again. */
+  get isLosing () {
+    return this.store.unwritten.size > 0
+  }
+
+  /** Writes that a job is gone. @returns {object | undefined} the group that this is in, if it is in one */
+  finish (seq) {
+    // one that could not be written is tried again when it is time
+    if (this.store.unwritten.gone.size > 0) this.store.ackLater(seq)
+    else return this.store.ack(seq)
+  }
+
+  /** Writes the state of a job. @returns {object | undefined} as finish() */
+  change (seq, state) {
+    if (this.isOn || this.isHolding) this.store.setStateLater(seq, state)
+    else return this.store.setState(seq, state, CLAIM.NONE)
+  }
+
+  /** Writes that a job is started. @returns {object} the group that this is in */
+  attempt (seq, { attempts, error }) {
+    const state = { isDead: false, attempts, notBefore: 0, delayMs: undefined, error: this.isOn ? undefined : error }
+    return this.store.setState(seq, state, state.error === undefined ? CLAIM.ATTEMPT : CLAIM.NONE)
+  }
+
+  /** @returns {Promise<void>} resolves when the group is safe, or what it stood for in another one */
+  async safe (group) {
+    const { log, unwritten } = this.store
+    try {
+      if (group !== undefined) return await group.promise
+    } catch (err) {
+      if (log.error !== undefined) throw err
+    }
+    while (unwritten.size > 0) await this.next()
+    await log.flush()
+  }
+
+  /** What has become of jobs could not be written. */
+  begin (err) {
+    this.error = err
+    this.hasFailed = true
+    this.meetLater()
+  }
+
+  /** The disk is full; what is written from here on takes room of the reserve. */
+  spend (err) {
+    this.error = err
+    this.meetLater()
+  }
+
+  /** A record could not be read, though nothing is wrong with it. */
+  beginRead (err, seq) {
+    this.unreadSeq = seq
+    this.begin(err)
+  }
+
+  /** There may be room again. */
+  freed () {
+    if (this.isOn) this.meetLater()
+  }
+
+  /** @returns {Promise<void>} resolves when all is written; or, once it is given up, after a last try */
+  async close () {
+    while (this.isLosing && !this.isGivenUp && !this.isStopped) await this.next().catch(() => {})
+    if (!this.isStopped) this.tryToWrite()
+    this.stop(this.error)
+  }
+
+  /** The queue closes, and does not wait. */
+  giveUp () {
+    this.isGivenUp = true
+    this.tell(waiter => waiter.resolve())
+  }
+
+  /** Nothing is written any more. */
+  stop (err) {
+    this.isStopped = true
+    this.error = err
+    this.deadlines.remove(this)
+    this.tell(waiter => waiter.reject(err))
+  }
+
+  /** It is time to try again. */
+  whenDue () {
+    this.tryToWrite()
+    const { reserve } = this.store.log
+    if (!this.isOn || this.isStopped || this.store.unwritten.gone.size > 0) return
+    if (reserve.isSpent && this.unreadSeq === 0 && reserve.left(CLAIM.ATTEMPT) > ATTEMPTS_BYTES) this.letGo()
+  }
+
+  // private from here on
+
+  meetLater () {
+    if (this.isDue || this.isTrying) return
+    this.isDue = true
+    // not in the middle of what the log is about
+    queueMicrotask(() => {
+      this.isDue = false
+      if (this.isStopped) return
+      this.holdIfFailed()
+      this.tryToWrite()
+    })
+  }
+
+  tryToWrite () {
+    this.deadlines.remove(this)
+    this.isTrying = true
+    const isOver = this.writeAll()
+    this.isTrying = false
+    if (this.isStopped) return
+    if (isOver) {
+      this.end()
+      return
+    }
+    this.holdIfFailed()
+    this.tryLater()
+    this.announce()
+  }
+
+  /** @returns {boolean} whether all is as it should be */
+  writeAll () {
+    const { compactor, log, unwritten } = this.store
+    log.reserve.restore()
+    const isAcked = unwritten.writeGone()
+    compactor.look()
+    if (!isAcked || log.reserve.isSpent || !unwritten.writeChanged()) return false
+    if (!this.canRead()) return false
+    this.unreadSeq = 0
+    return true
+  }
+
+  canRead () {
+    const { table } = this.store
+    if (this.unreadSeq === 0 || !table.find(this.unreadSeq)) return true
+    try {
+      this.store.record(this.unreadSeq)
+      return true
+    } catch (err) {
+      return !isShortage(err)
+    }
+  }
+
+  holdIfFailed () {
+    if (!this.hasFailed) return
+    this.hasFailed = false
+    this.isHolding = true
+    this.queue.hold()
+  }
+
+  letGo () {
+    if (!this.isHolding) return
+    this.isHolding = false
+    this.queue.letGo()
+  }
+
+  announce () {
+    if (this.isOn) return
+    this.isOn = true
+    if (!this.hasWarned) warn('FAIRLANE_WARN_OUTAGE', `A durable queue cannot write its log now, and tries again. ${this.error.message}`)
+    this.hasWarned = true
+    this.queue.began(this.error)
+  }
+
+  end () {
+    this.triesCount = 0
+    this.letGo()
+    this.tell(waiter => waiter.resolve())
+    if (!this.isOn) return
+    this.isOn = false
+    this.queue.ended()
+  }
+
+  tryLater () {
+    const ms = Math.min(FIRST_MS * 2 ** this.triesCount++, MAX_MS) * (0.75 + Math.random() / 4)
+    this.deadlines.addAnyway(this, ms)
+  }
+
+  next () {
+    if (this.isStopped) return Promise.reject(this.error)
+    return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }))
+  }
+
+  tell (how) {
+    for (const waiter of this.waiters.splice(0)) how(waiter)
+  }
+}
+
+/** No descriptors are left: that passes, and says nothing about what was to be opened. */
+function isShortage ({ cause }) {
+  return cause?.code === 'EMFILE' || cause?.code === 'ENFILE'
+}
+
+module.exports = { Outage, isShortage }
