@@ -407,7 +407,6 @@ class Queue extends Emitter {
   }
 
   #stopHolding () {
-    if (this.#heldConcurrency === undefined) return
     this.#dispatch.concurrency = this.#heldConcurrency
     this.#heldConcurrency = undefined
     this.#askAgain()

@@ -129,7 +129,8 @@ describe('a durable queue that can not write for a while', () => {
       const from = bench.clock.now()
       while (tries.length === 0) bench.clock.advance(expected / 100)
       const ms = tries.pop() - from
-      assert(ms >= 0.75 * expected && ms <= 1.02 * expected, `after ${ms} of ${expected} ms`)
+      // the clock moves in steps of a hundredth, in which the try before came at any time
+      assert(ms >= 0.74 * expected && ms <= 1.02 * expected, `after ${ms} of ${expected} ms`)
       tries.length = 0
     }
   })
