@@ -35,6 +35,7 @@ class MisbehavingRound extends Expectations {
     this.isWindow = random.chance(0.5)
     this.evil = random.pick([0.02, 0.15])
     this.closeChance = random.pick([0, 0.005])
+    this.isMute = random.chance(0.2) // a lane scheduler that never says which job is to start
     this.clock = fakeClock()
     this.jobs = []
     this.refusedCount = 0
@@ -66,8 +67,8 @@ class MisbehavingRound extends Expectations {
   }
 
   get description () {
-    const { isWindow, evil, closeChance } = this
-    return JSON.stringify({ ...this.options, isWindow, evil, closeChance })
+    const { isWindow, evil, closeChance, isMute } = this
+    return JSON.stringify({ ...this.options, isWindow, evil, closeChance, isMute })
   }
 
   /** @param {number} steps */
@@ -115,6 +116,7 @@ class MisbehavingRound extends Expectations {
       resumed: know,
       next: () => {
         this.misbehave()
+        if (this.isMute) throw this.thrown
         if (random.chance(this.evil)) return random.pick([...WRONG, ...lanes])
         return random.pick([...lanes].filter((lane) => lane.size > 0 && !lane.isPaused))
       },

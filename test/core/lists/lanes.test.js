@@ -67,6 +67,22 @@ describe('lanes', function () {
     assert.equal(scheduler.lanes.get('b').headSeq, 1)
   })
 
+  it('tell the scheduler of no job that is dropped from a lane that is paused', function () {
+    const { list, scheduler } = make()
+    const tickets = [1, 2, 3].map(payload => {
+      const ticket = { block: undefined, at: 0 }
+      list.pushTicket('a', payload, ticket)
+      return ticket
+    })
+    list.drop(tickets[0])
+    list.pauseType('a')
+    list.drop(tickets[1])
+    assert.equal(list.pausedCount, 1)
+    list.resumeType('a')
+    list.drop(tickets[2])
+    assert.deepEqual(scheduler.seen.slice(3), [['removed', 'a', 2, 1], ['paused', 'a', 2], ['resumed', 'a', 1], ['removed', 'a', 0, 2]])
+  })
+
   it('do without optional methods of the scheduler', function () {
     const { list, scheduler } = make({ removed: undefined, forget: undefined, isNamed: undefined, maxTypes: 1 })
     for (const type of ['a', 'b', 'a', 'c']) list.push(type, type)
@@ -297,6 +313,92 @@ describe('lanes', function () {
       list.unshift('c', 'c')
       assert.deepEqual([...list.all()].map(({ type }) => type), ['own', 'named', 'b', 'c'])
       assert.equal(list.typesCount, 4)
+    })
+
+    describe('with jobs of a type that run when it gets a lane of its own', function () {
+      let list, scheduler, clock, origins, shared
+
+      /** Two such jobs began at 5 ms; it is 15 ms, and the scheduler has come to name the type. */
+      beforeEach(function () {
+        let isNamed = false
+        const seen = []
+        const methods = {
+          needsClock: true,
+          isNamed: type => isNamed && type === 'b',
+          started: (lane, now) => seen.push(['started', lane.type, now]),
+          ended: (lane, startedAt, now) => seen.push(['ended', lane.type, startedAt, now])
+        }
+        ;({ list, scheduler, clock } = make({ ...methods, maxTypes: 1 }))
+        scheduler.seen = seen
+        for (const type of ['own', 'b', 'b']) list.push(type, type)
+        shared = list.countsOf('b').type
+        origins = [1, 2].map(() => {
+          take(list, scheduler, shared)
+          return list.origin
+        })
+        clock.advance(10)
+        list.beginPass()
+        isNamed = true
+        seen.length = 0
+      })
+
+      it('count them as its own: each is queued there, starts there, now, and ends where it was', function () {
+        list.configured()
+        const told = [['queued', 'b', 0, 0], ['started', 'b', 15], ['ended', shared, 5, 15]]
+        assert.deepEqual(scheduler.seen, [...told, ...told])
+        clock.advance(20)
+        for (const origin of origins) list.ended(origin, false)
+        assert.deepEqual(scheduler.seen.slice(6), [['ended', 'b', 15, 35], ['ended', 'b', 15, 35]])
+      })
+
+      it('count those of them as its own that were settled before', function () {
+        list.interrupted(origins[0], true)
+        list.configured()
+        const { accepted, running, failed } = list.statsOf('b')
+        assert.deepEqual([accepted, running, failed], [1, 2, 0])
+        list.ended(origins[0], undefined)
+        list.ended(origins[1], false)
+        assert.equal(list.typesCount, 1)
+      })
+
+      it('take back what they told of a job that the scheduler has end meanwhile', function () {
+        const { queued } = scheduler
+        let isFirst = true
+        scheduler.queued = lane => {
+          queued.call(scheduler, lane)
+          if (isFirst) list.ended(origins[0], false)
+          isFirst = false
+        }
+        list.configured()
+        assert.deepEqual(scheduler.seen, [
+          ['queued', 'b', 0, 0], ['ended', shared, 5, 15], ['removed', 'b', 0, 0],
+          ['queued', 'b', 0, 0], ['started', 'b', 15], ['ended', shared, 5, 15]
+        ])
+      })
+    })
+
+    it('are made smaller when most of their jobs have moved, but not while a test of remove looks along them', function () {
+      for (const isInTest of [false, true]) {
+        const { list } = make({ maxTypes: 1 })
+        list.push('own', 'own')
+        for (let i = 0; i < 110; i++) list.push(i % 10 === 0 ? 'few' : 'many', i)
+        const shared = list.countsOf('few')
+        const few = Array.from({ length: 11 }, (_, i) => 10 * i)
+        if (isInTest) {
+          const removed = list.remove(payload => {
+            if (payload === 20) list.pauseType('many')
+            return payload === 10 || payload === 30 || payload === 31
+          })
+          assert.deepEqual(drain(removed), [10, 30])
+          few.splice(1, 3, 20)
+        } else {
+          list.pauseType('many')
+          assert.equal(shared.removedCount, 0)
+        }
+        list.removeType('own')
+        assert.deepEqual(payloads(list).filter(payload => payload % 10 === 0), few)
+        assert.equal(shared.size, few.length)
+      }
     })
 
     it('are not for a type that is paused: it gets a lane of its own, for its waiting jobs, too', function () {
