@@ -198,6 +198,7 @@ class Equal {
   /** Whether a lane that neither waits nor runs would start again where it is now if it were forgotten. */
   forget ({ state }) {
     this.follow(state)
+    this.advanceFluidTime()
     return state.used <= this.floorOf(state)
   }
 
@@ -335,8 +336,7 @@ class Equal {
 
   /** Before a type is set to V: that must not be too much for its charges. */
   approach (state) {
-    this.advanceFluidTime()
-    if (this.fluidTime * state.weight <= MOST_TIME_MS) return
+    if (Math.max(this.virtualTime, this.fluidTime) * state.weight <= MOST_TIME_MS) return
     this.rebase()
     this.follow(state)
     // then it is of types that weigh next to nothing beside this one
@@ -391,6 +391,7 @@ class Equal {
 
   /** Nobody saves up: what a type has used less than those that were picked meanwhile is lost. */
   forfeit (state) {
+    this.advanceFluidTime()
     this.approach(state)
     const missing = this.floorOf(state) - this.keyOf(state)
     if (missing > 0) state.used += missing
