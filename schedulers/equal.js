@@ -38,13 +38,8 @@ const MOST_BASE = 2 ** 60
 
 const readers = { ...capReaders, weights: readWeights }
 
-/** What virtual times and weights of types are told by. */
+/** What virtual times and weights of types are told by: times from base on, as the first frame with the same unit tells that, and weights in units. */
 class Frame {
-  /**
-   * @param {number} unit of weights
-   * @param {number} base the virtual time at which this one began, by the first one with its unit
-   * @param {Frame} [first] that one
-   */
   constructor (unit, base, first) {
     this.unit = unit
     this.base = base

@@ -253,18 +253,20 @@ describe("the virtual time of 'equal'", function () {
     })
   }
 
-  it('is not that of types which weigh next to nothing: who comes does not wait for what they have got', function () {
-    const slots = new Slots(new Equal({ concurrency: 1000, weights: { light: 1e-9 } }))
-    slots.run('b', 10, 130)
-    slots.push('light', 9)
-    assert.equal(slots.start(9), 'light'.repeat(9))
-    slots.end('light', 8, 80)
-    slots.push('b', 100)
-    slots.start(3)
-    slots.push('new')
-    const order = slots.start(10)
-    assert.ok(order.indexOf('new') <= 3, order)
-  })
+  for (const [what, waitingCount, startCount, endCount] of [['runs', 9, 9, 8], ['waits', 2, 1, 1]]) {
+    it(`is not that of a type which weighs next to nothing and still ${what}: who comes does not wait for what that has got`, function () {
+      const slots = new Slots(new Equal({ concurrency: 1000, weights: { light: 1e-9 } }))
+      slots.run('b', 10, 130)
+      slots.push('light', waitingCount)
+      assert.equal(slots.start(startCount), 'light'.repeat(startCount))
+      slots.end('light', endCount, 80)
+      slots.push('b', 100)
+      slots.start(3)
+      slots.push('new')
+      const order = slots.start(10)
+      assert.ok(order.indexOf('new') <= 3, order)
+    })
+  }
 
   it('begins anew for a type at its cap: what that is ahead of the others it stays', function () {
     const slots = new Slots(new Equal({ typeCaps: { a: 1 }, weights: type => type === 'heavy' ? 1e6 : 1 }))
