@@ -81,7 +81,7 @@ describe("the bound of 'equal'", function () {
 
 /** Newcomers are behind V only, not the fluid time. */
 class NoFluidTime extends Equal {
-  flow () {}
+  advanceFluidTime () {}
 }
 
 describe("what 'equal' leaves a type that waits, whoever comes and goes", function () {
