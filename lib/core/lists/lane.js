@@ -9,13 +9,13 @@
 //                      ▲ headAt                                            ▲ tailAt
 //
 // A block is a flat array of triples (payload, whenSettled, arrival number) and a link to the next block. The first holds
-// two jobs, the second eight, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
+// one job, the second four, each next one twice as many up to MOST_JOBS: a type with one job takes little, and nothing is copied.
 // REMOVED in the place of whenSettled is no job. The first triple of a lane that is not empty is always a job.
 
 const { TypeCounts } = require('./type-counts')
 
 const STEP = 3
-const FEWEST_JOBS = 2
+const FEWEST_JOBS = 1
 const MOST_JOBS = 512
 // An empty lane keeps a block of up to so many jobs for the next ones.
 const KEPT_JOBS = 8
@@ -36,8 +36,10 @@ class Lane extends TypeCounts {
 
     this.owner = owner
     this.context = undefined
-    this.typeCounts = isShared ? new Map() : undefined // how many jobs of each type wait
-    this.typeStarts = isShared ? new Map() : undefined // the Origins of those that run, by type
+    if (isShared) {
+      this.typeCounts = new Map() // how many jobs of each type wait
+      this.typeStarts = new Map() // the Origins of those that run, by type
+    }
     this.isInUse = false // a job waits or runs, and it is counted in typesCount
     this.isOpening = false // jobs are being moved here: whatever becomes of these, it stays
     this.isResting = false // among the lanes that the scheduler would not forget when they went idle
@@ -156,6 +158,9 @@ class Lane extends TypeCounts {
     this.removedCount = 0
   }
 }
+
+// Lanes of one type, of which there may be a million, have no room for these.
+Lane.prototype.typeCounts = Lane.prototype.typeStarts = undefined
 
 /** Not filled: the one value has the array be for values of any kind from the start. */
 function newBlock (jobCount) {
