@@ -39,7 +39,7 @@ describe('a durable queue whose process dies', () => {
       runner: payload => {
         const copy = new Bench()
         copy.disk = bench.disk.afterKill()
-        attempts.push(copy.open().then(({ recovered }) => [payload, recovered.jobs, copy.gate.until(1)]).then(async ([payload, jobs, started]) => {
+        attempts.push(copy.open().then(({ recovered }) => [payload, recovered.jobs, copy.gate.until(recovered.jobs)]).then(async ([payload, jobs, started]) => {
           await started
           const seen = copy.gate.started.map(({ payload, context }) => [payload, context.attempt])
           await copy.queue.close({ drain: false })
