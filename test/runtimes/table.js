@@ -1,0 +1,50 @@
+'use strict'
+
+// What is run where. docs/runtimes.md shows it, and test/docs/runtimes.test.js compares the two.
+
+const suite = ['test/*.test.js', 'test/{compat,dispatch,durable,errors,lists,property,queue,schedulers,testing}/**/*.test.js']
+
+const engines = [
+  { name: 'Node.js 20', package: 'node20', command: tools => [tools.file('node20', 'bin/node')] },
+  { name: 'Node.js 22', package: 'node22', command: tools => [tools.file('node22', 'bin/node')] },
+  { name: 'Node.js 24', package: 'node24', command: tools => [tools.file('node24', 'bin/node')] },
+  { name: 'Node.js 26', package: 'node26', command: tools => [tools.file('node26', 'bin/node')] },
+  {
+    name: 'Bun',
+    package: 'bun',
+    command: tools => [tools.bin('bun')],
+    // the tests of this repository run there too, but for these
+    except: {
+      'refuses payloads that can not be encoded, and writes nothing': 'Bun has other words for what it cannot clone',
+      'of what is no folder fails, and leaves nothing open': 'Bun gives EFAULT for ENOTDIR',
+      'does not come for a runner that takes done, or may': 'Bun leaves comments out of the source of a function'
+    }
+  },
+  {
+    name: 'Deno',
+    package: 'deno',
+    command: tools => [tools.bin('deno'), 'run', '--allow-all'],
+    except: {
+      '... and that without a crc of what follows each byte': 'the test replaces zlib.crc32, which Deno does not allow',
+      'is respected by other processes, even while its holder is stopped, and taken over when its holder was killed':
+        'Deno sends no second signal to a child, so the test cannot kill the one that it has stopped',
+      'has one listener, however many jobs, which goes with the last of them': 'in Deno it is on a signal that follows, which the test cannot see'
+    }
+  }
+]
+
+// where each bundle is loaded; what `vite build` makes of a page needs the page
+const bundlers = {
+  esbuild: ['page', 'worker'],
+  Vite: ['page'],
+  webpack: ['page', 'worker'],
+  Rollup: ['page', 'worker']
+}
+
+// `programs`: the names that they go by on one system or another
+const browsers = [
+  { name: 'Chromium', programs: ['chromium', 'chromium-browser', 'google-chrome'] },
+  { name: 'Firefox', programs: ['firefox-esr', 'firefox'] }
+]
+
+module.exports = { suite, engines, bundlers, browsers }
