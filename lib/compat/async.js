@@ -7,7 +7,7 @@
 // differs on purpose is in docs/migrating.md.
 
 const QList = require('qlist')
-const fairlane = require('../../index')
+const fairlane = require('../../index.js')
 const { startNow } = require('../core/internals')
 const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')

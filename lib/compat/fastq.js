@@ -4,7 +4,7 @@
 // Promises: a worker starts inside push if a slot is free, and inside the end of another task; and every member does what fastq documents, in the same order.
 // What differs on purpose is in docs/migrating.md.
 
-const fairlane = require('../../index')
+const fairlane = require('../../index.js')
 const { startNow, startPromptly } = require('../core/internals')
 const { callSafely } = require('../clock')
 const { FairlaneError, rangeError, typeError } = require('../errors')

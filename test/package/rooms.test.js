@@ -81,6 +81,12 @@ describe('the rooms of the house', () => {
     }
   })
 
+  it('require index.js by its whole name: for less Vite takes index.mjs, where there is no function', () => {
+    for (const file of FILES) {
+      assert.doesNotMatch(readFileSync(join(root, file), 'utf8'), /require\('(\.\.\/)+(index)?'\)/, file)
+    }
+  })
+
   it('use modules of Node only where Node is known to be there', () => {
     for (const file of FILES) {
       const text = readFileSync(join(root, file), 'utf8')
