@@ -35,6 +35,7 @@ const plainScope = { runInAsyncScope: (fn, thisArg, ...args) => fn.apply(thisArg
  */
 const contextFrame = frameGetter()
 
+/* istanbul ignore next: each Node version takes one way */
 function frameGetter () {
   if (!isolatesEnterWith) return undefined
   const { AsyncResource } = hooks

@@ -258,6 +258,7 @@ class Dispatch {
     let isUnsure = false
     this.isCut = false
     while (this.running < this.concurrency && list.size > 0 && (--this.untilLook > 0 || this.mayGoOn())) {
+      /* istanbul ignore if: contexts are told apart from Node 24 on */
       if (isUnsure && this.hasStrayed()) {
         this.isCut = true
         return
@@ -288,6 +289,7 @@ class Dispatch {
   }
 
   /** Whether the context is not the queue's any more. */
+  /* istanbul ignore next: as above */
   hasStrayed () {
     return contextFrame === undefined || contextFrame() !== this.frame
   }
@@ -422,6 +424,7 @@ class Dispatch {
   callAndFill (whenSettled, err, result) {
     if (whenSettled !== undefined) {
       callBack(whenSettled, err, result)
+      /* istanbul ignore if: as in fill() */
       if (this.isWary && this.hasStrayed()) {
         this.isCut = true
         return

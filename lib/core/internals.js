@@ -3,8 +3,8 @@
 // What rooms may extend of the core's inside: this list, and nothing else of core/.
 //
 //   durable, compat   facadeOf(), startNow(), startPromptly(), readers of options
-//   testing           internalsOf(), the lists
-//   what brings parts of its own: Queue with ROOMS, the lists, Tickets
+//   testing           internalsOf()
+//   what brings parts of its own: Queue with ROOMS
 
 const { Facade } = require('./facade')
 const options = require('./options')
@@ -24,10 +24,5 @@ module.exports = {
   startNow: queue => internalsOf(queue).dispatch.startNow(),
 
   /** From then on the end of a job starts the next one before it returns. */
-  startPromptly: queue => internalsOf(queue).dispatch.startPromptly(),
-
-  get Fifo () { return require('./lists/fifo').Fifo },
-  get Lanes () { return require('./lists/lanes').Lanes },
-  get Window () { return require('./lists/window').Window },
-  get Tickets () { return require('./tickets').Tickets }
+  startPromptly: queue => internalsOf(queue).dispatch.startPromptly()
 }

@@ -124,6 +124,7 @@ class Round extends Expectations {
     const runner = (job, done, context) => job.run(done, context)
     this.queue = this.storage.run('maker', () => fairlane(runner, { ...this.options, clock: this.clock }))
     const { dispatch, tickets } = internalsOf(this.queue)
+    this.dispatch = dispatch
     this.telling = dispatch.telling
     this.deadlines = tickets.deadlines
     this.isSliced = random.chance(0.4) // whether it takes turns of the event loop to tell many
@@ -451,7 +452,7 @@ class Round extends Expectations {
     if (this.failure) return
     const { queue } = this
     this.expectTelling()
-    if (this.telling.untoldCount > 0 || this.deadlines.isLate) return
+    if (this.dispatch.untoldCount > 0 || this.deadlines.isLate) return
     const now = this.clock.now()
     for (const job of this.jobs) if (job.mapped === undefined && job.isAccepted && !job.isOver) this.expect(!job.isDue(now), `job ${job.id} should be over, not ${job.state}`)
     const holding = [...this.live].filter((job) => !job.isReleased)
@@ -477,18 +478,18 @@ class Round extends Expectations {
 
   /** Jobs have settled, or waits come to their end, that are to be told in later turns. */
   get isTelling () {
-    return this.telling.untoldCount > 0 || !this.telling.batches.isEmpty() || this.deadlines.isLate
+    return this.dispatch.untoldCount > 0 || !this.telling.batches.isEmpty() || this.deadlines.isLate
   }
 
   expectTelling () {
-    const { telling, queue } = this
+    const { dispatch, queue } = this
     this.turnsTelling = this.isTelling ? this.turnsTelling + 1 : 0
-    this.expect(telling.untoldCount === 0 || this.isSliced, 'all are told at once')
+    this.expect(dispatch.untoldCount === 0 || this.isSliced, 'all are told at once')
     this.expect(this.turnsTelling < 5 * MOST_JOBS, 'what is to be told comes to its end')
     if (this.usesMap) return
     const { done, failed, cancelled } = queue.stats()
     const { counts } = this
-    this.expect(done + failed + cancelled === counts.done + counts.failed + counts.cancelled + telling.untoldCount, 'who has settled was told, or is to be')
+    this.expect(done + failed + cancelled === counts.done + counts.failed + counts.cancelled + dispatch.untoldCount, 'who has settled was told, or is to be')
   }
 
   expectWaits () {
@@ -691,7 +692,7 @@ class Job {
     if (!round.hasCaps) return
     const cap = type === 'a' ? 1 : 2
     const count = [...round.live].filter((job) => job.type === type && job.ended === undefined && !job.isReleased).length
-    round.expect(count <= cap || round.telling.untoldCount > 0, `${count} jobs of type ${type} run`)
+    round.expect(count <= cap || round.dispatch.untoldCount > 0, `${count} jobs of type ${type} run`)
   }
 
   /** The callback, or what the promise comes to. */
