@@ -19,7 +19,7 @@ const { warn } = require('../lib/errors')
 const { RunQueue, Ranked } = require('../lib/run-queue')
 const { JobLengths } = require('./job-lengths')
 const { Caps, capReaders, readOptions } = require('./options')
-const { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf } = require('./weights')
+const { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf, inUnits } = require('./weights')
 
 // A job that takes no measurable time is charged so much: ms.
 const LEAST_MS = 0.001
@@ -95,7 +95,7 @@ class Equal {
     this.order = 0 // the highest of any state
     this.now = 0
     this.unit = Number.MIN_VALUE // of weights; the first one has its own
-    this.frame = new Frame(this.unit, 0)
+    this.frame = new Frame(0, 0)
     this.virtualTime = 0
     this.fluidTime = 0
     this.slotTime = 0 // of ended jobs, not in fluidTime yet
@@ -220,15 +220,16 @@ class Equal {
     const weight = lane.isShared ? 1 : this.weightOf(lane.type)
     if (weight / this.unit > MOST_WEIGHT) this.rescale(unitOf(weight))
     this.follow(state)
-    this.setWeight(state, Math.max(weight / this.unit, LEAST_WEIGHT))
+    this.setWeight(state, inUnits(weight, this.unit))
   }
 
   /** What a type is ahead of V, or behind, stays the same in time of its slots. */
   setWeight (state, weight) {
+    if (weight === state.weight) return
     const { virtualTime } = this
     const ratio = state.weight / weight
     state.used = virtualTime + (state.used - virtualTime) * ratio
-    state.parkedAt = virtualTime + (state.parkedAt - virtualTime) * ratio
+    if (state.isParked) state.parkedAt = virtualTime + (state.parkedAt - virtualTime) * ratio
     state.weight = weight
     if (state.presentWeight !== 0) this.setPresent(state, weight)
   }
@@ -318,7 +319,7 @@ class Equal {
     } else {
       state.used = this.virtualTime
       state.presentWeight = 0
-      if (frame.unit < this.unit) state.weight = Math.max(state.weight * (frame.unit / this.unit), LEAST_WEIGHT)
+      if (frame.unit > 0 && frame.unit < this.unit) state.weight = Math.max(state.weight * (frame.unit / this.unit), LEAST_WEIGHT)
     }
   }
 
@@ -326,7 +327,7 @@ class Equal {
   shift (state, passed) {
     const own = Math.min(passed, this.keyOf(state) + MOST_TIME_MS / state.weight)
     state.used -= own
-    state.parkedAt -= own
+    if (state.isParked) state.parkedAt -= own // a number of its own takes 16 bytes
   }
 
   /** Before a type is set to V: that must not be too much for its charges. */
@@ -396,14 +397,14 @@ class Equal {
 
   park (state, isParked) {
     if (state.isParked === isParked) return
-    state.isParked = isParked
     if (isParked) {
-      state.wasParked = true
+      state.isParked = state.wasParked = true
       state.parkedAt = this.virtualTime
       this.parked.add(state)
     } else {
       this.parked.delete(state)
       this.forfeitCapped(state)
+      state.isParked = false
     }
   }
 

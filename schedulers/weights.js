@@ -9,7 +9,7 @@ const { readPositive, readNumbers } = require('./options')
 const LEAST_WEIGHT = 2 ** -30
 const MOST_WEIGHT = 2 ** 10
 
-module.exports = { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf }
+module.exports = { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf, inUnits }
 
 /** As numbers by type, or a function that gives a type's; both only finite ones above 0. */
 function readWeights (value, name, known) {
@@ -22,7 +22,14 @@ function readWeight (value, name) {
   return value
 }
 
-/** A power of two, so that nothing is rounded: a weight of 1 to 2 units. */
+/** The unit for a weight: at most that, and more than half of it or 1; a power of two, so that nothing is rounded. */
 function unitOf (weight) {
+  if (weight >= 1 && weight <= MOST_WEIGHT) return 1
   return 2 ** Math.min(Math.floor(Math.log2(weight)), 1023)
+}
+
+/** Whole numbers by the unit 1 stay as they are: others take 16 bytes in each field. */
+function inUnits (weight, unit) {
+  if (unit === 1 && weight >= LEAST_WEIGHT) return weight
+  return Math.max(weight / unit, LEAST_WEIGHT)
 }
