@@ -62,6 +62,7 @@ class Dispatch {
     this.scope = this.isScoped ? asyncScope() : plainScope
     // one that has run none of the caller's code, which may have left a context in it before Node 24: others are made in it
     this.pristineScope = isolatesEnterWith || !this.isScoped ? this.scope : asyncScope()
+    /* istanbul ignore next: contexts are told apart from Node 24 on */
     this.frame = this.isScoped && contextFrame !== undefined ? contextFrame() : undefined
     this.isWary = this.isScoped && isolatesEnterWith // of contexts that runners and callbacks leave behind
 
@@ -258,7 +259,7 @@ class Dispatch {
     let isUnsure = false
     this.isCut = false
     while (this.running < this.concurrency && list.size > 0 && (--this.untilLook > 0 || this.mayGoOn())) {
-      /* istanbul ignore if: contexts are told apart from Node 24 on */
+      /* istanbul ignore next: contexts are told apart from Node 24 on */
       if (isUnsure && this.hasStrayed()) {
         this.isCut = true
         return
@@ -424,7 +425,7 @@ class Dispatch {
   callAndFill (whenSettled, err, result) {
     if (whenSettled !== undefined) {
       callBack(whenSettled, err, result)
-      /* istanbul ignore if: as in fill() */
+      /* istanbul ignore next: as in fill() */
       if (this.isWary && this.hasStrayed()) {
         this.isCut = true
         return
