@@ -1,6 +1,6 @@
 'use strict'
 
-// HOT (bench: schedulers). A priority queue that can change and remove any item: deadlines use it, and schedulers by ranking.js.
+// HOT (bench: schedulers). A priority queue that can change and remove any item: deadlines use it, and schedulers by run-queue.js.
 //
 //   keys   [ k0 | k1 k2 k3 k4 | k5 … ]      Float64Array; the children of i are 4i+1 … 4i+4, none smaller than i
 //   items  [ a  | b  c  d  e  | f  … ]      items[i].position === i

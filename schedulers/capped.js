@@ -6,7 +6,7 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. With `hard` a
 // cap is never exceeded, else only when no type is below its own. O(log types) per pick.
 
-const { RunQueue, Ranked } = require('../lib/run-queue')
+const { RunQueue, Ranked } = require('./run-queue')
 const { Caps, capReaders, readOptions, readFlag } = require('./options')
 
 const readers = { ...capReaders, hard: readFlag }

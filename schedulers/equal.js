@@ -16,7 +16,7 @@
 // larger of L and the longest job of all. Caps are hard. O(log types) per pick.
 
 const { warn } = require('../lib/errors')
-const { RunQueue, Ranked } = require('../lib/run-queue')
+const { RunQueue, Ranked } = require('./run-queue')
 const { JobLengths } = require('./job-lengths')
 const { Caps, capReaders, readOptions } = require('./options')
 const { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf, inUnits } = require('./weights')

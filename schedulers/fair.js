@@ -6,7 +6,7 @@
 // Promises: jobs start in the order in which quickq 0.10.2 starts them when it may look at all waiting jobs. A pick costs
 // O(running types + log types) however many jobs wait. The weakness is quickq's, too: who queues more gets more.
 
-const { RunQueue, Ranked } = require('../lib/run-queue')
+const { RunQueue, Ranked } = require('./run-queue')
 const { readOptions, readLimit, readPositive, readFlag } = require('./options')
 
 const readers = {

@@ -15,8 +15,8 @@ const SCHEDULERS = `test/schedulers/@(options|queue|quickq|overflow|reentrant).t
 
 // File → the tests for it (in braces mocha would see no pattern), those first that take no time: a mutant ends with the first that fails.
 const files = {
-  heap: ['lib/heap.js', 'test/heap.test.js test/run-queue.test.js test/heap/retention.test.js'],
-  'run-queue': ['lib/run-queue.js', 'test/run-queue.test.js test/schedulers/fair.test.js'],
+  heap: ['lib/heap.js', 'test/heap.test.js test/schedulers/run-queue.test.js test/heap/retention.test.js'],
+  'run-queue': ['schedulers/run-queue.js', 'test/schedulers/run-queue.test.js test/schedulers/fair.test.js'],
   pending: [`${CORE}/pending.js`, 'test/core/dispatch/*.test.js test/core/queue/close.test.js'],
   fifo: [`${CORE}/lists/fifo.js`, 'test/core/lists/fifo.test.js test/core/queue/@(cancel|drop|fflush|signal).test.js test/heap/list.test.js'],
   lane: [`${CORE}/lists/lane.js`, `test/core/lists/lanes.test.js test/core/queue/@(cancel|drop|fflush|signal).test.js ${SCHEDULERS}`],

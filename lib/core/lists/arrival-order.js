@@ -3,13 +3,13 @@
 // A lane scheduler in the place of one that gives no answers: the oldest job starts, in O(log types) instead of a look at each
 // lane. It passes on all that it is told, so that the other one still knows of each job when it is asked again.
 
-const { RunQueue, Ranked } = require('../../run-queue')
+const { Heap } = require('../../heap')
 
-/** Its key is headSeq of the lane. */
-class Place extends Ranked {
+/** A lane in the heap; its key there is `headSeq` of the lane. */
+class Place {
   constructor (lane) {
-    super()
     this.lane = lane
+    this.position = -1
   }
 }
 
@@ -21,12 +21,12 @@ class ArrivalOrder {
   constructor (scheduler, lanes) {
     this.scheduler = scheduler
     this.places = new Map() // by lane, of those with jobs that may start
-    this.ranking = new RunQueue()
+    this.heap = new Heap()
     for (const lane of lanes) this.place(lane)
   }
 
   next () {
-    return this.ranking.first?.lane
+    return this.heap.items[0]?.lane
   }
 
   queued (lane) {
@@ -72,17 +72,17 @@ class ArrivalOrder {
     const place = this.places.get(lane)
     if (lane.size > 0 && !lane.isPaused) {
       if (place === undefined) this.enter(lane)
-      else this.ranking.update(place, lane.headSeq)
+      else this.heap.update(place.position, lane.headSeq)
     } else if (place !== undefined) {
       this.places.delete(lane)
-      this.ranking.remove(place)
+      this.heap.remove(place.position)
     }
   }
 
   enter (lane) {
     const place = new Place(lane)
     this.places.set(lane, place)
-    this.ranking.insert(place, lane.headSeq)
+    this.heap.insert(place, lane.headSeq)
   }
 }
 

@@ -1,8 +1,8 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { RunQueue, Ranked } = require('../lib/run-queue')
-const { seeded, seedFromEnvironment } = require('./support/random')
+const { RunQueue, Ranked } = require('../../schedulers/run-queue')
+const { seeded, seedFromEnvironment } = require('../support/random')
 
 function itemWith (fields) {
   return Object.assign(new Ranked(), fields)
