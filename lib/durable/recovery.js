@@ -28,7 +28,7 @@ const SCAN_WEIGHT = 0.05
  * @param {object} files
  * @param {string} folder which is there
  * @param {{ repair?: boolean, kind: 'bytes' | 'jobs', onProgress?: (progress: { bytes: number, totalBytes: number }) => void,
- *   observer?: { push: Function, ack: Function } }} options repair: keep what is whole
+ *   observer?: { push: Function } }} options repair: keep what is whole
  * @returns {Promise<object>} the live jobs, the segments, the tail with its descriptor, and what was cut and dropped
  * @throws FAIRLANE_ERR_CORRUPT with `file` and `offset`
  */
@@ -85,7 +85,7 @@ function endRepair (files, folder) {
 }
 
 class Recovery {
-  constructor (files, folder, repair, kind, observer = { push () {}, ack () {} }) {
+  constructor (files, folder, repair, kind, observer = { push () {} }) {
     this.files = files
     this.folder = folder
     this.repair = repair
@@ -207,9 +207,7 @@ class Recovery {
   ack (seq, count) {
     this.nextSeq = Math.max(this.nextSeq, seq + count)
     for (const end = seq + count; seq < end; seq++) {
-      if (!this.table.find(seq)) continue
-      this.remove(seq)
-      this.observer.ack(seq)
+      if (this.table.find(seq)) this.remove(seq)
     }
   }
 

@@ -23,8 +23,6 @@ class Survey {
     page[seq % PAGE_SEQS] = this.numberOf(typeOf(record)) + (kind === PUSH_FRONT ? MAX_TYPES : 0)
   }
 
-  ack () {}
-
   /** @returns {{ type: string | undefined, atHead: boolean }} of a live job */
   find (seq) {
     const mark = this.pages.get(Math.floor(seq / PAGE_SEQS))[seq % PAGE_SEQS]
