@@ -9,13 +9,10 @@
 
 const { warnOfValue } = require('../values')
 const { Delivery } = require('./delivery')
+const { JobState, hasStarted } = require('./job-state')
 const { isShortage } = require('./outage')
 const { idOf } = require('./records')
 const { decode } = require('./serialize')
-
-// When the next attempt may begin, in ms since 1970; 0 for jobs whose last attempt has not ended.
-const LONG_AGO = 1
-const NOT_STARTED = -1 // and none has begun: the job still waits for its first
 
 class Attempts {
   /**
@@ -77,8 +74,8 @@ class Attempts {
   /** An attempt is not to count: the job is as before, but for its first start if it had that. */
   uncount ({ seq, attempt, before, hasBegun }) {
     if (attempt === 0) return
-    const first = { isDead: false, attempts: 0, notBefore: hasBegun ? LONG_AGO : NOT_STARTED, delayMs: undefined, error: undefined }
-    this.outage.change(seq, hasStarted(before) ? before : first)
+    if (hasStarted(before)) this.outage.change(seq, before)
+    else this.outage.change(seq, hasBegun ? JobState.interrupted : JobState.waiting)
   }
 
   /** The log has failed: no more runners are called. */
@@ -104,7 +101,7 @@ class Attempts {
     delivery.before = this.store.states.get(seq)
     const { attempts = 0, error } = delivery.before ?? {}
     delivery.attempt = attempts + 1
-    const group = this.outage.attempt(seq, { attempts: attempts + 1, error })
+    const group = this.outage.attempt(seq, delivery.attempt, error)
     queueMicrotask(() => {
       if (isWritten(group) && this.unwritten.length === 0) this.run(delivery)
       else this.unwritten.push({ group, delivery })
@@ -153,14 +150,9 @@ class Attempts {
   }
 }
 
-/** Whether a job in this state has had its first start. */
-function hasStarted (state) {
-  return state !== undefined && state.notBefore !== NOT_STARTED
-}
-
 /** Whether the operating system has a group: its buffer was given back. */
 function isWritten (group) {
   return group.buffer === undefined
 }
 
-module.exports = { Attempts, hasStarted }
+module.exports = { Attempts }

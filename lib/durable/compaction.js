@@ -6,7 +6,6 @@
 
 const { join } = require('node:path')
 const { FRAME_BYTES, TRIM, TRIM_BYTES, segmentName } = require('./format')
-const { stateLength } = require('./recovery')
 const { CLAIM } = require('./reserve')
 const { removeDurably } = require('./segments')
 
@@ -69,7 +68,7 @@ class Compactor {
     const { states, table } = this.store
     for (const seq of table.seqsIn(this.oldest)) {
       table.find(seq)
-      left -= table.length + (states.has(seq) ? stateLength(states.get(seq)) : 0)
+      left -= table.length + (states.has(seq) ? states.get(seq).bytes + FRAME_BYTES : 0)
     }
     if (left < FRAME_BYTES) this.failedAt = performance.now()
     return left >= FRAME_BYTES

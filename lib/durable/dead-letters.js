@@ -3,6 +3,7 @@
 // Jobs that failed as often as they may, and jobs that no attempt can help. They stay on disk, each with its last error, until
 // somebody retries or deletes them.
 
+const { JobState } = require('./job-state')
 const { errorOf, errorText } = require('./serialize')
 
 class DeadLetters {
@@ -28,7 +29,7 @@ class DeadLetters {
   /** Writes that a live job is dead. */
   add (seq, attempts, err) {
     this.seqs.add(seq)
-    this.outage.change(seq, { isDead: true, attempts, notBefore: 0, delayMs: undefined, error: errorText(err) })
+    this.outage.change(seq, JobState.dead(attempts, errorText(err)))
   }
 
   /** @returns {object[]} what entryOf(seq) gives for each, with attempts and error; the oldest job first */
@@ -42,7 +43,7 @@ class DeadLetters {
   /** Writes that a dead job is alive again, with all its attempts. @returns {object | undefined} the group that this is in */
   revive (seq) {
     this.seqs.delete(seq)
-    return this.outage.change(seq, { isDead: false, attempts: 0, notBefore: 0, delayMs: undefined, error: undefined })
+    return this.outage.change(seq, JobState.revived)
   }
 
   /** Writes that a dead job is no more. @returns {object | undefined} the group that this is in */

@@ -15,11 +15,12 @@ const fairlane = require('../..')
 const { defer, rethrow } = require('../clock')
 const { FairlaneError, closedError, typeError, rangeError, describe, warn } = require('../errors')
 const { facadeOf, options: { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } } = require('../core/internals')
-const { Attempts, hasStarted } = require('./attempts')
+const { Attempts } = require('./attempts')
 const { DeadLetters } = require('./dead-letters')
 const { files } = require('./files')
 const { Flushes } = require('./flushes')
 const { Intake, sizeOf } = require('./intake')
+const { JobState, hasStarted } = require('./job-state')
 const { lock } = require('./lock')
 const { Opening } = require('./opening')
 const { defaultBackoffMs, readJobOptions } = require('./options')
@@ -442,7 +443,7 @@ class DurableQueue extends EventEmitter {
       check: () => { if (this.#error !== undefined) throw this.#error },
       place: (seq, type, atHead, maxWaitMs) => this.#place(seq, type, atHead, maxWaitMs),
       leftToWait: seq => this.#leftToWait(seq),
-      setState: (seq, state) => this.#outage.change(seq, { isDead: false, ...state }),
+      setState: (seq, state) => this.#outage.change(seq, state),
       fail: (seq, type, attempts, error) => this.#tellFailed(this.#bury(seq, type, attempts, error)),
       expire: (seq, type) => this.#expire(seq, type)
     })
@@ -600,7 +601,7 @@ class DurableQueue extends EventEmitter {
     }
     const delayMs = this.#backoff(attempt, error)
     this.#counts.retried++
-    this.#outage.change(seq, { isDead: false, attempts: attempt, notBefore: this.#now() + delayMs, delayMs, error: errorText(error) })
+    this.#outage.change(seq, JobState.due(attempt, this.#now() + delayMs, delayMs, errorText(error)))
     this.#retries.add(seq, type, delayMs)
     this.#retries.settled(seq)
     this.#tell('retry', { id: seq, type, attempt, error, delayMs })

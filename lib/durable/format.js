@@ -263,19 +263,6 @@ function typeOf (record) {
   return length === NO_TYPE ? undefined : record.toString('utf8', PUSH_BYTES, PUSH_BYTES + length)
 }
 
-/** What a STATE record says. */
-function stateOf (bytes, at, length) {
-  const kind = bytes[at + 7]
-  const head = STATE_BYTES + (kind === DELAYED ? DELAY_BYTES : 0)
-  return {
-    isDead: kind === DEAD,
-    attempts: bytes.readUInt32LE(at + 8),
-    notBefore: bytes.readDoubleLE(at + 12),
-    delayMs: kind === DELAYED ? bytes.readDoubleLE(at + STATE_BYTES) : undefined,
-    error: length === head ? undefined : bytes.toString('utf8', at + head, at + length)
-  }
-}
-
 /** Where the records of the whole frame at `at` are, for visitRecords(). */
 function recordsOf (bytes, at) {
   return { next: at + FRAME_BYTES, end: at + bytes.readUInt32LE(at), count: bytes.readUInt32LE(at + 8) }
@@ -283,7 +270,7 @@ function recordsOf (bytes, at) {
 
 /**
  * Calls the visitor for the records of a frame, no more than `max` of them: push(seq, kind, at, length), ack(seq, count),
- * state(seq, state), trim(segment).
+ * state(seq, at, length), trim(segment).
  * @param {{ next: number, end: number, count: number }} records from recordsOf(): goes on
  * @returns {boolean} false if the records are not those of a frame, whatever the crc says. All were visited if records.next is its end
  */
@@ -294,7 +281,7 @@ function visitRecords (bytes, records, visitor, max = Infinity) {
     const kind = bytes[next]
     if (kind === PUSH || kind === PUSH_FRONT) visitor.push(readSeq(bytes, next + 1), kind, next, length)
     else if (kind === ACK) visitor.ack(readSeq(bytes, next + 1), bytes.readUInt32LE(next + 7))
-    else if (kind === STATE) visitor.state(readSeq(bytes, next + 1), stateOf(bytes, next, length))
+    else if (kind === STATE) visitor.state(readSeq(bytes, next + 1), next, length)
     else if (kind === TRIM) visitor.trim(bytes.readUInt32LE(next + 1))
     else return false
     records.next += length

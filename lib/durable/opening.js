@@ -7,7 +7,7 @@
 // It works in slices, between which the event loop turns. The queue starts nothing meanwhile.
 
 const { FairlaneError } = require('../errors')
-const { hasStarted } = require('./attempts')
+const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('./job-state')
 const { Slices } = require('./slices')
 
 // Of putting one job into the queue, in the unit of Slices.
@@ -40,13 +40,7 @@ class Opening {
     const { table, states, nextSeq } = this.parts.store
     let count = 0
     for (let seq = table.first(nextSeq); seq < nextSeq; seq = table.next(seq + 1, nextSeq)) {
-      const state = states.get(seq)
-      if (state?.isDead) {
-        this.parts.dead.found(seq)
-      } else {
-        this.take(seq, state)
-        count++
-      }
+      if (this.take(seq, states.get(seq))) count++
       if (this.slices.isOver(WEIGHT)) await this.turn()
     }
     await this.placeDue()
@@ -61,13 +55,35 @@ class Opening {
     this.parts.check()
   }
 
+  /** @returns {boolean} false for a dead letter */
   take (seq, state) {
+    if (state?.phase === DEAD) {
+      this.parts.dead.found(seq)
+      return false
+    }
     const { type, atHead } = this.survey.find(seq)
-    if (!hasStarted(state)) this.takeWaiting(seq, type, atHead)
-    else if (state.attempts === 0 && state.notBefore === 0) this.parts.place(seq, type, atHead) // a dead letter that was retried
-    else if (state.attempts > 0 && state.notBefore > 0) this.takeFailed(seq, type, state)
-    else if (state.attempts < this.maxAttempts) this.interrupted.push({ seq, type, atHead, attempts: state.attempts })
-    else this.parts.fail(seq, type, state.attempts, crashError(state.attempts))
+    switch (state?.phase) {
+      case undefined:
+      case WAITING:
+        this.takeWaiting(seq, type, atHead)
+        break
+      case REVIVED:
+        this.parts.place(seq, type, atHead)
+        break
+      case DUE:
+        this.takeFailed(seq, type, state)
+        break
+      case STARTED:
+      case INTERRUPTED:
+        this.takeStarted(seq, type, atHead, state)
+    }
+    return true
+  }
+
+  /** A job that had a slot when the process ended. */
+  takeStarted (seq, type, atHead, { attempts }) {
+    if (attempts < this.maxAttempts) this.interrupted.push({ seq, type, atHead, attempts })
+    else this.parts.fail(seq, type, attempts, crashError(attempts))
   }
 
   /** A job that never had a slot. */
@@ -77,20 +93,20 @@ class Opening {
     else this.parts.expire(seq, type)
   }
 
-  takeFailed (seq, type, { attempts, notBefore, delayMs = Infinity, error }) {
+  takeFailed (seq, type, { attempts, dueAt, delayMs = Infinity, error }) {
     const now = this.now()
-    const ms = notBefore - now
+    const ms = dueAt - now
     if (ms <= 0) {
-      this.due.push({ seq, type, notBefore })
+      this.due.push({ seq, type, dueAt })
       return
     }
     // the clock was set back, and it may be long until it is there again
-    if (ms > delayMs + 1) this.parts.setState(seq, { attempts, notBefore: now + delayMs, delayMs, error })
+    if (ms > delayMs + 1) this.parts.setState(seq, JobState.due(attempts, now + delayMs, delayMs, error))
     this.parts.retries.add(seq, type, Math.min(ms, delayMs))
   }
 
   async placeDue () {
-    this.due.sort((a, b) => a.notBefore - b.notBefore)
+    this.due.sort((a, b) => a.dueAt - b.dueAt)
     for (const { seq, type } of this.due) {
       this.parts.place(seq, type, true)
       if (this.slices.isOver(WEIGHT)) await this.turn()

@@ -11,6 +11,7 @@
 // It tries again by itself. Only a log that has failed for good ends the queue, and that is not its business.
 
 const { warn } = require('../errors')
+const { JobState } = require('./job-state')
 const { CLAIM } = require('./reserve')
 
 const FIRST_MS = 100
@@ -64,8 +65,8 @@ class Outage {
   }
 
   /** Writes that a job is started. @returns {object} the group that this is in */
-  attempt (seq, { attempts, error }) {
-    const state = { isDead: false, attempts, notBefore: 0, delayMs: undefined, error: this.isOn ? undefined : error }
+  attempt (seq, attempts, error) {
+    const state = JobState.started(attempts, this.isOn ? undefined : error)
     return this.store.setState(seq, state, state.error === undefined ? CLAIM.ATTEMPT : CLAIM.NONE)
   }
 

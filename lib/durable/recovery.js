@@ -6,13 +6,14 @@
 const { join } = require('node:path')
 const { callSafely } = require('../clock')
 const { FairlaneError } = require('../errors')
+const { JobState } = require('./job-state')
 const { Numbers } = require('./numbers')
 const { createSegment } = require('./segments')
 const { Slices } = require('./slices')
 const { Table } = require('./table')
 const format = require('./format')
 
-const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, PUSH_BYTES, STATE_BYTES, DELAY_BYTES, segmentName } = format
+const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, PUSH_BYTES, segmentName } = format
 const CLOSED_NAME = 'closed'
 // There from the first change that a repair makes until its last: what was damaged may be gone, and nobody has been told.
 const REPAIR_NAME = 'repair'
@@ -180,7 +181,7 @@ class Recovery {
     return {
       push: (seq, kind, at, length) => this.push(seq, kind, bytes, at, length),
       ack: (seq, count) => this.ack(seq, count),
-      state: (seq, state) => this.setState(seq, state),
+      state: (seq, at, length) => this.setState(seq, JobState.read(bytes, at, length)),
       trim: segment => { this.trimmed = Math.max(this.trimmed, segment) }
     }
   }
@@ -216,7 +217,7 @@ class Recovery {
     if (!this.table.find(seq)) return
     this.forgetState(seq)
     this.states.set(seq, state)
-    this.stateBytes += stateLength(state)
+    this.stateBytes += state.bytes + FRAME_BYTES
   }
 
   remove (seq) {
@@ -229,7 +230,7 @@ class Recovery {
     const state = this.states.get(seq)
     if (state === undefined) return
     this.states.delete(seq)
-    this.stateBytes -= stateLength(state)
+    this.stateBytes -= state.bytes + FRAME_BYTES
   }
 
   noteMark (bytes, at) {
@@ -404,10 +405,6 @@ class Recovery {
   }
 }
 
-function stateLength ({ delayMs, error }) {
-  return STATE_BYTES + (delayMs === undefined ? 0 : DELAY_BYTES) + FRAME_BYTES + (error === undefined ? 0 : Buffer.byteLength(error))
-}
-
 /** @returns {FairlaneError} with `file` and `offset` */
 function corrupt (folder, name, offset, what) {
   const file = join(folder, name)
@@ -415,4 +412,4 @@ function corrupt (folder, name, offset, what) {
   return Object.assign(error, { file, offset })
 }
 
-module.exports = { recover, endRepair, writeClosed, stateLength, corrupt, CLOSED_NAME, REPAIR_NAME }
+module.exports = { recover, endRepair, writeClosed, corrupt, CLOSED_NAME, REPAIR_NAME }

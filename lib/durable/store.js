@@ -10,13 +10,12 @@ const { Log, ioError } = require('./log')
 const { NUMBERS_NAME } = require('./numbers')
 const { Reader, WINDOW_BYTES } = require('./reader')
 const { RESERVE_NAME, CLAIM } = require('./reserve')
-const { recover, endRepair, writeClosed, stateLength, corrupt, CLOSED_NAME, REPAIR_NAME } = require('./recovery')
+const { recover, endRepair, writeClosed, corrupt, CLOSED_NAME, REPAIR_NAME } = require('./recovery')
 const { Unwritten } = require('./unwritten')
 const format = require('./format')
 
 const {
-  PUSH, PUSH_FRONT, ACK, STATE, DEAD, DELAYED, PUSH_BYTES, ACK_BYTES, STATE_BYTES, DELAY_BYTES, FRAME_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES,
-  segmentName
+  PUSH, PUSH_FRONT, ACK, PUSH_BYTES, ACK_BYTES, FRAME_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
 } = format
 const NONE = Buffer.alloc(0)
 const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
@@ -61,7 +60,7 @@ class Store {
     this.held = held
     this.owner = owner
     this.table = found.table
-    this.states = found.states // of the jobs that have one: seq → { isDead, attempts, notBefore, delayMs, error }
+    this.states = found.states // of the jobs that have one: seq → JobState
     this.stateBytes = found.stateBytes
     this.nextSeq = found.nextSeq
     this.numbers = found.numbers
@@ -208,18 +207,17 @@ class Store {
 
   /**
    * Writes what a live job has come to.
-   * @param {{ isDead: boolean, attempts: number, notBefore: number, delayMs: number | undefined, error: string | undefined }} state kept, not to
-   *   be changed
+   * @param {JobState} state
    * @param {number} claim what it may take of the reserve
    * @returns {object} the group that this is in
    */
   setState (seq, state, claim) {
-    const at = this.log.append(stateLength(state) - FRAME_BYTES, 1, claim)
+    const at = this.log.append(state.bytes, 1, claim)
     const { group } = this.log
     this.table.find(seq)
     this.noteBefore(group, seq, false)
     this.replaceState(seq, state)
-    this.writeState(seq, state, at)
+    state.write(group.buffer, seq, at)
     return group
   }
 
@@ -287,11 +285,10 @@ class Store {
     const { log, table } = this
     const record = this.record(seq)
     const state = this.states.get(seq)
-    const stateBytes = state === undefined ? 0 : stateLength(state) - FRAME_BYTES
-    const at = log.append(record.length + stateBytes, state === undefined ? 1 : 2, this.moveClaim)
+    const at = log.append(record.length + (state === undefined ? 0 : state.bytes), state === undefined ? 1 : 2, this.moveClaim)
     const { group } = log
     group.buffer.set(record, at)
-    if (state !== undefined) this.writeState(seq, state, at + record.length)
+    if (state !== undefined) state.write(group.buffer, seq, at + record.length)
     table.find(seq)
     this.noteBefore(group, seq, true)
     this.place(seq, group.segment, group.start + at, record.length)
@@ -345,13 +342,13 @@ class Store {
     const state = this.states.get(seq)
     if (state === undefined) return
     this.states.delete(seq)
-    this.stateBytes -= stateLength(state)
+    this.stateBytes -= state.bytes + FRAME_BYTES
   }
 
   replaceState (seq, state) {
     this.forgetState(seq)
     this.states.set(seq, state)
-    this.stateBytes += stateLength(state)
+    this.stateBytes += state.bytes + FRAME_BYTES
   }
 
   writeAck (seq, count, at) {
@@ -360,19 +357,6 @@ class Store {
     format.writeSeq(group.buffer, seq, at + 1)
     format.writeU32(group.buffer, count, at + 7)
     group.ackAt = at
-  }
-
-  writeState (seq, { isDead, attempts, notBefore, delayMs, error = '' }, at) {
-    const { buffer } = this.log.group
-    const isDelayed = delayMs !== undefined
-    buffer[at] = STATE
-    format.writeSeq(buffer, seq, at + 1)
-    buffer[at + 7] = isDead ? DEAD : isDelayed ? DELAYED : 0
-    buffer.writeUInt32LE(attempts, at + 8)
-    buffer.writeDoubleLE(notBefore, at + 12)
-    buffer.writeUInt32LE(Buffer.byteLength(error) + (isDelayed ? DELAY_BYTES : 0), at + 20)
-    if (isDelayed) buffer.writeDoubleLE(delayMs, at + STATE_BYTES)
-    buffer.write(error, at + STATE_BYTES + (isDelayed ? DELAY_BYTES : 0))
   }
 
   settled (group, err) {

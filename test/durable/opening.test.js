@@ -7,6 +7,7 @@ const { seeded, seedFromEnvironment } = require('../support/random')
 const { Bench } = require('./bench')
 const { systemError } = require('./disk')
 const { FOLDER, unlocked } = require('./history')
+const { JobState } = require('../../lib/durable/job-state')
 const { openStore } = require('../../lib/durable/store')
 
 const DAY = 24 * 3600 * 1000
@@ -85,7 +86,8 @@ describe('a job that is to be tried later', () => {
     const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked }, {
       safe () {}, settled () {}, failed () {}
     })
-    store.setState(1, { ...store.states.get(1), delayMs: undefined })
+    const { attempts, dueAt, error } = store.states.get(1)
+    store.setState(1, JobState.due(attempts, dueAt, undefined, error))
     await store.close()
     bench.epoch -= 500
     await bench.open()

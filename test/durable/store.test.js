@@ -3,6 +3,7 @@
 const assert = require('node:assert')
 const { openStore } = require('../../lib/durable/store')
 const format = require('../../lib/durable/format')
+const { JobState } = require('../../lib/durable/job-state')
 const { CLAIM } = require('../../lib/durable/reserve')
 const { seeded } = require('../support/random')
 const { SimulatedDisk, systemError } = require('./disk')
@@ -10,8 +11,8 @@ const { holdSyncs } = require('./bench')
 const { FOLDER, unlocked } = require('./history')
 
 const owner = { safe () {}, settled () {}, failed () {} }
-const FAILED = { isDead: false, attempts: 2, notBefore: 1e12 + 0.5, delayMs: 250.5, error: 'it did not work: ü' }
-const DEAD = { isDead: true, attempts: 5, notBefore: 0, delayMs: undefined, error: undefined }
+const FAILED = JobState.due(2, 1e12 + 0.5, 250.5, 'it did not work: ü')
+const DEAD = JobState.dead(5)
 
 describe('the store of jobs', () => {
   let disk
