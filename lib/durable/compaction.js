@@ -56,9 +56,9 @@ class Compactor {
 
   /** The rule: the log takes at most twice its live jobs and two segments. While the reserve is made use of, whatever gives room. */
   isTooLong () {
-    const { log, liveBytes, moveClaim } = this.store
+    const { live, log, moveClaim } = this.store
     const left = log.reserve.left(moveClaim)
-    if (left === Infinity && log.bytes <= 2 * liveBytes + 2 * this.segmentBytes) return false
+    if (left === Infinity && log.bytes <= 2 * live.bytes + 2 * this.segmentBytes) return false
     if (this.oldest >= log.segment || performance.now() - this.failedAt <= RETRY_MS) return false
     return left === Infinity || this.fitsInto(left)
   }

@@ -7,13 +7,13 @@ const { join } = require('node:path')
 const { callSafely } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { JobState } = require('./job-state')
+const { LiveJobs } = require('./live-jobs')
 const { Numbers } = require('./numbers')
 const { createSegment } = require('./segments')
 const { Slices } = require('./slices')
-const { Table } = require('./table')
 const format = require('./format')
 
-const { HEADER_BYTES, FRAME_BYTES, SEGMENT_NAME, PUSH_BYTES, segmentName } = format
+const { HEADER_BYTES, SEGMENT_NAME, PUSH_BYTES, segmentName } = format
 const CLOSED_NAME = 'closed'
 // There from the first change that a repair makes until its last: what was damaged may be gone, and nobody has been told.
 const REPAIR_NAME = 'repair'
@@ -30,7 +30,7 @@ const SCAN_WEIGHT = 0.05
  * @param {string} folder which is there
  * @param {{ repair?: boolean, kind: 'bytes' | 'jobs', onProgress?: (progress: { bytes: number, totalBytes: number }) => void,
  *   observer?: { push: Function } }} options repair: keep what is whole
- * @returns {Promise<object>} the live jobs, the segments, the tail with its descriptor, and what was cut and dropped
+ * @returns {Promise<object>} the live jobs and their segments, the tail with its descriptor, and what was cut and dropped
  * @throws FAIRLANE_ERR_CORRUPT with `file` and `offset`
  */
 async function recover (files, folder, { repair = false, kind, onProgress, observer }) {
@@ -93,10 +93,8 @@ class Recovery {
     this.kind = kind
     this.observer = observer
     this.names = files.list(folder)
-    this.table = new Table()
-    this.states = new Map()
-    this.stateBytes = 0
-    this.segments = new Map() // id → { bytes, liveCount }
+    this.live = new LiveJobs()
+    this.segments = this.live.segments
     this.nextSeq = 1
     this.numbers = new Numbers(files, folder, this.names)
     this.trimmed = 0
@@ -198,9 +196,8 @@ class Recovery {
   }
 
   push (seq, kind, bytes, at, length) {
-    if (this.table.find(seq)) this.remove(seq)
-    this.table.set(seq, this.segment, at, length)
-    this.segments.get(this.segment).liveCount++
+    if (this.live.table.find(seq)) this.live.remove(seq)
+    this.live.add(seq, this.segment, at, length)
     if (seq >= this.nextSeq) this.nextSeq = seq + 1
     this.observer.push(seq, kind, bytes.subarray(at, at + length))
   }
@@ -208,29 +205,13 @@ class Recovery {
   ack (seq, count) {
     this.nextSeq = Math.max(this.nextSeq, seq + count)
     for (const end = seq + count; seq < end; seq++) {
-      if (this.table.find(seq)) this.remove(seq)
+      if (this.live.table.find(seq)) this.live.remove(seq)
     }
   }
 
   setState (seq, state) {
     this.nextSeq = Math.max(this.nextSeq, seq + 1)
-    if (!this.table.find(seq)) return
-    this.forgetState(seq)
-    this.states.set(seq, state)
-    this.stateBytes += state.bytes + FRAME_BYTES
-  }
-
-  remove (seq) {
-    this.segments.get(this.table.segment).liveCount--
-    this.table.delete(seq)
-    this.forgetState(seq)
-  }
-
-  forgetState (seq) {
-    const state = this.states.get(seq)
-    if (state === undefined) return
-    this.states.delete(seq)
-    this.stateBytes -= state.bytes + FRAME_BYTES
+    if (this.live.table.find(seq)) this.live.setState(seq, state)
   }
 
   noteMark (bytes, at) {
@@ -272,8 +253,8 @@ class Recovery {
     files.syncFolder(folder)
     const tail = await (isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail())
     await this.removeTrimmed(tail)
-    const { table, states, stateBytes, segments, nextSeq, numbers, cut, dropped } = this
-    return { table, states, stateBytes, segments, nextSeq, numbers, cut, dropped, tail }
+    const { live, nextSeq, numbers, cut, dropped } = this
+    return { live, nextSeq, numbers, cut, dropped, tail }
   }
 
   /** Nothing may be missing at either end. */

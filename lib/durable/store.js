@@ -15,7 +15,7 @@ const { Unwritten } = require('./unwritten')
 const format = require('./format')
 
 const {
-  PUSH, PUSH_FRONT, ACK, PUSH_BYTES, ACK_BYTES, FRAME_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
+  PUSH, PUSH_FRONT, ACK, PUSH_BYTES, ACK_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
 } = format
 const NONE = Buffer.alloc(0)
 const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
@@ -59,12 +59,12 @@ class Store {
     this.folder = folder
     this.held = held
     this.owner = owner
-    this.table = found.table
-    this.states = found.states // of the jobs that have one: seq → JobState
-    this.stateBytes = found.stateBytes
+    this.live = found.live
+    this.table = found.live.table
+    this.states = found.live.states
     this.nextSeq = found.nextSeq
     this.numbers = found.numbers
-    this.recovered = { jobs: found.table.size, cut: found.cut, dropped: found.dropped }
+    this.recovered = { jobs: found.live.table.size, cut: found.cut, dropped: found.dropped }
     this.unwritten = new Unwritten(this)
     // a queue of bytes is refused what can not be written; what becomes of a job has happened
     this.isOfJobs = options.kind === 'jobs'
@@ -72,7 +72,7 @@ class Store {
     this.moveClaim = this.isOfJobs ? CLAIM.MOVE : CLAIM.ALL
     this.ackClaim = this.isOfJobs ? CLAIM.ACK : CLAIM.ALL
     this.reader = new Reader(files, folder)
-    this.log = new Log(files, folder, options, found, {
+    this.log = new Log(files, folder, options, { segments: found.live.segments, tail: found.tail }, {
       nextSeq: () => this.nextSeq,
       settled: (group, err) => this.settled(group, err),
       revert: group => this.revert(group),
@@ -84,12 +84,7 @@ class Store {
     this.released = undefined // a promise: the lock is, or is being
   }
 
-  /** How many bytes the live jobs would take in a log without anything else. */
-  get liveBytes () {
-    return this.table.bytes + this.table.size * FRAME_BYTES + this.stateBytes
-  }
-
-  /** The bytes of the payloads of live jobs, if none has a type. */
+  /** The bytes of what was pushed of live jobs: their types, and their payloads with the stamps that these begin with. */
   get payloadBytes () {
     return this.table.bytes - this.table.size * PUSH_BYTES
   }
@@ -153,7 +148,7 @@ class Store {
       this.table.set(seq, group.segment, group.start + at, headBytes + payload.length)
       at += headBytes + payload.length
     }
-    this.segmentOf(group.segment).liveCount += payloads.length
+    this.live.counted(group.segment, payloads.length)
     if (group.firstSeq === 0) group.firstSeq = this.nextSeq - payloads.length
     group.endSeq = this.nextSeq
     group.pushesCount++
@@ -216,14 +211,14 @@ class Store {
     const { group } = this.log
     this.table.find(seq)
     this.noteBefore(group, seq, false)
-    this.replaceState(seq, state)
+    this.live.setState(seq, state)
     state.write(group.buffer, seq, at)
     return group
   }
 
   /** Notes what a live job has come to, which can not be written now. */
   setStateLater (seq, state) {
-    this.replaceState(seq, state)
+    this.live.setState(seq, state)
     this.unwritten.add(seq)
   }
 
@@ -291,18 +286,8 @@ class Store {
     if (state !== undefined) state.write(group.buffer, seq, at + record.length)
     table.find(seq)
     this.noteBefore(group, seq, true)
-    this.place(seq, group.segment, group.start + at, record.length)
+    this.live.move(seq, group.segment, group.start + at, record.length)
     return group
-  }
-
-  place (seq, segment, offset, length) {
-    this.segmentOf(this.table.segment).liveCount--
-    this.table.set(seq, segment, offset, length)
-    this.segmentOf(segment).liveCount++
-  }
-
-  segmentOf (id) {
-    return this.log.segments.get(id)
   }
 
   /** Writes in one frame that jobs are finished. */
@@ -332,23 +317,8 @@ class Store {
 
   /** Takes out the job that was just looked up. */
   forget (seq) {
-    this.segmentOf(this.table.segment).liveCount--
-    this.table.delete(seq)
-    if (this.states.size > 0) this.forgetState(seq)
+    this.live.remove(seq)
     if (this.unwritten.size > 0) this.unwritten.changed.delete(seq)
-  }
-
-  forgetState (seq) {
-    const state = this.states.get(seq)
-    if (state === undefined) return
-    this.states.delete(seq)
-    this.stateBytes -= state.bytes + FRAME_BYTES
-  }
-
-  replaceState (seq, state) {
-    this.forgetState(seq)
-    this.states.set(seq, state)
-    this.stateBytes += state.bytes + FRAME_BYTES
   }
 
   writeAck (seq, count, at) {
@@ -386,11 +356,12 @@ class Store {
 
   /** A job is where it was before. */
   putBack (seq, segment, offset, length, wasFinished) {
-    const { table } = this
-    if (!wasFinished) this.segmentOf(table.segment).liveCount--
-    table.set(seq, segment, offset, length)
-    this.segmentOf(segment).liveCount++
-    if (wasFinished) this.owner.unfinished?.(seq)
+    if (wasFinished) {
+      this.live.add(seq, segment, offset, length)
+      this.owner.unfinished?.(seq)
+    } else {
+      this.live.move(seq, segment, offset, length)
+    }
   }
 
   failed (err) {

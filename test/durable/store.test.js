@@ -54,7 +54,7 @@ describe('the store of jobs', () => {
     }
     for (const [id, { liveCount }] of store.log.segments) assert.equal(liveCount, liveCounts.get(id) ?? 0, `segment ${id}`)
     assert.equal(store.table.size, jobs.length)
-    return { jobs, bytes: store.table.bytes, stateBytes: store.stateBytes, statesCount: store.states.size }
+    return { jobs, bytes: store.table.bytes, stateBytes: store.live.stateBytes, statesCount: store.states.size }
   }
 
   it('keeps types, and which jobs were put to the front', async () => {
@@ -79,15 +79,15 @@ describe('the store of jobs', () => {
     store.setState(seqs[1], DEAD, CLAIM.NONE)
     store.setState(seqs[2], FAILED, CLAIM.NONE)
     store.ack(seqs[2])
-    const { stateBytes } = store
+    const { stateBytes } = store.live
     await reopen()
     assert.deepEqual([...store.states], [[seqs[0], FAILED], [seqs[1], DEAD]])
-    assert.equal(store.stateBytes, stateBytes)
+    assert.equal(store.live.stateBytes, stateBytes)
     store.ack(seqs[0])
     store.ack(seqs[1])
     await reopen()
     assert.equal(store.states.size, 0)
-    assert.equal(store.stateBytes, 0)
+    assert.equal(store.live.stateBytes, 0)
   })
 
   it('moves states along with their jobs', async () => {
@@ -225,7 +225,7 @@ describe('the store of jobs', () => {
       if (running.length > 3) store.ack(running.shift())
       await store.log.flush()
       await new Promise(setImmediate)
-      most = Math.max(most, store.log.bytes - 2 * store.liveBytes)
+      most = Math.max(most, store.log.bytes - 2 * store.live.bytes)
     }
     assert(most < 4 * 4096, `${most} bytes more than twice the live jobs`)
     assert(store.log.segments.size > 4)
