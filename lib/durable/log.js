@@ -9,64 +9,25 @@
 // Promises: groups reach the file in order, each as one frame, all records of one append() in one frame. At most one sync is
 // under way. A segment is synced before its successor is there. A failed write takes back all that was not written; what it has left in
 // the folder is undone before anything else is written. A failed sync is the end, since nobody knows what the disk has then.
-// It knows nothing of what jobs are alive.
+// It knows segments and groups. Which jobs are in them, and alive, is its owner's business, who counts them in `segments`.
 
 const { join } = require('node:path')
 const { systemClock } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { Buffers } = require('./buffers')
 const { HEADER_BYTES, FRAME_BYTES, segmentName, finishFrame } = require('./format')
+const { Group } = require('./group')
 const { Reserve, CLAIM } = require('./reserve')
 const { createSegment, removeDurably, writeWhole } = require('./segments')
+const { Syncer } = require('./syncer')
 const { Turns } = require('./turns')
 
 // Larger groups are written as several frames. With ack 'disk' the sync of the first goes on beside the encoding of the next.
 const GROUP_BYTES = 2 ** 20
 const SYNCED_GROUP_BYTES = 2 ** 19
-// With ack 'os' the system is made to write now and then: a power failure loses less, and a new segment waits less.
-const UNSYNCED_BYTES = 2 ** 23
 // So long after a look at whether the folder is still the log's there is no other one before a write. A look takes 5 µs.
 const LOOK_MS = 100
 const NOW = Promise.resolve()
-
-/** Records that become one frame, and who waits for them. */
-class Group {
-  constructor (segment, start, buffer) {
-    this.segment = segment
-    this.start = start
-    this.buffer = buffer
-    this.length = FRAME_BYTES
-    this.count = 0
-    this.ackAt = 0 // where the last record is, if that is an ACK
-    this.firstSeq = 0 // jobs pushed: from firstSeq to below endSeq
-    this.endSeq = 0
-    this.pushesCount = 0 // calls, not jobs
-    this.claim = CLAIM.ALL // what it may take of the reserve: the least of what its records may
-    this.before = [] // seq, segment, offset, length, isMoved: where jobs were that it finishes, changes or moves
-    this.outcome = undefined // the promise, if somebody asked for it
-    this.resolve = undefined
-    this.reject = undefined
-    this.error = undefined
-  }
-
-  /** What all who wait for this group share. */
-  get promise () {
-    if (this.outcome === undefined) {
-      this.outcome = new Promise((resolve, reject) => {
-        this.resolve = resolve
-        this.reject = reject
-      })
-    }
-    return this.outcome
-  }
-
-  settle (err) {
-    this.error = err
-    if (this.outcome === undefined) return
-    if (err === undefined) this.resolve()
-    else this.reject(err)
-  }
-}
 
 class Log {
   /**
@@ -97,19 +58,14 @@ class Log {
     this.offset = tail.offset
     this.nextSegment = tail.segment // where the next group begins
     this.nextOffset = tail.offset
-    this.syncedSegment = tail.segment
-    this.syncedOffset = tail.offset
 
     this.reserve = new Reserve(files, folder, segmentBytes, { stays: () => this.stays(), spent: err => owner.spent(ioError(err)) })
-    this.takenBackCount = 0
     this.isTorn = false // a write that failed may have left something behind the end of the file, or
     this.leftOver = undefined // ... a segment that could not be made whole, at this path
     this.lookTimer = undefined // until it fires, writes do not look whether the folder is still there
     this.group = undefined
     this.sealed = []
-    this.written = []
-    this.syncing = [] // what the sync that is under way will settle
-    this.syncingFd = -1 // that of the sync that is under way
+    this.syncer = new Syncer(this)
     this.isTurnDue = false
     this.turns = new Turns()
     this.held = [] // written, with ack 'os', and acknowledged in their turn, or when the event loop turns
@@ -143,8 +99,8 @@ class Log {
    */
   commitNow (isSynced, sparesReserve = false) {
     this.seal()
-    while (this.sealed.length > 0 && this.isMended() && (this.isNext() || (this.syncNow() && this.createNext(sparesReserve))) && this.writeFirst(false, sparesReserve));
-    if (isSynced && this.error === undefined) this.syncNow()
+    while (this.sealed.length > 0 && this.isMended() && (this.isNext() || (this.syncer.syncNow() && this.createNext(sparesReserve))) && this.writeFirst(false, sparesReserve));
+    if (isSynced && this.error === undefined) this.syncer.syncNow()
     this.settleHeld()
   }
 
@@ -155,7 +111,7 @@ class Log {
 
   /** Whether all that was appended is on the disk. */
   get isSynced () {
-    return this.group === undefined && this.sealed.length === 0 && this.syncedSegment === this.segment && this.syncedOffset === this.offset
+    return this.group === undefined && this.sealed.length === 0 && this.syncer.isDone
   }
 
   /** @returns {Promise<void>} resolves when all that was appended up to now is on the disk; rejects if not, or not all */
@@ -171,7 +127,7 @@ class Log {
 
   /** Closes the file, which nothing may be appended to any more. */
   close () {
-    this.leave()
+    this.syncer.leave()
     this.fd = -1
     systemClock.clearTimeout(this.lookTimer)
   }
@@ -206,13 +162,33 @@ class Log {
   fail (cause) {
     if (this.error !== undefined) return
     this.error = ioError(cause)
-    const groups = [...this.held, ...this.syncing, ...this.written, ...this.sealed]
+    const groups = [...this.held, ...this.syncer.takeAll(), ...this.sealed]
     if (this.group !== undefined) groups.push(this.group)
-    this.held = this.syncing = this.written = this.sealed = []
+    this.held = this.sealed = []
     this.group = undefined
     this.close()
     this.owner.failed(this.error)
     for (const group of groups) this.settle(group, this.error)
+  }
+
+  // for the syncer
+
+  writeOut () {
+    while (this.sealed.length > 0 && this.isMended() && (this.isNext() || this.roll()) && this.writeFirst());
+    if (this.error !== undefined) return
+    this.syncer.syncDue()
+  }
+
+  settleHeld () {
+    if (this.held.length === 0) return
+    const groups = this.held
+    this.held = []
+    for (const group of groups) this.settle(group)
+  }
+
+  settle (group, err) {
+    this.owner.settled(group, err)
+    group.settle(err)
   }
 
   // private from here on
@@ -224,7 +200,7 @@ class Log {
   writeEarly () {
     this.seal()
     while (this.sealed.length > 0 && this.isNext() && !this.isTorn && this.writeFirst(true));
-    if (this.written.length > 0) this.sync()
+    this.syncer.syncWritten()
   }
 
   fits (group, length) {
@@ -268,16 +244,10 @@ class Log {
   seal () {
     const { group } = this
     if (group === undefined) return
-    finishFrame(group.buffer, group.length, group.segment, group.start, group.count, this.syncedSegment, this.syncedOffset)
+    finishFrame(group.buffer, group.length, group.segment, group.start, group.count, this.syncer.segment, this.syncer.offset)
     this.group = undefined
     this.nextOffset += group.length
     this.sealed.push(group)
-  }
-
-  writeOut () {
-    while (this.sealed.length > 0 && this.isMended() && (this.isNext() || this.roll()) && this.writeFirst());
-    if (this.error !== undefined) return
-    if (this.written.length > 0 || this.offset - this.syncedOffset >= UNSYNCED_BYTES) this.sync()
   }
 
   /** Whether the first sealed group is of this segment. */
@@ -308,7 +278,7 @@ class Log {
     const isBarrier = group.buffer === undefined
     if (!isBarrier) this.buffers.giveBack(group.buffer)
     group.buffer = undefined
-    if (this.waitsForDisk || isBarrier) this.written.push(group)
+    if (this.waitsForDisk || isBarrier) this.syncer.add(group)
     else if (isEarly) this.held.push(group)
     else this.acknowledge(group)
     return true
@@ -345,17 +315,10 @@ class Log {
     this.settleHeld()
   }
 
-  settleHeld () {
-    if (this.held.length === 0) return
-    const groups = this.held
-    this.held = []
-    for (const group of groups) this.settle(group)
-  }
-
   /** Goes on to the next segment if this one is synced; else has it synced first. @returns {boolean} whether it has */
   roll () {
-    if (this.syncedSegment === this.segment && this.syncedOffset === this.offset) return this.createNext()
-    this.sync()
+    if (this.syncer.isDone) return this.createNext()
+    this.syncer.sync()
     return false
   }
 
@@ -378,59 +341,12 @@ class Log {
       this.takeBack(err)
       return false
     }
-    this.leave()
+    this.syncer.leave()
     this.fd = fd
-    this.segment = this.syncedSegment = id
+    this.segment = id
     this.offset = HEADER_BYTES
     this.bytes += HEADER_BYTES
-    this.syncedOffset = 0 // of the header, the name is synced, the content is not
-    return true
-  }
-
-  /** Closes the file; if it is being synced, whoever has it synced does. */
-  leave () {
-    if (this.fd !== this.syncingFd) this.files.close(this.fd)
-  }
-
-  /** Has the system write to the disk all that is in the file now. */
-  sync () {
-    if (this.syncingFd !== -1) return
-    this.syncingFd = this.fd
-    this.syncing = this.written
-    this.written = []
-    const { fd, segment, offset, takenBackCount } = this
-    this.files.sync(fd, err => {
-      this.syncingFd = -1
-      if (fd !== this.fd) this.files.close(fd)
-      if (this.error !== undefined) return
-      if (err) this.fail(err)
-      else this.synced(segment, takenBackCount === this.takenBackCount ? offset : 0)
-    })
-  }
-
-  synced (segment, offset) {
-    // syncNow may have been further meanwhile
-    if (segment === this.segment && offset > this.syncedOffset) this.syncedOffset = offset
-    const groups = this.syncing
-    this.syncing = []
-    this.settleHeld()
-    for (const group of groups) this.settle(group)
-    this.writeOut()
-  }
-
-  /** @returns {boolean} false if that failed */
-  syncNow () {
-    try {
-      this.files.syncNow(this.fd)
-    } catch (err) {
-      this.fail(err)
-      return false
-    }
-    this.syncedOffset = this.offset
-    const groups = [...this.syncing, ...this.written]
-    this.syncing = []
-    this.written = []
-    for (const group of groups) this.settle(group)
+    this.syncer.begun()
     return true
   }
 
@@ -448,9 +364,7 @@ class Log {
       if (err.isUnknown) this.fail(err.cause)
       return err
     }
-    // a crash may forget this, so the segment must be synced before there is another; a sync under way may not do it
-    this.syncedOffset = 0
-    this.takenBackCount++
+    this.syncer.cut()
     this.isTorn = false
   }
 
@@ -472,11 +386,6 @@ class Log {
     const error = ioError(err)
     this.owner.takenBack(error)
     for (const group of groups) this.settle(group, error)
-  }
-
-  settle (group, err) {
-    this.owner.settled(group, err)
-    group.settle(err)
   }
 }
 

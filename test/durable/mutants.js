@@ -5,6 +5,7 @@
 
 const { Compactor } = require('../../lib/durable/compaction')
 const { Log } = require('../../lib/durable/log')
+const { Syncer } = require('../../lib/durable/syncer')
 const { PersistentQueue } = require('../../lib/durable')
 const { SimulatedDisk } = require('./disk')
 
@@ -44,7 +45,7 @@ const mutants = {
     apply: () => replace(Log.prototype, 'roll', () => function () { return this.createNext() })
   },
   'it takes for synced what was written during the sync': {
-    apply: () => replace(Log.prototype, 'synced', original => function (segment) { original.call(this, segment, this.offset) })
+    apply: () => replace(Syncer.prototype, 'synced', original => function (segment) { original.call(this, segment, this.log.offset) })
   },
   'segments are removed before what was moved is synced': {
     ack: 'os',
@@ -77,9 +78,9 @@ const mutants = {
     faultRate: 0.1,
     from: 36,
     apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
-      const { syncedOffset } = this
+      const { offset } = this.syncer
       original.call(this, err)
-      this.syncedOffset = syncedOffset
+      this.syncer.offset = offset
     })
   },
   'a sync under way counts for what is cut off meanwhile': {
@@ -87,7 +88,7 @@ const mutants = {
     from: 290,
     apply: () => replace(Log.prototype, 'takeBack', original => function (err) {
       original.call(this, err)
-      this.takenBackCount--
+      this.syncer.cutsCount--
     })
   },
   'an acknowledgement of several is written one by one': {
