@@ -27,7 +27,7 @@ class Closing {
 
   /** Nothing new comes in: waits for what is there. */
   begin () {
-    this.dispatch.onIdle().then(() => this.finish())
+    this.dispatch.idleWaiters.add().then(() => this.finish())
   }
 
   /** Lets jobs finish for so many ms. */

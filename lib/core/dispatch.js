@@ -10,22 +10,16 @@
 // the caller's code is called only when the counts are right, and the event loop gets its turn every few milliseconds.
 // It knows neither the list's inside nor the public class.
 
-const { now, defer, takeBack, rethrow, callSafely } = require('../clock') // before aflow, which it lends what browsers lack
+const { defer, takeBack, rethrow, callSafely } = require('../clock') // before aflow, which it lends what browsers lack
 const { repeatUntil } = require('aflow')
 const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../context')
 const { warn } = require('../errors')
-const { Pending } = require('./pending')
 const { promiseOf } = require('../promised')
-const { Running, FailureObserver, settle, settleByThrow, fulfil, reject, tell, PENDING, ON_STACK, ENDED } = require('./running')
+const { Pace } = require('./pace')
+const { Pending } = require('./pending')
+const { Running, FailureObserver, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
 
 takeBack()
-
-// A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
-const SLICE_MS = 1
-// Two looks at the clock lie at most so many starts apart: a look costs 30 to 70 ns.
-const MAX_STRIDE = 32
-// So many promises are not worth a slice of time: a burst of 100 synchronous jobs took 8 % longer with it (Node 20; bench: bursts).
-const FEW = 16
 
 class Dispatch {
   /**
@@ -61,6 +55,7 @@ class Dispatch {
     this.isScoped = options.asyncContext !== 'none'
     this.scope = this.isScoped ? asyncScope() : plainScope
     // one that has run none of the caller's code, which may have left a context in it before Node 24: others are made in it
+    /* istanbul ignore next: each Node version takes one way */
     this.pristineScope = isolatesEnterWith || !this.isScoped ? this.scope : asyncScope()
     /* istanbul ignore next: contexts are told apart from Node 24 on */
     this.frame = this.isScoped && contextFrame !== undefined ? contextFrame() : undefined
@@ -72,10 +67,7 @@ class Dispatch {
     this.isPrompt = false // the end of a job starts others however long the turn has lasted
     this.isAskedAgain = false // a job may start that might not when the list was last asked
     this.isCut = false // fill() stopped to have the next job started in a scope of its own
-    this.turnStart = 0 // if isWaking: a time in this turn of the event loop
-    this.lookedAt = 0
-    this.stride = 1
-    this.untilLook = 1
+    this.pace = new Pace()
     this.slice = this.slice.bind(this)
     this.callLateAndFill = this.callLateAndFill.bind(this)
     this.drive = () => repeatUntil(this.slice)
@@ -87,38 +79,31 @@ class Dispatch {
     this.madeTelling = undefined
     this.madeInterruptions = undefined
     this.madeFlushes = undefined
+    this.madeIdleWaiters = undefined
     this.untoldCount = 0 // settled jobs that were not called back
     this.drainedAt = 0 // how many jobs had been accepted when the queue was last empty
     this.isFlushing = false // somebody waits for a flush
     this.isWatched = false // the queue wants to know when fewer jobs wait
-    this.idleWaiters = []
+    this.isIdleAwaited = false // somebody waits for the queue to be idle
   }
 
   /** Tells many in slices. */
   get telling () {
-    if (this.madeTelling === undefined) {
-      const { Telling } = require('./telling')
-      this.madeTelling = new Telling(this)
-    }
-    return this.madeTelling
+    return (this.madeTelling ??= new (require('./telling').Telling)(this))
   }
 
   /** What ends jobs other than their runners. */
   get interruptions () {
-    if (this.madeInterruptions === undefined) {
-      const { Interruptions } = require('./interruptions')
-      this.madeInterruptions = new Interruptions(this)
-    }
-    return this.madeInterruptions
+    return (this.madeInterruptions ??= new (require('./interruptions').Interruptions)(this))
   }
 
   /** Who waits for all jobs up to now. */
   get flushes () {
-    if (this.madeFlushes === undefined) {
-      const { Flushes } = require('./flushes')
-      this.madeFlushes = new Flushes(this)
-    }
-    return this.madeFlushes
+    return (this.madeFlushes ??= new (require('./flushes').Flushes)(this))
+  }
+
+  get idleWaiters () {
+    return (this.madeIdleWaiters ??= new (require('./idle').IdleWaiters)(this))
   }
 
   /** From here on somebody listens to failures, or nobody does. */
@@ -137,38 +122,6 @@ class Dispatch {
   wake () {
     if (this.isBusy) this.isAskedAgain = true
     else if (!this.isWaking) this.schedule()
-  }
-
-  /**
-   * Starts what may start before it returns, at least one job per free slot; for facades whose originals start jobs
-   * inside push. If the caller's code is on the stack it does nothing: that refills the slots when it returns.
-   */
-  startNow () {
-    if (this.isBusy) return
-    this.isBusy = this.isCut = true
-    this.allowStarts()
-    this.fillOn()
-    this.untilLook = this.stride
-    this.notify()
-  }
-
-  /**
-   * For facades whose originals start jobs at the end of others: so does this from now on, however long the turn has lasted. Only jobs that
-   * end inside their runners, whose number has no limit, still wait for the next turn.
-   */
-  startPromptly () {
-    const { fill } = this
-    this.isPrompt = true
-    this.fill = () => {
-      this.allowStarts()
-      fill.call(this)
-    }
-  }
-
-  /** @returns {Promise<void>} resolves when nothing waits, no slot is taken, and all jobs were told */
-  onIdle () {
-    if (this.isIdle()) return Promise.resolve()
-    return new Promise(resolve => this.idleWaiters.push(resolve))
   }
 
   /** Calls the caller's code; what it throws becomes an uncaught exception. */
@@ -195,20 +148,6 @@ class Dispatch {
     if (this.isFlushing) this.flushes.countDown(generation)
   }
 
-  /** A slot is free whose job had settled before. */
-  giveSlotBack ({ origin }) {
-    const isNested = this.isBusy
-    this.isBusy = true
-    this.running--
-    this.list.ended(origin, undefined)
-    if (isNested) {
-      this.isAskedAgain = true
-    } else {
-      this.isCut = true
-      this.refilled()
-    }
-  }
-
   settledCount () {
     return this.done + this.failed + this.cancelled
   }
@@ -217,7 +156,7 @@ class Dispatch {
 
   schedule () {
     this.isWaking = true
-    this.turnStart = now()
+    this.pace.beginTurn()
     this.scope.runInAsyncScope(defer, undefined, this.drive)
   }
 
@@ -231,9 +170,7 @@ class Dispatch {
     this.isYielding = false
     this.isBusy = true
     this.list.beginPass()
-    this.turnStart = this.lookedAt = now()
-    this.stride = 1
-    this.untilLook = 2 // one job is started first, however slow the machine: each pass gets somewhere
+    this.pace.beginPass()
     try {
       this.fill()
       this.fillOn()
@@ -255,10 +192,10 @@ class Dispatch {
    * job does not start on top of that.
    */
   fill () {
-    const { list, runner } = this
+    const { list, runner, pace } = this
     let isUnsure = false
     this.isCut = false
-    while (this.running < this.concurrency && list.size > 0 && (--this.untilLook > 0 || this.mayGoOn())) {
+    while (this.running < this.concurrency && list.size > 0 && (--pace.untilLook > 0 || this.mayGoOn())) {
       /* istanbul ignore next: contexts are told apart from Node 24 on */
       if (isUnsure && this.hasStrayed()) {
         this.isCut = true
@@ -303,27 +240,18 @@ class Dispatch {
   /** The slots that are free now are filled however long the turn has lasted. */
   allowStarts () {
     this.isYielding = false
-    this.untilLook = Math.max(this.untilLook, Math.min(this.concurrency - this.running, this.list.size) + 1)
+    this.pace.allow(Math.min(this.concurrency - this.running, this.list.size))
   }
 
-  /** untilLook has come to an end: it is time for a look at the clock. While jobs wait for the next pass, it stays there. */
+  /** The starts that needed no look at the clock are over. While jobs wait for the next pass, each start asks. */
   mayGoOn () {
-    this.untilLook = 1
-    if (!this.isYielding) this.isYielding = this.isTimeUp()
+    const { pace } = this
+    pace.untilLook = 1
+    if (!this.isYielding && pace.isTimeUp()) {
+      if (this.isWaking) this.isYielding = true
+      else this.schedule() // the event loop may have turned meanwhile: measure from here, and have the next turn end the measure
+    }
     return !this.isYielding
-  }
-
-  isTimeUp () {
-    const time = now()
-    const leftMs = this.turnStart + SLICE_MS - time
-    const isSlow = (time - this.lookedAt) * 8 > leftMs
-    this.lookedAt = time
-    this.untilLook = this.stride = isSlow ? 1 : Math.min(4 * this.stride, MAX_STRIDE)
-    if (leftMs > 0) return false
-    if (this.isWaking) return true
-    // the event loop may have turned since turnStart: measure from here, and have the next turn end the measure
-    this.schedule()
-    return false
   }
 
   /**
@@ -470,25 +398,15 @@ class Dispatch {
     }
     if (this.isWatched) this.hooks.onLevel()
     if (this.isFlushing) this.flushes.check()
-    if (this.idleWaiters.length > 0 && this.isIdle() && (this.madeFlushes === undefined || this.madeFlushes.areTold)) {
-      const waiters = this.idleWaiters
-      const { Promises } = require('./telling')
-      this.idleWaiters = []
-      if (waiters.length <= FEW) for (const resolve of waiters) resolve()
-      else this.telling.tell(new Promises(waiters))
-    }
+    if (this.isIdleAwaited) this.idleWaiters.check()
   }
 
   isIdle () {
     return this.list.size + this.running === 0 && this.accepted === this.settledCount() && this.untoldCount === 0
   }
-}
 
-function callBack (whenSettled, err, result) {
-  try {
-    tell(whenSettled, err, result)
-  } catch (thrown) {
-    rethrow(thrown)
+  flushesAreTold () {
+    return this.madeFlushes === undefined || this.madeFlushes.areTold
   }
 }
 

@@ -8,6 +8,7 @@
 
 const { Facade } = require('./facade')
 const options = require('./options')
+const { startNow, startPromptly } = require('./prompt')
 const { Queue, internalsOf } = require('./queue')
 const { ROOMS } = require('./rooms')
 
@@ -21,8 +22,8 @@ module.exports = {
   facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),
 
   /** What may start, starts before it returns: for facades whose originals start jobs inside push. */
-  startNow: queue => internalsOf(queue).dispatch.startNow(),
+  startNow: queue => startNow(internalsOf(queue).dispatch),
 
   /** From then on the end of a job starts the next one before it returns. */
-  startPromptly: queue => internalsOf(queue).dispatch.startPromptly()
+  startPromptly: queue => startPromptly(internalsOf(queue).dispatch)
 }

@@ -109,11 +109,25 @@ class Interruptions {
       dispatch.list.overran(job.origin, -1)
     } else {
       dispatch.overdueCount--
-      dispatch.giveSlotBack(job)
+      this.giveSlotBack(job)
     }
   }
 
   // private from here on
+
+  giveSlotBack ({ origin }) {
+    const { dispatch } = this
+    const isNested = dispatch.isBusy
+    dispatch.isBusy = true
+    dispatch.running--
+    dispatch.list.ended(origin, undefined)
+    if (isNested) {
+      dispatch.isAskedAgain = true
+    } else {
+      dispatch.isCut = true
+      dispatch.refilled()
+    }
+  }
 
   /** Jobs were taken out of the list. From here on nothing can settle those that have extras: they are only to be told. */
   countCancelled (removed) {

@@ -39,8 +39,7 @@ class Queue extends Emitter {
   #heldConcurrency = undefined // while a facade lets nothing start: what `concurrency` is otherwise
   #closing = undefined
   #stopListening = undefined // to the option `signal`
-  #whenConfigured = undefined // kept here, since the scheduler refers to it weakly
-  #letGo = undefined // of that, which the scheduler keeps while it lets nothing start
+  #reconfiguring = undefined // kept here, since the scheduler refers to it weakly
   #isLimited // jobs may be refused
   #needsTickets // all jobs have extras
   #isGuarded // one of these: push has more to do than to put jobs into the list
@@ -62,8 +61,7 @@ class Queue extends Emitter {
     this.#rooms = rooms
     this.#lastConcurrency = read.concurrency
     this.#scheduler = rooms.makeScheduler(read)
-    const signal = () => this.#dispatch.interruptions.signal
-    this.#list = rooms.makeList(this.#scheduler, read, type => new JobContext(type, 1, signal))
+    this.#list = rooms.makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.interruptions.signal))
     this.#dispatch = new Dispatch(runner, this.#list, read, {
       onDrain: () => this.#drained(),
       onLevel: () => this.#admission.check(),
@@ -230,7 +228,7 @@ class Queue extends Emitter {
 
   /** @returns {Promise<void>} resolves when nothing waits and no slot is taken; at once if that is so already */
   onIdle () {
-    return this.#dispatch.onIdle()
+    return this.#dispatch.idleWaiters.add()
   }
 
   /** The jobs that wait now, in arrival order. O(waiting), with lanes × log types. @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
@@ -251,9 +249,10 @@ class Queue extends Emitter {
   /** Cancels all waiting jobs, or those of one type. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   clear (options) {
     const { type, reason } = readClearOptions(options)
-    const name = type === undefined ? undefined : readKnownType(type, this.#scheduler, 'clear')
     const cause = reason === undefined ? undefined : { cause: reason }
-    return this.#cancel(() => name === undefined ? this.#list.removeAll() : this.#list.removeType(name), 'The queue was cleared', cause)
+    if (type === undefined) return this.#cancel(() => this.#list.removeAll(), 'The queue was cleared', cause)
+    const name = readKnownType(type, this.#scheduler, 'clear')
+    return this.#cancel(() => this.#list.removeType(name), 'The queue was cleared', cause)
   }
 
   /** Starts no more jobs of a type until resumeType(). No effect once closed. @returns {this} @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_SCHEDULER */
@@ -261,8 +260,7 @@ class Queue extends Emitter {
     const name = readPausableType(type, this.#scheduler, 'pauseType')
     if (this.closed) return this
     this.#list.pauseType(name)
-    // jobs that left a lane which others share made room there
-    if (this.#dispatch.isWatched) this.#admission.check()
+    if (this.#dispatch.isWatched) this.#admission.check() // jobs that left a lane which others share made room there
     return this
   }
 
@@ -283,16 +281,11 @@ class Queue extends Emitter {
 
   /** Deadlines of jobs and of close(), signals, and what jobs with extras have in the place of callbacks. */
   get #tickets () {
-    this.#madeTickets ??= this.#rooms.makeTickets(this.#dispatch, this.#list, this.#read)
-    return this.#madeTickets
+    return (this.#madeTickets ??= this.#rooms.makeTickets(this.#dispatch, this.#list, this.#read))
   }
 
   get #admission () {
-    if (this.#madeAdmission === undefined) {
-      const { Admission } = require('./admission')
-      this.#madeAdmission = new Admission(this.#read, this.#list, this.#dispatch, event => this.#announce(event))
-    }
-    return this.#madeAdmission
+    return (this.#madeAdmission ??= new (require('./admission').Admission)(this.#read, this.#list, this.#dispatch, event => this.#announce(event)))
   }
 
   #internals () {
@@ -312,15 +305,13 @@ class Queue extends Emitter {
 
   /** Has the scheduler know the concurrency, and the queue ask again whenever it has other options. */
   #heed () {
-    const { afterConfigure } = require('./reconfiguring')
+    const { Reconfiguring } = require('./reconfiguring')
     if (this.#read.schedulerOptions === undefined) this.#list.configure({ concurrency: this.#read.concurrency })
-    this.#whenConfigured = () => {
+    this.#reconfiguring = new Reconfiguring(this.#scheduler, () => {
       this.#list.configured()
       this.#dispatch.wake()
-    }
-    const kept = afterConfigure(this.#scheduler, this.#whenConfigured)
-    this.#list.whenStalled = () => kept.add(this.#whenConfigured)
-    this.#letGo = () => kept.delete(this.#whenConfigured)
+    })
+    this.#list.whenStalled = () => this.#reconfiguring.stalled()
   }
 
   /** Puts a job into the list, unless it is refused. */
@@ -328,14 +319,10 @@ class Queue extends Emitter {
     const { signal, timeoutMs, maxWaitMs } = extras
     if (signal !== undefined && signal.aborted) {
       this.#admission.countRejected(type)
-      this.#tellRefused(whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
-      return this
+      return this.#tellRefused(whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
     }
     const refusal = this.#isLimited ? this.#admission.refuse(type) : undefined
-    if (refusal !== undefined) {
-      this.#tellRefused(whenSettled, refusal)
-      return this
-    }
+    if (refusal !== undefined) return this.#tellRefused(whenSettled, refusal)
     if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || this.#needsTickets) {
       const ticket = this.#tickets.issue(whenSettled, extras)
       this.#dispatch.accept()
@@ -355,17 +342,15 @@ class Queue extends Emitter {
 
   /** In a microtask of the context that the callback of an accepted job would have. */
   #tellRefused (whenSettled, error) {
-    if (whenSettled === undefined) return
-    const isOfPush = this.#read.asyncContext !== 'queue'
-    queueMicrotask(isOfPush ? () => whenSettled(error) : () => this.#dispatch.call(() => whenSettled(error)))
+    if (whenSettled === undefined) return this
+    const isInQueue = this.#read.asyncContext === 'queue'
+    queueMicrotask(isInQueue ? () => this.#dispatch.call(() => whenSettled(error)) : () => whenSettled(error))
+    return this
   }
 
   /** A job was added, for which somebody may wait, while all slots are taken. */
   #watchForStalls () {
-    if (this.#stallWatch === undefined) {
-      const { StallWatch } = require('./stall')
-      this.#stallWatch = new StallWatch(this.#dispatch, this.#read.clock)
-    }
+    this.#stallWatch ??= new (require('./stall').StallWatch)(this.#dispatch, this.#read.clock)
     this.#stallWatch.added()
   }
 
@@ -423,7 +408,7 @@ class Queue extends Emitter {
   }
 
   #drained () {
-    this.#letGo?.()
+    this.#reconfiguring?.drained()
     this.#stallWatch?.end()
     if (this.#drain !== null) this.#dispatch.call(this.#drain)
     if (this.listenerCount('drain') > 0) this.#dispatch.call(() => this.emit('drain'))

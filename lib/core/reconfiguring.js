@@ -8,12 +8,30 @@
 const FIRST_PRUNE_AT = 16
 const listeners = new WeakMap()
 
-/**
- * Calls listener each time after the scheduler's own configure(), whoever calls that. On an object that cannot be changed it is not
- * called: then resume() makes the queue ask again.
- * @returns {Set<Function>} of listeners that the scheduler keeps
- */
-function afterConfigure (scheduler, listener) {
+/** One queue that is to ask its scheduler again. Whoever makes it keeps it: the scheduler refers to it weakly. */
+class Reconfiguring {
+  /**
+   * @param {object} scheduler
+   * @param {() => void} whenConfigured called each time after the scheduler's own configure(), whoever calls that. On an object that
+   *   cannot be changed it is not called: then resume() makes the queue ask again
+   */
+  constructor (scheduler, whenConfigured) {
+    this.whenConfigured = whenConfigured
+    this.kept = listen(scheduler, this)
+  }
+
+  /** Jobs wait and none runs: the queue may have nobody else to keep it. */
+  stalled () {
+    this.kept.add(this)
+  }
+
+  drained () {
+    this.kept.delete(this)
+  }
+}
+
+/** @returns {Set<Reconfiguring>} those that the scheduler keeps */
+function listen (scheduler, listener) {
   const { configure } = scheduler
   const known = listeners.get(scheduler)
   if (known !== undefined) {
@@ -28,7 +46,7 @@ function afterConfigure (scheduler, listener) {
     const returned = configure.call(this, options)
     const called = own.references.map(reference => reference.deref())
     own.kept.clear() // those that are let down again come back
-    for (const whenConfigured of called) whenConfigured?.()
+    for (const reconfiguring of called) reconfiguring?.whenConfigured()
     return returned
   }
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
@@ -44,4 +62,4 @@ function remember (known, listener) {
   known.references.push(new WeakRef(listener))
 }
 
-module.exports = { afterConfigure }
+module.exports = { Reconfiguring }

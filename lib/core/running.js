@@ -89,4 +89,13 @@ function tell (whenSettled, err, result) {
   else whenSettled.settle(err, result)
 }
 
-module.exports = { Running, FailureObserver, settle, settleByThrow, fulfil, reject, tell, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED }
+/** As tell(), in the queue's scope; what the caller's code throws becomes an uncaught exception. */
+function callBack (whenSettled, err, result) {
+  try {
+    tell(whenSettled, err, result)
+  } catch (thrown) {
+    rethrow(thrown)
+  }
+}
+
+module.exports = { Running, FailureObserver, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED }
