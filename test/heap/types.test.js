@@ -26,16 +26,14 @@ for (const [name, makeScheduler] of Object.entries(schedulers)) {
   describe(`memory of a queue with a scheduler ${name}`, function () {
     const make = () => fairlane((payload, done) => done(), { scheduler: makeScheduler() })
 
-    // Some of these are boxes for numbers, once any queue of the process has had fractions in their place, as those of other tests have:
-    // alone it is below 600 (bench: memory-types).
-    it('is at most 640 bytes for a type with one waiting job', async function () {
+    it('is at most 600 bytes for a type with one waiting job', async function () {
       const types = Array.from({ length: 1e5 }, (_, i) => `type ${i}`)
       const queue = make().pause()
       queue.pushType(types[0], 0)
       const before = await bytesUsed()
       for (const type of types) queue.pushType(type, 1)
       const perType = (await bytesUsed() - before) / types.length
-      assert.ok(perType <= 640, `${perType} bytes`)
+      assert.ok(perType <= 600, `${perType} bytes`)
       assert.equal(queue.waiting, types.length + 1)
     })
 
