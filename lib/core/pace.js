@@ -12,6 +12,7 @@ const MAX_STRIDE = 32
 
 class Pace {
   constructor () {
+    this.sliceMs = SLICE_MS // tests, and simulations in virtual time, set others: they are to be the same on every machine
     this.turnStart = 0 // while a pass is due or going on: a time in this turn of the event loop
     this.lookedAt = 0 // when the clock was last read
     this.stride = 1
@@ -43,7 +44,7 @@ class Pace {
   /** Checks the clock, and sets when to check it next. */
   isTimeUp () {
     const time = now()
-    const leftMs = this.turnStart + SLICE_MS - time
+    const leftMs = this.turnStart + this.sliceMs - time
     const isSlow = (time - this.lookedAt) * 8 > leftMs
     this.lookedAt = time
     this.untilLook = this.stride = isSlow ? 1 : Math.min(4 * this.stride, MAX_STRIDE)

@@ -1,6 +1,7 @@
 'use strict'
 
-// How much a queue tells before the event loop gets its turn. By default that is a matter of time, which no test may depend on.
+// How much a queue tells, and how many jobs it starts, before the event loop gets its turn. By default that is a matter of time, which
+// no test may depend on.
 
 const { internalsOf } = require('../../lib/core/internals')
 
@@ -18,6 +19,8 @@ const PACES = {
  * @returns {object} the queue
  */
 function setPace (queue, pace) {
-  internalsOf(queue).dispatch.telling.pace = PACES[pace]
+  const { dispatch } = internalsOf(queue)
+  dispatch.telling.pace = PACES[pace]
+  dispatch.pace.sliceMs = PACES[pace].ms
   return queue
 }
