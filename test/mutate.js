@@ -12,6 +12,7 @@ const { parseArgs } = require('node:util')
 const CORE = 'lib/core'
 const ORDER = 'test/property/@(schedulers|caps|order).test.js'
 const SCHEDULERS = `test/schedulers/@(options|queue|quickq|overflow|reentrant).test.js ${ORDER}`
+const LANES = `test/core/lists/lanes.test.js test/core/queue/*.test.js ${SCHEDULERS} test/heap/@(types|retention).test.js`
 
 // File → the tests for it (in braces mocha would see no pattern), those first that take no time: a mutant ends with the first that fails.
 const files = {
@@ -20,7 +21,11 @@ const files = {
   pending: [`${CORE}/pending.js`, 'test/core/dispatch/*.test.js test/core/queue/close.test.js'],
   fifo: [`${CORE}/lists/fifo.js`, 'test/core/lists/fifo.test.js test/core/queue/@(cancel|drop|fflush|signal).test.js test/heap/list.test.js'],
   lane: [`${CORE}/lists/lane.js`, `test/core/lists/lanes.test.js test/core/queue/@(cancel|drop|fflush|signal).test.js ${SCHEDULERS}`],
-  lanes: [`${CORE}/lists/lanes.js`, `test/core/lists/lanes.test.js test/core/queue/*.test.js ${SCHEDULERS} test/heap/@(types|retention).test.js`],
+  lanes: [`${CORE}/lists/lanes.js`, LANES],
+  overflow: [`${CORE}/lists/overflow.js`, LANES],
+  'idle-lanes': [`${CORE}/lists/idle-lanes.js`, LANES],
+  breaker: [`${CORE}/lists/breaker.js`, `test/core/lists/*.test.js test/schedulers/misbehaving.test.js ${SCHEDULERS}`],
+  search: [`${CORE}/lists/search.js`, LANES],
   dispatch: [`${CORE}/dispatch.js`, 'test/core/@(dispatch|queue)/*.test.js test/loop/*.test.js test/property/queue.test.js'],
   admission: [`${CORE}/admission.js`, 'test/core/queue/@(admission|waits|close|map).test.js'],
   deadlines: [`${CORE}/deadlines.js`, 'test/core/queue/@(time-limits|foreign|timing|close|signal).test.js'],

@@ -35,7 +35,7 @@ function checkInvariants (queue) {
   }
 
   if (list.lanes !== undefined) {
-    const inUse = [...list.lanes.values(), ...list.overflow].filter(lane => lane !== undefined && lane.size + lane.running > 0)
+    const inUse = [...list.all()].filter(lane => lane.size + lane.running > 0)
     check(inUse.length === list.typesCount, `${inUse.length} types have jobs, and the list counts ${list.typesCount}`)
     check(inUse.reduce((sum, lane) => sum + lane.overdueCount, 0) === overdueCount, 'types and queue differ in what is overdue')
   }

@@ -17,8 +17,8 @@ const PACKAGES = {
   aflow: ['lib/core/dispatch.js'],
   eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js'],
   qlist: [
-    'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/telling.js', 'lib/core/lists/fifo.js', 'lib/core/lists/lanes.js',
-    'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/persistent-queue.js', 'lib/testing/invariants.js'
+    'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/telling.js', 'lib/core/lists/fifo.js',
+    'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/persistent-queue.js', 'lib/testing/invariants.js'
   ]
 }
 const NODE_ROOMS = ['lib/durable']

@@ -42,7 +42,7 @@ class Lane extends TypeCounts {
     }
     this.isInUse = false // a job waits or runs, and it is counted in typesCount
     this.isOpening = false // jobs are being moved here: whatever becomes of these, it stays
-    this.isResting = false // among the lanes that the scheduler would not forget when they went idle
+    this.isKept = false // idle, and the scheduler would not forget it
 
     this.head = this.tail = newBlock(FEWEST_JOBS)
     this.headAt = this.tailAt = 0

@@ -50,12 +50,7 @@ class Scheduled {
 
   /** The scheduler is told new options. */
   configure (options) {
-    if (typeof this.scheduler.configure !== 'function') return
-    try {
-      this.scheduler.configure(options)
-    } catch (err) {
-      this.blameThrow('configure', err)
-    }
+    if (typeof this.scheduler.configure === 'function') this.ask('configure', options)
   }
 
   /** The scheduler has other options. */
@@ -107,6 +102,20 @@ class Scheduled {
       else low = middle + 1
     }
     return low < barriers.size() ? barriers.peekAt(low).generation : this.newestGeneration
+  }
+
+  /**
+   * Calls a method of the scheduler, and warns if that throws. What is called for each job, or each time a type comes or goes, has a try/catch in
+   * its own place instead, where the call is up to twice as fast (docs/decisions/0048-guarded-calls.md).
+   * @returns what the method returned, or `otherwise` if it threw
+   */
+  ask (method, subject, otherwise) {
+    try {
+      return this.scheduler[method](subject)
+    } catch (err) {
+      this.blameThrow(method, err)
+      return otherwise
+    }
   }
 
   /** @param {object | string} from the lane, or type, from which a waiting job was taken out */
