@@ -58,8 +58,9 @@ function callSafely (fn, ...args) {
 
 /** @returns {(fn: () => void) => void} what calls fn in a later turn of the event loop */
 function deferral () {
-  const { setImmediate, MessageChannel, setTimeout } = globalThis
+  const { setImmediate } = globalThis
   if (typeof setImmediate === 'function') return fn => { setImmediate(fn) }
+  const { MessageChannel, setTimeout } = globalThis // not before: Node loads its MessageChannel when it is first looked at, which takes 2 ms
   if (typeof MessageChannel === 'function') return deferralByMessage(new MessageChannel())
   return fn => { setTimeout(fn, 0) }
 }

@@ -5,7 +5,6 @@
 const { systemClock } = require('../clock')
 const { typeError, rangeError, describe } = require('../errors')
 const { copyOf, entriesOf, hasMethods, isArray, ownNames, readFields, rejectName, rejectUnknown } = require('../fields')
-const { SteadyClock } = require('./steady')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
 const ON_TIMEOUT = ['hold', 'release']
@@ -334,5 +333,6 @@ function readClock (value) {
   if (typeof value !== 'object' || value === null || !hasMethods(value, ['now', 'setTimeout', 'clearTimeout'])) {
     throw typeError('FAIRLANE_ERR_OPTION', 'clock must be an object with the methods now, setTimeout and clearTimeout')
   }
+  const { SteadyClock } = require('./steady')
   return new SteadyClock(value)
 }

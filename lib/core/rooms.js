@@ -4,8 +4,9 @@
 // use is not even loaded.
 
 const { typeError } = require('../errors')
-const { Fifo } = require('./lists/fifo')
 const { isLaneScheduler, readAddOptions, readOptions } = require('./options')
+
+let Fifo // loaded for the first queue
 
 const ROOMS = { readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
 
@@ -46,7 +47,10 @@ const makeByName = {
  * @param {(type: string | undefined) => object} makeContext makes the runner's third argument for jobs of a type
  */
 function makeList (scheduler, read, makeContext) {
-  if (scheduler === null) return new Fifo(makeContext(undefined))
+  if (scheduler === null) {
+    Fifo ??= require('./lists/fifo').Fifo
+    return new Fifo(makeContext(undefined))
+  }
   if (!isLaneScheduler(scheduler)) {
     const { Window } = require('./lists/window')
     return new Window(scheduler, makeContext)
