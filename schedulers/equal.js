@@ -3,23 +3,24 @@
 // HOT (bench: schedulers). Equal or weighted shares of slot time, whatever the types queue and however long their jobs:
 // start-time fair queuing (Goyal, Vin, Cheng 1996) in which running jobs are charged as they run.
 //
-// A type's key is the virtual time that it has used: the ended jobs' times by its weight, plus for each running job the
-// time it has run or is expected to run, whichever sums up to more. The type with the least key starts a job; V is the
-// largest key that was ever picked. Who comes, or comes back, starts a low quantile of job lengths behind V: it neither
-// pays for the past nor lives on savings. While newcomers with one job each follow upon each other, V stands still, and who waits would
-// starve. So they start no earlier than a mean job before the fluid time, which rises by the time of ended jobs, divided by the
-// weights of the types that are there, as in generalized processor sharing (Parekh, Gallager 1993; docs/decisions/0037).
-// Virtual time begins anew, and weights are told by a unit, so that no sum gets so large that a charge is rounded away (docs/decisions/0042).
+// A type's key is the virtual time that it has used: the time of its ended jobs divided by its weight, and for its running jobs the time that
+// they have run, or are expected to run, whichever is more in sum. The type with the least key starts a job. V, the virtual time, follows the
+// keys of the types that start jobs: it rises to each such key that is above it. Whoever comes, or comes back, begins a low quantile of job
+// lengths after V, and so neither pays for the past nor lives on savings. While newcomers with one job each follow upon each other, V stands
+// still, and those who wait would starve. So a newcomer begins no earlier than a mean job before the fluid time. That rises by the time of ended
+// jobs, divided by the weights of the types that are there, as in generalized processor sharing (Parekh, Gallager 1993; docs/decisions/0037).
+// Now and then V is set back to 0 and every key with it, and weights have a unit, so that no sum gets so large that a charge is rounded away
+// (docs/decisions/0042).
 //
 // Promises: for two types that stay backlogged below their caps over any interval, the slot times W that they got differ
 // by |Wi/wi - Wj/wj| <= mi(Li+Ei)/wi + mj(Lj+Ej)/wj, m being the most jobs that ran at once, L the longest own job, E the
 // larger of L and the longest job of all. Caps are hard. O(log types) per pick.
 
-const { warn } = require('../lib/errors')
-const { RunQueue, Ranked } = require('./run-queue')
+const { Frame, State } = require('./equal-state')
 const { JobLengths } = require('./job-lengths')
 const { Caps, capReaders, readOptions } = require('./options')
-const { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf, inUnits } = require('./weights')
+const { RunQueue } = require('./run-queue')
+const { LEAST_WEIGHT, MOST_WEIGHT, Weights, readWeights, unitOf, inUnits } = require('./weights')
 
 // A job that takes no measurable time is charged so much: ms.
 const LEAST_MS = 0.001
@@ -38,35 +39,6 @@ const MOST_BASE = 2 ** 60
 
 const readers = { ...capReaders, weights: readWeights }
 
-/** What virtual times and weights of types are told by: times from base on, as the first frame with the same unit tells that, and weights in units. */
-class Frame {
-  constructor (unit, base, first) {
-    this.unit = unit
-    this.base = base
-    this.first = first ?? this
-  }
-}
-
-class State extends Ranked {
-  constructor (lane, used, estimateMs, frame) {
-    super()
-    this.lane = lane
-    this.order = 0 // among equal keys: who came or started a job longest ago
-    this.isParked = false // it waits, at its cap
-    this.wasParked = false // ... at some time since it was last set to V
-    this.parkedAt = 0 // V when it came to its cap
-    this.limit = 0 // how many running jobs are too many
-    this.weight = 1 // in units
-    this.presentWeight = 0 // its part of weightSum
-    this.version = -1 // of the options that limit is from
-    this.weights = undefined // that weight is from
-    this.used = used // virtual time of its ended jobs
-    this.startSum = 0 // of the start times of its running jobs
-    this.estimateMs = estimateMs // of the length of its jobs
-    this.frame = frame // of all that; a type that is neither in the ranking nor parked may have an old one
-  }
-}
-
 /** The lane scheduler behind `scheduler: 'equal'`. */
 class Equal {
   /**
@@ -83,7 +55,7 @@ class Equal {
    */
   constructor (options) {
     this.caps = new Caps(1)
-    this.weights = new Map()
+    this.weighting = new Weights()
     this.version = 0
     this.needsClock = true
     this.mayStall = true // with a cap of 0
@@ -103,16 +75,15 @@ class Equal {
     this.presentCount = 0 // of them
     this.mostUsed = 0 // by any that is not in the ranking
     this.jobLengths = new JobLengths(FIRST_ESTIMATE_MS)
-    this.hasWarned = false
     this.configure(options)
   }
 
   /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
   configure (options) {
-    const { weights } = this
-    if (!readOptions(options, readers, name => name === 'weights' ? this : this.caps)) return this
+    const { weights } = this.weighting
+    if (!readOptions(options, readers, name => name === 'weights' ? this.weighting : this.caps)) return this
     this.version++
-    if (this.weights !== weights) this.unit = Number.MIN_VALUE
+    if (this.weighting.weights !== weights) this.unit = Number.MIN_VALUE
     for (const state of [...this.ranking, ...this.parked]) {
       const { limit } = state
       this.refresh(state)
@@ -199,7 +170,7 @@ class Equal {
 
   /** Types with a weight or a cap of their own keep a lane of their own. */
   isNamed (type) {
-    return this.caps.typeCaps.has(type) || (this.weights instanceof Map && this.weights.has(type))
+    return this.caps.typeCaps.has(type) || this.weighting.isNamed(type)
   }
 
   // private from here on
@@ -211,13 +182,13 @@ class Equal {
   }
 
   refresh (state) {
-    const { lane } = state
+    const { caps, weighting } = this
     state.version = this.version
-    state.limit = this.caps.limitOf(lane)
+    state.limit = caps.limitOf(state.lane)
     this.follow(state)
-    if (state.weights === this.weights) return
-    state.weights = this.weights
-    const weight = lane.isShared ? 1 : this.weightOf(lane.type)
+    if (state.weights === weighting.weights) return
+    state.weights = weighting.weights
+    const weight = weighting.weightOf(state.lane)
     if (weight / this.unit > MOST_WEIGHT) this.rescale(unitOf(weight))
     this.follow(state)
     this.setWeight(state, inUnits(weight, this.unit))
@@ -232,17 +203,6 @@ class Equal {
     if (state.isParked) state.parkedAt = virtualTime + (state.parkedAt - virtualTime) * ratio
     state.weight = weight
     if (state.presentWeight !== 0) this.setPresent(state, weight)
-  }
-
-  weightOf (type) {
-    if (this.weights instanceof Map) return this.weights.get(type) ?? 1
-    try {
-      return this.weights(type)
-    } catch (err) {
-      if (!this.hasWarned) warn('FAIRLANE_ERR_SCHEDULER', `The function for weights failed (${err}); such types have the weight 1.`)
-      this.hasWarned = true
-      return 1
-    }
   }
 
   /** Shares the slot time of ended jobs among the types that are there. */

@@ -2,14 +2,41 @@
 
 // Weights of types: reading them, and the numbers that they are calculated with.
 
-const { rangeError } = require('../lib/errors')
+const { rangeError, warn } = require('../lib/errors')
 const { readPositive, readNumbers } = require('./options')
 
 // In units of unitOf(): a lesser weight counts as the least one, and a greater one asks for another unit.
 const LEAST_WEIGHT = 2 ** -30
 const MOST_WEIGHT = 2 ** 10
 
-module.exports = { LEAST_WEIGHT, MOST_WEIGHT, readWeights, unitOf, inUnits }
+/** The weights that the user gave. */
+class Weights {
+  constructor () {
+    this.weights = new Map() // or a function of the type; another one whenever the user gives weights
+    this.hasWarned = false
+  }
+
+  /** @param {{ type: string, isShared: boolean }} lane */
+  weightOf ({ type, isShared }) {
+    const { weights } = this
+    if (isShared) return 1
+    if (weights instanceof Map) return weights.get(type) ?? 1
+    try {
+      return weights(type)
+    } catch (err) {
+      if (!this.hasWarned) warn('FAIRLANE_ERR_SCHEDULER', `The function for weights failed (${err}); such types have the weight 1.`)
+      this.hasWarned = true
+      return 1
+    }
+  }
+
+  /** Whether the type was given a weight by name. */
+  isNamed (type) {
+    return this.weights instanceof Map && this.weights.has(type)
+  }
+}
+
+module.exports = { LEAST_WEIGHT, MOST_WEIGHT, Weights, readWeights, unitOf, inUnits }
 
 /** As numbers by type, or a function that gives a type's; both only finite ones above 0. */
 function readWeights (value, name, known) {
