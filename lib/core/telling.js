@@ -9,8 +9,8 @@
 
 const QList = require('qlist')
 const { defer, callSafely } = require('../clock')
+const { Slice, PACE } = require('../slice')
 const { tell } = require('./running')
-const { Slice, PACE } = require('./slice')
 
 class Telling {
   /** @param {object} dispatch whose scopes are used */

@@ -7,11 +7,12 @@
 // It works in slices, between which the event loop turns. The queue starts nothing meanwhile.
 
 const { FairlaneError } = require('../errors')
+const { Slice } = require('../slice')
 const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('./job-state')
-const { Slices } = require('./slices')
+const { LONG_WORK, nextTurn } = require('./turns')
 
-// Of putting one job into the queue, in the unit of Slices.
-const WEIGHT = 2
+// Of putting one job into the queue, in pieces of LONG_WORK.
+const PIECES = 2
 
 class Opening {
   /**
@@ -30,7 +31,7 @@ class Opening {
     this.maxAttempts = maxAttempts
     this.now = now
     this.parts = parts
-    this.slices = new Slices()
+    this.slice = new Slice(LONG_WORK)
     this.interrupted = [] // jobs that had a slot, in the order of their numbers
     this.due = [] // failed jobs whose time has come
   }
@@ -41,7 +42,7 @@ class Opening {
     let count = 0
     for (let seq = table.first(nextSeq); seq < nextSeq; seq = table.next(seq + 1, nextSeq)) {
       if (this.take(seq, states.get(seq))) count++
-      if (this.slices.isOver(WEIGHT)) await this.turn()
+      if (this.slice.isOver(PIECES)) await this.turn()
     }
     await this.placeDue()
     await this.placeInterrupted()
@@ -51,7 +52,7 @@ class Opening {
   // private from here on
 
   async turn () {
-    await this.slices.next()
+    await nextTurn(this.slice)
     this.parts.check()
   }
 
@@ -109,7 +110,7 @@ class Opening {
     this.due.sort((a, b) => a.dueAt - b.dueAt)
     for (const { seq, type } of this.due) {
       this.parts.place(seq, type, true)
-      if (this.slices.isOver(WEIGHT)) await this.turn()
+      if (this.slice.isOver(PIECES)) await this.turn()
     }
   }
 
@@ -120,7 +121,7 @@ class Opening {
     const isSuspect = ({ attempts }) => attempts > 0 && attempts >= this.maxAttempts - 1
     for (const job of inOrder.toReversed()) {
       if (!isSuspect(job)) this.parts.place(job.seq, job.type, true)
-      if (this.slices.isOver(WEIGHT)) await this.turn()
+      if (this.slice.isOver(PIECES)) await this.turn()
     }
     this.parts.retries.addSuspects(inOrder.filter(isSuspect))
   }

@@ -6,11 +6,12 @@
 const { join } = require('node:path')
 const { callSafely } = require('../clock')
 const { FairlaneError } = require('../errors')
+const { Slice } = require('../slice')
 const { JobState } = require('./job-state')
 const { LiveJobs } = require('./live-jobs')
 const { Numbers } = require('./numbers')
 const { createSegment } = require('./segments')
-const { Slices } = require('./slices')
+const { LONG_WORK, nextTurn } = require('./turns')
 const format = require('./format')
 
 const { HEADER_BYTES, SEGMENT_NAME, PUSH_BYTES, segmentName } = format
@@ -21,9 +22,9 @@ const READ_BYTES = 2 ** 20
 // So many records are visited, and bytes searched, before the event loop may turn.
 const MOST_RECORDS = 2 ** 12
 const SCAN_BYTES = 2 ** 14
-// Of a byte that is read and of one that is searched, in the unit of Slices.
-const BYTE_WEIGHT = 2 ** -10
-const SCAN_WEIGHT = 0.05
+// Of a byte that is read and of one that is searched, in pieces of LONG_WORK.
+const BYTE_PIECES = 2 ** -10
+const SCAN_PIECES = 0.05
 
 /**
  * @param {object} files
@@ -46,7 +47,7 @@ async function recover (files, folder, { repair = false, kind, onProgress, obser
     await recovery.readSegment(id, sizes[i], i === ids.length - 1)
     bytes += sizes[i]
     if (onProgress !== undefined) callSafely(onProgress, { bytes, totalBytes })
-    await recovery.slices.next()
+    await nextTurn(recovery.slice)
   }
   return recovery.finish()
 }
@@ -104,7 +105,7 @@ class Recovery {
     this.synced = { segment: 0, offset: 0 } // the highest mark
     this.segment = 0 // being read
     this.removed = []
-    this.slices = new Slices()
+    this.slice = new Slice(LONG_WORK)
   }
 
   checkRepair () {
@@ -159,7 +160,7 @@ class Recovery {
         do {
           const { count, next } = records
           isWhole = format.visitRecords(bytes, records, visitor, MOST_RECORDS)
-          if (this.slices.isOver(count - records.count + BYTE_WEIGHT * (records.next - next))) await this.slices.next()
+          if (this.slice.isOver(count - records.count + BYTE_PIECES * (records.next - next))) await nextTurn(this.slice)
         } while (isWhole && records.next < records.end)
         at = isWhole ? records.end : at
       }
@@ -190,7 +191,7 @@ class Recovery {
       const end = Math.min(at + SCAN_BYTES, bytes.length)
       at = format.findFrame(bytes, at, end, id)
       if (at < end) return at
-      if (this.slices.isOver(SCAN_WEIGHT * SCAN_BYTES)) await this.slices.next()
+      if (this.slice.isOver(SCAN_PIECES * SCAN_BYTES)) await nextTurn(this.slice)
     }
     return bytes.length
   }
@@ -355,7 +356,7 @@ class Recovery {
       do {
         count = this.files.read(fd, bytes, done, Math.min(READ_BYTES, size - done), done)
         done += count
-        if (this.slices.isOver(BYTE_WEIGHT * count)) await this.slices.next()
+        if (this.slice.isOver(BYTE_PIECES * count)) await nextTurn(this.slice)
       } while (count > 0)
       return bytes.subarray(0, done)
     })
