@@ -144,7 +144,7 @@ class Compactor {
       this.findOldest()
     }
     log.reserve.restore()
-    owner.freed?.()
+    owner.freed()
   }
 
   /** The disk may be full: then later, since jobs were not moved. */

@@ -18,6 +18,8 @@ const {
   PUSH, PUSH_FRONT, ACK, PUSH_BYTES, ACK_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
 } = format
 const NONE = Buffer.alloc(0)
+// Told nothing.
+const NOBODY = Object.freeze({ safe () {}, settled () {}, failed () {}, unfinished () {}, unwritable () {}, full () {}, freed () {}, ended () {} })
 const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
 
 /**
@@ -25,9 +27,9 @@ const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
  * @param {string} folder
  * @param {object} options read already: segmentBytes, ack, repair, onProgress; and `kind`, what the payloads are: 'bytes' or 'jobs'
  * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
- * @param {{ safe: (endSeq: number) => void, settled: (group: object) => void, failed: (err: Error) => void,
+ * @param {{ safe?: (endSeq: number) => void, settled?: (group: object) => void, failed?: (err: Error) => void,
  *   unfinished?: (seq: number) => void, unwritable?: (err: Error) => void, full?: (err: Error) => void, freed?: () => void,
- *   ended?: () => void }} owner is told which jobs are safe, which groups are settled, that the log has failed, and that nothing can be
+ *   ended?: () => void }} [owner] is told which jobs are safe, which groups are settled, that the log has failed, and that nothing can be
  *   written any more. When a write has failed and the log goes on: of bytes, which acks are undone; of jobs, that there is something
  *   `unwritten`. Also that the reserve is made use of, and that a segment was removed
  * @returns {Promise<Store>}
@@ -58,7 +60,7 @@ class Store {
     this.files = files
     this.folder = folder
     this.held = held
-    this.owner = owner
+    this.owner = { ...NOBODY, ...owner }
     this.live = found.live
     this.table = found.live.table
     this.states = found.live.states
@@ -76,8 +78,8 @@ class Store {
       nextSeq: () => this.nextSeq,
       settled: (group, err) => this.settled(group, err),
       revert: group => this.revert(group),
-      takenBack: err => { if (this.unwritten.size > 0) this.owner.unwritable?.(err) },
-      spent: err => this.owner.full?.(err),
+      takenBack: err => { if (this.unwritten.size > 0) this.owner.unwritable(err) },
+      spent: err => this.owner.full(err),
       failed: err => this.failed(err)
     })
     this.compactor = new Compactor(this)
@@ -267,10 +269,15 @@ class Store {
       // a segment that could not be removed is no end that recovery would expect
       const isWhole = this.log.leftOver === undefined
       this.log.close()
-      this.owner.ended?.()
+      this.owner.ended()
       if (isWhole) writeClosed(this.files, this.folder, this.log.segment, this.log.offset, this.nextSeq)
     }
     await this.release()
+  }
+
+  /** From here on this owner is told, of what openStore() says: one whose parts need the store. */
+  ownedBy (owner) {
+    this.owner = { ...NOBODY, ...owner }
   }
 
   // private from here on
@@ -358,7 +365,7 @@ class Store {
   putBack (seq, segment, offset, length, wasFinished) {
     if (wasFinished) {
       this.live.add(seq, segment, offset, length)
-      this.owner.unfinished?.(seq)
+      this.owner.unfinished(seq)
     } else {
       this.live.move(seq, segment, offset, length)
     }

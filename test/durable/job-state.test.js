@@ -66,9 +66,7 @@ describe('what the state of a job means when the queue is opened', () => {
     bench.queue.pause()
     for (let id = 1; id <= 9; id++) await bench.queue.push(id)
     await bench.queue.close({ drain: false })
-    const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked }, {
-      safe () {}, settled () {}, failed () {}
-    })
+    const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
     for (const [id, state] of Object.entries(STATES)) store.setState(Number(id), state, CLAIM.NONE)
     await store.close()
   })
