@@ -15,6 +15,7 @@ const fairlane = require('../..')
 const { defer, rethrow } = require('../clock')
 const { FairlaneError, closedError, typeError, rangeError, describe, warn } = require('../errors')
 const { facadeOf, options: { readCallback, readClearOptions, readCloseOptions, readOptions: readQueueOptions, readType } } = require('../core/internals')
+const { Admission } = require('./admission')
 const { Attempts } = require('./attempts')
 const { DeadLetters } = require('./dead-letters')
 const { files } = require('./files')
@@ -78,6 +79,7 @@ class DurableQueue extends EventEmitter {
   #stage // what of it is not public
   #store
   #records
+  #admission
   #intake
   #attempts
   #retries
@@ -90,7 +92,6 @@ class DurableQueue extends EventEmitter {
   #drain = null
   #drainedAt = 0
   #idleWaiters = []
-  #roomWaiters = []
   #error // of the log: nothing is written any more
   #closing
   #closeLimits = []
@@ -254,7 +255,7 @@ class DurableQueue extends EventEmitter {
 
   /** As that of a queue in memory; it waits for room below `capacity` too. */
   ready (type) {
-    return this.#whenReady(type, this.#core.ready(type))
+    return this.#admission.ready(() => this.#core.ready(type))
   }
 
   /**
@@ -341,7 +342,7 @@ class DurableQueue extends EventEmitter {
   deleteDead (id) {
     return this.#changeDead(id, 'deleteDead', () => {
       const group = this.#dead.delete(id)
-      this.#hasRoom()
+      this.#admission.freed()
       return group
     })
   }
@@ -370,7 +371,7 @@ class DurableQueue extends EventEmitter {
    */
   async flush () {
     this.#records.check()
-    await new Promise(resolve => this.#intake.afterHeld(resolve))
+    await new Promise(resolve => this.#admission.afterHeld(resolve))
     this.#records.check()
     await this.#store.log.flush()
     if (this.#outage.isLosing) throw this.#outage.error
@@ -417,7 +418,8 @@ class DurableQueue extends EventEmitter {
       ended: () => this.#tell('outageover')
     })
     this.#records = new Records(this.#store, jobs.serialize)
-    this.#intake = new Intake(this.#store, jobs.maxInflightOps, job => this.#revert(job))
+    this.#admission = new Admission(this.#store, jobs, { stampBytes: STAMP_BYTES, refusal: ignore })
+    this.#intake = new Intake(this.#store, this.#admission, job => this.#revert(job))
     this.#dead = new DeadLetters(this.#store, this.#outage)
     this.#retries = new Retries(this.#stage.deadlines, (seq, type) => this.#place(seq, type, true))
     this.#attempts = new Attempts(this.#runner, { settleBy: this.#settleBy, serialize: jobs.serialize }, {
@@ -492,42 +494,14 @@ class DurableQueue extends EventEmitter {
 
   #refusal (type, bytes) {
     if (this.#error !== undefined) return this.#countRejected(this.#error)
-    if (!this.closed && this.#isAtCapacity(bytes)) return this.#countRejected(this.#fullError(type))
+    const lack = this.closed ? undefined : this.#admission.lack(1, bytes)
+    if (lack !== undefined) return this.#countRejected(this.#stage.fullElsewhere(this.#hasTypes ? type : undefined, lack.waiting, lack.limit))
     return this.#stage.refuse(this.#hasTypes ? type : undefined)
-  }
-
-  #fullError (type) {
-    const { capacity, capacityBytes } = this.#options
-    const name = this.#hasTypes ? type : undefined
-    if (this.#keptCount >= capacity) return this.#stage.fullElsewhere(name, this.#keptCount, capacity)
-    return this.#stage.fullElsewhere(name, this.#keptBytes, capacityBytes)
   }
 
   #countRejected (refusal) {
     if (refusal !== undefined) this.#counts.rejected++
     return refusal
-  }
-
-  async #whenReady (type, accepted) {
-    await accepted
-    while (this.#isAtCapacity(1)) {
-      await new Promise(resolve => this.#roomWaiters.push(resolve))
-      await this.#core.ready(type)
-    }
-  }
-
-  #isAtCapacity (bytes) {
-    return this.#keptCount >= this.#options.capacity || this.#keptBytes + bytes > this.#options.capacityBytes
-  }
-
-  /** Jobs on disk, and those that will be. */
-  get #keptCount () {
-    return this.#store.table.size + this.#intake.heldCount
-  }
-
-  /** The bytes of their payloads and types. */
-  get #keptBytes () {
-    return this.#store.payloadBytes + this.#intake.heldBytes - this.#keptCount * STAMP_BYTES
   }
 
   /** @param {number | object} job what stands in the queue for it */
@@ -538,7 +512,7 @@ class DurableQueue extends EventEmitter {
   /** The log has gone on. */
   #logged (group) {
     // repair writes before there is one
-    this.#intake?.settled(group)
+    this.#admission?.settled(group)
     this.#attempts?.logged()
   }
 
@@ -635,16 +609,12 @@ class DurableQueue extends EventEmitter {
   #finish (seq) {
     this.#outage.finish(seq)
     this.#left(seq)
-    this.#hasRoom()
+    this.#admission.freed()
   }
 
   #left (seq) {
     this.#retries.settled(seq)
     this.#flushes.settled(seq)
-  }
-
-  #hasRoom () {
-    for (const resolve of this.#roomWaiters.splice(0)) resolve()
   }
 
   #listRetries (type) {
@@ -689,7 +659,7 @@ class DurableQueue extends EventEmitter {
       for (const job of all) if (idOf(job) !== undefined) this.#finish(idOf(job))
       this.#store.log.commitNow(false)
     }
-    if (held.length > 0) this.#hasRoom()
+    if (held.length > 0) this.#admission.freed()
     for (const event of events) this.#tell('cancelled', event)
     return all.length
   }
@@ -712,7 +682,7 @@ class DurableQueue extends EventEmitter {
   }
 
   #waitForAll (callback) {
-    this.#intake.afterHeld(() => {
+    this.#admission.afterHeld(() => {
       const { table, nextSeq } = this.#store
       this.#flushes.add(callback, nextSeq, this.#isOver ? 0 : table.size - this.#dead.size)
     })
@@ -742,7 +712,7 @@ class DurableQueue extends EventEmitter {
     this.#stage.withdraw(list => list.remove(job => reverted.has(job)), ignore)
     this.#counts.accepted -= reverted.size
     for (const job of reverted) this.#left(idOf(job))
-    this.#hasRoom()
+    this.#admission.freed()
     this.#emptied()
   }
 
@@ -750,7 +720,7 @@ class DurableQueue extends EventEmitter {
     this.#error = err
     if (this.#intake === undefined) return
     this.#records.end(err)
-    this.#intake.fail(err)
+    this.#admission.fail(err)
     this.#outage.stop(err)
     this.#attempts.end()
     // not in the middle of what the log is about
@@ -763,7 +733,7 @@ class DurableQueue extends EventEmitter {
   #close (drain, timeoutMs, cause) {
     if (this.#closing === undefined) {
       this.#retries.stop()
-      this.#hasRoom()
+      this.#admission.freed()
       this.#closing = this.#end(this.#stage.close(true))
       this.#closing.catch(ignore)
     }
@@ -791,15 +761,14 @@ class DurableQueue extends EventEmitter {
     this.#stopListening()
     // not before: one that kills the process until then has had its attempt
     if (this.#error === undefined) for (const delivery of this.#abandoned) this.#attempts.uncount(delivery)
-    // what fails, the promises of the pushes tell
-    while (this.#intake.heldCount > 0) await Promise.allSettled([this.#store.log.flush()])
+    await this.#admission.writeHeld()
     await this.#outage.close()
     for (const limit of this.#closeLimits) this.#stage.deadlines.remove(limit)
     await this.#store.close().catch(err => { this.#error ??= err })
     if (this.#outage.isLosing) this.#error ??= this.#outage.error
     this.#over()
     this.#flushes.end()
-    this.#hasRoom()
+    this.#admission.freed()
     this.#emptied()
     this.#tell('close', abandonedCount, this.#error)
     if (this.#error !== undefined) throw this.#error

@@ -1,7 +1,7 @@
 'use strict'
 
-// Pushes from the call to the moment when they are safe. At most `maxInflightOps` are written and not acknowledged; those beyond
-// have their place in the queue, and their bytes in memory, and are written when it is their turn.
+// Pushes of jobs from the call to the moment when they are safe. Those that admission holds have their place in the queue, and their bytes in
+// memory.
 
 /** A job that is not written yet. It stands in the queue where others have their number. */
 class HeldJob {
@@ -10,6 +10,7 @@ class HeldJob {
     this.bytes = bytes
     this.atHead = atHead
     this.seq = 0 // 0: not written
+    this.push = undefined // what admission holds
     this.promise = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }))
     this.written = new Promise(resolve => { this.tellWritten = resolve }) // or cancelled
   }
@@ -18,19 +19,15 @@ class HeldJob {
 class Intake {
   /**
    * @param {object} store
-   * @param {number} maxInflightOps
+   * @param {object} admission
    * @param {(job: number | HeldJob) => void} whenReverted given what stands in the queue for a job
    *   that could not be written
    */
-  constructor (store, maxInflightOps, whenReverted) {
+  constructor (store, admission, whenReverted) {
     this.store = store
-    this.maxInflightOps = maxInflightOps
+    this.admission = admission
     this.whenReverted = whenReverted
-    this.inflightCount = 0
     this.unsafe = new Map() // seq → promise of its number, for jobs that are not safe yet
-    this.held = new Set() // HeldJobs and functions, in order
-    this.heldCount = 0
-    this.heldBytes = 0
   }
 
   /**
@@ -41,14 +38,12 @@ class Intake {
    * @returns {{ job: number | HeldJob, promise: Promise<number> }} what is to stand in the queue, and its number when it is safe
    */
   push (type, encoded, stamp, atHead) {
-    if (this.inflightCount < this.maxInflightOps) {
+    if (this.admission.mayWrite) {
       const seq = this.track(this.store.push([encoded], type, atHead, stamp), undefined)
       return { job: seq, promise: this.unsafe.get(seq) }
     }
     const job = new HeldJob(type, Buffer.concat([stamp, encoded]), atHead)
-    this.held.add(job)
-    this.heldCount++
-    this.heldBytes += sizeOf(type, job.bytes.length)
+    job.push = this.admission.hold(1, sizeOf(type, job.bytes.length), error => this.writeHeld(job, error))
     return { job, promise: job.promise }
   }
 
@@ -59,41 +54,9 @@ class Intake {
 
   /** Takes back a job that has not been written; a second time is none. */
   cancel (job, error) {
-    if (this.held.has(job)) this.forget(job)
+    this.admission.drop(job.push)
     job.reject(error)
     job.tellWritten()
-  }
-
-  /** Calls fn when all that is held now is written, at once if nothing is. */
-  afterHeld (fn) {
-    if (this.heldCount === 0) fn()
-    else this.held.add(fn)
-  }
-
-  /** A group of the log is settled. */
-  settled (group) {
-    this.inflightCount -= group.pushesCount
-    for (const next of this.held) {
-      if (typeof next === 'function') {
-        this.held.delete(next)
-        next()
-      } else if (this.inflightCount < this.maxInflightOps) {
-        this.writeHeld(next)
-      } else {
-        return
-      }
-    }
-  }
-
-  /** The log has failed: what is held is lost. */
-  fail (error) {
-    const held = [...this.held]
-    this.held.clear()
-    this.heldCount = this.heldBytes = 0
-    for (const next of held) {
-      if (typeof next === 'function') next()
-      else this.cancel(next, error)
-    }
   }
 
   // private from here on
@@ -107,7 +70,7 @@ class Intake {
   track (group, held) {
     const { unsafe } = this
     const seq = this.store.nextSeq - 1
-    this.inflightCount++
+    this.admission.inflightCount++
     const safe = group.promise.then(() => seq, err => {
       this.whenReverted(held ?? seq)
       throw err
@@ -119,26 +82,19 @@ class Intake {
     return seq
   }
 
-  writeHeld (job) {
-    const refusal = this.store.refusal(1, job.bytes.length, job.type)
+  writeHeld (job, error) {
+    const refusal = error ?? this.store.refusal(1, job.bytes.length, job.type)
     if (refusal !== undefined) {
       this.cancel(job, refusal)
       this.whenReverted(job)
       return
     }
-    this.forget(job)
     job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead), job)
     const { resolve, reject } = job
     this.unsafe.get(job.seq).then(resolve, reject)
     job.tellWritten()
     // it may stand in the queue for long
-    job.type = job.bytes = job.promise = job.resolve = job.reject = job.written = job.tellWritten = undefined
-  }
-
-  forget (job) {
-    this.held.delete(job)
-    this.heldCount--
-    this.heldBytes -= sizeOf(job.type, job.bytes.length)
+    job.type = job.bytes = job.push = job.promise = job.resolve = job.reject = job.written = job.tellWritten = undefined
   }
 }
 

@@ -9,9 +9,9 @@
 // Promises: what a push acknowledged is there after a crash, what an ack or pop acknowledged does not come back; order by
 // number. Only numbers are in memory.
 
-const QList = require('qlist')
 const { FairlaneError, closedError, typeError, rangeError, describe } = require('../errors')
 const { isArray, isBytes } = require('../fields')
+const { Admission } = require('./admission')
 const { files } = require('./files')
 const { lock } = require('./lock')
 const { readOptions, readPath } = require('./options')
@@ -24,19 +24,13 @@ const FEW = 16
 
 class PersistentQueue {
   #store
-  #capacity
-  #capacityBytes
-  #maxInflightOps
+  #admission
   #waitsForDisk
 
-  #safeSeq = 0 // jobs below may be taken
-  #cursor = 0 // jobs below were taken once
+  #safeSeq // jobs below may be taken
+  #cursor // jobs below were taken once
   #reserved = new Set()
   #released = [] // numbers below the cursor, in order
-  #inflightOps = 0
-  #pending = new QList() // pushes that wait for their turn, { payloads, bytes, resolve, reject }, and functions that wait for those before
-  #pendingCount = 0
-  #pendingBytes = 0
   #error // what a call is refused with from now on
   #closing
 
@@ -58,7 +52,7 @@ class PersistentQueue {
    */
   static open (path, options, environment = SYSTEM) {
     const read = readOptions(options)
-    return new PersistentQueue(OPENED_BY_OPEN, read).#open(readPath(path), read, environment)
+    return open(readPath(path), read, environment)
   }
 
   /**
@@ -70,22 +64,29 @@ class PersistentQueue {
     return removeStore(readPath(path), environment)
   }
 
-  constructor (key, { capacity, capacityBytes, maxInflightOps, ack } = {}) {
+  constructor (key, store, options) {
     if (key !== OPENED_BY_OPEN) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a PersistentQueue is made by PersistentQueue.open()')
-    this.#capacity = capacity
-    this.#capacityBytes = capacityBytes
-    this.#maxInflightOps = maxInflightOps
-    this.#waitsForDisk = ack === 'disk'
+    this.#store = store
+    this.#admission = new Admission(store, options, { stampBytes: 0, refusal: () => store.log.error ?? store.fullness() })
+    this.#waitsForDisk = options.ack === 'disk'
+    this.#safeSeq = store.nextSeq
+    this.#cursor = store.table.first(store.nextSeq)
+    store.ownedBy({
+      safe: endSeq => { this.#safeSeq = endSeq },
+      settled: group => this.#admission.settled(group),
+      unfinished: seq => this.#reserved.add(seq),
+      failed: err => { this.#error = err }
+    })
   }
 
   /** Payloads that were pushed and are not finished: waiting ones, and reserved ones. */
   get length () {
-    return this.#store.table.size + this.#pendingCount
+    return this.#admission.count
   }
 
   /** The bytes of those. */
   get bytes () {
-    return this.#store.payloadBytes + this.#pendingBytes
+    return this.#admission.bytes
   }
 
   /** What opening found: `jobs`, what a crash had left half written (`cut`), and what was damaged (`dropped`, with repair). */
@@ -111,7 +112,7 @@ class PersistentQueue {
     const refusal = this.#refusal(read, bytes)
     if (refusal !== undefined) return Promise.reject(refusal)
     if (read.length === 0) return Promise.resolve()
-    if (this.#inflightOps >= this.#maxInflightOps) return this.#wait(read.map(payload => Buffer.from(payload)), bytes)
+    if (!this.#admission.mayWrite) return this.#hold(read.map(payload => Buffer.from(payload)), bytes)
     return this.#write(read).promise
   }
 
@@ -125,7 +126,8 @@ class PersistentQueue {
     const refusal = this.#refusal(read, bytes)
     if (refusal !== undefined) throw refusal
     if (read.length === 0) return
-    if (this.#inflightOps >= this.#maxInflightOps) throw full('pushes under way', this.#inflightOps, this.#maxInflightOps)
+    const { inflightCount, maxInflightOps, mayWrite } = this.#admission
+    if (!mayWrite) throw full({ what: 'pushes under way', waiting: inflightCount, limit: maxInflightOps })
     this.#commitNow(this.#write(read))
   }
 
@@ -234,7 +236,7 @@ class PersistentQueue {
   /** @returns {Promise<void>} resolves when all calls up to now are on the disk; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED */
   async flush () {
     if (this.#error !== undefined) throw this.#error
-    if (this.#pendingCount > 0) await new Promise(resolve => this.#pending.push(resolve))
+    if (this.#admission.heldCount > 0) await new Promise(resolve => this.#admission.afterHeld(resolve))
     await this.#store.log.flush()
   }
 
@@ -248,23 +250,9 @@ class PersistentQueue {
     return this.#closing
   }
 
-  async #open (path, options, environment) {
-    this.#store = await openStore(path, { ...options, kind: 'bytes' }, environment, {
-      safe: endSeq => { this.#safeSeq = endSeq },
-      settled: group => this.#settled(group),
-      unfinished: seq => this.#reserved.add(seq),
-      failed: err => { this.#error = err }
-    })
-    const { table, nextSeq } = this.#store
-    this.#safeSeq = nextSeq
-    this.#cursor = table.first(nextSeq)
-    return this
-  }
-
   async #close () {
     this.#error ??= closedError()
-    // what fails, the promises of the pushes tell
-    while (this.#pendingCount > 0) await Promise.allSettled([this.#store.log.flush()])
+    await this.#admission.writeHeld()
     await this.#store.close()
     if (this.#store.log.error !== undefined) throw this.#store.log.error
   }
@@ -272,42 +260,24 @@ class PersistentQueue {
   #refusal (payloads, bytes) {
     if (this.#error !== undefined) return this.#error
     if (payloads.length === 0) return undefined
-    const tooLarge = this.#store.refusal(payloads.length, bytes)
-    if (tooLarge !== undefined) return tooLarge
-    if (this.length + payloads.length > this.#capacity) return full('payloads', this.length, this.#capacity)
-    if (this.bytes + bytes > this.#capacityBytes) return full('bytes', this.bytes, this.#capacityBytes)
+    const refusal = this.#store.refusal(payloads.length, bytes)
+    if (refusal !== undefined) return refusal
+    const lack = this.#admission.lack(payloads.length, bytes)
+    if (lack !== undefined) return full(lack)
   }
 
   #write (payloads) {
     const group = this.#store.push(payloads)
-    this.#inflightOps++
+    this.#admission.inflightCount++
     return group
   }
 
-  #wait (payloads, bytes) {
-    this.#pendingCount += payloads.length
-    this.#pendingBytes += bytes
-    return new Promise((resolve, reject) => this.#pending.push({ payloads, bytes, resolve, reject }))
-  }
-
-  #settled (group) {
-    this.#inflightOps -= group.pushesCount
-    if (this.#pending.isEmpty()) return
-    const error = this.#store.log.error ?? this.#store.fullness()
-    while (!this.#pending.isEmpty()) {
-      const isWaiting = typeof this.#pending.peek() === 'function'
-      if (!isWaiting && error === undefined && this.#inflightOps >= this.#maxInflightOps) return
-      const next = this.#pending.shift()
-      if (isWaiting) next()
-      else this.#proceed(next, error ?? this.#store.numberless(next.payloads.length))
-    }
-  }
-
-  #proceed ({ payloads, bytes, resolve, reject }, error) {
-    this.#pendingCount -= payloads.length
-    this.#pendingBytes -= bytes
-    if (error === undefined) this.#write(payloads).promise.then(resolve, reject)
-    else reject(error)
+  #hold (payloads, bytes) {
+    return new Promise((resolve, reject) => this.#admission.hold(payloads.length, bytes, error => {
+      const refusal = error ?? this.#store.numberless(payloads.length)
+      if (refusal === undefined) this.#write(payloads).promise.then(resolve, reject)
+      else reject(refusal)
+    }))
   }
 
   #commitNow (group) {
@@ -360,6 +330,10 @@ class PersistentQueue {
   }
 }
 
+async function open (path, options, environment) {
+  return new PersistentQueue(OPENED_BY_OPEN, await openStore(path, { ...options, kind: 'bytes' }, environment), options)
+}
+
 /** Into an ascending array. */
 function insert (seqs, seq) {
   let at = seqs.length
@@ -395,7 +369,7 @@ function readMax (max) {
   throw rangeError('FAIRLANE_ERR_ARGUMENT', `max must be a positive integer or Infinity, not ${describe(max)}`)
 }
 
-function full (what, waiting, limit) {
+function full ({ what, waiting, limit }) {
   const message = `The queue is full: it has ${waiting} ${what}, of ${limit} at most`
   return Object.assign(new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', message), { waiting, limit })
 }

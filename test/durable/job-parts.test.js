@@ -1,11 +1,19 @@
 'use strict'
 
 const assert = require('node:assert')
+const { Admission } = require('../../lib/durable/admission')
 const { Intake } = require('../../lib/durable/intake')
 const { Outage } = require('../../lib/durable/outage')
 const { Retries } = require('../../lib/durable/retries')
 
 const NONE = Buffer.alloc(0)
+
+/** Of a store, for so many pushes under way. */
+function makeAdmission (store, maxInflightOps) {
+  store.table = { size: 0 }
+  store.payloadBytes = 0
+  return new Admission(store, { capacity: Infinity, capacityBytes: Infinity, maxInflightOps }, { stampBytes: 0, refusal: () => undefined })
+}
 
 describe('the parts of a durable queue', () => {
   it('intake: refuses held pushes that the store refuses when it is their turn', async () => {
@@ -19,15 +27,16 @@ describe('the parts of a durable queue', () => {
       }
     }
     const reverted = []
-    const intake = new Intake(store, 1, job => reverted.push(job))
+    const admission = makeAdmission(store, 1)
+    const intake = new Intake(store, admission, job => reverted.push(job))
     const first = intake.push('t', Buffer.from('a'), NONE, false)
     const second = intake.push('t', Buffer.from('b'), NONE, false)
-    assert.deepEqual([first.job, intake.heldCount, intake.heldBytes], [1, 1, 2])
-    intake.settled({ pushesCount: 1 })
+    assert.deepEqual([first.job, admission.heldCount, admission.heldBytes], [1, 1, 2])
+    admission.settled({ pushesCount: 1 })
     await assert.rejects(second.promise, full)
     assert.equal(await first.promise, 1)
     intake.cancel(second.job, new Error('again'))
-    assert.deepEqual([reverted, intake.heldCount, intake.heldBytes], [[second.job], 0, 0])
+    assert.deepEqual([reverted, admission.heldCount, admission.heldBytes], [[second.job], 0, 0])
   })
 
   it('intake: writes no more than may be under way', async () => {
@@ -39,12 +48,36 @@ describe('the parts of a durable queue', () => {
         return { promise: Promise.resolve() }
       }
     }
-    const intake = new Intake(store, 2, () => {})
+    const admission = makeAdmission(store, 2)
+    const intake = new Intake(store, admission, () => {})
     const pushes = ['a', 'b', 'c', 'd'].map(text => intake.push(undefined, Buffer.from(text), NONE, false))
-    intake.settled({ pushesCount: 1 })
-    assert.deepEqual([store.nextSeq, intake.heldCount], [4, 1])
-    intake.settled({ pushesCount: 2 })
+    admission.settled({ pushesCount: 1 })
+    assert.deepEqual([store.nextSeq, admission.heldCount], [4, 1])
+    admission.settled({ pushesCount: 2 })
     assert.deepEqual(await Promise.all(pushes.map(({ promise }) => promise)), [1, 2, 3, 4])
+  })
+
+  it('admission: takes no longer for a held push when many are held', () => {
+    const costOf = count => {
+      const admission = makeAdmission({}, 1)
+      let written = 0
+      admission.inflightCount = 1
+      for (let i = 0; i < count; i++) {
+        admission.hold(1, 1, () => {
+          written++
+          admission.inflightCount++
+        })
+      }
+      const before = process.cpuUsage()
+      while (admission.heldCount > 0) admission.settled({ pushesCount: 1 })
+      const { user, system } = process.cpuUsage(before)
+      assert.deepEqual([written, admission.heldBytes, admission.inflightCount], [count, 0, 1])
+      return user + system
+    }
+    const bestOf = count => Math.min(...[1, 2, 3, 4, 5].map(() => costOf(count)))
+    bestOf(20000)
+    // four times as many: 14 times as long where each looked for its place anew
+    assert(bestOf(80000) < 9 * bestOf(20000))
   })
 
   it('outage: does nothing in a queue that is over before it was met', async () => {

@@ -18,7 +18,7 @@ const PACKAGES = {
   eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js'],
   qlist: [
     'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/telling.js', 'lib/core/lists/fifo.js',
-    'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/persistent-queue.js', 'lib/testing/invariants.js'
+    'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/admission.js', 'lib/testing/invariants.js'
   ]
 }
 const NODE_ROOMS = ['lib/durable']
