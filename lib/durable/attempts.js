@@ -16,21 +16,19 @@ const { decode } = require('./serialize')
 
 class Attempts {
   /**
-   * @param {Function} runner the caller's
-   * @param {{ settleBy: string, serialize: object }} options
-   * @param {{ stage: object, store: object, records: object, intake: object, outage: object,
-   *   mayStart: (job: number | object) => boolean }} parts of the queue
+   * @param {{ [name: string]: object }} parts of the queue
+   * @param {{ runner: Function, settleBy: string, serialize: object }} options runner: the caller's
    */
-  constructor (runner, { settleBy, serialize }, { stage, store, records, intake, outage, mayStart }) {
+  constructor ({ intake, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
+    this.intake = intake
+    this.outage = outage
+    this.records = records
+    this.retries = retries
+    this.stage = stage
+    this.store = store
     this.runner = runner
     this.settleBy = settleBy
     this.serializer = serialize
-    this.stage = stage
-    this.store = store
-    this.records = records
-    this.intake = intake
-    this.outage = outage
-    this.mayStart = mayStart
     this.deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
     this.unwritten = [] // { group, delivery } of attempts that the operating system does not have yet, in order
     this.isOver = false
@@ -41,7 +39,7 @@ class Attempts {
   start (job, done, slot) {
     const delivery = new Delivery(job, done, slot, this.stage.starting())
     this.deliveries.set(job, delivery)
-    if (!this.mayStart(job)) delivery.giveBack()
+    if (!this.retries.mayStart(job)) delivery.giveBack()
     else if (idOf(job) === undefined) job.written.then(() => this.whenWritten(delivery))
     else this.whenWritten(delivery)
   }

@@ -3,17 +3,22 @@
 // Jobs that failed as often as they may, and jobs that no attempt can help. They stay on disk, each with its last error, until
 // somebody retries or deletes them.
 
+const { closedError, typeError, describe } = require('../errors')
 const { JobState } = require('./job-state')
 const { errorOf, errorText } = require('./serialize')
 
 class DeadLetters {
-  /**
-   * @param {object} store
-   * @param {object} outage which writes, or does so later
-   */
-  constructor (store, outage) {
-    this.store = store
+  /** @param {{ [name: string]: object }} parts of the queue; the outage writes, or does so later */
+  constructor ({ admission, counts, events, flushes, outage, records, status, store, waiting }) {
+    this.admission = admission
+    this.counts = counts
+    this.events = events
+    this.flushes = flushes
     this.outage = outage
+    this.records = records
+    this.status = status
+    this.store = store
+    this.waiting = waiting
     this.seqs = new Set()
   }
 
@@ -32,24 +37,52 @@ class DeadLetters {
     this.outage.change(seq, JobState.dead(attempts, errorText(err)))
   }
 
-  /** @returns {object[]} what entryOf(seq) gives for each, with attempts and error; the oldest job first */
-  list (entryOf) {
+  /** @returns {object[]} jobs as users see them, with attempts and error; the oldest one first */
+  list () {
+    this.records.check()
     return [...this.seqs].sort((a, b) => a - b).map(seq => {
       const { attempts, error } = this.store.states.get(seq)
-      return Object.assign(entryOf(seq), { attempts, error: errorOf(error) })
+      return Object.assign(this.records.entry(seq), { attempts, error: errorOf(error) })
     })
   }
 
-  /** Writes that a dead job is alive again, with all its attempts. @returns {object | undefined} the group that this is in */
-  revive (seq) {
-    this.seqs.delete(seq)
-    return this.outage.change(seq, JobState.revived)
+  /** Queues a dead job again, with all its attempts. @returns {Promise<boolean>} false if there is none of this id */
+  retry (id) {
+    return this.change(id, 'retryDead', () => {
+      if (this.outage.isOn) throw this.outage.error
+      const type = this.records.typeOf(id)
+      this.seqs.delete(id)
+      const group = this.outage.change(id, JobState.revived)
+      this.counts.accepted++
+      this.flushes.revived(id)
+      this.waiting.place(id, type)
+      return group
+    })
   }
 
-  /** Writes that a dead job is no more. @returns {object | undefined} the group that this is in */
-  delete (seq) {
-    this.seqs.delete(seq)
-    return this.outage.finish(seq)
+  /** Takes a dead job off the disk. @returns {Promise<boolean>} false if there is none of this id */
+  delete (id) {
+    return this.change(id, 'deleteDead', () => {
+      this.seqs.delete(id)
+      const group = this.outage.finish(id)
+      this.admission.freed()
+      return group
+    })
+  }
+
+  // private from here on
+
+  /** @param {() => object | undefined} change returns the group that it is in; if it throws, nothing has changed: it was not possible now */
+  change (id, method, change) {
+    if (!Number.isInteger(id)) throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: the id must be a number, not ${describe(id)}`)
+    if (this.status.error !== undefined) return Promise.reject(this.status.error)
+    if (this.status.isClosed) return Promise.reject(closedError())
+    if (!this.seqs.has(id)) return Promise.resolve(false)
+    try {
+      return this.outage.safe(change()).then(() => this.events.whenTold).then(() => true)
+    } catch (err) {
+      return Promise.reject(err)
+    }
   }
 }
 

@@ -3,6 +3,8 @@
 // Pushes of jobs from the call to the moment when they are safe. Those that admission holds have their place in the queue, and their bytes in
 // memory.
 
+const { encode, stampOf, STAMP_BYTES } = require('./serialize')
+
 /** A job that is not written yet. It stands in the queue where others have their number. */
 class HeldJob {
   constructor (type, bytes, atHead) {
@@ -18,26 +20,57 @@ class HeldJob {
 
 class Intake {
   /**
-   * @param {object} store
-   * @param {object} admission
+   * @param {{ [name: string]: object }} parts of the queue
+   * @param {{ hasTypes: boolean, serialize: object, now: () => number }} options hasTypes: it has a scheduler. now: in ms since 1970
    * @param {(job: number | HeldJob) => void} whenReverted given what stands in the queue for a job
    *   that could not be written
    */
-  constructor (store, admission, whenReverted) {
-    this.store = store
+  constructor ({ admission, counts, stage, status, store, waiting }, { hasTypes, serialize, now }, whenReverted) {
     this.admission = admission
+    this.counts = counts
+    this.stage = stage
+    this.status = status
+    this.store = store
+    this.waiting = waiting
+    this.hasTypes = hasTypes
+    this.serializer = serialize
+    this.now = now
     this.whenReverted = whenReverted
     this.unsafe = new Map() // seq → promise of its number, for jobs that are not safe yet
   }
 
   /**
+   * The whole of a push.
+   * @param {string | undefined} type
+   * @param {any} payload
+   * @param {boolean} atHead
+   * @returns {Promise<number>} the number of the job, when it is safe
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  push (type, payload, atHead) {
+    const refusal = this.refusal(type, 0)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const now = this.now()
+    const encoded = encode(this.serializer, payload)
+    // encode may have pushed
+    const error = this.refusal(type, sizeOf(type, encoded.length)) ??
+      this.countRejected(this.store.refusal(1, STAMP_BYTES + encoded.length, type))
+    if (error !== undefined) return Promise.reject(error)
+    const { job, promise } = this.write(type, encoded, stampOf(now), atHead)
+    this.counts.accepted++
+    this.waiting.placeNew(job, type, atHead)
+    return promise
+  }
+
+  /**
+   * Writes a job, or has it held.
    * @param {string | undefined} type
    * @param {Uint8Array} encoded
    * @param {Uint8Array} stamp what comes before that
    * @param {boolean} atHead
    * @returns {{ job: number | HeldJob, promise: Promise<number> }} what is to stand in the queue, and its number when it is safe
    */
-  push (type, encoded, stamp, atHead) {
+  write (type, encoded, stamp, atHead) {
     if (this.admission.mayWrite) {
       const seq = this.track(this.store.push([encoded], type, atHead, stamp), undefined)
       return { job: seq, promise: this.unsafe.get(seq) }
@@ -60,6 +93,20 @@ class Intake {
   }
 
   // private from here on
+
+  refusal (type, bytes) {
+    const { error, isClosed } = this.status
+    if (error !== undefined) return this.countRejected(error)
+    const name = this.hasTypes ? type : undefined
+    const lack = isClosed ? undefined : this.admission.lack(1, bytes)
+    if (lack !== undefined) return this.countRejected(this.stage.fullElsewhere(name, lack.waiting, lack.limit))
+    return this.stage.refuse(name)
+  }
+
+  countRejected (refusal) {
+    if (refusal !== undefined) this.counts.rejected++
+    return refusal
+  }
 
   /**
    * The store was given one more job.

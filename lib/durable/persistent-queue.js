@@ -35,18 +35,7 @@ class PersistentQueue {
   #closing
 
   /**
-   * Opens the queue in a folder, which is made if need be. One process may have it open.
-   *
-   * @param {string} path the folder, on a disk of this machine: network file systems are not supported
-   * @param {object} [options]
-   * @param {number} [options.capacity=Infinity] how many payloads it holds at most
-   * @param {number} [options.capacityBytes=Infinity] how many bytes of payload
-   * @param {number} [options.maxInflightOps=1000] how many pushes may be unacknowledged; the promises of further ones wait
-   * @param {'disk' | 'os'} [options.ack='disk'] when a call is acknowledged: when the disk has it, or when the operating system has
-   *   it, which survives the end of the process and not that of the machine
-   * @param {number} [options.segmentBytes=67108864] the size of a file; disk space comes back file by file
-   * @param {boolean} [options.repair=false] keep what is whole of a damaged log: `recovered.dropped` says what was not
-   * @param {(progress: { bytes: number, totalBytes: number }) => void} [options.onProgress] called while the log is read
+   * Opens the queue in a folder, which is made if need be. One process may have it open. Options are in index.d.ts.
    * @returns {Promise<PersistentQueue>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
    */

@@ -72,6 +72,12 @@ class Records {
     }
   }
 
+  /** As entry(), of jobs that wait in the queue, and of those that wait to be tried later. */
+  * entries (waiting, retries) {
+    for (const { payload, type } of waiting) yield this.entry(payload, type)
+    for (const { seq, type } of retries) yield this.entry(seq, type)
+  }
+
   /** As entry(), for one look: takes 0.03 µs instead of 0.7 (Node 20), since its class has the accessors. */
   view (job, type) {
     return new JobView(this, job, type)

@@ -3,6 +3,8 @@
 // Jobs that wait without standing in the queue: until their time has come, or, after crashes, until it is their turn to be tried
 // alone. One timer for all times, the queue's own.
 
+const { options: { readType } } = require('../core/internals')
+
 /** A job whose time has not come. */
 class DelayedJob {
   constructor (retries, seq, type) {
@@ -88,9 +90,15 @@ class Retries {
     for (const job of this.delayed) this.deadlines.remove(job)
   }
 
-  /** @returns {{ seq: number, type: string | undefined }[]} those that wait here, in no particular order */
-  list () {
-    return [...[...this.suspects.values()].flat(), ...this.delayed]
+  /**
+   * @param {any} [type] only those of one type
+   * @returns {{ seq: number, type: string | undefined }[]} those that wait here, in no particular order
+   */
+  list (type) {
+    const all = [...[...this.suspects.values()].flat(), ...this.delayed]
+    if (type === undefined) return all
+    const name = readType(type)
+    return all.filter(job => (job.type ?? '') === name)
   }
 
   /** Takes jobs of list() out. @returns {object[]} those of them that were still there */

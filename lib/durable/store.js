@@ -18,8 +18,11 @@ const {
   PUSH, PUSH_FRONT, ACK, PUSH_BYTES, ACK_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
 } = format
 const NONE = Buffer.alloc(0)
-// Told nothing.
-const NOBODY = Object.freeze({ safe () {}, settled () {}, failed () {}, unfinished () {}, unwritable () {}, full () {}, freed () {}, ended () {} })
+const ignore = () => {}
+// An owner who does not listen.
+const NOBODY = Object.freeze({
+  safe: ignore, settled: ignore, failed: ignore, unfinished: ignore, unwritable: ignore, full: ignore, freed: ignore, ended: ignore
+})
 const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
 
 /**

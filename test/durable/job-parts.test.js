@@ -28,9 +28,9 @@ describe('the parts of a durable queue', () => {
     }
     const reverted = []
     const admission = makeAdmission(store, 1)
-    const intake = new Intake(store, admission, job => reverted.push(job))
-    const first = intake.push('t', Buffer.from('a'), NONE, false)
-    const second = intake.push('t', Buffer.from('b'), NONE, false)
+    const intake = new Intake({ store, admission }, {}, job => reverted.push(job))
+    const first = intake.write('t', Buffer.from('a'), NONE, false)
+    const second = intake.write('t', Buffer.from('b'), NONE, false)
     assert.deepEqual([first.job, admission.heldCount, admission.heldBytes], [1, 1, 2])
     admission.settled({ pushesCount: 1 })
     await assert.rejects(second.promise, full)
@@ -49,8 +49,8 @@ describe('the parts of a durable queue', () => {
       }
     }
     const admission = makeAdmission(store, 2)
-    const intake = new Intake(store, admission, () => {})
-    const pushes = ['a', 'b', 'c', 'd'].map(text => intake.push(undefined, Buffer.from(text), NONE, false))
+    const intake = new Intake({ store, admission }, {}, () => {})
+    const pushes = ['a', 'b', 'c', 'd'].map(text => intake.write(undefined, Buffer.from(text), NONE, false))
     admission.settled({ pushesCount: 1 })
     assert.deepEqual([store.nextSeq, admission.heldCount], [4, 1])
     admission.settled({ pushesCount: 2 })

@@ -15,7 +15,7 @@ const NO_CLOCKWORK = ['lib/core/queue.js', 'lib/core/rooms.js', INTERNALS]
 // From outside the package; modules of Node are for the rooms that run in Node only.
 const PACKAGES = {
   aflow: ['lib/core/dispatch.js'],
-  eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js'],
+  eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js', 'lib/durable/events.js'],
   qlist: [
     'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/telling.js', 'lib/core/lists/fifo.js',
     'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/admission.js', 'lib/testing/invariants.js'

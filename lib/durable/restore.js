@@ -6,7 +6,6 @@
 //
 // It works in slices, between which the event loop turns. The queue starts nothing meanwhile.
 
-const { FairlaneError } = require('../errors')
 const { Slice } = require('../slice')
 const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('./job-state')
 const { LONG_WORK, nextTurn } = require('./turns')
@@ -14,31 +13,31 @@ const { LONG_WORK, nextTurn } = require('./turns')
 // Of putting one job into the queue, in pieces of LONG_WORK.
 const PIECES = 2
 
-class Opening {
+class Restore {
   /**
    * @param {object} survey of the log
+   * @param {{ [name: string]: object }} parts of the queue
    * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
-   * @param {object} parts of the queue: store, retries, dead letters, and its methods
-   * @param {() => void} parts.check throws if the log has failed meanwhile
-   * @param {(seq: number, type: string | undefined, atHead: boolean, maxWaitMs?: number) => void} parts.place
-   * @param {(seq: number) => number} parts.leftToWait how many ms a job may still wait
-   * @param {(seq: number, state: object) => void} parts.setState
-   * @param {(seq: number, type: string | undefined, attempts: number, error: Error) => void} parts.fail makes a dead letter of a job
-   * @param {(seq: number, type: string | undefined) => void} parts.expire cancels a job that has waited too long
    */
-  constructor (survey, { maxAttempts, now }, parts) {
+  constructor (survey, { dead, outage, outcomes, retries, status, store, waiting }, { maxAttempts, now }) {
     this.survey = survey
+    this.dead = dead
+    this.outage = outage
+    this.outcomes = outcomes
+    this.retries = retries
+    this.status = status
+    this.store = store
+    this.waiting = waiting
     this.maxAttempts = maxAttempts
     this.now = now
-    this.parts = parts
     this.slice = new Slice(LONG_WORK)
     this.interrupted = [] // jobs that had a slot, in the order of their numbers
     this.due = [] // failed jobs whose time has come
   }
 
-  /** @returns {Promise<number>} how many jobs there are that have not settled; rejects with what check() throws */
+  /** @returns {Promise<number>} how many jobs there are that have not settled; rejects with the error of the log if that fails meanwhile */
   async run () {
-    const { table, states, nextSeq } = this.parts.store
+    const { table, states, nextSeq } = this.store
     let count = 0
     for (let seq = table.first(nextSeq); seq < nextSeq; seq = table.next(seq + 1, nextSeq)) {
       if (this.take(seq, states.get(seq))) count++
@@ -53,13 +52,13 @@ class Opening {
 
   async turn () {
     await nextTurn(this.slice)
-    this.parts.check()
+    if (this.status.error !== undefined) throw this.status.error
   }
 
   /** @returns {boolean} false for a dead letter */
   take (seq, state) {
     if (state?.phase === DEAD) {
-      this.parts.dead.found(seq)
+      this.dead.found(seq)
       return false
     }
     const { type, atHead } = this.survey.find(seq)
@@ -69,7 +68,7 @@ class Opening {
         this.takeWaiting(seq, type, atHead)
         break
       case REVIVED:
-        this.parts.place(seq, type, atHead)
+        this.waiting.place(seq, type, atHead)
         break
       case DUE:
         this.takeFailed(seq, type, state)
@@ -84,14 +83,14 @@ class Opening {
   /** A job that had a slot when the process ended. */
   takeStarted (seq, type, atHead, { attempts }) {
     if (attempts < this.maxAttempts) this.interrupted.push({ seq, type, atHead, attempts })
-    else this.parts.fail(seq, type, attempts, crashError(attempts))
+    else this.outcomes.crashed(seq, type, attempts)
   }
 
   /** A job that never had a slot. */
   takeWaiting (seq, type, atHead) {
-    const leftMs = this.parts.leftToWait(seq)
-    if (leftMs > 0) this.parts.place(seq, type, atHead, leftMs)
-    else this.parts.expire(seq, type)
+    const leftMs = this.waiting.leftToWait(seq)
+    if (leftMs > 0) this.waiting.place(seq, type, atHead, leftMs)
+    else this.outcomes.expired(seq, type)
   }
 
   takeFailed (seq, type, { attempts, dueAt, delayMs = Infinity, error }) {
@@ -102,14 +101,14 @@ class Opening {
       return
     }
     // the clock was set back, and it may be long until it is there again
-    if (ms > delayMs + 1) this.parts.setState(seq, JobState.due(attempts, now + delayMs, delayMs, error))
-    this.parts.retries.add(seq, type, Math.min(ms, delayMs))
+    if (ms > delayMs + 1) this.outage.change(seq, JobState.due(attempts, now + delayMs, delayMs, error))
+    this.retries.add(seq, type, Math.min(ms, delayMs))
   }
 
   async placeDue () {
     this.due.sort((a, b) => a.dueAt - b.dueAt)
     for (const { seq, type } of this.due) {
-      this.parts.place(seq, type, true)
+      this.waiting.place(seq, type, true)
       if (this.slice.isOver(PIECES)) await this.turn()
     }
   }
@@ -120,15 +119,11 @@ class Opening {
     const inOrder = front.concat(this.interrupted.filter(({ atHead }) => !atHead))
     const isSuspect = ({ attempts }) => attempts > 0 && attempts >= this.maxAttempts - 1
     for (const job of inOrder.toReversed()) {
-      if (!isSuspect(job)) this.parts.place(job.seq, job.type, true)
+      if (!isSuspect(job)) this.waiting.place(job.seq, job.type, true)
       if (this.slice.isOver(PIECES)) await this.turn()
     }
-    this.parts.retries.addSuspects(inOrder.filter(isSuspect))
+    this.retries.addSuspects(inOrder.filter(isSuspect))
   }
 }
 
-function crashError (attempts) {
-  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempts}`)
-}
-
-module.exports = { Opening }
+module.exports = { Restore }

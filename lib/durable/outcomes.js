@@ -1,0 +1,168 @@
+'use strict'
+
+// What becomes of a job when an attempt at it has ended: it is done, dead, or tried again. Each of them is noted in the log first, and told
+// then. Also what a push comes to that could not be written.
+//
+//   attempt ends ─┬─ well ──────────────────────────▶ done: gone
+//                 ├─ badly, attempts left ──────────▶ retry
+//                 ├─ badly, none left, or no use ───▶ failed: a dead letter
+//                 └─ was taken back: pause, close ──▶ as before
+
+const { rethrow } = require('../clock')
+const { FairlaneError, rangeError, describe } = require('../errors')
+const { JobState, hasStarted } = require('./job-state')
+const { defaultBackoffMs } = require('./options')
+const { idOf } = require('./records')
+const { errorText } = require('./serialize')
+
+class Outcomes {
+  /**
+   * @param {{ [name: string]: object }} parts of the queue
+   * @param {{ maxAttempts: number, backoffMs: Function, now: () => number }} options now: in ms since 1970
+   */
+  constructor (parts, { maxAttempts, backoffMs, now }) {
+    const { admission, attempts, counts, dead, events, flushes, idle, outage, records, retries, stage, status, store, waiting } = parts
+    this.admission = admission
+    this.attempts = attempts
+    this.counts = counts
+    this.dead = dead
+    this.events = events
+    this.flushes = flushes
+    this.idle = idle
+    this.outage = outage
+    this.records = records
+    this.retries = retries
+    this.stage = stage
+    this.status = status
+    this.store = store
+    this.waiting = waiting
+    this.maxAttempts = maxAttempts
+    this.backoffMs = backoffMs
+    this.now = now
+    this.abandoned = new Set() // deliveries whose runners the closing queue has told to end
+    this.reverted = new Set() // jobs that could not be written, until they are taken out together
+  }
+
+  /** The queue in memory has settled a job that had a slot: by the end of its runner, a limit of time, or since it closes. */
+  settled (delivery, err, result) {
+    if (this.status.error !== undefined) return
+    if (!delivery.isSettledBy(err)) this.interrupted(delivery, err)
+    else if (err) this.failed(delivery, err)
+    else this.done(delivery, result)
+  }
+
+  /** A job was running each time that the process ended, and has no attempt left. */
+  crashed (seq, type, attempts) {
+    this.bury(seq, type, attempts, new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempts}`))
+  }
+
+  /** A job has waited too long while nobody had the queue open. */
+  expired (seq, type) {
+    this.counts.cancelled++
+    this.finish(seq)
+    this.events.tell('cancelled', { id: seq, type, error: new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs') })
+  }
+
+  /** Takes a job off the disk. */
+  finish (seq) {
+    this.outage.finish(seq)
+    this.left(seq)
+    this.admission.freed()
+  }
+
+  /** A job that stands in the queue could not be written. All that failed together are taken out at once. */
+  revert (job) {
+    if (this.status.error !== undefined) return
+    if (this.reverted.size === 0) queueMicrotask(() => this.removeReverted())
+    this.reverted.add(job)
+  }
+
+  // private from here on
+
+  /** Something came over an attempt before its runner had ended. */
+  interrupted (delivery, err) {
+    if (err?.code === 'FAIRLANE_ERR_TIMEOUT') {
+      this.failed(delivery, err)
+      return
+    }
+    if (delivery.isRecalled) {
+      this.attempts.uncount(delivery)
+      this.placeAgain(delivery)
+      return
+    }
+    // the slot was given back
+    if (err === undefined) return
+    // the queue closes: the job stays on disk, unless its runner ends well before that is over
+    this.abandoned.add(delivery)
+    delivery.onceWell(result => {
+      if (this.status.isOver || this.status.error !== undefined) return
+      this.abandoned.delete(delivery)
+      this.done(delivery, result)
+    })
+  }
+
+  placeAgain ({ job, slot }) {
+    if (this.waiting.isGone(job)) return
+    const isFirst = !hasStarted(this.store.states.get(idOf(job)))
+    this.retries.recalled(job)
+    this.waiting.place(job, slot.type, true, isFirst ? this.waiting.leftToWait(job) : Infinity)
+  }
+
+  done ({ seq, type, attempt }, result) {
+    this.counts.done++
+    this.finish(seq)
+    this.events.tell('done', { id: seq, type, attempt, result })
+  }
+
+  failed ({ seq, type, attempt, isFinal }, error) {
+    if (isFinal || attempt >= this.maxAttempts) this.bury(seq, type, attempt, error)
+    else this.retry(seq, type, attempt, error)
+  }
+
+  retry (seq, type, attempt, error) {
+    const delayMs = this.backoff(attempt, error)
+    this.counts.retried++
+    this.outage.change(seq, JobState.due(attempt, this.now() + delayMs, delayMs, errorText(error)))
+    this.retries.add(seq, type, delayMs)
+    this.retries.settled(seq)
+    this.events.tell('retry', { id: seq, type, attempt, error, delayMs })
+  }
+
+  backoff (attempt, error) {
+    try {
+      const ms = this.backoffMs(attempt, error)
+      if (Number.isFinite(ms) && ms >= 0) return ms
+      throw rangeError('FAIRLANE_ERR_OPTION', `backoffMs must give a time in ms, and it gave ${describe(ms)}`)
+    } catch (err) {
+      rethrow(err)
+      return defaultBackoffMs(attempt)
+    }
+  }
+
+  /** Makes a dead letter of a job. */
+  bury (seq, type, attempt, error) {
+    this.counts.failed++
+    this.dead.add(seq, attempt, error)
+    this.left(seq)
+    this.events.tell('failed', { id: seq, type, attempt, error })
+    this.events.tell('jobfailed', error, () => this.records.entry(seq))
+  }
+
+  /** A job has settled, or is none. */
+  left (seq) {
+    this.retries.settled(seq)
+    this.flushes.settled(seq)
+  }
+
+  removeReverted () {
+    const reverted = this.reverted
+    this.reverted = new Set()
+    this.stage.withdraw(list => list.remove(job => reverted.has(job)), () => {})
+    this.counts.accepted -= reverted.size
+    for (const job of reverted) this.left(idOf(job))
+    this.admission.freed()
+    this.idle.check()
+  }
+}
+
+module.exports = { Outcomes }

@@ -1,0 +1,114 @@
+'use strict'
+
+// Makes the parts of a durable queue and connects them. The queue in memory comes first, since wrong options are to be told at once; then
+// the store, and what works with it. Each part is given those that it uses.
+
+const fairlane = require('../..')
+const { facadeOf, options: { readOptions } } = require('../core/internals')
+const { Admission } = require('./admission')
+const { Attempts } = require('./attempts')
+const { Cancelling } = require('./cancelling')
+const { Closing } = require('./closing')
+const { DeadLetters } = require('./dead-letters')
+const { Events } = require('./events')
+const { Flushes } = require('./flushes')
+const { Idle } = require('./idle')
+const { Intake } = require('./intake')
+const { Outage } = require('./outage')
+const { Outcomes } = require('./outcomes')
+const { Records } = require('./records')
+const { Restore } = require('./restore')
+const { Retries } = require('./retries')
+const { STAMP_BYTES } = require('./serialize')
+const { openStore } = require('./store')
+const { Survey } = require('./survey')
+const { Waiting } = require('./waiting')
+
+const PASSED_ON = ['saturated', 'unsaturated']
+
+/**
+ * @param {Function} runner the caller's
+ * @param {{ path: string, jobs: object, queue: object }} read options
+ * @param {{ files: object, lock: Function, now: () => number }} environment
+ * @returns {() => Promise<object>} opens the store, and gives the parts once all jobs on disk stand in the queue in memory, which is paused
+ * @throws as fairlane()
+ */
+function prepare (runner, { path, jobs, queue }, environment) {
+  const { settleBy, scheduler, maxWaitMs } = readOptions(queue)
+  const parts = {}
+  // those of the parts that the queue in memory calls are there before it has a job
+  const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
+  parts.core = fairlane(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined })
+  const options = { ...jobs, runner, settleBy, hasTypes: scheduler !== null, maxWaitMs, now: environment.now }
+  return async () => {
+    const survey = new Survey()
+    parts.store = await openStore(path, { ...jobs, kind: 'jobs', observer: survey }, environment)
+    connect(parts, options)
+    parts.core.pause()
+    parts.counts.accepted += await new Restore(survey, parts, options).run()
+    return parts
+  }
+}
+
+/** Makes the other parts, in an order in which each finds those that it uses. */
+function connect (parts, options) {
+  const { core, store } = parts
+  parts.hasTypes = options.hasTypes
+  parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0 }
+  parts.status = {
+    error: undefined, // of the log: nothing is written any more
+    isClosed: false, // nothing new is taken in
+    isOver: false // the log is closed
+  }
+  parts.stage = facadeOf(core, (job, err, result) => slotLost(parts, job, err, result))
+  parts.events = new Events(fn => parts.stage.call(fn))
+  parts.flushes = new Flushes(callback => queueMicrotask(() => parts.stage.call(callback)))
+  parts.records = new Records(store, options.serialize)
+  parts.waiting = new Waiting(parts, options)
+  parts.retries = new Retries(parts.stage.deadlines, (seq, type) => parts.waiting.place(seq, type, true))
+  parts.idle = new Idle(parts)
+  parts.admission = new Admission(store, options, { stampBytes: STAMP_BYTES, refusal: () => undefined })
+  parts.outage = new Outage(store, parts.stage.deadlines, {
+    hold: () => {
+      parts.stage.hold()
+      parts.attempts.recall(() => true)
+    },
+    letGo: () => parts.stage.letGo(),
+    began: err => parts.events.tell('outage', err),
+    ended: () => parts.events.tell('outageover')
+  })
+  parts.dead = new DeadLetters(parts)
+  parts.intake = new Intake(parts, options, job => parts.outcomes.revert(job))
+  parts.attempts = new Attempts(parts, options)
+  parts.outcomes = new Outcomes(parts, options)
+  parts.cancelling = new Cancelling(parts, options)
+  parts.closing = new Closing(parts)
+
+  core.drain = () => parts.idle.check()
+  for (const event of PASSED_ON) core.on(event, () => parts.events.pass(event))
+  store.ownedBy({
+    settled: group => {
+      parts.admission.settled(group)
+      parts.attempts.logged()
+    },
+    failed: err => parts.closing.fail(err),
+    unwritable: err => parts.outage.begin(err),
+    full: err => parts.outage.spend(err),
+    freed: () => parts.outage.freed(),
+    ended: () => parts.closing.over()
+  })
+}
+
+/** The queue in memory has settled a job. */
+function slotLost ({ attempts, outcomes, cancelling }, job, err, result) {
+  const delivery = attempts.settled(job)
+  if (delivery !== undefined) {
+    outcomes.settled(delivery, err, result)
+    return
+  }
+  // it had no slot, and has waited for too long
+  /* istanbul ignore else: what waits is taken out before the queue in memory closes */
+  if (err?.code !== 'FAIRLANE_ERR_CLOSED') cancelling.cancel([job], () => err)
+}
+
+module.exports = { prepare }
