@@ -15,7 +15,8 @@ const { Admission } = require('./admission')
 const { files } = require('./files')
 const { lock } = require('./lock')
 const { readOptions, readPath } = require('./options')
-const { openStore, removeStore } = require('./store')
+const { removeStore } = require('./removal')
+const { openStore } = require('./store')
 
 const SYSTEM = { files, lock }
 const OPENED_BY_OPEN = Symbol('open')

@@ -3,14 +3,12 @@
 // Jobs on disk: which are alive, where their records lie, and the log that they are written to. It numbers jobs and keeps
 // what it is told of them; in which order they are taken, and by whom, is its owner's business.
 
-const { join } = require('node:path')
 const { FairlaneError } = require('../errors')
 const { Compactor } = require('./compaction')
 const { Log, ioError } = require('./log')
-const { NUMBERS_NAME } = require('./numbers')
 const { Reader, WINDOW_BYTES } = require('./reader')
-const { RESERVE_NAME, CLAIM } = require('./reserve')
-const { recover, endRepair, writeClosed, corrupt, CLOSED_NAME, REPAIR_NAME } = require('./recovery')
+const { CLAIM } = require('./reserve')
+const { recover, endRepair, writeClosed, corrupt } = require('./recovery')
 const { Unwritten } = require('./unwritten')
 const format = require('./format')
 
@@ -23,7 +21,6 @@ const ignore = () => {}
 const NOBODY = Object.freeze({
   safe: ignore, settled: ignore, failed: ignore, unfinished: ignore, unwritable: ignore, full: ignore, freed: ignore, ended: ignore
 })
-const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
 
 /**
  * Opens the log in a folder, which is made if need be.
@@ -393,29 +390,4 @@ function tooLarge (what, bytes, max) {
   return new FairlaneError('FAIRLANE_ERR_TOO_LARGE', `A ${what} has ${bytes} bytes; it may have ${max}`)
 }
 
-/** Removes a log that nobody has open, and the folder if nothing else is in it. Rejects with FAIRLANE_ERR_LOCKED or FAIRLANE_ERR_IO. */
-async function removeStore (folder, { files, lock }) {
-  try {
-    if (list(files, folder).length > 0) await removeFiles(folder, files, await lock(folder))
-    files.removeFolder(folder)
-  } catch (err) {
-    throw err instanceof FairlaneError ? err : ioError(err)
-  }
-}
-
-async function removeFiles (folder, files, held) {
-  try {
-    // Looked up under the lock, since another process may have been closing it. The oldest segment first: what a crash leaves of
-    // it can not be taken for a whole log.
-    for (const name of list(files, folder).sort()) files.remove(join(folder, name))
-  } finally {
-    await held.release()
-  }
-}
-
-/** The names of the files of a log. */
-function list (files, folder) {
-  return files.list(folder).filter(name => format.SEGMENT_NAME.test(name) || NUMBERS_NAME.test(name) || OTHER_NAMES.includes(name))
-}
-
-module.exports = { openStore, removeStore }
+module.exports = { openStore }
