@@ -57,6 +57,7 @@ class Round {
     this.attempts = new Map() // id → of the last start
     this.known = new Set() // ids of jobs that have been seen by a runner, or in a listing
     this.outagesCount = 0
+    this.deletionsCount = 0 // of dead letters, that are under way
   }
 
   async run () {
@@ -65,8 +66,9 @@ class Round {
     this.endOutage()
     this.queue.resume()
     if (this.isTyped) for (const type of ['a', 'b']) this.queue.resumeType(type)
-    for (let i = 0; i < 3000 && this.queue.length > 0; i++) await this.goOn(1000)
+    for (let i = 0; i < 3000 && (this.queue.length > 0 || this.deletionsCount > 0); i++) await this.goOn(1000)
     assert.equal(this.queue.length, 0, 'not all jobs have come to an end')
+    assert.equal(this.deletionsCount, 0, 'not all deletions have come to an end')
     await this.queue.fflush()
     await this.checkEnd()
   }
@@ -156,7 +158,9 @@ class Round {
     const { id } = random.pick(letters)
     assert.equal(this.over.get(id) ?? 'failed', 'failed')
     if (random.chance(0.5)) {
-      queue.deleteDead(id).then(() => this.over.set(id, 'deleted'), isIo)
+      this.deletionsCount++
+      const end = () => this.deletionsCount--
+      queue.deleteDead(id).then(() => this.over.set(id, 'deleted'), isIo).then(end, end)
       return
     }
     const { isOn } = this
