@@ -124,7 +124,7 @@ class Attempts {
     try {
       const { type, bytes } = this.records.read(delivery.seq)
       delivery.type = type
-      delivery.isFinal = true // what can not be decoded now can never be
+      delivery.isFinal = true // what cannot be decoded now can never be
       payload = decode(this.serializer, bytes)
       delivery.isFinal = false
       this.stage.limit(delivery.ticket)

@@ -108,7 +108,7 @@ class Compactor {
     let group
     let next
     do {
-      // whether the job is alive is known, and written, in one go: it can not finish in between
+      // whether the job is alive is known, and written, in one go: it cannot finish in between
       next = seqs.next()
       if (!next.done) group = store.move(next.value)
     } while (!next.done && group.length < log.groupBytes / 2)

@@ -78,7 +78,7 @@ const files = {
   syncNow: fd => fs.fdatasyncSync(fd),
 
   /**
-   * Makes the names in a folder durable. Windows can not open a folder for that, and keeps names in the journal of its
+   * Makes the names in a folder durable. Windows cannot open a folder for that, and keeps names in the journal of its
    * file system, in order: there, a crash of the machine may undo the last creations and removals, but not reorder them.
    */
   syncFolder (path, platform = process.platform) {

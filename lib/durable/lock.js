@@ -45,7 +45,7 @@ async function lockByName (name) {
   try {
     await listen(server, name)
   } catch (err) {
-    throw err.code === 'EADDRINUSE' ? locked(name) : /* istanbul ignore next: can not be had without Windows */ err
+    throw err.code === 'EADDRINUSE' ? locked(name) : /* istanbul ignore next: cannot be had without Windows */ err
   }
   return { release: () => close(server) }
 }

@@ -195,7 +195,7 @@ class Log {
 
   /**
    * The group is full. It is written now if it can be, so that a burst of pushes takes no more memory than a group. All else is for its
-   * turn, since who appends must find everything as it was: acknowledgement, another segment, and what follows if it can not be written.
+   * turn, since who appends must find everything as it was: acknowledgement, another segment, and what follows if it cannot be written.
    */
   writeEarly () {
     this.seal()
@@ -353,7 +353,7 @@ class Log {
   /**
    * Undoes what writes that failed have left. Nothing of a group may stay in the file, since later frames, shorter ones, would be
    * written over a part of it.
-   * @returns {Error | undefined} why it can not be, now
+   * @returns {Error | undefined} why it cannot be, now
    */
   mend () {
     try {

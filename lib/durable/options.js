@@ -12,7 +12,7 @@ const ACKS = ['disk', 'os']
 const FIRST_BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 60000
 
-// of the log, and of all queues on it
+// Of both queues on disk.
 const readers = {
   capacity: value => readLimit(value, 'capacity'),
   capacityBytes: value => readLimit(value, 'capacityBytes'),
@@ -23,7 +23,7 @@ const readers = {
   onProgress: readOnProgress
 }
 
-// of job queues beside these
+// Of job queues only.
 const jobReaders = {
   serialize: readSerialize,
   maxAttempts: value => readLimit(value, 'maxAttempts', 5),

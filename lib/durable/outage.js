@@ -1,6 +1,6 @@
 'use strict'
 
-// The time in which the log of a job queue can not be written: the disk is full, or there are no descriptors. What becomes of jobs
+// The time in which the log of a job queue cannot be written: the disk is full, or there are no descriptors. What becomes of jobs
 // meanwhile is kept in memory and written later; no job is started whose attempt could not be written.
 //
 //            a write fails                    all is written, and the disk has room

@@ -286,7 +286,7 @@ class PersistentQueue {
     this.#putBack(seqs)
   }
 
-  /** Takes numbers and payloads from the front; if a payload can not be read, none. */
+  /** Takes numbers and payloads from the front; if a payload cannot be read, none. */
   #take (max) {
     const seqs = this.#released.splice(0, max)
     const { table } = this.#store

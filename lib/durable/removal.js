@@ -25,7 +25,7 @@ async function removeStore (folder, { files, lock }) {
 async function removeFiles (folder, files, held) {
   try {
     // Looked up under the lock, since another process may have been closing it. The oldest segment first: what a crash leaves of
-    // it can not be taken for a whole log.
+    // it cannot be taken for a whole log.
     for (const name of list(files, folder).sort()) files.remove(join(folder, name))
   } finally {
     await held.release()

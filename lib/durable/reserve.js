@@ -114,7 +114,7 @@ class Reserve {
     const fd = files.create(path)
     let isWritten = false
     try {
-      // bytes that a file system can not compress
+      // bytes that a file system cannot compress
       writeWhole(files, fd, randomBytes(bytes), bytes, 0)
       isWritten = true
     } finally {

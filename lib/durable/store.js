@@ -68,7 +68,7 @@ class Store {
     this.numbers = found.numbers
     this.recovered = { jobs: found.live.table.size, cut: found.cut, dropped: found.dropped }
     this.unwritten = new Unwritten(this)
-    // a queue of bytes is refused what can not be written; what becomes of a job has happened
+    // a queue of bytes is refused what cannot be written; what becomes of a job has happened
     this.isOfJobs = options.kind === 'jobs'
     this.pushClaim = this.isOfJobs ? CLAIM.NONE : CLAIM.ALL
     this.moveClaim = this.isOfJobs ? CLAIM.MOVE : CLAIM.ALL
@@ -109,7 +109,7 @@ class Store {
     return this.fullness() ?? this.numberless(count)
   }
 
-  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_IO if so many numbers can not be set aside */
+  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_IO if so many numbers cannot be set aside */
   numberless (count) {
     const endSeq = this.nextSeq + count
     if (endSeq <= this.numbers.limit) return undefined
@@ -195,7 +195,7 @@ class Store {
     for (const seq of seqs) before.push(seq, 0, 0, 0, false)
   }
 
-  /** Notes that a live job is finished, which can not be written now. */
+  /** Notes that a live job is finished, which cannot be written now. */
   ackLater (seq) {
     this.table.find(seq)
     this.forget(seq)
@@ -218,7 +218,7 @@ class Store {
     return group
   }
 
-  /** Notes what a live job has come to, which can not be written now. */
+  /** Notes what a live job has come to, which cannot be written now. */
   setStateLater (seq, state) {
     this.live.setState(seq, state)
     this.unwritten.add(seq)
@@ -316,7 +316,7 @@ class Store {
     this.forget(seq)
   }
 
-  /** Where a job was that was just looked up, in case the group can not be written. */
+  /** Where a job was that was just looked up, in case the group cannot be written. */
   noteBefore (group, seq, isMoved) {
     const { segment, offset, length } = this.table
     group.before.push(seq, segment, offset, length, isMoved)

@@ -45,7 +45,7 @@ class Unwritten {
 
   // private from here on
 
-  /** Part by part, since there may be room for some. What can not be written comes back by add(). */
+  /** Part by part, since there may be room for some. What cannot be written comes back by add(). */
   writeAll (from, seqs, append) {
     const { log } = this.store
     for (let i = 0; i < seqs.length; i += PART) {
