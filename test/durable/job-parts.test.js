@@ -80,6 +80,26 @@ describe('the parts of a durable queue', () => {
     assert(bestOf(80000) < 9 * bestOf(20000))
   })
 
+  it('admission: calls those who wait for held pushes when these were written or dropped, and refuses all of them at once', () => {
+    const admission = makeAdmission({}, 1)
+    const calls = []
+    admission.afterHeld(() => calls.push('nothing held'))
+    admission.inflightCount = 1
+    admission.hold(1, 1, error => calls.push(['a', error]))
+    const dropped = admission.hold(1, 1, error => calls.push(['b', error]))
+    admission.afterHeld(() => calls.push('after b'))
+    admission.drop(dropped)
+    assert.deepEqual(calls, ['nothing held'])
+    admission.settled({ pushesCount: 1 })
+    assert.deepEqual(calls, ['nothing held', ['a', undefined], 'after b'])
+    admission.inflightCount = 2
+    const full = new Error('full')
+    for (const name of ['c', 'd']) admission.hold(1, 1, error => calls.push([name, error]))
+    admission.refusal = () => full
+    admission.settled({ pushesCount: 1 })
+    assert.deepEqual(calls.slice(3), [['c', full], ['d', full]])
+  })
+
   it('outage: does nothing in a queue that is over before it was met', async () => {
     const outage = new Outage({}, { remove () {} }, {})
     outage.begin(new Error('EIO'))
