@@ -6,9 +6,9 @@
 
 const codes = Object.freeze({
   FAIRLANE_ERR_RUNNER: 'The runner is not a function, or it threw or rejected without a reason.',
-  FAIRLANE_ERR_OPTION: 'An option is unknown or has a value that it cannot have.',
+  FAIRLANE_ERR_OPTION: 'An option is unknown or has a value that is not allowed.',
   FAIRLANE_ERR_CONCURRENCY: 'The concurrency is neither a positive integer nor Infinity.',
-  FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, cannot do what is asked of it, or misbehaved (a warning).',
+  FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, cannot do what is asked, or has misbehaved (a warning).',
   FAIRLANE_ERR_TYPE_REQUIRED: 'A queue with a scheduler takes jobs only with a type.',
   FAIRLANE_ERR_TYPE: 'The type is a symbol, a value without a text of its own such as `{}`, or, on disk, not well-formed Unicode.',
   FAIRLANE_ERR_CALLBACK: 'A callback is not a function.',
@@ -20,7 +20,7 @@ const codes = Object.freeze({
   FAIRLANE_ERR_ABORTED: 'The job was cancelled by its signal.',
   FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.',
   FAIRLANE_ERR_CLOSED: 'The queue is closed, or was closed before the job ended.',
-  FAIRLANE_ERR_CRASHED: 'The process ended while the job ran, in as many attempts as a durable queue may make.',
+  FAIRLANE_ERR_CRASHED: 'The process ended while the job ran, and the durable queue had no attempt left for it.',
   FAIRLANE_ERR_LOCKED: 'The durable queue is already open, in this process or in another one.',
   FAIRLANE_ERR_CORRUPT: 'The files of a durable queue are damaged; `file` and `offset` say where.',
   FAIRLANE_ERR_IO: 'The file system failed; `cause` says how.',
@@ -28,10 +28,10 @@ const codes = Object.freeze({
 })
 
 const warnings = Object.freeze({
-  FAIRLANE_WARN_SETTLED_TWICE: 'A runner settled a job that was settled already.',
+  FAIRLANE_WARN_SETTLED_TWICE: 'A runner settled a job that had already settled.',
   FAIRLANE_WARN_STALLED: 'Jobs that wait for jobs of their own queue seem to hold all slots.',
   FAIRLANE_WARN_VALUE_IGNORED: 'A runner that takes no `done` returned a value that is not a promise: its jobs never end.',
-  FAIRLANE_WARN_OUTAGE: 'A durable queue cannot write its log now: it starts fewer jobs or none, and tries again.'
+  FAIRLANE_WARN_OUTAGE: 'A durable queue cannot write its log at present: it starts fewer jobs or none, and keeps trying.'
 })
 
 /** What a job fails with when fairlane, not the runner, ended it. `code` is one of `codes`, `cause` what led to it. */

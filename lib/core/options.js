@@ -16,7 +16,7 @@ const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
 // What is said of names that are no options of a queue.
 const HINTS = new Map([
   ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
-  ['keepContext', "true is asyncContext: 'push'"]
+  ['keepContext', "write asyncContext: 'push' for true"]
 ])
 
 // name → how its value is read, given the value or undefined; what it returns is the normal form
@@ -203,10 +203,10 @@ function readSource (source) {
  */
 function readType (type) {
   if (typeof type === 'string') return type
-  if (typeof type === 'symbol') throw typeError('FAIRLANE_ERR_TYPE', 'a symbol cannot be a type')
+  if (typeof type === 'symbol') throw typeError('FAIRLANE_ERR_TYPE', 'a type cannot be a symbol')
   const text = textOf(type)
   if (typeof type !== 'object' || !text.startsWith('[object ')) return text
-  throw typeError('FAIRLANE_ERR_TYPE', `${describe(type)} cannot be a type, unless it has a toString() of its own; the type comes before the payload`)
+  throw typeError('FAIRLANE_ERR_TYPE', `a type cannot be ${describe(type)} without a toString() of its own; are the type and the payload swapped?`)
 }
 
 function textOf (value) {
@@ -221,7 +221,7 @@ function textOf (value) {
 function readJobType (type, scheduler, method) {
   if (type !== undefined) return readType(type)
   if (scheduler === null) return undefined
-  throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs only with a type`)
+  throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler needs the option type`)
 }
 
 /** A type to look for, which only queues with a scheduler have. */
@@ -232,11 +232,11 @@ function readKnownType (type, scheduler, method) {
 
 function readPausableType (type, scheduler, method) {
   if (scheduler !== null && isLaneScheduler(scheduler) && scheduler.paused && scheduler.resumed) return readType(type)
-  throw typeError('FAIRLANE_ERR_SCHEDULER', `${method}: needs a scheduler of lanes with the methods paused and resumed`)
+  throw typeError('FAIRLANE_ERR_SCHEDULER', `${method}: the scheduler must be one with lanes and the methods paused and resumed`)
 }
 
 function typeRequired (method) {
-  return typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
+  return typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler needs a type; use ${method}Type`)
 }
 
 /** Whether a concurrency stands for a pause. */

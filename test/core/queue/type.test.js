@@ -57,8 +57,8 @@ describe('a value that has no text of its own is no type', function () {
 
   it('and the message says what may be wrong', function () {
     const queue = fairlane(async () => {}, { scheduler: 'equal' })
-    assert.throws(() => queue.pushType({ to: 'ada' }, 'tenant-a'), { message: /an object .*the type comes before the payload/ })
-    assert.throws(() => queue.pushType([{}], 'tenant-a'), { message: /an array .*the type comes before the payload/ })
+    assert.throws(() => queue.pushType({ to: 'ada' }, 'tenant-a'), { message: /an object .*the type and the payload swapped\?/ })
+    assert.throws(() => queue.pushType([{}], 'tenant-a'), { message: /an array .*the type and the payload swapped\?/ })
   })
 
   it('for any call of a queue on disk', async function () {
