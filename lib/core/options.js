@@ -16,7 +16,7 @@ const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
 // What is said of names that are no options of a queue.
 const HINTS = new Map([
   ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
-  ['keepContext', "write asyncContext: 'push' for true"]
+  ['keepContext', "use asyncContext: 'push' instead of true"]
 ])
 
 // name → how its value is read, given the value or undefined; what it returns is the normal form
@@ -221,7 +221,7 @@ function textOf (value) {
 function readJobType (type, scheduler, method) {
   if (type !== undefined) return readType(type)
   if (scheduler === null) return undefined
-  throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler needs the option type`)
+  throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler needs the option 'type'`)
 }
 
 /** A type to look for, which only queues with a scheduler have. */

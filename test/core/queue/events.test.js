@@ -190,7 +190,7 @@ describe('asyncContext', function () {
   it('must be one of the three, and says what has become of keepContext', function () {
     assert.throws(() => fairlane(() => {}, { asyncContext: 'jobs' }), { code: 'FAIRLANE_ERR_OPTION' })
     assert.throws(() => fairlane(() => {}, { keepContext: true }), {
-      code: 'FAIRLANE_ERR_OPTION', message: "unknown option 'keepContext'; write asyncContext: 'push' for true"
+      code: 'FAIRLANE_ERR_OPTION', message: "unknown option 'keepContext'; use asyncContext: 'push' instead of true"
     })
   })
 })
