@@ -14,7 +14,10 @@ const { typeNames } = require('./types')
 
 const ROOT = path.join(__dirname, '..')
 
+/** As fairlane comes, and without the one thing that none of the others does: jobs then run in whatever context their predecessors end in. */
+const NO_SCOPE = "asyncContext 'none'"
 const CALLBACK_QUEUES = ['fairlane', 'quickq', 'fastq', 'async.queue', 'neo-async']
+const CALLBACK_QUEUES_AND_NO_SCOPE = ['fairlane', NO_SCOPE, ...CALLBACK_QUEUES.slice(1)]
 const PROMISE_QUEUES = ['fastq.promise', 'p-limit', 'p-queue']
 
 /** fairlane without a scheduler is what the others are compared with; 'window' is a scheduler that does nothing. */
@@ -47,7 +50,7 @@ const contenders = {
   },
   'equal, add': withAdd(() => (payload) => ({ type: typeOf(payload) }), { scheduler: 'equal' }),
 
-  "asyncContext 'none'": withOptions({ asyncContext: 'none' }),
+  [NO_SCOPE]: withOptions({ asyncContext: 'none' }),
   "asyncContext 'push'": withOptions({ asyncContext: 'push' }),
   maxWaiting: withOptions({ maxWaiting: 1e7 }),
   timeoutMs: withOptions({ timeoutMs: 60000 }),
@@ -341,4 +344,4 @@ function entriesFor (names, style) {
   })
 }
 
-module.exports = { contenders, entriesFor, versionOf, CALLBACK_QUEUES, PROMISE_QUEUES, SCHEDULERS }
+module.exports = { contenders, entriesFor, versionOf, NO_SCOPE, CALLBACK_QUEUES, CALLBACK_QUEUES_AND_NO_SCOPE, PROMISE_QUEUES, SCHEDULERS }

@@ -10,6 +10,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { CASES, loadCase } = require('./schedule')
 const { CHARTS } = require('./charts')
+const { NO_SCOPE } = require('./contenders')
 const { FOLDER, loadResults, loadDeterministicResults, majorsWithResults } = require('./store')
 const { tablesOf, shortTableOf, rowsTableOf, toMarkdown, toText } = require('./tables')
 const { targetsTable } = require('./targets')
@@ -67,7 +68,7 @@ function newestTogether (resultsByMajor, names) {
  */
 function costTable (newest) {
   const rows = [
-    { label: 'a job with a callback, ns', of: 'fifo', id: 'setImmediate-1e4' },
+    { label: 'a job with a callback, ns', of: 'fifo', id: 'setImmediate-1e4', names: { fairlane: NO_SCOPE } },
     { label: 'a job with a promise, ns', of: 'add', id: '1e4', names: { fairlane: 'fairlane.add', fastq: 'fastq.promise' } },
     { label: 'a job that a scheduler chooses, ns', of: 'schedulers', id: 'setImmediate-1e4', names: { fairlane: 'equal', quickq: 'quickq fair' } },
     { label: 'memory of a waiting job, bytes', of: 'memory', id: '1e4' },

@@ -7,7 +7,7 @@
 // its own pays for them and nobody pays for ours.
 // Cold: the mean of the process's first ten bursts. Warm: qtimeit's loop, after bursts that aren't measured.
 
-const { CALLBACK_QUEUES, entriesFor } = require('../contenders')
+const { CALLBACK_QUEUES_AND_NO_SCOPE, entriesFor } = require('../contenders')
 const { createLoad } = require('../load')
 const { timeLoop } = require('../loop')
 
@@ -19,7 +19,8 @@ const SIZES = [
 module.exports = {
   name: 'bursts',
   title: 'Bursts through one long-lived queue',
-  about: 'Each burst arrives in an event-loop turn of its own and finds the queue idle; 10 at a time.',
+  about: "Each burst arrives in an event-loop turn of its own and finds the queue idle; 10 at a time. With `asyncContext: 'none'` fairlane keeps no " +
+    'contexts apart, which the others never do.',
   metrics: [
     { key: 'warm', label: 'warm', unit: 'ns/job' },
     { key: 'cold', label: 'cold', unit: 'ns/job' }
@@ -27,7 +28,7 @@ module.exports = {
 
   cells ({ quick }) {
     const cells = []
-    for (const style of ['sync', 'nextTick', 'setImmediate']) {
+    for (const style of ['sync', 'nextTick', 'microtask', 'setImmediate', 'promise']) {
       for (const { jobs, name, bursts } of SIZES) {
         cells.push({
           id: `${style}-${name}`,
@@ -35,7 +36,7 @@ module.exports = {
           style,
           jobs,
           bursts: quick ? bursts / 100 : bursts,
-          contenders: entriesFor(CALLBACK_QUEUES, style),
+          contenders: entriesFor(CALLBACK_QUEUES_AND_NO_SCOPE, style),
           weight: 1.5
         })
       }

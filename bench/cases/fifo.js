@@ -4,13 +4,15 @@
 //
 // All jobs of a burst are pushed from one synchronous loop into a queue that was just made; the time runs from before the
 // first push until the last completion, so it is queueing and running together. The runner does nothing but complete.
+// Each job of fairlane runs in the AsyncLocalStorage context in which the queue was made; no other queue here sees to that. With
+// asyncContext 'none' fairlane does not either, which is the like of the others.
 // (fastq starts jobs inside push while slots are free, so with synchronous completions it never has a job waiting: that
 // cell compares fairlane's storing, slicing and guarding with a plain call.)
 // A new queue for each run keeps one run's memory out of the next one's (the case bursts keeps one queue instead).
 // Cold: the first burst of the process. Warm: the mean of later runs, after some that aren't measured; the mean and not
 // the median, because what a queue leaves to the garbage collector is paid in one run out of ten.
 
-const { CALLBACK_QUEUES, PROMISE_QUEUES, entriesFor } = require('../contenders')
+const { CALLBACK_QUEUES_AND_NO_SCOPE, PROMISE_QUEUES, entriesFor } = require('../contenders')
 const { createLoad, coldAndWarm } = require('../load')
 
 /**
@@ -33,7 +35,8 @@ module.exports = {
   budgetMs: 10000,
   title: 'A job from push to completion, by completion style and jobs waiting',
   about: 'From before the first push until the last completion, through a queue that was just made, 10 at a time; ' +
-    'the runner does nothing but complete in the named style. Cold is the first burst in a fresh process.',
+    'the runner does nothing but complete in the named style. Cold is the first burst in a fresh process. fairlane runs each job in the ' +
+    "AsyncLocalStorage context of its queue, and no other queue here does; with `asyncContext: 'none'` it does not either.",
   metrics: [
     { key: 'warm', label: 'warm', unit: 'ns/job' },
     { key: 'cold', label: 'cold', unit: 'ns/job' }
@@ -48,7 +51,7 @@ module.exports = {
           label: `${style}, ${size.jobs.toLocaleString('en')} waiting`,
           style,
           ...size,
-          contenders: entriesFor([...CALLBACK_QUEUES, ...PROMISE_QUEUES], style),
+          contenders: entriesFor([...CALLBACK_QUEUES_AND_NO_SCOPE, ...PROMISE_QUEUES], style),
           weight: size.jobs >= 1e6 ? 8 : 1
         })
       }
