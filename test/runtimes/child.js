@@ -22,7 +22,9 @@ async function run (command, options) {
  * @returns {{ stdout: string, stderr: string, ended: Promise<number | string>, stop: () => Promise<unknown> }} texts so far
  */
 function start ([program, ...args], { cwd, timeoutMs = 100000 } = {}) {
-  const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { FORCE_COLOR, ...environment } = process.env // for Deno '0' of it means colours too
+  const env = { ...environment, NO_COLOR: '1' }
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const kill = () => {
     try {
       process.kill(-child.pid, 'SIGKILL')
