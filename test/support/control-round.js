@@ -118,6 +118,7 @@ class Round extends Expectations {
     this.isStarting = false
     this.isChosenBefore = false // the next to start: before limits were set that it does not keep
     this.lastStarts = 0
+    this.startedCount = 0
     this.drainCount = 0
     this.drainEventCount = 0
 
@@ -501,13 +502,15 @@ class Round extends Expectations {
     }
   }
 
-  /** A slot is free while a job waits that may start: only for a few turns. */
+  /** A slot is free while a job waits that may start: only for a few turns in which none starts. */
   async expectNoIdleSlots () {
     if (this.hasCaps) return
-    for (let i = 0; i < 20; i++) {
+    for (let idleTurns = 0; idleTurns < 20; idleTurns++) {
       const startable = [...this.queue.jobs()].some(({ type }) => !this.pausedTypes.has(type))
       if (!startable || this.queue.running >= this.queue.concurrency || this.failure) return
+      const before = this.startedCount
       await this.nextTurn()
+      if (this.startedCount > before) idleTurns = 0 // where a turn starts one job only, as many may come and end
     }
     this.expect(false, 'a slot is free and jobs wait')
   }
@@ -667,6 +670,7 @@ class Job {
     this.since = round.clock.now()
     this.context = context
     round.live.add(this)
+    round.startedCount++
     this.expectCaps()
     round.check()
     context.signal.addEventListener('abort', this.aborted)
