@@ -1,0 +1,74 @@
+'use strict'
+
+// What runs in each thread: loads the module of the jobs, and calls its function. piscina waits for `run` before it says that the
+// thread is ready, so a thread that is there has loaded its module. The export has a name, since piscina hands out the whole module else.
+//
+//   [number, payload, type, attempt, payload, type, attempt, …] ──▶ { results, failures }
+
+const { parentPort } = require('node:worker_threads')
+const { typeError } = require('../errors')
+const { takeApart } = require('./failures')
+const { loadPiscina } = require('./peer')
+
+// What `move` makes: piscina gives these symbols to whoever asks.
+const TRANSFERABLE = Symbol.for('Piscina.transferable')
+const VALUE = Symbol.for('Piscina.valueOf')
+
+// They come last, and are not for the module to see.
+const url = process.argv.pop()
+const name = process.argv.pop()
+
+let number // of the message whose jobs run
+
+// whatever ends the thread
+process.on('uncaughtExceptionMonitor', err => parentPort.postMessage({ fairlane: 'ending', number, parts: takeApart(err) }))
+
+exports.run = load().then(fn => {
+  parentPort.postMessage({ fairlane: 'loaded' })
+  return message => runAll(fn, message)
+})
+
+/** @returns {Promise<Function>} the export; of CommonJS, `import` knows only some by name */
+async function load () {
+  const exported = await import(url)
+  const { [name]: fn = exported.default?.[name] } = exported
+  if (typeof fn === 'function') return fn
+  if (name === 'default' && typeof fn?.default === 'function') return fn.default // as compilers write it
+  throw typeError('FAIRLANE_ERR_RUNNER', `the export '${name}' of ${url} is not a function`)
+}
+
+/** Runs the jobs of a message, all at once where they wait for something. */
+async function runAll (fn, message) {
+  const results = []
+  const failures = []
+  const pending = []
+  number = message[0]
+  for (let at = 1; at < message.length; at += 3) {
+    pending.push(run(fn, message, at, results, failures))
+  }
+  for (const promise of pending) await promise
+  return moved({ results, failures })
+}
+
+async function run (fn, message, at, results, failures) {
+  const index = (at - 1) / 3
+  results[index] = undefined
+  try {
+    results[index] = await fn(message[at], { type: message[at + 1], attempt: message[at + 2] })
+  } catch (reason) {
+    failures.push({ index, parts: takeApart(reason) })
+  }
+}
+
+/** The answer, so that what the jobs have moved is not copied. */
+function moved (answer) {
+  const { results } = answer
+  const list = []
+  for (let i = 0; i < results.length; i++) {
+    const result = results[i]
+    if (typeof result !== 'object' || result === null || !(TRANSFERABLE in result)) continue
+    list.push(...[result[TRANSFERABLE]].flat())
+    results[i] = result[VALUE]
+  }
+  return list.length === 0 ? answer : loadPiscina().move({ [TRANSFERABLE]: list, [VALUE]: answer })
+}

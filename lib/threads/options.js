@@ -1,0 +1,76 @@
+'use strict'
+
+// The file and the options of threads(), read once. What is the caller's is copied: threads that replace others get what the first ones got.
+
+const { availableParallelism } = require('node:os')
+const { resolve } = require('node:path')
+const { pathToFileURL } = require('node:url')
+const { SHARE_ENV } = require('node:worker_threads')
+const { typeError, rangeError, describe } = require('../errors')
+const { readFields, rejectUnknown, isArray } = require('../fields')
+
+const OPTION = 'FAIRLANE_ERR_OPTION'
+const NAMES = ['threads', 'name', 'perThread', 'transfer', 'resourceLimits', 'workerData', 'env', 'argv', 'execArgv']
+
+module.exports = { readFile, readOptions }
+
+/** @param {string | URL} file @returns {string} its URL */
+function readFile (file) {
+  if (file instanceof URL || /^file:/.test(file)) {
+    const url = new URL(file)
+    if (url.protocol === 'file:') return url.href
+  } else if (typeof file === 'string' && file !== '') {
+    return pathToFileURL(resolve(file)).href
+  }
+  throw typeError('FAIRLANE_ERR_RUNNER', `the file of the runner must be a path or a file: URL, not ${describe(file)}`)
+}
+
+function readOptions (options = {}) {
+  if (typeof options !== 'object' || options === null) throw typeError(OPTION, `the options must be an object, not ${describe(options)}`)
+  rejectUnknown(options, NAMES, OPTION)
+  const fields = readFields(options, NAMES, OPTION)
+  const { name = 'default', transfer } = fields
+  if (typeof name !== 'string') throw typeError(OPTION, `name must be a string, not ${describe(name)}`)
+  if (transfer !== undefined && typeof transfer !== 'function') throw typeError(OPTION, `transfer must be a function, not ${describe(transfer)}`)
+  return {
+    threads: readCount(fields, 'threads', availableParallelism),
+    perThread: readCount(fields, 'perThread', () => 1),
+    name,
+    transfer,
+    worker: {
+      resourceLimits: readObject(fields, 'resourceLimits'),
+      workerData: readData(fields),
+      env: fields.env === SHARE_ENV ? SHARE_ENV : readObject(fields, 'env'),
+      argv: readList(fields, 'argv'),
+      execArgv: readList(fields, 'execArgv')
+    }
+  }
+}
+
+function readCount (fields, name, otherwise) {
+  const { [name]: count = otherwise() } = fields
+  if (Number.isInteger(count) && count >= 1) return count
+  throw rangeError(OPTION, `${name} must be a positive integer, not ${describe(count)}`)
+}
+
+function readObject (fields, name) {
+  const { [name]: object } = fields
+  if (object === undefined) return undefined
+  if (typeof object === 'object' && object !== null) return { ...object }
+  throw typeError(OPTION, `${name} must be an object, not ${describe(object)}`)
+}
+
+function readList (fields, name) {
+  const { [name]: list } = fields
+  if (list === undefined) return undefined
+  if (isArray(list)) return [...list]
+  throw typeError(OPTION, `${name} must be an array, not ${describe(list)}`)
+}
+
+function readData ({ workerData }) {
+  try {
+    return structuredClone(workerData)
+  } catch (cause) {
+    throw Object.assign(typeError(OPTION, 'workerData cannot be cloned'), { cause })
+  }
+}

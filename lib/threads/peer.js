@@ -1,0 +1,28 @@
+'use strict'
+
+// piscina, which starts the threads and carries messages to them: an optional peer dependency.
+
+const { FairlaneError } = require('../errors')
+
+const RANGE = '^5.2'
+const MAJOR = 5
+const LEAST_MINOR = 2
+
+module.exports = { loadPiscina, RANGE }
+
+/** @returns {Function} the class; throws FAIRLANE_ERR_PEER if it is not installed, or too old, or not known yet */
+function loadPiscina () {
+  let Piscina
+  try {
+    Piscina = require('piscina')
+  } catch (cause) {
+    throw peerError('which is not installed', { cause })
+  }
+  const [major, minor] = Piscina.version.split('.').map(Number)
+  if (major === MAJOR && minor >= LEAST_MINOR) return Piscina
+  throw peerError(`and finds ${Piscina.version}`)
+}
+
+function peerError (why, options) {
+  return new FairlaneError('FAIRLANE_ERR_PEER', `fairlane/threads needs piscina ${RANGE}, ${why}: npm install piscina@${RANGE}`, options)
+}
