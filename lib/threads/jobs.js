@@ -130,12 +130,10 @@ class Jobs {
     }
   }
 
-  /** @returns {object[]} at most so many jobs, for one message */
+  /** @returns {object[]} at most so many jobs, for one message; those that are sent alone stand before all others */
   take (most) {
     const { waiting } = this
-    if (most === 1 || waiting[0].isAlone) return [waiting.shift()]
-    const lonely = waiting.findIndex(({ isAlone }) => isAlone)
-    return waiting.splice(0, lonely === -1 ? most : Math.min(most, lonely))
+    return most === 1 || waiting[0].isAlone ? [waiting.shift()] : waiting.splice(0, most)
   }
 
   send (jobs) {

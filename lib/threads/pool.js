@@ -144,7 +144,15 @@ class Pool {
     }
     while (this.lost.length > 0) this.giveBack()
     if (this.messages.size === 0) this.hooks.onOver()
-    else if (this.threadCount === 0) for (const message of this.messages.values()) this.stop(message) // piscina would keep them for ever
+    else if (this.threadCount === 0) this.giveUp()
+  }
+
+  /** There are no threads for the messages that piscina has: it would keep them for ever. */
+  giveUp () {
+    for (const message of this.messages.values()) {
+      message.error ??= this.lastError
+      this.stop(message)
+    }
   }
 
   /** Gets to know threads that have been started. */

@@ -1,0 +1,173 @@
+'use strict'
+
+const assert = require('node:assert')
+const workerThreads = require('node:worker_threads')
+const fairlane = require('../..')
+const { start, endAll, gate, letPass, arrived } = require('./start')
+
+describe('a module', () => {
+  afterEach(endAll)
+
+  const workers = []
+  const note = worker => workers.push(worker)
+
+  before(() => process.on('worker', note))
+  after(() => process.off('worker', note))
+  beforeEach(() => { workers.length = 0 })
+
+  const loads = (workerData, options) => {
+    const runner = start('loads.js', { workerData, ...options })
+    return { runner, queue: fairlane(runner, { concurrency: runner.concurrency }) }
+  }
+
+  it('that all threads have loaded makes them ready, and not before', async () => {
+    const loading = gate(1)
+    const { runner } = loads({ how: 'wait', gate: loading })
+    let isReady = false
+    const ready = runner.ready().then(() => { isReady = true })
+    await arrived(loading, 2)
+    assert.equal(isReady, false)
+    letPass(loading)
+    await ready
+    await runner.ready()
+  })
+
+  it('is waited for by the jobs that come before it is loaded', async () => {
+    const loading = gate()
+    const { queue } = loads({ how: 'wait', gate: loading })
+    const jobs = [1, 2, 3].map(value => queue.add({ value }))
+    await arrived(loading, 2)
+    letPass(loading)
+    assert.deepEqual(await Promise.all(jobs), [1, 2, 3])
+  })
+
+  it('that is still loaded when the threads are closed: ready() rejects', async () => {
+    const loading = gate()
+    const { runner } = loads({ how: 'wait', gate: loading })
+    const ready = assert.rejects(runner.ready(), { code: 'FAIRLANE_ERR_CLOSED' })
+    await arrived(loading, 1)
+    await runner.close()
+    await ready
+  })
+
+  it('that throws when it is loaded fails ready() with what it threw, and each job with that as the cause', async () => {
+    const { runner, queue } = loads({ how: 'throw', gate: gate() })
+    await assert.rejects(runner.ready(), err => {
+      assert(err instanceof RangeError)
+      return err.message === 'it does not load' && err.code === 'LOAD'
+    })
+    await failsAll(queue, ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'LOAD')
+    await assert.rejects(runner.ready(), { code: 'LOAD' })
+    assert.equal(runner.stats().crashed, 5)
+  })
+
+  it('that ends its thread when it is loaded fails them too', async () => {
+    const { runner, queue } = loads({ how: 'exit', gate: gate() })
+    await assert.rejects(runner.ready(), { code: 'FAIRLANE_ERR_CRASHED' })
+    await failsAll(queue, ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && /exit.*5/.test(cause.message))
+  })
+
+  it('that throws in a later turn while it is loaded fails them too', async () => {
+    const runner = start('later.mjs')
+    await assert.rejects(runner.ready(), { message: 'later' })
+    await failsAll(fairlane(runner, { concurrency: 2 }), ({ cause: { message } }) => message === 'later')
+  })
+
+  it('that does not exist fails them with the error of Node', async () => {
+    const runner = start('nowhere.js')
+    await assert.rejects(runner.ready(), { code: 'ERR_MODULE_NOT_FOUND' })
+    await failsAll(fairlane(runner, { concurrency: 2 }), ({ cause: { code } }) => code === 'ERR_MODULE_NOT_FOUND')
+  })
+
+  it('whose export is no function fails them with FAIRLANE_ERR_RUNNER', async () => {
+    for (const [file, name] of [['module.mjs', 'answer'], ['module.mjs', 'nothing'], ['../start.js', 'default']]) {
+      const runner = start(file, { name, env: undefined })
+      await assert.rejects(runner.ready(), err => {
+        assert(err instanceof TypeError)
+        return err.code === 'FAIRLANE_ERR_RUNNER' && err.message.includes(`'${name}'`)
+      })
+    }
+  })
+
+  it('that can be loaded later serves the jobs from then on', async () => {
+    const open = gate()
+    const { runner, queue } = loads({ how: 'throw', gate: open })
+    await assert.rejects(runner.ready(), { code: 'LOAD' })
+    letPass(open)
+    assert.equal(await queue.add({ value: 'well' }), 'well')
+    await runner.ready()
+    assert.deepEqual(runner.stats().threads, 2)
+  })
+
+  describe('that cannot be loaded in the place of a thread that has ended', () => {
+    it('fails no job in another thread, and new jobs get new threads', async () => {
+      const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 2, times: 1 })
+      await runner.ready()
+      const held = gate()
+      const other = queue.add({ held, value: 'goes on' })
+      await arrived(held, 1)
+      await assert.rejects(queue.add({ exit: true }), ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && /exit.*6/.test(cause.message))
+      assert.equal(await queue.add({ value: 'new' }), 'new')
+      assert.equal(runner.stats().threads, 3)
+      letPass(held)
+      assert.equal(await other, 'goes on')
+      assert.deepEqual(runner.stats(), { started: 3, stopped: 0, crashed: 1, running: 0, threads: 2 })
+    })
+
+    it('gives the slots of the next threads that end back at once', async () => {
+      const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 3, times: 1 }, { threads: 3 })
+      await runner.ready()
+      const held = gate()
+      const others = [1, 2].map(() => assert.rejects(queue.add({ held, exit: true }), { code: 'FAIRLANE_ERR_CRASHED' }))
+      await arrived(held, 2)
+      await assert.rejects(queue.add({ exit: true }), { code: 'FAIRLANE_ERR_CRASHED' })
+      letPass(held, 1)
+      await Promise.race(others)
+      assert.equal(queue.running, 1)
+      await new Promise(setImmediate)
+      letPass(held)
+      await Promise.all(others)
+      assert.deepEqual(await Promise.all([1, 2, 3].map(value => queue.add({ value }))), [1, 2, 3])
+      assert.equal(runner.stats().threads, 3)
+    })
+
+    it('fails a job that had no thread yet, when there is none', async () => {
+      const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 1, times: 1 }, { threads: 1 })
+      await runner.ready()
+      await workers[0].terminate()
+      await assert.rejects(queue.add({ value: 1 }), ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'LOAD')
+      assert.equal(await queue.add({ value: 2 }), 2)
+    })
+
+    it('ends the threads that are left if no job is in them', async () => {
+      const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 2, times: 1 })
+      await runner.ready()
+      await assert.rejects(queue.add({ exit: true }), { code: 'FAIRLANE_ERR_CRASHED' })
+      assert.equal(runner.stats().threads, 0)
+      await runner.close()
+    })
+  })
+
+  it('is loaded by new threads only if there can be any: otherwise the job fails', async () => {
+    const { queue } = loads({ how: 'throw', gate: gate() }, { threads: 1 })
+    await assert.rejects(queue.add({}), { code: 'FAIRLANE_ERR_CRASHED' })
+    const { Worker } = workerThreads
+    const failure = new Error('no more threads')
+    workerThreads.Worker = class { constructor () { throw failure } }
+    try {
+      await assert.rejects(queue.add({}), { code: 'FAIRLANE_ERR_OPTION', cause: failure })
+    } finally {
+      workerThreads.Worker = Worker
+    }
+  })
+})
+
+async function failsAll (queue, test) {
+  const ends = await Promise.allSettled(Array.from({ length: 5 }, () => queue.add({})))
+  for (const { status, reason } of ends) {
+    assert.equal(status, 'rejected')
+    assert(test(reason), reason)
+  }
+  assert.equal(queue.running, 0)
+  assert.equal(queue.stats().failed, 5)
+}

@@ -1,0 +1,76 @@
+'use strict'
+
+// The jobs of the tests: what one does is in its payload. Gates are arrays of two numbers in shared memory: how many may pass, how many have come.
+
+const { threadId } = require('node:worker_threads')
+const { move } = require('../../../lib/threads')
+
+class OwnError extends RangeError {
+  constructor (message) {
+    super(message)
+    this.code = 'OWN'
+    this.retryAfterMs = 7
+    this.helper = () => {}
+    this.cause = Object.assign(new TypeError('the cause'), { code: 'CAUSE' })
+  }
+}
+
+const acts = {
+  tell: (payload, context) => ({ payload, context, argv: process.argv.slice(2), env: process.env.FAIRLANE_TEST }),
+  thread: () => threadId,
+  message () {
+    // those of one message are called in one go
+    if (!isCounted) messages++
+    isCounted = true
+    queueMicrotask(() => { isCounted = false })
+    return { thread: threadId, message: messages }
+  },
+  meet: () => new Promise(resolve => {
+    if (meeting === undefined) meeting = resolve
+    else for (const end of [meeting, resolve]) end('met')
+  }),
+  value: ({ value }) => value,
+  later: async ({ value }) => value,
+  fail () { throw new OwnError('it fails') },
+  reject: () => Promise.reject(new OwnError('it rejects')),
+  failWith ({ value }) { throw value }, // eslint-disable-line no-throw-literal
+  pass: ({ gate, value }) => pass(gate, value),
+  loop ({ gate }) {
+    if (gate !== undefined) arrive(gate)
+    for (;;);
+  },
+  exit: ({ gate, code = 3 }) => {
+    if (gate !== undefined) pass(gate)
+    process.exit(code)
+  },
+  uncaught: () => new Promise(() => setImmediate(() => { throw new OwnError('uncaught') })),
+  memory () {
+    const all = []
+    for (;;) all.push(new Array(1e5).fill(Math.random()))
+  },
+  function: () => () => {},
+  move: () => move(moved = new Uint8Array([1, 2, 3])),
+  moved: () => moved.length,
+  sum: ({ bytes }) => bytes.reduce((sum, byte) => sum + byte, 0)
+}
+
+let moved
+let meeting
+let messages = 0
+let isCounted = false
+
+module.exports = ({ act, ...payload }, context) => acts[act](payload, context)
+module.exports.named = payload => payload === 'exit' ? process.exit() : `named ${payload}`
+
+function arrive (gate) {
+  Atomics.add(gate, 1, 1)
+  Atomics.notify(gate, 1)
+}
+
+/** Blocks the thread until so many may pass as have come. */
+function pass (gate, value) {
+  const place = Atomics.add(gate, 1, 1)
+  Atomics.notify(gate, 1)
+  for (let open; (open = Atomics.load(gate, 0)) <= place;) Atomics.wait(gate, 0, open)
+  return value
+}
