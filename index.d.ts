@@ -33,6 +33,7 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_CORRUPT'
     | 'FAIRLANE_ERR_IO'
     | 'FAIRLANE_ERR_TOO_LARGE'
+    | 'FAIRLANE_ERR_PEER'
 
   /** Codes of warnings, which arrive on `process.on('warning')`. */
   type WarningCode =
@@ -44,7 +45,7 @@ declare namespace fairlane {
   /** An error of the queue at run time. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
   interface FairlaneError extends Error {
     readonly code: ErrorCode
-    /** The reason given to `clear`, the reason of a signal, the falsy value that a runner threw, or the error of the file system. */
+    /** The reason given to `clear`, the reason of a signal, the falsy value that a runner threw, what ended a thread, or the error of the file system. */
     cause?: unknown
     /**
      * The type of the job. This and the next three are set only for FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL. A `PersistentQueue` sets

@@ -69,10 +69,12 @@ describe('the published package', function () {
     }
   })
 
-  it('depends on nothing but the two lists and loops that it is built on, and an emitter', () => {
-    const { dependencies, peerDependencies, optionalDependencies } = require(join(root, 'package.json'))
+  it('depends on nothing but the two lists and loops that it is built on, and an emitter; what single parts need is optional', () => {
+    const { dependencies, peerDependencies, peerDependenciesMeta, devDependencies, optionalDependencies } = require(join(root, 'package.json'))
     assert.deepEqual(Object.keys(dependencies).sort(), ['aflow', 'eventemitter3', 'qlist'])
-    assert.equal(peerDependencies, undefined)
+    assert.deepEqual(peerDependencies, { piscina: '^5.2' })
+    assert.deepEqual(peerDependenciesMeta, { piscina: { optional: true } })
+    for (const name of Object.keys(peerDependencies)) assert(name in devDependencies, name)
     assert.equal(optionalDependencies, undefined)
   })
 })

@@ -15,13 +15,14 @@ const NO_CLOCKWORK = ['lib/core/queue.js', 'lib/core/rooms.js', INTERNALS]
 // From outside the package; modules of Node are for the rooms that run in Node only.
 const PACKAGES = {
   aflow: ['lib/core/dispatch.js'],
+  piscina: ['lib/threads/peer.js'],
   eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js', 'lib/durable/events.js'],
   qlist: [
     'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/telling.js', 'lib/core/lists/fifo.js',
     'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/admission.js', 'lib/testing/invariants.js'
   ]
 }
-const NODE_ROOMS = ['lib/durable']
+const NODE_ROOMS = ['lib/durable', 'lib/threads']
 
 /** What files of a room may import beside packages and what stands with them. */
 const RULES = [
@@ -68,14 +69,21 @@ describe('the rooms of the house', () => {
     }
   })
 
+  it('know nothing of the queue where they are runners', () => {
+    for (const file of FILES.filter(file => isIn(file, 'lib/threads'))) {
+      const others = importsOf(file).filter(name => FILES.includes(name) && !isIn(name, 'lib/threads'))
+      assert.deepEqual(others.filter(name => !isLoose(name)), [], file)
+    }
+  })
+
   it('do not know the public class, but for what is built on it', () => {
     for (const file of FILES.filter(file => isIn(file, 'lib/core') && !NO_CLOCKWORK.includes(file))) {
       assert.deepEqual(importsOf(file).filter(name => NO_CLOCKWORK.includes(name)), [], file)
     }
   })
 
-  it('are entered only by require with a plain path, so that this test sees every import', () => {
-    for (const file of FILES) {
+  it('are entered only by require with a plain path, so that this test sees every import; threads import the module of the caller', () => {
+    for (const file of FILES.filter(file => file !== 'lib/threads/entry.js')) {
       const calls = readFileSync(join(root, file), 'utf8').match(/\b(require|import)\s*\((?!'[^']+'\))/g)
       assert.equal(calls, null, file)
     }

@@ -33,7 +33,7 @@ const acts = {
   later: async ({ value }) => value,
   fail () { throw new OwnError('it fails') },
   reject: () => Promise.reject(new OwnError('it rejects')),
-  failWith ({ value }) { throw value }, // eslint-disable-line no-throw-literal
+  failWith ({ value }) { throw value },
   pass: ({ gate, value }) => pass(gate, value),
   loop ({ gate }) {
     if (gate !== undefined) arrive(gate)
