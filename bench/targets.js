@@ -149,6 +149,28 @@ const TARGETS = {
     ].filter(({ value }) => value !== undefined)
   },
 
+  threads (cells) {
+    const valueOf = (id, name, key) => cells[id][name][key].median
+    const toPiscina = (id, name) => valueOf(id, name, 'usPerJob') / valueOf(id, 'piscina', 'usPerJob')
+    return [
+      { what: 'empty jobs in threads, all at once, equal: time per job to piscina alone', value: toPiscina('empty', 'fairlane'), limit: 1.1, unit: '×' },
+      { what: 'the same, perThread 16', value: toPiscina('empty', 'fairlane, perThread 16'), limit: 0.6, unit: '×' },
+      { what: 'the same, jobs of 50 µs, equal', value: toPiscina('us50', 'fairlane'), limit: 1.1, unit: '×' },
+      { what: 'the same, jobs of 1 ms, equal', value: toPiscina('ms1', 'fairlane'), limit: 1.02, unit: '×' },
+      { what: '20,000 jobs a second, perThread 16: served', value: valueOf('offered', 'fairlane, perThread 16', 'servedPerSecond'), limit: 19900, unit: '/s', isLeast: true },
+      { what: 'the same, push to end, 95 %', value: valueOf('offered', 'fairlane, perThread 16', 'p95Ms'), limit: 20, unit: ' ms' },
+      { what: 'quiet tenant behind 600 jobs of 5 ms, 95 %', value: valueOf('quiet', 'fairlane', 'p95Ms'), limit: 15, unit: ' ms' },
+      { what: "the same: piscina's to ours", value: valueOf('quiet', 'piscina', 'p95Ms') / valueOf('quiet', 'fairlane', 'p95Ms'), limit: 50, unit: '×', isLeast: true },
+      { what: 'abort of an endless job to the end of the next one', value: valueOf('abort', 'fairlane', 'untilNextMs'), limit: 50, unit: ' ms' },
+      {
+        what: 'quiet queue beside a flood in another, to alone, 95 %',
+        value: valueOf('workloads', 'fairlane', 'besideMs') / valueOf('workloads', 'fairlane', 'aloneMs'),
+        limit: 1.5,
+        unit: '×'
+      }
+    ]
+  },
+
   eventloop (eventloop) {
     return [{ what: 'longest block in a flood of synchronous jobs', value: eventloop.sync.fairlane.blockMs.median, limit: 5, unit: ' ms' }]
   }

@@ -1,7 +1,7 @@
 'use strict'
 
-// The durable queues of others that are compared: not dependencies of this repository, since they need a compiler, Python or
-// Go. They are put into bench/.peers, which git ignores, by `--peers`; docs/decisions/0036-durable-peers.md says why.
+// The durable queues, and the pools of threads, of others that are compared: not dependencies of this repository, since they need a compiler,
+// Python or Go, or are for nothing else. They are put into bench/.peers, which git ignores, by `--peers`; docs/decisions/0036-durable-peers.md says why.
 //
 //   .peers/python/               a virtual environment with RocksQ
 //   .peers/node<major>/<name>/   a package from npm with all that it needs
@@ -14,11 +14,27 @@ const { versionOf: versionOfOurs } = require('../contenders')
 const FOLDER = path.join(__dirname, '../.peers')
 const PQUEUE_PROGRAM = path.join(FOLDER, 'pqueue')
 const PQUEUE_SOURCE = path.join(__dirname, 'pqueue')
-const PINNED = { rocksq: '0.3.0', pqueue: 'v0.2.3', 'better-sqlite3': '12.11.1', lmdb: '3.5.6', plainjob: '0.0.14' }
+const PINNED = {
+  rocksq: '0.3.0',
+  pqueue: 'v0.2.3',
+  'better-sqlite3': '12.11.1',
+  lmdb: '3.5.6',
+  plainjob: '0.0.14',
+  tinypool: '2.2.0',
+  workerpool: '10.0.3',
+  poolifier: '5.3.2'
+}
 const INSTALL_LIMIT_MS = 600000
 
-/** Loads the native part of a package that is at the path `at`. */
-const LOADING = { 'better-sqlite3': 'new (require(at))(":memory:")', lmdb: 'require(at)', plainjob: 'require(at)' }
+/** Loads a package that is at the path `at`, with its native part if it has one. */
+const LOADING = {
+  'better-sqlite3': 'new (require(at))(":memory:")',
+  lmdb: 'require(at)',
+  plainjob: 'require(at)',
+  tinypool: 'require(at)',
+  workerpool: 'require(at)',
+  poolifier: 'require(at)'
+}
 
 /** By peer. Those that a peer needs come before it. */
 const PREPARERS = {
@@ -27,7 +43,10 @@ const PREPARERS = {
   'better-sqlite3': preparePackage,
   lmdb: preparePackage,
   'node:sqlite': prepareSqlite,
-  plainjob: preparePlainjob
+  plainjob: preparePlainjob,
+  tinypool: preparePackage,
+  workerpool: preparePackage,
+  poolifier: preparePackage
 }
 
 /**
