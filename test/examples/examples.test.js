@@ -3,6 +3,7 @@
 // The programs of examples/ as processes of their own. frameworks.js runs those that need other packages.
 
 const assert = require('node:assert/strict')
+const { scryptSync } = require('node:crypto')
 const { readdirSync, readFileSync, rmSync } = require('node:fs')
 const { join } = require('node:path')
 const { codeBlocks, links } = require('../docs/pages')
@@ -21,6 +22,12 @@ describe('the examples', function () {
 
   it('service.mjs is the program of docs/service.md, which is tested with that page', function () {
     assert.equal(read('examples/service.mjs'), codeBlocks(read('docs/service.md'))[0].code)
+  })
+})
+
+describe('the hashing module', function () {
+  it('is the one of docs/threads.md', function () {
+    assert.equal(read('examples/hashing/hash.mjs'), codeBlocks(read('docs/threads.md')).find(({ language }) => language === 'mjs').code)
   })
 })
 
@@ -179,5 +186,53 @@ describe('the mailer', function () {
     assert.equal(new Set(sent).size, sent.length)
     assert.deepEqual(sent.toSorted(), mails.slice(0, sent.length).map(({ to }) => to).toSorted())
     assert(sent.length >= 20)
+  })
+})
+
+describe('the hashing service', function () {
+  let program, origin
+
+  beforeEach(async function () {
+    program = startProgram(['examples/hashing/service.mjs'])
+    origin = `http://127.0.0.1:${await program.line()}`
+  })
+
+  afterEach(async function () {
+    await program.end()
+  })
+
+  const hash = (password, tenant, options) => fetch(origin, { method: 'POST', body: password, headers: { 'X-Api-Key': tenant }, ...options })
+  const stats = async () => (await fetch(origin)).json()
+
+  it('answers two tenants with hashes of their passwords, which can be checked', async function () {
+    for (const tenant of ['ada', 'bob']) {
+      const [type, salt, key] = (await (await hash(`password of ${tenant}`, tenant)).text()).split(':').map(part => part.trim())
+      assert.equal(type, tenant)
+      assert.equal(scryptSync(`password of ${tenant}`, Buffer.from(salt, 'hex'), 32, { N: 2 ** 14 }).toString('hex'), key)
+    }
+  })
+
+  it('answers a quiet tenant before most of the jobs of one that floods', async function () {
+    let answered = 0
+    const flood = Array.from({ length: 40 }, (_, i) => hash(`${i}`, 'noisy').then(async response => { answered += (await response.text()).length > 0 ? 1 : 0 }))
+    while ((await stats()).queue.accepted < 40);
+    const { threads: { threads: count } } = await stats()
+    const before = answered
+    await (await hash('a password', 'quiet')).text()
+    assert(answered - before <= 3 * count + 2, `${answered - before} of ${flood.length} came first`)
+    await Promise.all(flood)
+  })
+
+  it('stops the jobs of clients that go away, and ends when it is told to', async function () {
+    const leaving = new AbortController()
+    const flood = Array.from({ length: 40 }, (_, i) => hash(`${i}`, 'leaving', { signal: leaving.signal }).catch(err => err.name))
+    while ((await stats()).queue.accepted < 40);
+    leaving.abort()
+    await Promise.all(flood)
+    while ((await stats()).queue.waiting > 0);
+    const { queue } = await stats()
+    assert(queue.cancelled > 0)
+    program.child.kill('SIGTERM')
+    assert.deepEqual(await program.exit, [0, null])
   })
 })
