@@ -211,6 +211,33 @@ describe('the threads of jobs that do not end by themselves', () => {
     assert.deepEqual(runner.stats(), { started: 3, stopped: 0, crashed: 0, running: 0, threads: 1 })
   })
 
+  it('are not confused with a payload that cannot be cloned, at the same time or later', async () => {
+    const { runner } = two()
+    const controller = new AbortController()
+    const begun = gate()
+    const looping = assert.rejects(runner({ act: 'loop', gate: begun }, undefined, { type: undefined, attempt: 1, signal: controller.signal }))
+    await arrived(begun, 1)
+    controller.abort()
+    await assert.rejects(runner({ act: 'value', value: () => {} }), { name: 'DataCloneError' })
+    await looping
+    await assert.rejects(runner({ act: 'exit' }), { code: 'FAIRLANE_ERR_CRASHED' })
+    await assert.rejects(runner({ act: 'value', value: () => {} }), { name: 'DataCloneError' })
+    assert.deepEqual(runner.stats(), { started: 2, stopped: 1, crashed: 1, running: 0, threads: 2 })
+  })
+
+  it('have ended when close() has, those too that were ended just before', async () => {
+    const { runner, queue } = two()
+    const controller = new AbortController()
+    const begun = gate()
+    const jobs = [1, 2].map(() => assert.rejects(queue.add({ act: 'loop', gate: begun }, { signal: controller.signal })))
+    await arrived(begun, 2)
+    controller.abort()
+    await runner.close()
+    assert.equal(workers.length, 4)
+    assert.deepEqual(workers.map(({ threadId }) => threadId), [-1, -1, -1, -1])
+    await Promise.all(jobs)
+  })
+
   it('listen once to a signal, however many jobs it can stop, and leave nothing on it', async () => {
     const runner = start('jobs.js')
     const signals = new Set()

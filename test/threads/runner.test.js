@@ -159,6 +159,25 @@ describe('a runner in threads', () => {
     })
   })
 
+  it('fails with FAIRLANE_ERR_RUNNER what fails without a reason', async () => {
+    const { queue } = one()
+    for (const value of [undefined, null, 0, '']) {
+      await assert.rejects(queue.add({ act: 'failWith', value }), { code: 'FAIRLANE_ERR_RUNNER', cause: value })
+    }
+    await assert.rejects(queue.add({ act: 'failWith', value: 'text' }), reason => reason === 'text')
+  })
+
+  it('fails with the error of the function: its class, message, code and other properties', async () => {
+    const { queue } = one()
+    for (const act of ['fail', 'reject']) {
+      await assert.rejects(queue.add({ act }), err => {
+        assert(err instanceof RangeError)
+        assert.deepEqual([err.code, err.retryAfterMs, err.cause.code, 'helper' in err], ['OWN', 7, 'CAUSE', false])
+        return /^it (fails|rejects)$/.test(err.message)
+      })
+    }
+  })
+
   it('fails a job whose payload cannot be cloned, and keeps its thread', async () => {
     const { runner, queue } = one()
     const before = await queue.add({ act: 'thread' })
