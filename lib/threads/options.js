@@ -16,11 +16,11 @@ module.exports = { readFile, readOptions }
 
 /** @param {string | URL} file @returns {string} its URL */
 function readFile (file) {
-  if (file instanceof URL || /^file:/.test(file)) {
-    const url = new URL(file)
-    if (url.protocol === 'file:') return url.href
-  } else if (typeof file === 'string' && file !== '') {
-    return pathToFileURL(resolve(file)).href
+  const isText = typeof file === 'string' && file !== ''
+  if (isText && !file.startsWith('file:')) return pathToFileURL(resolve(file)).href
+  if ((isText || file instanceof URL) && URL.canParse(file)) {
+    const { href, protocol } = new URL(file)
+    if (protocol === 'file:') return href
   }
   throw typeError('FAIRLANE_ERR_RUNNER', `the file of the runner must be a path or a file: URL, not ${describe(file)}`)
 }

@@ -27,7 +27,7 @@ describe('threads()', () => {
   })
 
   it('takes a path or a file: URL', () => {
-    for (const file of [undefined, null, 5, '', {}, new URL('https://example.com/jobs.js')]) {
+    for (const file of [undefined, null, 5, '', {}, Symbol('file'), 'file://%', new URL('https://example.com/jobs.js')]) {
       assert.throws(() => threads(file), { name: 'TypeError', code: 'FAIRLANE_ERR_RUNNER' })
     }
   })
