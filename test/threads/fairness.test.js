@@ -2,6 +2,7 @@
 
 const assert = require('node:assert')
 const fairlane = require('../..')
+const { fakeClock } = require('../../lib/testing')
 const { start, endAll, gate, letPass, arrived } = require('./start')
 
 describe('a queue that shares threads equally', () => {
@@ -10,17 +11,27 @@ describe('a queue that shares threads equally', () => {
   for (const threads of [1, 2]) {
     it(`starts a quiet tenant's job behind a backlog after two job lengths at most, with ${threads} threads`, async () => {
       const runner = start('jobs.js', { threads })
-      const queue = fairlane(runner, { concurrency: runner.concurrency, scheduler: 'equal' })
-      let passed = 4
-      const held = gate(passed)
+      const clock = fakeClock()
+      const queue = fairlane(runner, { concurrency: runner.concurrency, scheduler: 'equal', clock })
+      const held = gate()
+      let passed = 0
+      // one job after the other ends, 10 ms after the last one, and makes room for one
+      const endOne = () => {
+        clock.advance(10)
+        letPass(held, ++passed)
+      }
       const noisy = Array.from({ length: 40 }, () => queue.add({ act: 'pass', gate: held }, { type: 'noisy' }))
-      await arrived(held, passed + threads)
+      await arrived(held, threads)
+      for (let i = 0; i < 6; i++) {
+        endOne()
+        await arrived(held, passed + threads)
+      }
       const quiet = gate()
       const answer = queue.add({ act: 'pass', gate: quiet, value: 'quiet' }, { type: 'quiet' })
-      // one job ends after the other, and makes room for one
+      const before = passed
       while (Atomics.load(quiet, 1) === 0) {
-        letPass(held, ++passed)
-        assert(passed - 4 <= 2 * threads, 'others have started first')
+        endOne()
+        assert(passed - before <= 2 * threads, 'others have started first')
         await Promise.race([arrived(quiet, 1), arrived(held, passed + threads)])
       }
       letPass(quiet)
