@@ -60,6 +60,7 @@ describe('a process', () => {
         tell(await queue.close({ drain: false, timeoutMs: 60000 }))
         await runner.close()
         await looping
+        await new Promise(setImmediate) // the ends of threads are looked at in the turn after
         tell(process.getActiveResourcesInfo().filter(name => !/TTY|Pipe|FSReq/.test(name)))
       }
       main()
