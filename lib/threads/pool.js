@@ -82,17 +82,21 @@ class Pool {
     this.isLosing = false
   }
 
-  /** Ends all threads. @returns {Promise<any>} of their ends, also of those that were ended before */
+  /** Ends all threads. @returns {Promise<void>} of their ends, also of those that were ended before */
   end () {
-    if (this.ending !== undefined) return this.ending
-    this.look()
-    const exits = Array.from(this.workers.keys(), worker => new Promise(resolve => worker.once('exit', resolve)))
-    this.ending = Promise.all(exits)
-    this.piscina.destroy()
-    return this.ending
+    return (this.ending ??= this.endAll())
   }
 
   // private from here on
+
+  /** One that was ended before may exit after piscina has destroyed all: it starts another one then, as long as it lives. */
+  async endAll () {
+    do {
+      this.look()
+      const exits = Array.from(this.workers.keys(), worker => new Promise(resolve => worker.once('exit', resolve)))
+      await Promise.all([this.piscina.destroy(), ...exits])
+    } while (this.threadCount > 0)
+  }
 
   answered (message, answer) {
     this.leave(message)

@@ -2,6 +2,7 @@
 
 // The jobs of the tests: what one does is in its payload. Gates are arrays of two numbers in shared memory: how many may pass, how many have come.
 
+const { pbkdf2Sync } = require('node:crypto')
 const { threadId } = require('node:worker_threads')
 const { move } = require('../../../lib/threads')
 
@@ -38,6 +39,10 @@ const acts = {
   loop ({ gate }) {
     if (gate !== undefined) arrive(gate)
     for (;;);
+  },
+  native ({ gate }) {
+    arrive(gate)
+    pbkdf2Sync('a password', 'salt', 400000, 64, 'sha512') // nothing interrupts it
   },
   exit: ({ gate, code = 3 }) => {
     if (gate !== undefined) pass(gate)
