@@ -11,7 +11,7 @@
 
 const { AsyncResource } = require('node:async_hooks')
 const { callSafely } = require('../clock')
-const { FairlaneError, typeError, failure } = require('../errors')
+const { FairlaneError, typeError, describe, failure } = require('../errors')
 const { Signals } = require('../signals')
 const { putTogether } = require('./failures')
 const { Message } = require('./message')
@@ -192,7 +192,7 @@ class Jobs {
         this.tell(job, failure(job.signal.reason))
       } else {
         this.crashed++
-        this.tell(job, new FairlaneError('FAIRLANE_ERR_CRASHED', 'The thread ended while the job ran', { cause: error }))
+        this.tell(job, crashedError(error))
       }
     }
     this.flush()
@@ -245,6 +245,12 @@ class Failed {
 
 function closedError () {
   return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The threads are closed')
+}
+
+/** What is kept of an error on disk is its message, without the cause. */
+function crashedError (cause) {
+  const why = typeof cause.message === 'string' ? cause.message : describe(cause)
+  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The thread ended while the job ran: ${why}`, { cause })
 }
 
 module.exports = { Jobs }

@@ -7,7 +7,7 @@
 //
 // A pool is worn when a thread ended before it was there: piscina starts no others then. Its threads end when their messages have.
 
-const { typeError } = require('../errors')
+const { typeError, failure } = require('../errors')
 const { putTogether } = require('./failures')
 
 const ENTRY = require.resolve('./entry')
@@ -96,16 +96,19 @@ class Pool {
       const exits = Array.from(this.workers.keys(), worker => new Promise(resolve => worker.once('exit', resolve)))
       await Promise.all([this.piscina.destroy(), ...exits])
     } while (this.threadCount > 0)
+    while (this.lost.length > 0) this.giveBack()
   }
 
+  /** An uncaught null, which ends a thread, is an answer to piscina. */
   answered (message, answer) {
+    if (message.isLost) return this.failed(message, answer)
     this.leave(message)
     this.hooks.onAnswer(message, answer)
   }
 
   failed (message, err) {
     if (message.isLost || this.ending !== undefined) {
-      this.lastError = message.error ??= err
+      this.lastError = message.error ??= failure(err)
       this.lost.push(message)
       if (this.isWorn || this.ending !== undefined) this.giveBack()
     } else {
@@ -180,7 +183,7 @@ class Pool {
 
   /** A thread has said what ends it: Node says so too, but not of each error what class it is of. */
   explained ({ number, parts }) {
-    this.lastError = putTogether(parts)
+    this.lastError = failure(putTogether(parts))
     const message = this.messages.get(number)
     if (message !== undefined) message.error = this.lastError
   }

@@ -129,14 +129,15 @@ describe('the threads of jobs that do not end by themselves', () => {
   })
 
   describe('that crash fail the job in them, and no other, with what ended them:', () => {
-    const crash = async (act, options) => {
+    const crash = async (job, options) => {
       const { runner, queue } = two(options)
       const other = gate()
       const untouched = queue.add({ act: 'pass', gate: other, value: 'untouched' })
       await arrived(other, 1)
-      const err = await queue.add({ act }).then(() => assert.fail('it did not fail'), err => err)
+      const err = await queue.add(typeof job === 'string' ? { act: job } : job).then(() => assert.fail('it did not fail'), err => err)
       assert.equal(err.code, 'FAIRLANE_ERR_CRASHED')
       assert(err instanceof fairlane.FairlaneError)
+      assert(err.message.endsWith(`: ${err.cause.message ?? err.cause}`), err.message)
       assert.equal(await queue.add({ act: 'value', value: 'next' }), 'next')
       letPass(other)
       assert.equal(await untouched, 'untouched')
@@ -156,6 +157,17 @@ describe('the threads of jobs that do not end by themselves', () => {
       const cause = await crash('uncaught')
       assert(cause instanceof RangeError)
       assert.deepEqual([cause.message, cause.code, cause.retryAfterMs, cause.cause.code], ['uncaught', 'OWN', 7, 'CAUSE'])
+    })
+
+    it('an uncaught value that is no error: itself', async () => {
+      assert.equal(await crash({ act: 'uncaughtValue', value: 5 }), 5)
+    })
+
+    it('an uncaught exception without a reason', async () => {
+      for (const value of [null, undefined]) {
+        const cause = await crash({ act: 'uncaughtValue', value })
+        assert.deepEqual([cause.code, cause.cause], ['FAIRLANE_ERR_RUNNER', value])
+      }
     })
 
     it('a result that cannot be cloned', async () => {
@@ -238,6 +250,19 @@ describe('the threads of jobs that do not end by themselves', () => {
     assert.deepEqual(workers.filter(({ threadId }) => threadId !== -1), [])
     assert.equal(runner.stats().threads, 0)
     await Promise.all(jobs)
+  })
+
+  it('are closed when no other thread has taken the place of one that has ended: its slot comes back all the same', async () => {
+    const { runner, queue } = two()
+    const begun = gate()
+    const jobs = [1, 2].map(() => assert.rejects(queue.add({ act: 'loop', gate: begun }), { code: 'FAIRLANE_ERR_CLOSED' }))
+    await arrived(begun, 2)
+    const closing = queue.close({ drain: false, timeoutMs: 60000 })
+    await runner.close()
+    assert.equal(queue.running, 0)
+    assert.equal(await closing, 0)
+    await Promise.all(jobs)
+    assert.deepEqual(runner.stats(), { started: 2, stopped: 2, crashed: 0, running: 0, threads: 0 })
   })
 
   it('listen once to a signal, however many jobs it can stop, and leave nothing on it', async () => {

@@ -49,6 +49,7 @@ const acts = {
     process.exit(code)
   },
   uncaught: () => new Promise(() => setImmediate(() => { throw new OwnError('uncaught') })),
+  uncaughtValue: ({ value }) => new Promise(() => setImmediate(() => { throw value })),
   memory () {
     const all = []
     for (;;) all.push(new Array(1e5).fill(Math.random()))
