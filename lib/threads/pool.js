@@ -134,14 +134,15 @@ class Pool {
   /** piscina tells so before it tells the message, except where it was told to end the thread. */
   threadEnded () {
     this.isLosing = true
-    queueMicrotask(() => { this.isLosing = false })
+    queueMicrotask(() => {
+      this.isLosing = false
+      this.look() // at the thread that takes the place, before it can say anything
+    })
     setImmediate(() => this.check())
   }
 
   check () {
-    if (this.ending !== undefined) return
-    this.look()
-    if (this.threadCount < this.size) this.wear()
+    if (this.ending === undefined && this.threadCount < this.size) this.wear()
   }
 
   wear () {

@@ -41,6 +41,27 @@ describe('a module', () => {
     assert.deepEqual(await Promise.all(jobs), [1, 2, 3])
   })
 
+  it('that a thread loads in the place of another one makes them ready again, though the event loop stands still meanwhile', async () => {
+    const loading = gate()
+    const { runner } = loads({ how: 'no', gate: loading }, { threads: 1 })
+    await runner.ready()
+    const controller = new AbortController()
+    const job = new Promise(resolve => {
+      runner({ loop: true }, resolve, { type: undefined, attempt: 1, signal: controller.signal })
+    })
+    await new Promise(resolve => {
+      setTimeout(() => {
+        controller.abort()
+        while (Atomics.load(loading, 1) < 2);
+        Atomics.wait(gate(), 0, 0, 100) // what the thread says now is heard in this turn
+        resolve()
+      })
+    })
+    await job
+    await runner.ready()
+    assert.deepEqual(runner.stats(), { started: 1, stopped: 1, crashed: 0, running: 0, threads: 1 })
+  })
+
   it('that is still loaded when the threads are closed: ready() rejects', async () => {
     const loading = gate()
     const { runner } = loads({ how: 'wait', gate: loading })
@@ -114,6 +135,21 @@ describe('a module', () => {
       assert.deepEqual(runner.stats(), { started: 3, stopped: 0, crashed: 1, running: 0, threads: 2 })
     })
 
+    it('has new threads once, though others end that were there before', async () => {
+      const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 2, times: 1 })
+      await runner.ready()
+      const held = gate()
+      const other = assert.rejects(queue.add({ held, exit: true }), { code: 'FAIRLANE_ERR_CRASHED' })
+      await arrived(held, 1)
+      await assert.rejects(queue.add({ exit: true }), { code: 'FAIRLANE_ERR_CRASHED' })
+      assert.equal(await queue.add({ value: 'new' }), 'new')
+      letPass(held)
+      await other
+      await new Promise(setImmediate)
+      assert.equal(await queue.add({ value: 'the same' }), 'the same')
+      assert.equal(runner.stats().threads, 2)
+    })
+
     it('gives the slots of the next threads that end back at once', async () => {
       const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 3, times: 1 }, { threads: 3 })
       await runner.ready()
@@ -137,6 +173,15 @@ describe('a module', () => {
       await workers[0].terminate()
       await assert.rejects(queue.add({ value: 1 }), ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'LOAD')
       assert.equal(await queue.add({ value: 2 }), 2)
+    })
+
+    it('leaves nobody ready until new ones are there: ready() rejects', async () => {
+      const { runner } = loads({ how: 'throw', gate: gate(), from: 1, times: 1 }, { threads: 1 })
+      await runner.ready()
+      await workers[0].terminate()
+      const ready = new Promise(resolve => workers[1].once('error', () => resolve(runner.ready())))
+      await assert.rejects(ready, { code: 'LOAD' })
+      await runner.ready()
     })
 
     it('ends the threads that are left if no job is in them', async () => {
