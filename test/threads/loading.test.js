@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const workerThreads = require('node:worker_threads')
 const fairlane = require('../..')
-const { start, endAll, gate, letPass, arrived } = require('./start')
+const { start, endAll, fileOf, gate, letPass, arrived } = require('./start')
 
 describe('a module', () => {
   afterEach(endAll)
@@ -100,6 +100,12 @@ describe('a module', () => {
     await failsAll(fairlane(runner, { concurrency: 2 }), ({ cause: { code } }) => code === 'ERR_MODULE_NOT_FOUND')
   })
 
+  it('that is never reached, since its thread ends before, fails ready() with what ended that', async () => {
+    const runner = start('jobs.js', { execArgv: ['--require', fileOf('nowhere.js')] })
+    await assert.rejects(runner.ready(), { code: 'MODULE_NOT_FOUND' })
+    await failsAll(fairlane(runner, { concurrency: 2 }), ({ code }) => code === 'FAIRLANE_ERR_CRASHED')
+  })
+
   it('whose export is no function fails them with FAIRLANE_ERR_RUNNER', async () => {
     for (const [file, name] of [['module.mjs', 'answer'], ['module.mjs', 'nothing'], ['../start.js', 'default']]) {
       const runner = start(file, { name, env: undefined })
@@ -136,18 +142,22 @@ describe('a module', () => {
     })
 
     it('has new threads once, though others end that were there before', async () => {
-      const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 2, times: 1 })
+      const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 3, times: 1 }, { threads: 3 })
       await runner.ready()
-      const held = gate()
-      const other = assert.rejects(queue.add({ held, exit: true }), { code: 'FAIRLANE_ERR_CRASHED' })
-      await arrived(held, 1)
+      const [first, second] = [gate(), gate()]
+      const crash = assert.rejects(queue.add({ held: first, exit: true }), { code: 'FAIRLANE_ERR_CRASHED' })
+      const last = queue.add({ held: second, value: 'last' })
+      await Promise.all([arrived(first, 1), arrived(second, 1)])
       await assert.rejects(queue.add({ exit: true }), { code: 'FAIRLANE_ERR_CRASHED' })
       assert.equal(await queue.add({ value: 'new' }), 'new')
-      letPass(held)
-      await other
+      letPass(first)
+      await crash
       await new Promise(setImmediate)
       assert.equal(await queue.add({ value: 'the same' }), 'the same')
-      assert.equal(runner.stats().threads, 2)
+      assert.equal(runner.stats().threads, 4)
+      letPass(second)
+      assert.equal(await last, 'last')
+      assert.equal(runner.stats().threads, 3)
     })
 
     it('gives the slots of the next threads that end back at once', async () => {
