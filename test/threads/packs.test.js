@@ -115,6 +115,23 @@ describe('threads that are given several jobs at a time', () => {
     assert.deepEqual(runner.stats(), { started: 5, stopped: 0, crashed: 0, running: 0, threads: 1 })
   })
 
+  it('do not get a job that is stopped while it waits to be sent alone', async () => {
+    const { runner } = await packs({ threads: 1, perThread: 4 })
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const held = gate()
+    const first = runner({ act: 'pass', gate: held, value: 'first' })
+    const refused = assert.rejects(runner({ act: 'value', value: () => {} }), { name: 'DataCloneError' })
+    const stopped = assert.rejects(runner({ act: 'value' }, undefined, { type: undefined, attempt: 1, signal: controller.signal }), reason)
+    await arrived(held, 1)
+    controller.abort(reason)
+    await stopped
+    letPass(held)
+    assert.equal(await first, 'first')
+    await refused
+    assert.deepEqual(runner.stats(), { started: 1, stopped: 0, crashed: 0, running: 0, threads: 1 })
+  })
+
   it('are used by a queue with fewer slots', async () => {
     const { runner } = await packs({ threads: 1, perThread: 4 })
     const queue = fairlane(runner, { concurrency: 2 })
