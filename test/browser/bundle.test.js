@@ -11,6 +11,7 @@ const { root } = require('../support/child')
 
 const { exports: entries } = require('../../package.json')
 
+const NODE_ONLY = ['./durable', './threads', './package.json']
 const nodeNames = ['process', 'setImmediate', 'global', 'require']
 const options = {
   stdin: { contents: "import fairlane from 'fairlane'\nglobalThis.fairlane = fairlane", resolveDir: root },
@@ -63,7 +64,7 @@ describe('bundled for a browser', function () {
   })
 
   describe('with what aflow reads of Node, `global` and `process.nextTick`, lent to it while it loads,', () => {
-    for (const entry of Object.keys(entries).filter(entry => !['./durable', './package.json'].includes(entry))) {
+    for (const entry of Object.keys(entries).filter(entry => !NODE_ONLY.includes(entry))) {
       const name = entry.replace('.', 'fairlane')
 
       it(`${name} leaves neither behind`, async () => {
