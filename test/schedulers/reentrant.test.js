@@ -100,6 +100,31 @@ describe('a scheduler that calls back', function () {
   })
 })
 
+describe('a scheduler whose next() ends another job', function () {
+  it('and gives none is asked again, for there is one more slot', async function () {
+    const gate = gates()
+    let isEnding = false
+    const { next, ...others } = firstLane()
+    const scheduler = {
+      ...others,
+      next () {
+        if (!isEnding) return next()
+        isEnding = false
+        gate.release()
+        return undefined
+      }
+    }
+    const queue = fairlane(gate.runner, { concurrency: 3, scheduler })
+    for (const payload of [1, 2]) queue.pushType('a', payload)
+    await gate.until(2)
+    isEnding = true
+    queue.pushType('a', 3)
+    await gate.until(3)
+    checkInvariants(queue)
+    assert.deepEqual([queue.running, queue.stats().done], [2, 1])
+  })
+})
+
 describe('a scheduler that calls back while a type gets a lane of its own', function () {
   let queue, jobs, told, actAt, act
 

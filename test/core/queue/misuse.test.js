@@ -28,6 +28,7 @@ describe('the warning about a job that is settled twice', function () {
     assert.equal(warnings.seen.length, 1)
     assert.equal(warnings.seen[0].code, 'FAIRLANE_WARN_SETTLED_TWICE')
     assert.equal(warnings.seen[0].name, 'FairlaneWarning')
+    assert.match(warnings.seen[0].message, /^A runner settled its job more than once .* The first settlement counts\. .* stats\(\)\.misuse\.$/)
 
     const second = fairlane(run, 2)
     second.push(1, settled.callback(1))
