@@ -96,6 +96,19 @@ describe('the event loop beside many jobs', function () {
     assert.ok(watch.most <= MOST_STARTS, `${watch.most} starts between two turns`)
   })
 
+  it('is not blocked by those that end others inside their runners', async function () {
+    let endLast = () => {}
+    const queue = fairlane((payload, done) => {
+      work()
+      endLast()
+      endLast = done
+    }, 2)
+    for (let i = 0; i < MANY / 10; i++) queue.push(i)
+    watch = watchTurns()
+    while (queue.stats().done < MANY / 10 - 1) await turns(10)
+    assert.ok(watch.most <= MOST_STARTS, `${watch.most} starts between two turns`)
+  })
+
   it('is not blocked by those that callbacks push', async function () {
     let left = MANY
     const queue = fairlane((payload, done) => {

@@ -113,6 +113,19 @@ describe('onIdle', function () {
 })
 
 describe('drain', function () {
+  it('comes when the callback has returned that has ended all the rest by clear', async function () {
+    const told = []
+    const queue = fairlane((payload, done) => setImmediate(done), 1)
+    queue.drain = () => told.push('drain')
+    queue.push(1, () => {
+      assert.equal(queue.clear(), 1)
+      told.push('callback')
+    })
+    queue.push(2, () => {})
+    await queue.onIdle()
+    assert.deepEqual(told, ['callback', 'drain'])
+  })
+
   it('is null at first and may be a function, null or undefined', function () {
     const queue = fairlane(() => {})
     assert.equal(queue.drain, null)

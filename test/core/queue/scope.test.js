@@ -235,6 +235,23 @@ describe('the AsyncLocalStorage context', function () {
     }
   }
 
+  for (const extras of [{ signal: new AbortController().signal }, {}]) {
+    const which = extras.signal === undefined ? 'somebody listens to failures' : 'the jobs have signals'
+    itSinceNode24(`that a runner enters reaches no other runner while ${which}`, async function () {
+      const als = new AsyncLocalStorage()
+      const seen = []
+      const queue = als.run('maker', () => fairlane((payload, done) => {
+        seen.push(als.getStore())
+        als.enterWith(`job ${payload}`)
+        setImmediate(done)
+      }, 3))
+      if (extras.signal === undefined) queue.on('jobfailed', () => {})
+      for (let i = 0; i < 6; i++) queue.add(i, extras)
+      await queue.onIdle()
+      assert.deepEqual(seen, Array(6).fill('maker'))
+    })
+  }
+
   itSinceNode24('that a runner enters reaches no runner of the next pass when its own has run out of time', async function () {
     const als = new AsyncLocalStorage()
     const seen = []

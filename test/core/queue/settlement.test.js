@@ -514,3 +514,23 @@ function assertEmpty (queue, expected) {
   assert.equal(stats.accepted, stats.done + stats.failed + stats.cancelled)
   for (const [name, value] of Object.entries(expected)) assert.equal(stats[name], value, name)
 }
+
+describe('a callback that ends another job', function () {
+  it('has returned before a third one starts', async function () {
+    const told = []
+    const dones = []
+    const queue = fairlane((payload, done) => {
+      told.push(`start ${payload}`)
+      dones.push(done)
+    }, 2)
+    queue.push(1, () => {
+      dones[1]()
+      told.push('end 1')
+    })
+    queue.push(2, () => told.push('end 2'))
+    queue.push(3)
+    await turn()
+    dones[0]()
+    assert.deepEqual(told, ['start 1', 'start 2', 'end 2', 'end 1', 'start 3'])
+  })
+})
