@@ -62,6 +62,22 @@ describe('a scheduler that calls back', function () {
     assert.deepEqual(told, ['first', 'flushed'])
   })
 
+  it('into the queue from started(), by aborting the job that starts: its runner learns of it, and its slot is free when that has ended', async function () {
+    const controller = new AbortController()
+    const gate = gates()
+    const queue = fairlane(gate.runner, { concurrency: 1, scheduler: firstLane({ started: () => controller.abort() }) })
+    const added = queue.add(1, { type: 'a', signal: controller.signal })
+    const rejected = assert.rejects(added, { code: 'FAIRLANE_ERR_ABORTED' })
+    await gate.until(1)
+    await rejected
+    checkInvariants(queue)
+    assert.equal(gate.started[0].context.signal.aborted, true)
+    assert.deepEqual([queue.running, queue.waiting, queue.stats().cancelled], [1, 0, 1])
+    gate.release()
+    await queue.onIdle()
+    checkInvariants(queue)
+  })
+
   it('into the queue from forget(), by pushing a job of that type', async function () {
     let queue = null
     let count = 0

@@ -83,6 +83,15 @@ describe('lanes', function () {
     assert.deepEqual(scheduler.seen.slice(3), [['removed', 'a', 2, 1], ['paused', 'a', 2], ['resumed', 'a', 1], ['removed', 'a', 0, 2]])
   })
 
+  it('tell the scheduler once of a type that is paused twice, and count its jobs once', function () {
+    const { list, scheduler } = make()
+    list.push('a', 1)
+    list.pauseType('a')
+    list.pauseType('a')
+    assert.equal(list.pausedCount, 1)
+    assert.deepEqual(scheduler.seen.slice(1), [['paused', 'a', 1]])
+  })
+
   it('do without optional methods of the scheduler', function () {
     const { list, scheduler } = make({ removed: undefined, forget: undefined, isNamed: undefined, maxTypes: 1 })
     for (const type of ['a', 'b', 'a', 'c']) list.push(type, type)
@@ -179,7 +188,10 @@ describe('lanes', function () {
       take(list, scheduler, 'a')
       take(list, scheduler, 'a')
       assert.equal(list.origin.startedAt, needsClock ? 15 : undefined)
+      let startedAt
+      scheduler.ended = (lane, time) => { startedAt = time }
       list.ended(list.origin, false)
+      assert.equal(startedAt, needsClock ? 15 : 0)
       assert.equal(reads, needsClock ? 2 : 0)
     }
   })
@@ -196,6 +208,15 @@ describe('lanes', function () {
     list.removeAll()
     list.tellRemovals()
     assert.equal(list.lanes.size, 0)
+  })
+
+  it('forget a type whose last job is dropped', function () {
+    const { list } = make()
+    const ticket = { block: undefined, at: 0 }
+    list.push('a', 1, ticket)
+    list.push('b', 2)
+    list.drop(ticket)
+    assert.deepEqual([...list.lanes.keys()], ['b'])
   })
 
   it('keep an idle type until the scheduler lets it go: some are asked for at each end, all when nothing is left', function () {
@@ -313,6 +334,16 @@ describe('lanes', function () {
       list.unshift('c', 'c')
       assert.deepEqual([...list.all()].map(({ type }) => type), ['own', 'named', 'b', 'c'])
       assert.equal(list.typesCount, 4)
+    })
+
+    it('are left by those types alone that the scheduler names when it is configured', function () {
+      const names = new Set()
+      const { list } = make({ maxTypes: 1, isNamed: type => names.has(type) })
+      for (const type of ['own', 'b', 'c']) list.push(type, type)
+      names.add('b')
+      list.configured()
+      assert.deepEqual([...list.lanes.keys()], ['own', 'b'])
+      assert.equal(list.countsOf('c').isShared, true)
     })
 
     describe('with jobs of a type that run when it gets a lane of its own', function () {
