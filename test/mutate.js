@@ -12,7 +12,7 @@ const { parseArgs } = require('node:util')
 const CORE = 'lib/core'
 const ORDER = 'test/property/@(schedulers|caps|order).test.js'
 const SCHEDULERS = `test/schedulers/@(options|queue|quickq|overflow|reentrant).test.js ${ORDER}`
-const LANES = `test/core/lists/@(lanes|compaction|scheduled).test.js test/core/queue/@(cancel|close|drop|fflush|idle|signal|stats|type|waits).test.js ${SCHEDULERS}`
+const LANES = `test/core/lists/@(lanes|compaction|scheduled).test.js test/core/queue/@(cancel|close|drop|fflush|idle|signal|stall|stats|time-limits|type|waits).test.js test/schedulers/misbehaving.test.js ${SCHEDULERS}`
 const QUEUE = 'test/core/dispatch/*.test.js test/core/queue/!(arguments|clock|factory|fields|payload|push|settle-by|stall|type|values).test.js'
 const EQUAL = 'test/schedulers/@(equal|equal-weights|equal-caps|options|reentrant).test.js'
 
