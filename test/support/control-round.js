@@ -240,11 +240,11 @@ class Round extends Expectations {
   /** A scheduler may do anything, too. */
   toldOfStart () {
     if (!this.random.chance(0.05)) return
-    const wasAbandoned = this.isAbandoned
+    const { isAbandoned: wasAbandoned, isStarting: wasStarting } = this // a lane that moves tells of its running jobs
     const before = this.limits()
     this.isStarting = true // the job still counts as waiting, and is in no list
     this.abort(this.random)
-    this.isStarting = false
+    this.isStarting = wasStarting
     this.isChosenBefore = this.limits() !== before
     if (!wasAbandoned && this.isAbandoned) this.lastStarts = 1 // of the job that was chosen before
   }
