@@ -259,7 +259,33 @@ describe('lanes', function () {
     assert.deepEqual([...list.lanes.keys()], [])
   })
 
+  it('ask again for idle types when jobs were removed, which may be the last event', function () {
+    const { list, scheduler } = make({ forgets: false })
+    list.push('a', 1)
+    take(list, scheduler, 'a')
+    list.ended(list.origin, false)
+    list.push('b', 2)
+    scheduler.forgets = true
+    assert.equal(list.removeType('b').size, 1)
+    list.tellRemovals()
+    assert.deepEqual([...list.lanes.keys()], [])
+  })
+
+  it('count the jobs of a type that are removed', function () {
+    const { list } = make()
+    for (const payload of [1, 2, 3]) list.push('a', payload)
+    list.remove(payload => payload < 3)
+    assert.equal(list.countsOf('a').cancelled, 2)
+  })
+
   describe('beyond maxTypes', function () {
+    it('are not for types of which the scheduler fails to say whether it names them', function () {
+      const { list } = make({ maxTypes: 1, isNamed () { throw new Error('expected') } })
+      list.blame = () => {}
+      for (const type of ['own', 'b']) list.push(type, type)
+      assert.deepEqual([...list.lanes.keys()], ['own'])
+    })
+
     const many = Array.from({ length: 100 }, (_, i) => `type ${i}`)
 
     it('share a few lanes, in which each type keeps its order, its name, and its jobs', function () {

@@ -124,9 +124,57 @@ describe('what a refusal says more than its code', function () {
     full.close()
     assert.deepEqual(names(await push(full, 1)), ['FAIRLANE_ERR_CLOSED', []])
   })
+
+  it('is said in their messages, too', async function () {
+    const full = fairlane(() => {}, { maxWaiting: 0 }).pause()
+    assert.equal((await push(full, 'a', 1)).message, '0 jobs wait already')
+    const ofType = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: 1 }).pause()
+    ofType.pushType('a', 1)
+    assert.equal((await push(ofType, 'a', 1)).message, '1 jobs of the type wait already')
+    const rejected = assert.rejects(full.ready(), { code: 'FAIRLANE_ERR_CLOSED', message: 'The queue is closed' })
+    full.close()
+    await rejected
+  })
 })
 
 describe('retryAfterMs', function () {
+  it('is by what has ended, or failed, since the last second began, or the one before', async function () {
+    const clock = fakeClock(5000)
+    const gate = gates()
+    const runner = (n, done, context) => gate.runner(n, () => done(n % 2 === 0 ? null : new Error('expected')), context)
+    const queue = fairlane(runner, { concurrency: 1, maxWaiting: 100, clock })
+    for (let i = 0; i < 101; i++) queue.push(i, () => {})
+    await gate.until(1)
+
+    async function after (ms, endedCount) {
+      for (let i = 0; i < endedCount; i++) {
+        gate.release()
+        await turn()
+      }
+      clock.advance(ms)
+      for (;;) {
+        const error = await push(queue, 'x')
+        if (error !== undefined) return error.retryAfterMs
+      }
+    }
+
+    assert.equal(await after(500, 5), 100)
+    assert.equal(await after(100, 0), 120)
+    assert.equal(await after(400, 5), 100)
+    assert.equal(await after(1000, 20), 50)
+    assert.equal(await after(100000, 0), 50)
+    assert.equal(await after(0, 1), 50)
+    assert.equal(await after(20, 0), 20)
+  })
+
+  it('counts those that wait beyond what may', async function () {
+    const queue = fairlane(() => {}, { concurrency: 3, maxWaiting: 2, clock: fakeClock() })
+    for (let i = 0; i < 5; i++) queue.push(i)
+    queue.pause()
+    const { waiting, limit, retryAfterMs } = await push(queue, 'x')
+    assert.deepEqual([waiting, limit, retryAfterMs], [5, 2, 4000])
+  })
+
   it('follows the recent rate of completions', async function () {
     const clock = fakeClock()
     const gate = gates()
@@ -249,6 +297,19 @@ describe('ready', function () {
 })
 
 describe('saturated and unsaturated', function () {
+  it('do not come while what was refused still is, however often that is looked at', async function () {
+    for (const options of [{ maxWaiting: 1 }, { scheduler: 'equal', maxWaitingPerType: 1 }]) {
+      const events = []
+      const queue = fairlane(() => {}, options).pause()
+      for (const event of ['saturated', 'unsaturated']) queue.on(event, () => events.push(event))
+      assert.equal(await push(queue, 'a', 1), undefined)
+      assert.notEqual(await push(queue, 'a', 2), undefined)
+      for (let i = 0; i < 3; i++) queue.remove(() => false)
+      await turn()
+      assert.deepEqual(events, ['saturated'])
+    }
+  })
+
   it('come once for each change, in order, and never inside a push', async function () {
     const queue = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: 1 }).pause()
     const events = []
