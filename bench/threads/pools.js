@@ -3,6 +3,7 @@
 // Who is compared: one adapter per pool of threads. `open(threads)` resolves with `{ push(type, payload, whenSettled), close() }`, of those that
 // can stop a job also `pushAbortable(type, payload, signal, whenSettled)`. Each is used in its fastest documented way.
 
+const { once } = require('node:events')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { packagePath } = require('../durable/peers')
@@ -69,9 +70,10 @@ const pools = {
     async open (threads) {
       const { FixedThreadPool } = require(packagePath('poolifier'))
       const pool = new FixedThreadPool(threads, path.join(__dirname, 'poolifier-work.js'))
+      if (!pool.info.ready) await once(pool.emitter, 'ready')
       return {
         push: (type, payload, whenSettled) => { pool.execute(payload).then(result => whenSettled(null, result), whenSettled) },
-        close: () => pool.destroy()
+        close () {} // destroy() does not always resolve; the process ends anyway
       }
     }
   }
