@@ -194,6 +194,19 @@ describe('a module', () => {
       await runner.ready()
     })
 
+    it('ends with the others when all are closed, though a job is in it', async () => {
+      const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 2, times: 1 })
+      await runner.ready()
+      const held = gate()
+      const other = assert.rejects(queue.add({ held }), { code: 'FAIRLANE_ERR_CRASHED' })
+      await arrived(held, 1)
+      await assert.rejects(queue.add({ exit: true }), { code: 'FAIRLANE_ERR_CRASHED' })
+      assert.equal(await queue.add({ value: 'new' }), 'new')
+      await runner.close()
+      await other
+      assert.deepEqual(runner.stats(), { started: 3, stopped: 0, crashed: 2, running: 0, threads: 0 })
+    })
+
     it('ends the threads that are left if no job is in them', async () => {
       const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 2, times: 1 })
       await runner.ready()

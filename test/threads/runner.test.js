@@ -113,14 +113,17 @@ describe('a runner in threads', () => {
     const { NODE_OPTIONS, ...rest } = process.env
     const env = { ...rest, FAIRLANE_TEST: 'set' }
     const argv = ['one', 2]
-    const { runner, queue } = one({ env, argv, execArgv: ['--no-warnings'] })
-    env.FAIRLANE_TEST = 'changed'
+    const execArgv = ['--no-warnings']
+    const workerData = { is: 'set' }
+    const { runner, queue } = one({ env, argv, execArgv, workerData })
+    env.FAIRLANE_TEST = workerData.is = 'changed'
     argv.push('more')
+    execArgv.push('--no-such-option')
     const first = await queue.add({ act: 'tell' })
-    assert.deepEqual([first.argv, first.env], [['one', '2'], 'set'])
+    assert.deepEqual([first.argv, first.env, first.workerData], [['one', '2'], 'set', { is: 'set' }])
     await assert.rejects(queue.add({ act: 'exit' }))
     const second = await queue.add({ act: 'tell' })
-    assert.deepEqual([second.argv, second.env], [['one', '2'], 'set'])
+    assert.deepEqual([second.argv, second.env, second.workerData], [['one', '2'], 'set', { is: 'set' }])
     assert.equal(runner.stats().crashed, 1)
   })
 
@@ -208,5 +211,16 @@ describe('a runner in threads', () => {
     await Promise.all([running, waiting])
     assert.equal(await queue.close(), 0)
     assert.equal(runner.stats().crashed, 1)
+  })
+
+  it('that is closed refuses what callbacks push that it calls then', async () => {
+    const { runner } = one()
+    const held = gate()
+    const running = assert.rejects(runner({ act: 'pass', gate: held }), { code: 'FAIRLANE_ERR_CRASHED' })
+    const pushed = new Promise(resolve => runner({ act: 'value' }, () => runner({ act: 'value' }, resolve)))
+    await arrived(held, 1)
+    await runner.close()
+    await running
+    assert.equal((await pushed).code, 'FAIRLANE_ERR_CLOSED')
   })
 })

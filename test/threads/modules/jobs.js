@@ -3,7 +3,7 @@
 // The jobs of the tests: what one does is in its payload. Gates are arrays of two numbers in shared memory: how many may pass, how many have come.
 
 const { pbkdf2Sync } = require('node:crypto')
-const { threadId } = require('node:worker_threads')
+const { threadId, workerData } = require('node:worker_threads')
 const { move } = require('../../../lib/threads')
 
 class OwnError extends RangeError {
@@ -17,7 +17,7 @@ class OwnError extends RangeError {
 }
 
 const acts = {
-  tell: (payload, context) => ({ payload, context, argv: process.argv.slice(2), env: process.env.FAIRLANE_TEST }),
+  tell: (payload, context) => ({ payload, context, argv: process.argv.slice(2), env: process.env.FAIRLANE_TEST, workerData }),
   thread: () => threadId,
   message () {
     // those of one message are called in one go
