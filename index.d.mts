@@ -28,6 +28,7 @@ export type {
   MapOptions,
   MapSource,
   NewQueue,
+  Observer,
   PromiseOptions,
   PromiseRunner,
   QueueConstructor,

@@ -9,6 +9,7 @@ import type { CappedOptions } from './schedulers/capped'
 import type { EqualOptions } from './schedulers/equal'
 
 declare const fairlane: fairlane.Fairlane
+declare const observes: unique symbol
 
 declare namespace fairlane {
   /** Codes of thrown errors and of errors passed to callbacks. Match on these, never on messages. */
@@ -192,6 +193,14 @@ declare namespace fairlane {
 
     /** Where time comes from. Default: the clock of the system. */
     clock?: Clock | undefined
+
+    /** Who is told what becomes of each job: one or several made by `fairlane/history`, each for one queue. Default: nobody. */
+    observers?: Observer | readonly Observer[] | undefined
+  }
+
+  /** What `fairlane/history` makes, for the option `observers`. It cannot be made otherwise. */
+  interface Observer {
+    readonly [observes]: true
   }
 
   /** The names of the schedulers that come with fairlane. */
@@ -498,6 +507,13 @@ declare namespace fairlane {
 
     /** Starts jobs of a type again; none starts inside this call. Throws what `pauseType` throws. */
     resumeType (type: unknown): Queue<P, R>
+
+    /**
+     * Whether no job of a type starts until `resumeType`. False where types cannot be paused. O(1).
+     *
+     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     */
+    isTypePaused (type: unknown): boolean
 
     /**
      * Counts of jobs. O(1).

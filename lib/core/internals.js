@@ -4,6 +4,7 @@
 //
 //   durable, compat   facadeOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
+//   ledger            lists that tell it what becomes of jobs: lists, OBSERVE
 //   what brings parts of its own: Queue with ROOMS
 
 const { Facade } = require('./facade')
@@ -13,10 +14,22 @@ const { Queue, internalsOf } = require('./queue')
 const { ROOMS } = require('./rooms')
 
 module.exports = {
+  OBSERVE: options.OBSERVE,
   Queue,
   ROOMS,
   internalsOf,
   options,
+
+  /** Where jobs wait; none of them is loaded before it is asked for. */
+  lists: {
+    get Fifo () { return require('./lists/fifo').Fifo },
+    get lane () { return require('./lists/lane') },
+    get Lanes () { return require('./lists/lanes').Lanes },
+    get overflow () { return require('./lists/overflow') },
+    get Scheduled () { return require('./lists/scheduled').Scheduled },
+    get search () { return require('./lists/search') },
+    get Window () { return require('./lists/window').Window }
+  },
 
   /** As the constructor of Facade, of a queue. */
   facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),

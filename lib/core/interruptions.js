@@ -39,7 +39,7 @@ class Interruptions {
       const removed = remove()
       const count = removed.size
       verdict.prepare(count)
-      this.countCancelled(removed)
+      this.countCancelled(removed, verdict)
       dispatch.telling.tellAll(new Removed(dispatch, removed, verdict))
       return count
     })
@@ -85,7 +85,7 @@ class Interruptions {
     dispatch.withoutStarting(() => {
       const removed = dispatch.list.removeAll()
       verdict.prepare(removed.size + dispatch.running)
-      this.countCancelled(removed)
+      this.countCancelled(removed, verdict)
       const ends = dispatch.pending.list().map(job => this.settlePending(job, new End(undefined, verdict)))
       dispatch.postponed ??= new End(undefined, verdict)
       const reason = this.reason = verdict.error()
@@ -129,8 +129,11 @@ class Interruptions {
     }
   }
 
-  /** Jobs were taken out of the list. From here on nothing can settle those that have extras: they are only to be told. */
-  countCancelled (removed) {
+  /**
+   * Jobs were taken out of the list. From here on nothing can settle those that have extras: they are only to be told.
+   * @param {object} removed a list of them @param {Verdict} [verdict] on all of them
+   */
+  countCancelled (removed, verdict) {
     const { dispatch } = this
     dispatch.cancelled += removed.size
     dispatch.untoldCount += removed.size
@@ -138,7 +141,7 @@ class Interruptions {
       if (typeof whenSettled === 'object') whenSettled.retire()
     })
     // not before all is counted: schedulers are the caller's, and may do anything
-    dispatch.list.tellRemovals()
+    dispatch.list.tellRemovals(verdict)
   }
 
   /** Settles the job of a ticket, but for telling it. @returns {End | Ticket | undefined} undefined if it has settled, or will later */
@@ -174,7 +177,7 @@ class Interruptions {
     }
     if (hasFailed) dispatch.failed++
     else dispatch.cancelled++
-    dispatch.list.interrupted(job.origin, hasFailed)
+    dispatch.list.interrupted(job.origin, hasFailed, end)
     job.whenSettled = undefined
     dispatch.pending.drop(job)
     if (releases) {

@@ -12,6 +12,8 @@ const ASYNC_CONTEXTS = ['queue', 'push', 'none']
 const SCHEDULERS = ['fair', 'capped', 'equal']
 const LANE_METHODS = ['queued', 'next', 'started', 'ended']
 const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
+// What an observer has under this name attaches it to a queue; it has nothing there once it observes one.
+const OBSERVE = Symbol('observe')
 const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
 // What is said of names that are no options of a queue.
 const HINTS = new Map([
@@ -33,7 +35,8 @@ const readers = {
   onTimeout: value => readChoice(value, 'onTimeout', ON_TIMEOUT),
   signal: value => readSignal(value, 'FAIRLANE_ERR_OPTION'),
   asyncContext: value => readChoice(value, 'asyncContext', ASYNC_CONTEXTS),
-  clock: readClock
+  clock: readClock,
+  observers: readObservers
 }
 
 // The same for the options of methods, where wrong ones are wrong arguments.
@@ -59,6 +62,7 @@ const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undef
 
 module.exports = {
   NO_EXTRAS,
+  OBSERVE,
   names: Object.keys(readers),
   rejectUnknownOptions,
   readOptions,
@@ -86,7 +90,7 @@ module.exports = {
  * @returns {{ concurrency: number, settleBy: string, scheduler: string | object | null,
  *   schedulerOptions: object | undefined, maxTypes: number, maxWaiting: number,
  *   maxWaitingPerType: { all: number, byType: Map<string, number> }, maxWaitMs: number, timeoutMs: number, onTimeout: string,
- *   signal: AbortSignal | undefined, asyncContext: string, clock: object }} clock: a SteadyClock, or the system's
+ *   signal: AbortSignal | undefined, asyncContext: string, clock: object, observers: object[] }} clock: a SteadyClock, or the system's
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
@@ -326,6 +330,13 @@ function readSchedulerOptions (value) {
 
 function readMaxTypes (value = Infinity) {
   return readPositiveCount(value, 'maxTypes', 'FAIRLANE_ERR_OPTION')
+}
+
+/** One, or an array of them. */
+function readObservers (value = []) {
+  const observers = isArray(value) ? [...value] : [value]
+  if (observers.every((one, at) => hasMethods(one, [OBSERVE]) && observers.indexOf(one) === at)) return observers
+  throw typeError('FAIRLANE_ERR_OPTION', 'observers must be made by fairlane/history or fairlane/metrics, for no other queue')
 }
 
 function readClock (value) {

@@ -10,7 +10,7 @@ const { callbackOf } = require('../promised')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
 const {
-  NO_EXTRAS, isPausing, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType, readKnownType, readMapOptions,
+  NO_EXTRAS, OBSERVE, isPausing, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType, readKnownType, readMapOptions,
   readPausableType, readSource, readType, typeRequired
 } = require('./options')
 const { ROOMS } = require('./rooms')
@@ -61,6 +61,7 @@ class Queue extends Emitter {
     this.#rooms = rooms
     this.#lastConcurrency = read.concurrency
     this.#scheduler = rooms.makeScheduler(read)
+    for (const observer of read.observers) read.ledger = observer[OBSERVE](this, read.ledger, read)
     this.#list = rooms.makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.interruptions.signal))
     this.#dispatch = new Dispatch(runner, this.#list, read, {
       onDrain: () => this.#drained(),
@@ -184,8 +185,7 @@ class Queue extends Emitter {
       ready: () => this.#admission.ready(name),
       slice: () => this.#dispatch.telling.slice()
     }
-    const { map } = require('./map')
-    return map(jobs, readSource(source), { ordered, maxPending, settled })
+    return require('./map').map(jobs, readSource(source), { ordered, maxPending, settled })
   }
 
   /** Resolves when a push (of that type) would be accepted. @returns {Promise<void>} @throws FAIRLANE_ERR_TYPE */
@@ -271,6 +271,11 @@ class Queue extends Emitter {
     return this
   }
 
+  /** Whether no job of a type starts until resumeType(). @throws FAIRLANE_ERR_TYPE */
+  isTypePaused (type) {
+    return this.#list.isTypePaused(readType(type))
+  }
+
   /** Counts, of the queue or of a type. O(1). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   stats (type) {
     if (type !== undefined) return this.#list.statsOf(readKnownType(type, this.#scheduler, 'stats'))
@@ -305,9 +310,8 @@ class Queue extends Emitter {
 
   /** Has the scheduler know the concurrency, and the queue ask again whenever it has other options. */
   #heed () {
-    const { Reconfiguring } = require('./reconfiguring')
     if (this.#read.schedulerOptions === undefined) this.#list.configure({ concurrency: this.#read.concurrency })
-    this.#reconfiguring = new Reconfiguring(this.#scheduler, () => {
+    this.#reconfiguring = new (require('./reconfiguring').Reconfiguring)(this.#scheduler, () => {
       this.#list.configured()
       this.#dispatch.wake()
     })
@@ -336,8 +340,7 @@ class Queue extends Emitter {
   }
 
   #cancel (remove, message, cause) {
-    const { Verdict } = require('./verdict')
-    return this.#dispatch.interruptions.cancel(remove, new Verdict('FAIRLANE_ERR_CLEARED', message, cause))
+    return this.#dispatch.interruptions.cancel(remove, new (require('./verdict').Verdict)('FAIRLANE_ERR_CLEARED', message, cause))
   }
 
   /** In a microtask of the context that the callback of an accepted job would have. */
@@ -377,8 +380,7 @@ class Queue extends Emitter {
   }
 
   #closeBy (signal) {
-    const { whenAborted } = require('../signals')
-    this.#stopListening = whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
+    this.#stopListening = require('../signals').whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
   }
 
   #allow (concurrency) {

@@ -43,10 +43,11 @@ const makeByName = {
 
 /**
  * @param {object | null} scheduler
- * @param {object} read the options of the queue
+ * @param {object} read the options of the queue, and `ledger` if it is observed: what the list tells of each job
  * @param {(type: string | undefined) => object} makeContext makes the runner's third argument for jobs of a type
  */
 function makeList (scheduler, read, makeContext) {
+  if (read.ledger !== undefined) return read.ledger.makeList(scheduler, read, makeContext)
   if (scheduler === null) {
     Fifo ??= require('./lists/fifo').Fifo
     return new Fifo(makeContext(undefined))

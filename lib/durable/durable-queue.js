@@ -160,6 +160,11 @@ class DurableQueue extends EventEmitter {
     return this
   }
 
+  /** As that of a queue in memory. */
+  isTypePaused (type) {
+    return this.#core.isTypePaused(type)
+  }
+
   /**
    * Waits until all jobs that were accepted before the call have settled, after all their attempts, or until the queue has closed.
    * @returns {this | Promise<void>} a promise if there is no callback @throws FAIRLANE_ERR_CALLBACK

@@ -131,7 +131,7 @@ export interface Serializer<P = any> {
   decode (bytes: Buffer): P
 }
 
-export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
+export interface DurableOptions<P = any> extends Omit<QueueOptions, 'observers'>, LogOptions {
   /** The folder, on a disk of this machine. It is made if it is not there. */
   path: string
 
@@ -263,6 +263,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   resume (concurrency?: number | string): this
   pauseType (type: unknown): this
   resumeType (type: unknown): this
+  isTypePaused (type: unknown): boolean
 
   /** Waits until all jobs accepted before the call are done, dead or cancelled, or the queue has closed. */
   fflush (callback: () => void): this

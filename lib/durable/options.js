@@ -11,6 +11,8 @@ const { structured } = require('./serialize')
 const ACKS = ['disk', 'os']
 const FIRST_BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 60000
+// Options of a queue in memory that job queues cannot honour.
+const NOT_ON_DISK = ['observers']
 
 // Of both queues on disk.
 const readers = {
@@ -47,11 +49,12 @@ function readOptions (options = {}) {
  */
 function readJobOptions (options = {}) {
   const own = { ...readers, ...jobReaders }
-  const names = ['path', ...Object.keys(own), ...queueOptions.names]
+  const ofQueue = queueOptions.names.filter(name => !NOT_ON_DISK.includes(name))
+  const names = ['path', ...Object.keys(own), ...ofQueue]
   checkObject(options)
   queueOptions.rejectUnknownOptions(options, names)
   const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
-  const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
+  const queue = Object.fromEntries(ofQueue.map(name => [name, given[name]]))
   return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: readAll(given, own), queue }
 }
 

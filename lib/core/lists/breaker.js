@@ -23,7 +23,7 @@ class Breaker {
   /** The scheduler has failed to pick. O(lanes). @returns {object | undefined} the lane of the oldest job that is not paused */
   pickInstead () {
     const { list } = this
-    const pushedCount = list.nextNumber - list.firstNumber
+    const { pushedCount } = list
     const leftCount = pushedCount - list.size
     this.failureCount = leftCount - this.lastFailureAt <= 1 ? this.failureCount + 1 : 1
     this.lastFailureAt = leftCount

@@ -116,6 +116,11 @@ class Fifo {
   /** To be called when the jobs that remove(), removeAll() and removeType() gave have been counted: the scheduler is told of them. */
   tellRemovals () {}
 
+  /** Types can not be paused here. */
+  isTypePaused () {
+    return false
+  }
+
   /** What becomes of a job that take() gave out is of no interest here, nor is time. */
   misused () {}
   interrupted () {}

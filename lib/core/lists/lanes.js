@@ -223,6 +223,10 @@ class Lanes extends Scheduled {
     }
   }
 
+  isTypePaused (type) {
+    return this.pausedTypes.has(type) || this.lanes.get(type)?.isPaused === true
+  }
+
   resumeAllTypes () {
     this.pausedTypes.clear()
     for (const [type, lane] of this.lanes) if (lane.isPaused) this.resumeType(type)

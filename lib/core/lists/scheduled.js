@@ -39,6 +39,11 @@ class Scheduled {
     this.barriers = new QList() // of { generation, from, to }: the numbers of all jobs up to that generation
   }
 
+  /** Jobs that were ever put in. */
+  get pushedCount () {
+    return this.nextNumber - this.firstNumber
+  }
+
   /** As push and unshift, which tell the ticket of a job with extras where it is. */
   pushTicket (type, payload, ticket) {
     this.push(type, payload, ticket)

@@ -193,6 +193,10 @@ class Window extends Scheduled {
   /** Types can not be paused here. */
   resumeAllTypes () {}
 
+  isTypePaused () {
+    return false
+  }
+
   /** What is counted of a type, if it has jobs. */
   countsOf (type) {
     return this.types.get(type)
