@@ -1,0 +1,358 @@
+'use strict'
+
+// HOT (bench: history). What is known of each job of an observed queue. Lists tell it of each change; views of it (history) ask.
+//
+//   segments   [ Segment, undefined, …, tail ]      of the ids from `first` on; undefined where no record is left
+//   strays     records that outlived their segment (strays.js)
+//   names      the types of the records, and how many there are by type and state (names.js)
+//
+// Promises: the record of a job that has not ended is never lost; counts are those of the records; nothing of the caller's is kept, and nothing
+// of the caller's is called. It knows neither the queue nor who asks.
+
+const { Names } = require('./names')
+const { Retention } = require('./retention')
+const {
+  Rows, SHIFT, ROWS, TIMES, ACCEPTED, STARTED, ENDED, WORDS, TYPE, STATE,
+  WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD, STATE_MASK, ATTEMPT
+} = require('./segment')
+const { Strays } = require('./strays')
+const { textOf } = require('./text')
+const { Time } = require('./time')
+const { noteVersion, takeBack, versionsOf } = require('./versions')
+const { systemClock } = require('../clock')
+
+// Behind so many ids that nobody has, as a queue on disk may find them, there are no segments before the next one.
+const GAP = 16 * ROWS
+// Nor are there more ids than so many in segments, which fit into 31 bits.
+const SPAN = 2 ** 30
+
+class Ledger {
+  /** @param {{ keep: number, keepMs: number, isExact: boolean }} options */
+  constructor ({ keep, keepMs, isExact }) {
+    this.keep = keep
+    this.keepMs = keepMs
+    this.isExact = isExact
+    this.time = new Time(systemClock, isExact)
+    this.names = new Names()
+    this.segments = []
+    this.first = 0 // the first id of the first segment, a multiple of ROWS
+    this.tail = undefined // the last segment
+    this.end = 0 // ids from there on are in no segment
+    this.lastId = 0
+    this.endedCount = 0 // records of jobs that have ended, in segments
+    this.untilLook = ROWS // so many more are to end until the next look for what can go
+    this.strays = new Strays(row => this.discard(this.strays, row))
+    this.retention = new Retention(this)
+    this.row = 0 // what find() has found
+    this.lastError = '' // the text of it: many are the same
+  }
+
+  /** The id of the next job, where the list gives ids. */
+  get nextId () {
+    return this.lastId + 1
+  }
+
+  /** A queue is observed from now on. @param {object} clock the queue's */
+  begin (clock) {
+    this.time = new Time(clock, this.isExact)
+  }
+
+  /** One more view of the ledger wants so much. */
+  widen ({ keep, keepMs, isExact }) {
+    this.keep = Math.max(this.keep, keep)
+    this.keepMs = Math.max(this.keepMs, keepMs)
+    this.isExact ||= isExact
+    this.begin(this.time.clock)
+  }
+
+  /** The list of the queue; arguments as of the builder in core/rooms.js. */
+  makeList (scheduler, read, makeContext) {
+    const { makeList } = require('./lists')
+    return makeList(this, scheduler, read, makeContext)
+  }
+
+  // what lists tell
+
+  /** A job waits. Ids ascend. */
+  accepted (id, type) {
+    const segment = id < this.end ? this.tail : this.open(id)
+    const row = id - segment.base
+    const { times, words } = segment
+    const { time } = this
+    times[row * TIMES + ACCEPTED] = time.isFresh ? time.ms : time.read()
+    times[row * TIMES + STARTED] = NaN
+    words[row * WORDS + TYPE] = this.names.add(type, WAITING)
+    words[row * WORDS + STATE] = WAITING
+    segment.liveCount++
+    this.lastId = id
+  }
+
+  /** Its runner is called, or will be at once. */
+  started (id) {
+    const rows = this.find(id)
+    if (rows === undefined) return
+    const { row, time } = this
+    rows.times[row * TIMES + STARTED] = time.isFresh ? time.ms : time.read()
+    rows.words[row * WORDS + STATE] += ATTEMPT
+    this.change(rows, row, RUNNING)
+  }
+
+  /** It has come to its end. */
+  ended (id, hasFailed, err) {
+    if (hasFailed) {
+      this.failed(id, err)
+      return
+    }
+    const rows = this.find(id)
+    if (rows !== undefined) this.finish(rows, id, DONE)
+  }
+
+  /** It has come to its end otherwise. */
+  cancelled (id, err) {
+    this.cancel(id, this.textOf(err))
+  }
+
+  /** Several have, for the same reason. */
+  cancelledAll (ids, err) {
+    const text = this.textOf(err)
+    for (const id of ids) this.cancel(id, text)
+  }
+
+  // what queues with attempts tell, whose ids are their own
+
+  /**
+   * A job is there that was accepted before the queue was opened. Ids ascend.
+   * @param {number} ageMs how long ago that was
+   * @param {number} attempts that have begun
+   * @param {{ isDelayed?: boolean, isDead?: boolean, error?: any }} [state] what it is, if it does not wait, and what the last attempt failed with
+   */
+  recovered (id, type, ageMs, attempts, { isDelayed = false, isDead = false, error } = {}) {
+    const text = error === undefined ? undefined : this.textOf(error)
+    this.accepted(id, type)
+    const rows = this.find(id)
+    const { row } = this
+    rows.times[row * TIMES + ENDED] = rows.times[row * TIMES + ACCEPTED]
+    rows.times[row * TIMES + ACCEPTED] -= ageMs
+    rows.words[row * WORDS + STATE] += attempts * ATTEMPT
+    if (text !== undefined) rows.setError(row, text)
+    if (isDead) rows.failedCount++
+    if (!isDelayed && !isDead) return
+    this.keepVersions(rows, row)
+    this.change(rows, row, isDead ? DEAD : DELAYED)
+  }
+
+  /** An attempt has failed, and there will be another one. */
+  retried (id, err) {
+    this.failedFor(id, err, DELAYED)
+  }
+
+  /** The time of the next attempt has come. */
+  due (id) {
+    const rows = this.find(id)
+    if (rows === undefined) return
+    this.keepVersions(rows, this.row)
+    rows.times[this.row * TIMES + ENDED] = this.time.read()
+    this.change(rows, this.row, WAITING)
+  }
+
+  /** An attempt has failed, and there will be no other one unless somebody asks for it. */
+  dead (id, err) {
+    const rows = this.failedFor(id, err, DEAD)
+    if (rows !== undefined) rows.failedCount++
+  }
+
+  /** A dead letter waits again, with all its attempts. */
+  revived (id) {
+    const rows = this.find(id)
+    if (rows === undefined) return
+    const { row } = this
+    this.keepVersions(rows, row)
+    rows.times[row * TIMES + ACCEPTED] = this.time.read()
+    rows.times[row * TIMES + STARTED] = NaN
+    rows.words[row * WORDS + STATE] &= STATE_MASK
+    rows.failedCount--
+    this.change(rows, row, WAITING)
+  }
+
+  /** A dead letter has been deleted: it has failed. */
+  buried (id) {
+    const rows = this.find(id)
+    if (rows === undefined) return
+    const { row } = this
+    this.changeSilently(rows, row, FAILED)
+    this.leave(rows, id)
+  }
+
+  /** The last attempt does not count: the job waits, as before it. */
+  uncounted (id) {
+    const rows = this.find(id)
+    if (rows === undefined) return
+    const { row } = this
+    rows.times[row * TIMES + STARTED] = takeBack(rows, row)
+    rows.words[row * WORDS + STATE] -= ATTEMPT
+    this.changeSilently(rows, row, WAITING)
+  }
+
+  /** It turned out to be none: it could not be written. */
+  unaccepted (id) {
+    const rows = this.find(id)
+    if (rows === undefined) return
+    rows.liveCount--
+    rows.endedCount++
+    if (rows !== this.strays) this.endedCount++
+    this.remove(id, rows)
+  }
+
+  // what asks
+
+  /**
+   * Looks a record up; it is at `row` then. O(1).
+   * @returns {Rows | undefined} undefined if there is none
+   */
+  find (id) {
+    if (id >= this.first && id < this.end) {
+      const segment = this.segments[(id - this.first) >> SHIFT]
+      if (segment !== undefined) {
+        const row = this.row = id - segment.base
+        if (segment.words[row * WORDS + STATE] !== 0) return segment
+      }
+    }
+    const row = this.strays.rows.get(id)
+    if (row === undefined) return undefined
+    this.row = row
+    return this.strays
+  }
+
+  /** @returns {Rows | undefined} the segment of the ids from base on */
+  segmentAt (base) {
+    return base >= this.first && base < this.end ? this.segments[(base - this.first) >> SHIFT] : undefined
+  }
+
+  /** One that is behind all others. */
+  addSegment (segment) {
+    const { segments } = this
+    const { base } = segment
+    if (segments.length === 0) this.first = base
+    this.tail = segments[(base - this.first) / ROWS] = segment
+    this.end = base + ROWS
+  }
+
+  /** Forgets the record of a job that has ended, which find() has just found. */
+  remove (id, rows) {
+    const { row, strays } = this
+    this.discard(rows, row)
+    if (rows === strays) {
+      strays.close(id, row)
+    } else {
+      rows.clearRow(row)
+      this.endedCount--
+    }
+  }
+
+  /** Takes a record out of all counts, but for those of a job that has not ended. */
+  discard (rows, row) {
+    const { words } = rows
+    const state = words[row * WORDS + STATE] & STATE_MASK
+    this.names.drop(words[row * WORDS + TYPE], state)
+    if (state === FAILED) rows.failedCount--
+    rows.endedCount--
+  }
+
+  // private from here on
+
+  /** The segment for the next id. */
+  open (id) {
+    const base = Math.floor(id / ROWS) * ROWS
+    const { tail } = this
+    if (tail !== undefined) tail.newestAt = this.acceptedLast()
+    this.retention.look(true)
+    if (base - this.end >= GAP || base - this.first >= SPAN) this.retention.scatter()
+    const segment = this.retention.spare ?? new Rows(ROWS)
+    this.retention.spare = undefined
+    segment.clear()
+    segment.base = base
+    this.addSegment(segment)
+    return segment
+  }
+
+  /** When the last job was accepted that the tail has. */
+  acceptedLast () {
+    return this.tail.times[(this.lastId - this.tail.base) * TIMES + ACCEPTED]
+  }
+
+  change (rows, row, state) {
+    this.changeSilently(rows, row, state)
+    if (rows.versions !== undefined) noteVersion(rows, row)
+  }
+
+  /** That is no version of its own. */
+  changeSilently (rows, row, state) {
+    const { words } = rows
+    const word = words[row * WORDS + STATE]
+    words[row * WORDS + STATE] = word + state - (word & STATE_MASK)
+    this.names.move(words[row * WORDS + TYPE], word & STATE_MASK, state)
+  }
+
+  finish (rows, id, state) {
+    const { row, time } = this
+    rows.times[row * TIMES + ENDED] = time.isFresh ? time.ms : time.read()
+    this.change(rows, row, state)
+    this.leave(rows, id)
+  }
+
+  /** A record is of a job that has ended. */
+  leave (rows, id) {
+    rows.endedCount++
+    rows.liveCount--
+    if (rows === this.strays) {
+      rows.hasEnded(id)
+      return
+    }
+    this.endedCount++
+    if ((rows.liveCount === 0 && rows !== this.tail) || --this.untilLook === 0) this.retention.look(false)
+  }
+
+  cancel (id, text) {
+    const rows = this.find(id)
+    if (rows === undefined) return
+    rows.setError(this.row, text)
+    this.finish(rows, id, CANCELLED)
+  }
+
+  failed (id, err) {
+    const text = this.textOf(err)
+    const rows = this.find(id)
+    if (rows === undefined) return
+    rows.setError(this.row, text)
+    rows.failedCount++
+    this.finish(rows, id, FAILED)
+  }
+
+  /** To be asked before anything is looked up: the error is the caller's, and its getters may do anything. */
+  textOf (err) {
+    const text = textOf(err)
+    if (text !== this.lastError) this.lastError = text
+    return this.lastError
+  }
+
+  /** An attempt has failed, and its job lives on in a state. @returns {Rows | undefined} */
+  failedFor (id, err, state) {
+    const text = this.textOf(err)
+    const rows = this.find(id)
+    if (rows === undefined) return undefined
+    const { row } = this
+    if (state === DELAYED) this.keepVersions(rows, row)
+    rows.times[row * TIMES + ENDED] = this.time.read()
+    rows.setError(row, text)
+    this.change(rows, row, state)
+    return rows
+  }
+
+  /** A row is going to lose what its versions are told from. */
+  keepVersions (rows, row) {
+    rows.versions ??= new Map()
+    if (!rows.versions.has(row)) rows.versions.set(row, versionsOf(rows, row))
+  }
+}
+
+module.exports = { Ledger }

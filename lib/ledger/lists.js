@@ -1,0 +1,21 @@
+'use strict'
+
+// The lists of observed queues. What a queue does not use is not loaded.
+
+const { options: { isLaneScheduler } } = require('../core/internals')
+
+/** As the builder in core/rooms.js, for lists that tell a ledger. */
+function makeList (ledger, scheduler, read, makeContext) {
+  if (scheduler === null) {
+    const { Line } = require('./line')
+    return new Line(ledger, makeContext(undefined))
+  }
+  if (isLaneScheduler(scheduler)) {
+    const { ObservedLanes } = require('./observed-lanes')
+    return new ObservedLanes(ledger, scheduler, read, makeContext)
+  }
+  const { ObservedWindow } = require('./observed-window')
+  return new ObservedWindow(ledger, scheduler, makeContext)
+}
+
+module.exports = { makeList }

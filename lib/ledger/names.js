@@ -1,0 +1,113 @@
+'use strict'
+
+// HOT (bench: history). The types of the records that are kept: numbers for them, which fit into a row, and counts by state.
+//
+//   numbers   Map  type → number
+//   texts     [ [type, …], … ]                 in chunks of 1024 types
+//   counts    [ Int32Array, … ]                eight counts a type: how many records it has in all, then those in states 1 to 7
+//
+// A type without a record gives its number back, and a chunk without types is given up: types that were invented cost nothing once their
+// records are gone.
+
+const CHUNK_SHIFT = 10
+const CHUNK = 2 ** CHUNK_SHIFT
+const CHUNK_MASK = CHUNK - 1
+const COUNTS = 8
+
+class Names {
+  constructor () {
+    this.numbers = new Map()
+    this.counts = [] // by chunk; undefined for one that was given up
+    this.texts = [] // by chunk
+    this.free = [] // by chunk: numbers in it that nobody has
+    this.lowest = 0 // no chunk before that one has a free number
+    this.lastType = undefined
+    this.lastNumber = -1 // of that type; -1: of none
+  }
+
+  /** One more record of a type has come. @returns {number} the number of the type */
+  add (type, state) {
+    const number = type === this.lastType && this.lastNumber >= 0 ? this.lastNumber : this.numberOf(type)
+    const counts = this.counts[number >> CHUNK_SHIFT]
+    const at = (number & CHUNK_MASK) * COUNTS
+    counts[at]++
+    counts[at + state]++
+    return number
+  }
+
+  move (number, from, to) {
+    const counts = this.counts[number >> CHUNK_SHIFT]
+    const at = (number & CHUNK_MASK) * COUNTS
+    counts[at + from]--
+    counts[at + to]++
+  }
+
+  /** A record is gone. */
+  drop (number, state) {
+    const counts = this.counts[number >> CHUNK_SHIFT]
+    const at = (number & CHUNK_MASK) * COUNTS
+    counts[at + state]--
+    if (--counts[at] === 0) this.release(number)
+  }
+
+  /** @returns {string | undefined} the type of a number */
+  textOf (number) {
+    return this.texts[number >> CHUNK_SHIFT][number & CHUNK_MASK]
+  }
+
+  /** Adds the counts of a type to others, by state. */
+  addTo (counts, number) {
+    const own = this.counts[number >> CHUNK_SHIFT]
+    const at = (number & CHUNK_MASK) * COUNTS
+    for (let state = 1; state < COUNTS; state++) counts[state] += own[at + state]
+  }
+
+  // private from here on
+
+  numberOf (type) {
+    const number = this.numbers.get(type) ?? this.open(type)
+    this.lastType = type
+    this.lastNumber = number
+    return number
+  }
+
+  open (type) {
+    const text = type === undefined ? undefined : copyOf(type)
+    const chunk = this.chunkWithRoom()
+    const number = this.free[chunk].pop()
+    this.texts[chunk][number & CHUNK_MASK] = text
+    this.numbers.set(text, number)
+    return number
+  }
+
+  chunkWithRoom () {
+    const { counts, texts, free } = this
+    let chunk = this.lowest
+    while (counts[chunk] !== undefined && free[chunk].length === 0) chunk++
+    if (counts[chunk] === undefined) {
+      counts[chunk] = new Int32Array(CHUNK * COUNTS)
+      texts[chunk] = new Array(CHUNK)
+      free[chunk] = Array.from({ length: CHUNK }, (_, i) => (chunk + 1) * CHUNK - 1 - i)
+    }
+    this.lowest = chunk
+    return chunk
+  }
+
+  release (number) {
+    const chunk = number >> CHUNK_SHIFT
+    this.numbers.delete(this.textOf(number))
+    this.texts[chunk][number & CHUNK_MASK] = undefined
+    this.free[chunk].push(number)
+    this.lastNumber = -1
+    this.lastType = undefined
+    if (chunk < this.lowest) this.lowest = chunk
+    if (this.free[chunk].length === CHUNK) this.counts[chunk] = this.texts[chunk] = this.free[chunk] = undefined
+  }
+}
+
+/** The same text in memory of its own: engines keep alive what a text was cut from. */
+function copyOf (text) {
+  return JSON.parse(JSON.stringify(text))
+}
+
+module.exports = { Names, copyOf }

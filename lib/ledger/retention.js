@@ -1,0 +1,126 @@
+'use strict'
+
+// Which records of a ledger go, and when. Segments go whole.
+//
+//   segments   a  b  c  d  e  f  g ═══════════ tail
+//              └── old ───────┘  └─ at least `keep` jobs that have ended ─┘
+//
+// An old segment goes when all its jobs have ended. If more than four are old, the first of them give their live jobs to the strays, where
+// these are few, and go. So one stuck job holds nothing back.
+
+const { ROWS, WORDS, TYPE, STATE, STATE_MASK, NONE, FAILED, DEAD, isLive } = require('./segment')
+
+// So many old segments may wait for their last jobs to end.
+const MOST_OLD = 4
+// A job among the strays takes twice the room, and a look-up in a Map.
+const MOST_STRAYS = 1024
+
+class Retention {
+  /** @param {object} ledger whose segments these are */
+  constructor (ledger) {
+    this.ledger = ledger
+    this.spare = undefined // a segment to be used again: new memory costs 5 ns a row
+  }
+
+  /** Lets go of what may go. @param {boolean} isFull the last segment is, and another one follows */
+  look (isFull) {
+    const { ledger } = this
+    const { segments } = ledger
+    const end = isFull ? segments.length : segments.length - 1
+    const waiting = []
+    let newer = ledger.endedCount // jobs that have ended in the segments behind this one
+    ledger.untilLook = ROWS
+    for (let i = 0; i < end; i++) {
+      const segment = segments[i]
+      if (segment === undefined) continue
+      newer -= segment.endedCount
+      if (newer < ledger.keep && !this.isExpired(segment)) break
+      if (segment.liveCount === 0) this.retire(i)
+      else if (segment.liveCount <= MOST_STRAYS) waiting.push(i)
+    }
+    for (const i of waiting.slice(0, Math.max(0, waiting.length - MOST_OLD))) this.move(i, false)
+    this.trim()
+  }
+
+  /** As look(), before somebody asks, if records go by time. */
+  expire () {
+    const { ledger } = this
+    const { tail } = ledger
+    if (ledger.keepMs === Infinity || tail === undefined) return
+    tail.newestAt = ledger.acceptedLast()
+    this.look(false)
+    if (tail.liveCount > 0 || !this.isExpired(tail)) return
+    this.retire(ledger.segments.length - 1)
+    ledger.tail = undefined
+    this.trim()
+  }
+
+  /** Has all jobs be strays, and no segment be left. */
+  scatter () {
+    for (let i = 0; i < this.ledger.segments.length; i++) if (this.ledger.segments[i] !== undefined) this.move(i, true)
+    this.trim()
+  }
+
+  // private from here on
+
+  isExpired ({ newestAt }) {
+    const { keepMs, time } = this.ledger
+    return keepMs !== Infinity && time.read() - newestAt >= keepMs
+  }
+
+  retire (i) {
+    const { ledger } = this
+    const { names, segments } = ledger
+    const segment = segments[i]
+    const { words } = segment
+    for (let at = 0; at < words.length; at += WORDS) {
+      const state = words[at + STATE] & STATE_MASK
+      if (state !== 0) names.drop(words[at + TYPE], state)
+    }
+    ledger.endedCount -= segment.endedCount
+    segments[i] = undefined
+    this.spare = segment
+  }
+
+  /** Has the live jobs of a segment be strays, or all of them, and the segment go. */
+  move (i, withEnded) {
+    const segment = this.ledger.segments[i]
+    for (let row = 0; row < ROWS; row++) {
+      const state = segment.stateOf(row)
+      if (state !== NONE && (withEnded || isLive(state))) this.moveRow(segment, row, state)
+    }
+    this.retire(i)
+  }
+
+  moveRow (segment, row, state) {
+    const { ledger } = this
+    const { strays } = ledger
+    const id = segment.base + row
+    strays.copy(strays.open(id), segment, row)
+    segment.words[row * WORDS + STATE] = NONE
+    if (state === DEAD || state === FAILED) strays.failedCount++
+    if (isLive(state)) {
+      segment.liveCount--
+      strays.liveCount++
+    } else {
+      segment.endedCount--
+      ledger.endedCount--
+      strays.endedCount++
+      strays.hasEnded(id)
+    }
+  }
+
+  /** Leaves out what is before the first segment, and behind the last one. */
+  trim () {
+    const { ledger } = this
+    const { segments } = ledger
+    while (segments.length > 0 && segments.at(-1) === undefined) segments.pop()
+    let count = 0
+    while (count < segments.length && segments[count] === undefined) count++
+    segments.splice(0, count)
+    ledger.first += count * ROWS
+    ledger.end = ledger.first + segments.length * ROWS
+  }
+}
+
+module.exports = { Retention }

@@ -1,0 +1,124 @@
+'use strict'
+
+// HOT (bench: history). Records of jobs, in rows of 32 bytes, half a cache line: a job is written three times, and each time one line is
+// touched. In columns it took 1.4 times the time under load, and 34 bytes.
+//
+//            0           8           16          24        28
+//   row      │ accepted  │ started   │ ended     │ type    │ state + 8 × attempts │
+//            └ f64, ms of the queue's clock ─────┘ └ i32 ────────────────────────┘
+//
+//   segment  rows of the ids base, base + 1, … base + 8191: a row is found by a subtraction, without an index
+//
+// `started` is NaN until the job has started. While a job is delayed or waits again, `ended` is the time of that. Texts of errors and older
+// attempts are kept beside the rows, of those jobs that have any.
+
+const SHIFT = 13
+const ROWS = 2 ** SHIFT // of a segment
+
+// Where the parts of a row are in its `times` and its `words`.
+const TIMES = 4
+const ACCEPTED = 0
+const STARTED = 1
+const ENDED = 2
+const WORDS = 8
+const TYPE = 6
+const STATE = 7
+
+// The states; 0 is a row without a record. A dead letter is shown as failed, and is kept as live jobs are.
+const NONE = 0
+const WAITING = 1
+const RUNNING = 2
+const DELAYED = 3
+const DONE = 4
+const FAILED = 5
+const CANCELLED = 6
+const DEAD = 7
+const STATE_MASK = 7
+const ATTEMPT = 8
+
+const STATE_NAMES = [undefined, 'waiting', 'running', 'delayed', 'done', 'failed', 'cancelled', 'failed']
+
+/** Some records, and what is counted of them. */
+class Rows {
+  /** @param {number} capacity */
+  constructor (capacity) {
+    this.base = 0 // the id of the first row, in a segment
+    this.newestAt = 0 // when the last of them was accepted, in a segment that is full
+    this.liveCount = 0 // those that have not ended, and dead letters
+    this.endedCount = 0 // the others
+    this.failedCount = 0 // failed ones of these, and dead letters
+    this.errors = undefined // texts by row, if there are any
+    this.versions = undefined // Map row → all versions of a job that was tried again, if there are any
+    this.allot(capacity)
+  }
+
+  /** What was there before is not kept. */
+  allot (capacity) {
+    const bytes = new ArrayBuffer(capacity * 32)
+    this.times = new Float64Array(bytes)
+    this.words = new Int32Array(bytes)
+  }
+
+  /** Makes all rows empty. */
+  clear () {
+    this.words.fill(0)
+    this.liveCount = this.endedCount = this.failedCount = 0
+    this.errors = this.versions = undefined
+  }
+
+  stateOf (row) {
+    return this.words[row * WORDS + STATE] & STATE_MASK
+  }
+
+  setError (row, text) {
+    this.errors ??= []
+    this.errors[row] = text
+  }
+
+  /** A record goes. */
+  clearRow (row) {
+    this.words[row * WORDS + STATE] = NONE
+    if (this.errors !== undefined) this.errors[row] = undefined
+    if (this.versions !== undefined) this.versions.delete(row)
+  }
+
+  /** Takes over a record of other rows, into an empty row. */
+  copy (row, from, fromRow) {
+    for (let i = 0; i < WORDS; i++) this.words[row * WORDS + i] = from.words[fromRow * WORDS + i]
+    if (from.errors?.[fromRow] !== undefined) this.setError(row, from.errors[fromRow])
+    const versions = from.versions?.get(fromRow)
+    if (versions === undefined) return
+    this.versions ??= new Map()
+    this.versions.set(row, versions)
+  }
+}
+
+/** Whether a job in that state is one that the ledger must keep. */
+function isLive (state) {
+  return state <= DELAYED || state === DEAD
+}
+
+module.exports = {
+  Rows,
+  isLive,
+  SHIFT,
+  ROWS,
+  TIMES,
+  ACCEPTED,
+  STARTED,
+  ENDED,
+  WORDS,
+  TYPE,
+  STATE,
+  NONE,
+  WAITING,
+  RUNNING,
+  DELAYED,
+  DONE,
+  FAILED,
+  CANCELLED,
+  DEAD,
+  STATE_MASK,
+  ATTEMPT,
+  STATE_NAMES
+}
