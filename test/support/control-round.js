@@ -71,8 +71,8 @@ const KINDS = {
 }
 
 class Round extends Expectations {
-  /** @param {number} seed */
-  constructor (seed) {
+  /** @param {number} seed @param {object[]} [observers] of the queue */
+  constructor (seed, observers) {
     super()
     const random = this.random = seeded(seed)
     this.seed = seed
@@ -123,7 +123,7 @@ class Round extends Expectations {
     this.drainEventCount = 0
 
     const runner = (job, done, context) => job.run(done, context)
-    this.queue = this.storage.run('maker', () => fairlane(runner, { ...this.options, clock: this.clock }))
+    this.queue = this.storage.run('maker', () => fairlane(runner, { ...this.options, clock: this.clock, observers }))
     const { dispatch, tickets } = internalsOf(this.queue)
     this.dispatch = dispatch
     this.telling = dispatch.telling
@@ -207,7 +207,7 @@ class Round extends Expectations {
       return
     }
     job.state = 'waiting'
-    job.number = this.counts.accepted
+    job.number = queue.stats().accepted
     this.arrivals[job.isUnshifted ? 'unshift' : 'push'](job)
     const free = Math.max(0, queue.concurrency - queue.running)
     this.expect(queue.waiting <= this.options.maxWaiting + free, 'maxWaiting holds')
@@ -605,7 +605,9 @@ class Job {
     this.result = { of: this.id }
     this.error = new Error(`job ${this.id}`)
     this.state = 'made'
-    this.since = round.clock.now()
+    this.since = this.acceptedAt = round.clock.now()
+    this.startedAt = undefined
+    this.told = undefined // { at, error } once it was
     this.clearCount = 0 // calls that cancel it
     this.ended = undefined // how its runner did
     this.context = undefined
@@ -667,7 +669,7 @@ class Job {
     round.expect(storage.getStore() === (round.options.asyncContext === 'push' && !this.mapped ? this : storage.getStore()), 'a job runs in the context of its push')
     if (round.options.asyncContext !== 'push') round.expect(storage.getStore() === 'maker', 'a job runs in the context of the queue')
     this.state = 'running'
-    this.since = round.clock.now()
+    this.since = this.startedAt = round.clock.now()
     this.context = context
     round.live.add(this)
     round.startedCount++
@@ -714,6 +716,7 @@ class Job {
       this.expectReason(error, result)
       counts[CANCELLED.includes(error?.code) ? 'cancelled' : error ? 'failed' : 'done']++
       this.state = 'settled'
+      this.told = { at: round.clock.now(), error }
     }
     round.check()
     round.maybeAct(this.random)

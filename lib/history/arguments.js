@@ -1,0 +1,129 @@
+'use strict'
+
+// Options and arguments of a History, read once: validated, completed, never kept by reference.
+
+const { typeError, rangeError, describe } = require('../errors')
+const { hasMethods, isArray, readFields, rejectUnknown } = require('../fields')
+const { options: { readType } } = require('../core/internals')
+const { NONE, WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD } = require('../ledger/segment')
+
+const OPTION = 'FAIRLANE_ERR_OPTION'
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const CLOCKS = ['coarse', 'exact']
+const COLUMNS = ['waitMs', 'runMs', 'attempts']
+// The states of records that a state of jobs stands for.
+const STATES = new Map([
+  ['waiting', [WAITING, WAITING]],
+  ['running', [RUNNING, RUNNING]],
+  ['delayed', [DELAYED, DELAYED]],
+  ['done', [DONE, DONE]],
+  ['failed', [FAILED, DEAD]],
+  ['cancelled', [CANCELLED, CANCELLED]]
+])
+const ANY_STATE = [NONE, NONE]
+
+const historyReaders = {
+  keep: value => value === undefined ? 100000 : readWhole(value, 'keep', OPTION),
+  keepMs: value => value === undefined ? Infinity : readDuration(value, 'keepMs', OPTION),
+  clock: value => value === undefined ? 'coarse' : readChoice(value, 'clock', CLOCKS, OPTION)
+}
+const timeReaders = {
+  since: value => value === undefined ? -Infinity : readTime(value, 'since'),
+  until: value => value === undefined ? Infinity : readTime(value, 'until')
+}
+const listReaders = {
+  ...timeReaders,
+  state: value => value === undefined ? ANY_STATE : STATES.get(readChoice(value, 'state', [...STATES.keys()], ARGUMENT)),
+  type: readTypeOf,
+  before: value => value === undefined ? Infinity : readId(value, 'before'),
+  limit: value => value === undefined ? 100 : readWhole(value, 'limit', ARGUMENT)
+}
+const sumReaders = {
+  ...timeReaders,
+  type: readTypeOf,
+  first: value => value === undefined ? -Infinity : readId(value, 'first'),
+  last: value => value === undefined ? Infinity : readId(value, 'last')
+}
+const getReaders = { back: value => value === undefined ? 0 : readWhole(value, 'back', ARGUMENT) }
+const exportReaders = {
+  table: readTable,
+  after: value => value === undefined ? -Infinity : readId(value, 'after')
+}
+
+module.exports = {
+  readId,
+  readTypeOf,
+  readColumn: value => readChoice(value, 'the column', COLUMNS, ARGUMENT),
+  readMoment: value => readTime(value, 'the time'),
+  readPath,
+  readDatabase,
+  readHistoryOptions: options => readAll(options, historyReaders, OPTION),
+  readGet: options => readAll(options, getReaders, ARGUMENT),
+  readList: options => readAll(options, listReaders, ARGUMENT),
+  readSum: options => readAll(options, sumReaders, ARGUMENT),
+  readTimes: options => readAll(options, timeReaders, ARGUMENT),
+  readExport: options => readAll(options, exportReaders, ARGUMENT)
+}
+
+function readAll (options = {}, readers, code) {
+  if (typeof options !== 'object' || options === null || isArray(options)) {
+    throw typeError(code, `the options must be an object, not ${describe(options)}`)
+  }
+  const names = Object.keys(readers)
+  rejectUnknown(options, names, code)
+  const given = readFields(options, names, code)
+  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
+}
+
+/** As a queue reads it; undefined: any. */
+function readTypeOf (value) {
+  return value === undefined ? undefined : readType(value)
+}
+
+function readId (value, name = 'the id') {
+  if (Number.isInteger(value)) return value
+  throw typeError(ARGUMENT, `${name} must be a whole number, not ${describe(value)}`)
+}
+
+/** Whole, 0 or more, or Infinity. */
+function readWhole (value, name, code) {
+  if (value === Infinity || (Number.isInteger(value) && value >= 0)) return value
+  throw wrong(value, 'number', code, `${name} must be a whole number or Infinity`)
+}
+
+function readDuration (value, name, code) {
+  if (typeof value === 'number' && value > 0) return value
+  throw wrong(value, 'number', code, `${name} must be a time in ms above 0 or Infinity`)
+}
+
+/** A time in ms since 1970, or a Date. */
+function readTime (value, name) {
+  const ms = value instanceof Date ? value.getTime() : value
+  if (typeof ms === 'number' && !Number.isNaN(ms)) return ms
+  throw wrong(value, 'number', ARGUMENT, `${name} must be a time in ms or a Date`)
+}
+
+function readChoice (value, name, choices, code) {
+  if (choices.includes(value)) return value
+  throw wrong(value, 'string', code, `${name} must be one of ${choices.join(', ')}`)
+}
+
+function readPath (value) {
+  if (typeof value === 'string' && value !== '') return value
+  throw typeError(ARGUMENT, `the path must be a string with something in it, not ${describe(value)}`)
+}
+
+function readTable (value = 'jobs') {
+  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
+  throw typeError(ARGUMENT, `table must be a name, not ${describe(value)}`)
+}
+
+function readDatabase (value) {
+  if (hasMethods(value, ['exec', 'prepare'])) return value
+  throw typeError(ARGUMENT, `exportTo: the database must be one of node:sqlite or better-sqlite3, not ${describe(value)}`)
+}
+
+function wrong (value, type, code, what) {
+  const error = typeof value === type ? rangeError : typeError // eslint-disable-line valid-typeof
+  return error(code, `${what}, not ${describe(value)}`)
+}

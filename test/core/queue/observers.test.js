@@ -1,0 +1,114 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const fairlane = require('../../..')
+const { History } = require('../../../lib/history')
+const { fakeClock } = require('../../../lib/testing')
+const { quiet } = require('../../support/turns')
+const { node } = require('../../support/child')
+
+const WINDOW = { waiting () {}, start () {}, done () {}, select: () => 0 }
+
+describe('the option observers', function () {
+  it('takes one, an array of them, or none', async function () {
+    for (const observers of [new History(), [new History()], [new History(), new History()], [], undefined]) {
+      const queue = fairlane(async () => {}, { observers })
+      await queue.add(1)
+    }
+  })
+
+  it('takes nothing else, and none that observes another queue, or the same one twice', function () {
+    const taken = new History()
+    fairlane(() => {}, { observers: taken })
+    const twice = new History()
+    const revoked = Proxy.revocable({}, {})
+    revoked.revoke()
+    for (const observers of [null, 1, 'history', {}, [{}], [undefined], () => {}, History, taken, [new History(), taken], [twice, twice], revoked.proxy]) {
+      assert.throws(() => fairlane(() => {}, { observers }), { name: 'TypeError', code: 'FAIRLANE_ERR_OPTION' })
+    }
+    fairlane(() => {}, { observers: twice })
+  })
+
+  it('leaves an observer free when another option is wrong', function () {
+    const history = new History()
+    assert.throws(() => fairlane(() => {}, { observers: history, concurrency: 0 }), { code: 'FAIRLANE_ERR_CONCURRENCY' })
+    fairlane(() => {}, { observers: history })
+  })
+
+  it('shows several histories the same records, and keeps what the one wants that keeps most', async function () {
+    const clock = fakeClock()
+    const histories = [new History({ keep: 0, keepMs: 10 }), new History({ keep: 20000 })]
+    const queue = fairlane((n, done) => done(), { observers: histories, clock, concurrency: Infinity })
+    for (let i = 0; i < 30000; i++) queue.push(i)
+    await queue.onIdle()
+    for (const history of histories) assert(history.counts().done >= 20000)
+    assert.deepEqual(histories[0].counts(), histories[1].counts())
+  })
+
+  it('changes nothing that a queue does: stats, order, contexts of runners, flushes', async function () {
+    const seen = []
+    const run = async observers => {
+      const contexts = []
+      const queue = fairlane((n, done, { type }) => {
+        contexts.push([n, type])
+        done()
+      }, { observers, concurrency: 1 }).pause()
+      queue.push(1).pushType('a', 2).unshift(0).unshiftType('b', -1)
+      const flushed = queue.fflush()
+      queue.push(3).push(4)
+      assert.equal(queue.remove(({ payload, type }) => payload === 4 && type === undefined), 1)
+      assert.deepEqual([...queue.jobs()].map(({ payload, type }) => [payload, type]), [[-1, undefined], [0, undefined], [1, undefined], [2, undefined], [3, undefined]])
+      queue.resume()
+      await flushed
+      await queue.onIdle()
+      seen.push({ contexts, stats: queue.stats() })
+    }
+    await run(undefined)
+    await run(new History())
+    assert.deepEqual(seen[0], seen[1])
+  })
+
+  it('is not loaded for queues without it', async function () {
+    const { stdout } = await node(['--eval', `
+      const queue = require('fairlane')((n, done) => done(), { scheduler: 'equal' })
+      queue.pushType('a', 1, () => console.log(Object.keys(require.cache).some(file => /lib.(ledger|history)/.test(file))))
+    `])
+    assert.equal(stdout.trim(), 'false')
+  })
+
+  it('keeps no program alive', async function () {
+    const { code } = await node(['--eval', `
+      const { History } = require('fairlane/history')
+      require('fairlane')((n, done) => done(), { observers: new History() }).push(1)
+    `], { timeoutMs: 20000 })
+    assert.equal(code, 0)
+  })
+})
+
+describe('isTypePaused', function () {
+  it('tells of each type whether it is paused, with waiting jobs and without, in a lane of its own and in a shared one', async function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal', maxTypes: 1 }).pause()
+    queue.pushType('a', 1).pushType('b', 1).pushType('c', 1)
+    for (const type of ['a', 'b', 'none', 7]) {
+      assert.equal(queue.isTypePaused(type), false)
+      queue.pauseType(type)
+      assert.equal(queue.isTypePaused(type), true)
+    }
+    assert.equal(queue.isTypePaused('c'), false)
+    assert.equal(queue.isTypePaused('7'), true)
+    queue.pushType('none', 1)
+    for (const type of ['a', 'b', 'none', 7]) assert.equal(queue.resumeType(type).isTypePaused(type), false)
+  })
+
+  it('is false where types cannot be paused, and when the queue has closed', async function () {
+    for (const options of [{}, { scheduler: WINDOW }, { observers: new History() }]) assert.equal(fairlane(() => {}, options).isTypePaused('a'), false)
+    const queue = fairlane(() => {}, { scheduler: 'fair' })
+    queue.pauseType('a').close()
+    assert.equal(queue.isTypePaused('a'), false)
+    await quiet()
+  })
+
+  it('throws for what is no type', function () {
+    assert.throws(() => fairlane(() => {}).isTypePaused(Symbol('a')), { code: 'FAIRLANE_ERR_TYPE' })
+  })
+})
