@@ -12,7 +12,7 @@ const { parseArgs } = require('node:util')
 const CORE = 'lib/core'
 const ORDER = 'test/property/@(schedulers|caps|order).test.js'
 const SCHEDULERS = `test/schedulers/@(options|queue|quickq|overflow|reentrant).test.js ${ORDER}`
-const LANES = `test/core/lists/@(lanes|compaction|scheduled).test.js test/core/queue/@(cancel|close|drop|fflush|idle|signal|stall|stats|time-limits|type|waits).test.js test/schedulers/misbehaving.test.js ${SCHEDULERS}`
+const LANES = `test/core/lists/@(lane|lanes|compaction|scheduled).test.js test/core/queue/@(cancel|close|drop|fflush|idle|signal|stall|stats|time-limits|type|waits).test.js test/schedulers/misbehaving.test.js ${SCHEDULERS}`
 const QUEUE = 'test/core/dispatch/*.test.js test/core/queue/!(arguments|clock|factory|fields|payload|push|settle-by|stall|type|values).test.js'
 const EQUAL = 'test/schedulers/@(equal|equal-weights|equal-caps|options|reentrant).test.js'
 
@@ -20,7 +20,7 @@ const EQUAL = 'test/schedulers/@(equal|equal-weights|equal-caps|options|reentran
 const files = {
   heap: ['lib/heap.js', 'test/heap.test.js test/schedulers/run-queue.test.js test/heap/retention.test.js'],
   'run-queue': ['schedulers/run-queue.js', 'test/schedulers/run-queue.test.js test/schedulers/fair.test.js'],
-  slice: ['lib/slice.js', `${QUEUE} test/loop/*.test.js`],
+  slice: ['lib/slice.js', 'test/slice.test.js'],
   pending: [`${CORE}/pending.js`, 'test/core/dispatch/*.test.js test/core/queue/close.test.js'],
   fifo: [`${CORE}/lists/fifo.js`, 'test/core/lists/@(fifo|compaction).test.js test/core/queue/@(cancel|drop|fflush|signal|push).test.js'],
   lane: [`${CORE}/lists/lane.js`, LANES],

@@ -605,4 +605,65 @@ describe('lanes of types that are paused before they have jobs', function () {
     assert.deepEqual([list.size, list.lanes.get('a').size, list.lanes.get('a').isPaused], [1, 1, false])
     assert.equal(take(list, scheduler, 'a'), 1)
   })
+
+  it('ask nobody about jobs that come while those to be removed are looked for', function () {
+    const { list, scheduler } = make()
+    list.push('a', 1)
+    list.push('b', 2)
+    const asked = []
+    list.remove(payload => {
+      if (payload === 1) {
+        list.push('b', 3)
+        list.unshift('b', 4)
+      }
+      asked.push(payload)
+      return false
+    })
+    assert.deepEqual(asked, [1, 2])
+    assert.deepEqual([take(list, scheduler, 'b'), take(list, scheduler, 'b'), take(list, scheduler, 'b')], [4, 2, 3])
+  })
+
+  it('start the oldest job where the scheduler names none', function () {
+    const { list } = make({ next: () => ({}) })
+    list.blame = () => {}
+    for (const type of ['a', 'b', 'c']) list.push(type, type)
+    list.unshift('b', 'first')
+    assert.deepEqual([taken(list), taken(list), taken(list), taken(list)], ['first', 'a', 'b', 'c'])
+  })
+
+  it('ask the scheduler to forget idle types only, and take a throw for yes', function () {
+    const asked = []
+    const { list, scheduler } = make({
+      forget: ({ type, size, running }) => {
+        asked.push([type, size, running])
+        throw new Error('forget')
+      }
+    })
+    const blamed = []
+    list.blameThrow = method => blamed.push(method)
+    list.push('a', 1)
+    list.push('a', 2)
+    take(list, scheduler, 'a')
+    list.ended(scheduler.lanes.get('a'), false)
+    assert.deepEqual(asked, [])
+    take(list, scheduler, 'a')
+    list.ended(scheduler.lanes.get('a'), false)
+    assert.deepEqual([asked, blamed, list.lanes.size], [[['a', 0, 0]], ['forget'], 0])
+  })
+
+  it('keep nothing of the types of a shared lane whose jobs have ended', function () {
+    const { list, scheduler } = make({ maxTypes: 1 })
+    list.push('own', 0)
+    for (const type of ['a', 'b', 'c']) list.push(type, type)
+    const shared = [...list.all()].find(({ isShared }) => isShared)
+    const origins = []
+    for (let i = 0; i < 3; i++) {
+      scheduler.wanted = shared.type
+      list.take()
+      origins.push(list.origin)
+    }
+    assert.deepEqual([shared.typeCounts.size, shared.typeStarts.size], [0, 3])
+    for (const origin of origins) list.ended(origin, false)
+    assert.deepEqual([shared.typeCounts.size, shared.typeStarts.size], [0, 0])
+  })
 })
