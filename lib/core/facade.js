@@ -71,6 +71,11 @@ class Facade {
     })
   }
 
+  /** Settles a job that has started, unless it has been: it is told error, and its runner's signal says so. Its slot stays its runner's. */
+  interrupt (ticket, error) {
+    this.dispatch.interruptions.interrupt([ticket], () => ({ hasFailed: false, releases: false, error: () => error }))
+  }
+
   /** Calls the caller's code, in the context of nobody's push. */
   call (fn) {
     this.dispatch.call(fn)

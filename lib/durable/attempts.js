@@ -8,7 +8,7 @@
 //    └──── recall() ◀──┘
 
 const { warnOfValue } = require('../values')
-const { Delivery } = require('./delivery')
+const { Delivery } = require('../delivery')
 const { JobState, hasStarted } = require('./job-state')
 const { isShortage } = require('./outage')
 const { idOf } = require('./records')
@@ -70,7 +70,7 @@ class Attempts {
   }
 
   /** An attempt is not to count: the job is as before, but for its first start if it had that. */
-  uncount ({ seq, attempt, before, hasBegun }) {
+  uncount ({ id: seq, attempt, before, hasBegun }) {
     if (attempt === 0) return
     if (hasStarted(before)) this.outage.change(seq, before)
     else this.outage.change(seq, hasBegun ? JobState.interrupted : JobState.waiting)
@@ -94,7 +94,7 @@ class Attempts {
 
   /** Writes the attempt; the jobs that are started in one turn share a write. They are run in the order in which they come here. */
   attempt (delivery, seq) {
-    delivery.seq = seq
+    delivery.id = seq
     if (this.isLost(delivery)) return
     delivery.before = this.store.states.get(seq)
     const { attempts = 0, error } = delivery.before ?? {}
@@ -122,14 +122,14 @@ class Attempts {
     if (this.isLost(delivery)) return
     let payload
     try {
-      const { type, bytes } = this.records.read(delivery.seq)
+      const { type, bytes } = this.records.read(delivery.id)
       delivery.type = type
       delivery.isFinal = true // what cannot be decoded now can never be
       payload = decode(this.serializer, bytes)
       delivery.isFinal = false
       this.stage.limit(delivery.ticket)
     } catch (err) {
-      if (isShortage(err)) this.outage.beginRead(err, delivery.seq)
+      if (isShortage(err)) this.outage.beginRead(err, delivery.id)
       else delivery.fail(err) // of the clock, too
       return
     }

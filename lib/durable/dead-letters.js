@@ -5,7 +5,7 @@
 
 const { closedError, typeError, describe } = require('../errors')
 const { JobState } = require('./job-state')
-const { errorOf, errorText } = require('./serialize')
+const { errorOf, errorText } = require('../faults')
 
 class DeadLetters {
   /** @param {{ [name: string]: object }} parts of the queue; the outage writes, or does so later */

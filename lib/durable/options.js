@@ -3,14 +3,13 @@
 // Options of durable queues, read once.
 
 const { resolve } = require('node:path')
+const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
 const { hasMethods, isArray, readFields, rejectUnknown } = require('../fields')
 const { options: queueOptions } = require('../core/internals')
 const { structured } = require('./serialize')
 
 const ACKS = ['disk', 'os']
-const FIRST_BACKOFF_MS = 1000
-const LONGEST_BACKOFF_MS = 60000
 // Options of a queue in memory that job queues cannot honour.
 const NOT_ON_DISK = ['observers']
 
@@ -32,7 +31,7 @@ const jobReaders = {
   backoffMs: readBackoff
 }
 
-module.exports = { readOptions, readPath, readJobOptions, defaultBackoffMs }
+module.exports = { readOptions, readPath, readJobOptions }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
@@ -56,11 +55,6 @@ function readJobOptions (options = {}) {
   const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
   const queue = Object.fromEntries(ofQueue.map(name => [name, given[name]]))
   return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: readAll(given, own), queue }
-}
-
-/** Before attempt 2, 3, …: a second, twice as long each time, a minute at most. */
-function defaultBackoffMs (attempt) {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS)
 }
 
 function checkObject (options) {
@@ -98,12 +92,4 @@ function readOnProgress (value) {
 function readSerialize (value = structured) {
   if (value !== null && hasMethods(value, ['encode', 'decode'])) return value
   throw typeError('FAIRLANE_ERR_OPTION', `serialize must be an object with the methods encode and decode, not ${describe(value)}`)
-}
-
-/** @returns {(attempt: number, error: any) => number} */
-function readBackoff (value = defaultBackoffMs) {
-  if (typeof value === 'function') return value
-  if (Number.isFinite(value) && value >= 0) return () => value
-  const error = typeof value === 'number' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `backoffMs must be a time in ms or a function that gives one, not ${describe(value)}`)
 }

@@ -8,12 +8,12 @@
 //                 ├─ badly, none left, or no use ───▶ failed: a dead letter
 //                 └─ was taken back: pause, close ──▶ as before
 
+const { backoffAfter } = require('../backoff')
 const { rethrow } = require('../clock')
-const { FairlaneError, rangeError, describe } = require('../errors')
+const { FairlaneError } = require('../errors')
+const { errorText } = require('../faults')
 const { JobState, hasStarted } = require('./job-state')
-const { defaultBackoffMs } = require('./options')
 const { idOf } = require('./records')
-const { errorText } = require('./serialize')
 
 class Outcomes {
   /**
@@ -108,35 +108,24 @@ class Outcomes {
     this.waiting.place(job, slot.type, true, isFirst ? this.waiting.leftToWait(job) : Infinity)
   }
 
-  done ({ seq, type, attempt }, result) {
+  done ({ id: seq, type, attempt }, result) {
     this.counts.done++
     this.finish(seq)
     this.events.tell('done', { id: seq, type, attempt, result })
   }
 
-  failed ({ seq, type, attempt, isFinal }, error) {
+  failed ({ id: seq, type, attempt, isFinal }, error) {
     if (isFinal || attempt >= this.maxAttempts) this.bury(seq, type, attempt, error)
     else this.retry(seq, type, attempt, error)
   }
 
   retry (seq, type, attempt, error) {
-    const delayMs = this.backoff(attempt, error)
+    const delayMs = backoffAfter(this.backoffMs, attempt, error, rethrow)
     this.counts.retried++
     this.outage.change(seq, JobState.due(attempt, this.now() + delayMs, delayMs, errorText(error)))
     this.retries.add(seq, type, delayMs)
     this.retries.settled(seq)
     this.events.tell('retry', { id: seq, type, attempt, error, delayMs })
-  }
-
-  backoff (attempt, error) {
-    try {
-      const ms = this.backoffMs(attempt, error)
-      if (Number.isFinite(ms) && ms >= 0) return ms
-      throw rangeError('FAIRLANE_ERR_OPTION', `backoffMs must give a time in ms, and it gave ${describe(ms)}`)
-    } catch (err) {
-      rethrow(err)
-      return defaultBackoffMs(attempt)
-    }
   }
 
   /** Makes a dead letter of a job. */

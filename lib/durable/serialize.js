@@ -13,7 +13,7 @@ const STAMP_BYTES = 8
 /** Structured clone: what postMessage can carry, `undefined` too. */
 const structured = { encode: payload => serialize(payload), decode: bytes => deserialize(bytes) }
 
-module.exports = { structured, encode, stampOf, decode, pushedAt, errorText, errorOf, STAMP_BYTES }
+module.exports = { structured, encode, stampOf, decode, pushedAt, STAMP_BYTES }
 
 const stamp = Buffer.alloc(STAMP_BYTES)
 
@@ -53,38 +53,4 @@ function decode (serializer, bytes) {
 /** @returns {number} ms since 1970 */
 function pushedAt (bytes) {
   return bytes.readDoubleLE(0)
-}
-
-const MAX_TEXT = 1000
-
-/** What is kept of an error, in memory too: name, message and code, none of them long. */
-function errorText (err) {
-  const { name, message, code } = parts(err)
-  return JSON.stringify({ name, message, code })
-}
-
-/** The error in a text; its stack is not that of where it came from. */
-function errorOf (text) {
-  const { name, message, code } = JSON.parse(text)
-  const error = new Error(message)
-  if (name !== 'Error') Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
-  if (code !== undefined) error.code = code
-  error.stack = `${name}: ${message}`
-  return error
-}
-
-/** An error of the caller's may be anything, with getters that throw. */
-function parts (err) {
-  try {
-    if (typeof err !== 'object' || err === null) return { name: 'Error', message: shortened(err) }
-    const { name = 'Error', message = err, code } = err
-    const isShown = typeof code === 'string' || Number.isFinite(code)
-    return { name: shortened(name), message: shortened(message), code: isShown ? shortened(code) : undefined }
-  } catch {
-    return { name: 'Error', message: 'an error that cannot be shown' }
-  }
-}
-
-function shortened (value) {
-  return String(value).slice(0, MAX_TEXT)
 }

@@ -5,9 +5,9 @@
 //
 //   slot ──▶ safe, attempt written ──run()──▶ runner ──▶ done(), promise, throw ──▶ end()
 
-const { rethrow } = require('../clock')
-const { failure } = require('../errors')
-const { promiseOf } = require('../promised')
+const { rethrow } = require('./clock')
+const { failure } = require('./errors')
+const { promiseOf } = require('./promised')
 
 /** The runner's third argument. */
 class DeliveryContext {
@@ -40,7 +40,7 @@ class Delivery {
     this.ticket = ticket
     this.isRecalled = false // it lost its slot before its runner was called
     this.isGivenBack = false // the slot was
-    this.seq = 0
+    this.id = 0 // of the job, as its context says it
     this.type = slot.type // until the job is read
     this.attempt = 0
     this.before = undefined // the state of the job before that
@@ -63,7 +63,7 @@ class Delivery {
     this.hasBegun = true
     const done = settleBy === 'promise' ? undefined : (err, result) => this.end(err, result)
     try {
-      const returned = runner(payload, done, new DeliveryContext(this.seq, this.type, this.attempt, this.slot))
+      const returned = runner(payload, done, new DeliveryContext(this.id, this.type, this.attempt, this.slot))
       if (settleBy !== 'callback') return this.follow(returned, settleBy)
     } catch (err) {
       this.endByThrow(err)
