@@ -35,6 +35,9 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_IO'
     | 'FAIRLANE_ERR_TOO_LARGE'
     | 'FAIRLANE_ERR_PEER'
+    | 'FAIRLANE_ERR_BROKER'
+    | 'FAIRLANE_ERR_LEASE'
+    | 'FAIRLANE_ERR_RESULT'
 
   /** Codes of warnings, which arrive on `process.on('warning')`. */
   type WarningCode =
@@ -42,11 +45,15 @@ declare namespace fairlane {
     | 'FAIRLANE_WARN_STALLED'
     | 'FAIRLANE_WARN_VALUE_IGNORED'
     | 'FAIRLANE_WARN_OUTAGE'
+    | 'FAIRLANE_WARN_BROKER'
 
   /** An error of the queue at run time. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
   interface FairlaneError extends Error {
     readonly code: ErrorCode
-    /** The reason given to `clear`, the reason of a signal, the falsy value that a runner threw, what ended a thread, or the error of the file system. */
+    /**
+     * The reason given to `clear`, the reason of a signal, the falsy value that a runner threw, what ended a thread, or the error of the file system or
+     * of the broker.
+     */
     cause?: unknown
     /**
      * The type of the job. This and the next three are set only for FAIRLANE_ERR_QUEUE_FULL and FAIRLANE_ERR_TYPE_FULL. A `PersistentQueue` sets

@@ -20,19 +20,23 @@ const codes = Object.freeze({
   FAIRLANE_ERR_ABORTED: 'The job was cancelled by its signal.',
   FAIRLANE_ERR_CLEARED: 'The job was cancelled by clear() or remove() while it waited.',
   FAIRLANE_ERR_CLOSED: 'The queue is closed, or was closed before the job ended; or its threads are closed.',
-  FAIRLANE_ERR_CRASHED: 'The thread ended while the job ran; or the process did, and the durable queue had no attempt left for it.',
+  FAIRLANE_ERR_CRASHED: 'The thread ended while the job ran; or the process did, and the queue had no attempt left for it.',
   FAIRLANE_ERR_LOCKED: 'The durable queue is already open, in this process or in another one.',
   FAIRLANE_ERR_CORRUPT: 'The files of a durable queue, or that of a history, are damaged; `file` and `offset` say where.',
   FAIRLANE_ERR_IO: 'The file system failed; `cause` says how.',
-  FAIRLANE_ERR_TOO_LARGE: 'A payload, a batch or a type is larger than a durable queue can hold.',
-  FAIRLANE_ERR_PEER: 'A package that this part of fairlane needs is not installed, or is another version; the message says how to install it.'
+  FAIRLANE_ERR_TOO_LARGE: 'A payload, a batch or a type is larger than the queue can hold.',
+  FAIRLANE_ERR_PEER: 'A package that this part of fairlane needs is not installed, or is another version; the message says how to install it.',
+  FAIRLANE_ERR_BROKER: 'The broker refused a call or could not be reached; `cause` says how.',
+  FAIRLANE_ERR_LEASE: 'The process was not heard of for so long that another one may run the job.',
+  FAIRLANE_ERR_RESULT: 'The job has ended, and its result is not kept.'
 })
 
 const warnings = Object.freeze({
   FAIRLANE_WARN_SETTLED_TWICE: 'A runner settled a job that had already settled.',
   FAIRLANE_WARN_STALLED: 'Jobs that wait for jobs of their own queue seem to hold all slots.',
   FAIRLANE_WARN_VALUE_IGNORED: 'A runner that takes no `done` returned a value that is not a promise: its jobs never end.',
-  FAIRLANE_WARN_OUTAGE: 'A durable queue cannot write its log at present: it starts fewer jobs or none, and keeps trying.'
+  FAIRLANE_WARN_OUTAGE: 'A durable queue cannot write its log at present: it starts fewer jobs or none, and keeps trying.',
+  FAIRLANE_WARN_BROKER: 'The broker is not set up to keep jobs.'
 })
 
 /** What a job fails with when fairlane, not the runner, ended it. `code` is one of `codes`, `cause` what led to it. */

@@ -8,6 +8,7 @@
 
 const { spawnSync } = require('node:child_process')
 const { parseArgs } = require('node:util')
+const { program, skippedCount } = require('./support/redis-program')
 
 const { values: { rounds }, positionals: scripts } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string' } } })
 const env = rounds === undefined ? process.env : { FAIRLANE_ROUNDS: rounds, ...process.env }
@@ -16,6 +17,9 @@ const failed = scripts.filter(script => run(script) !== 0)
 if (failed.length > 0) {
   console.error(`Failed: ${failed.join(', ')}`)
   process.exitCode = 1
+}
+if (program === undefined) {
+  console.error(`${skippedCount()} tests of fairlane/distributed were skipped, since there is no server: apt-get install redis-server, or set REDIS_SERVER`)
 }
 
 /** @returns {number | null} its exit code; null if a signal ended it */

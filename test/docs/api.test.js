@@ -4,6 +4,7 @@ const assert = require('node:assert')
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { Queue } = require('../..')
+const { DistributedQueue } = require('../../lib/distributed')
 const { DurableQueue, PersistentQueue } = require('../../lib/durable')
 const { names: queueOptions } = require('../../lib/core/options')
 const { root } = require('../support/child')
@@ -50,7 +51,24 @@ for (const { title, Class, section, statics } of onDisk) {
   })
 }
 
+describe('each method and property of a queue at a broker', () => {
+  const names = membersOf(DistributedQueue)
+
+  it('is in a table of docs/distributed.md, and nothing else is', () => {
+    assert.deepEqual(firstCellsOf('Calls', 'docs/distributed.md'), names)
+  })
+
+  it('is declared in lib/distributed/index.d.ts, and nothing else is', () => {
+    assert.deepEqual(declaredIn(bodyOf('export class DistributedQueue', read('lib/distributed/index.d.ts'))), names)
+  })
+})
+
 describe('each option of', () => {
+  it('a queue at a broker is in the table of docs/distributed.md', () => {
+    const own = declaredIn(bodyOf('export interface DistributedOptions', read('lib/distributed/index.d.ts')))
+    assert.deepEqual(firstCellsOf('Options', 'docs/distributed.md'), own.filter(name => !queueOptions.includes(name)))
+  })
+
   const declarations = read('lib/durable/index.d.ts')
   const ofLogs = declaredIn(bodyOf('export interface LogOptions', declarations))
 
@@ -80,8 +98,8 @@ function declaredIn (body) {
 }
 
 /** What the first cells of a section's tables name in code: `push`, `push(payload)`, `PersistentQueue.open(path)`. */
-function firstCellsOf (heading) {
-  const section = read('docs/durability.md').split(/^#+ /m).find(text => text.startsWith(`${heading}\n`))
+function firstCellsOf (heading, page = 'docs/durability.md') {
+  const section = read(page).split(/^#+ /m).find(text => text.startsWith(`${heading}\n`))
   const cells = [...section.matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell)
   const names = cells.flatMap(cell => [...cell.matchAll(/`(?:PersistentQueue\.)?(\w+)(?:\(.*?\))?`/g)].map(([, name]) => name))
   return names.sort()

@@ -5,15 +5,22 @@ const { rmSync } = require('node:fs')
 const ts = require('typescript')
 const { node } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
+const { program: server, startRedis } = require('../support/redis')
 const { pages, codeBlocks } = require('./pages')
 
 // A server does not end by itself: service.test.js and readme.test.js run those.
 // Each other block is a program: `js` is CommonJS, `mjs` a module, `ts` one with types (test/types checks these). What it prints is what its comments `// => …` say, in order.
 describe('the examples of', () => {
-  let folder
+  let folder, redis
 
-  before(() => { folder = temporaryFolder() })
-  after(() => rmSync(folder, { recursive: true }))
+  before(async () => {
+    folder = temporaryFolder()
+    if (server !== undefined) redis = await startRedis()
+  })
+  after(async () => {
+    await redis?.stop()
+    rmSync(folder, { recursive: true })
+  })
 
   const isServer = ({ code }) => code.includes('.listen(')
 
@@ -23,10 +30,12 @@ describe('the examples of', () => {
 
     describe(path, () => {
       for (const { language, code, line } of examples) {
-        it(`line ${line} do what they say`, async () => {
+        const isRunnable = server !== undefined || process.env.REQUIRE_REDIS === '1' || !code.includes('REDIS_URL')
+        const test = isRunnable ? it : it.skip
+        test(`line ${line} do what they say`, async () => {
           const program = language === 'ts' ? withoutTypes(code) : code
           const args = [`--input-type=${language === 'js' ? 'commonjs' : 'module'}`, '--eval', program]
-          const { code: exitCode, stdout, stderr } = await node(args, { env: { TMPDIR: folder } })
+          const { code: exitCode, stdout, stderr } = await node(args, { env: { TMPDIR: folder, REDIS_URL: redis?.path } })
           assert.equal(exitCode, 0, stderr)
           const expected = [...code.matchAll(/\/\/ => (.*)$/gm)].map(([, output]) => output)
           if (expected.length > 0) assert.deepEqual(stdout.trimEnd().split('\n'), expected)

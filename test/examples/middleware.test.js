@@ -4,7 +4,7 @@
 
 const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { copyFileSync, mkdirSync, rmSync, symlinkSync } = require('node:fs')
+const { copyFileSync, mkdirSync, rmSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { Pool } = require('undici')
@@ -17,11 +17,13 @@ describe('the middleware that bounds each tenant', function () {
   let folder, boundTenants, server, pool
   let handled, whenHandled
 
-  // a project that has fairlane installed
+  // a project that has fairlane installed: a package of that name which is this one
   before(async function () {
     folder = temporaryFolder()
-    mkdirSync(join(folder, 'node_modules'))
-    symlinkSync(root, join(folder, 'node_modules', 'fairlane'), 'junction')
+    const installed = join(folder, 'node_modules', 'fairlane')
+    mkdirSync(installed, { recursive: true })
+    writeFileSync(join(installed, 'package.json'), '{"exports": "./index.mjs"}')
+    writeFileSync(join(installed, 'index.mjs'), `export { default } from ${JSON.stringify(pathToFileURL(join(root, 'index.mjs')).href)}`)
     copyFileSync(join(root, 'examples/middleware/bound-tenants.mjs'), join(folder, 'bound-tenants.mjs'));
     ({ boundTenants } = await import(pathToFileURL(join(folder, 'bound-tenants.mjs'))))
   })

@@ -43,7 +43,7 @@ describe('the entries of the package', () => {
     `])
   })
 
-  for (const entry of ['durable', 'history', 'threads', 'testing', 'schedulers']) {
+  for (const entry of ['durable', 'distributed', 'history', 'threads', 'testing', 'schedulers']) {
     it(`of ${entry} are the same for import and for require`, async () => {
       await assertRuns(['--input-type=module', '--eval', `
         import assert from 'node:assert'
@@ -75,6 +75,16 @@ describe('the entries of the package', () => {
       'lib/core/pace.js', 'lib/core/pending.js', 'lib/core/queue.js', 'lib/core/rooms.js', 'lib/core/running.js',
       'lib/errors.js', 'lib/fields.js', 'lib/promised.js'
     ])
+  })
+
+  it('load no peer before a queue is opened at a broker', async () => {
+    await assertRuns(['--eval', `
+      const assert = require('node:assert')
+      require('fairlane')
+      require('fairlane/durable')
+      require('fairlane/distributed')
+      assert.deepEqual(Object.keys(require.cache).filter(file => /node_modules.(bullmq|ioredis)/.test(file)), [])
+    `])
   })
 
   it('keep no program alive that only loads them', async () => {

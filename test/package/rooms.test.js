@@ -16,13 +16,15 @@ const NO_CLOCKWORK = ['lib/core/queue.js', 'lib/core/rooms.js', INTERNALS]
 const PACKAGES = {
   aflow: ['lib/core/dispatch.js'],
   piscina: ['lib/threads/peer.js'],
-  eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js', 'lib/durable/events.js'],
+  eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js', 'lib/durable/events.js', 'lib/distributed/queue.js'],
+  bullmq: ['lib/distributed/peers.js'],
+  ioredis: ['lib/distributed/peers.js'],
   qlist: [
     'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/telling.js', 'lib/core/lists/fifo.js',
     'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/admission.js', 'lib/testing/invariants.js'
   ]
 }
-const FOR_NODE = ['lib/durable/', 'lib/threads/', 'lib/history/file.js']
+const FOR_NODE = ['lib/durable/', 'lib/distributed/', 'lib/threads/', 'lib/history/file.js']
 
 /** What files of a room may import beside packages and what stands with them. */
 const RULES = [

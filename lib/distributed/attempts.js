@@ -1,0 +1,281 @@
+'use strict'
+
+// HOT (bench: distributed). From the slot that a job was given to what the broker is told of its end. One that failed before, or whose process
+// ended with it, is looked at first: how many attempts are left, and whether it must run alone.
+//
+//   slot ──▶ runner ──┬─ done ─────────────────────────────────▶ done
+//                     ├─ Throttled, Postponed ─────────────────▶ waits again: the attempt does not count
+//                     ├─ failed ──┬─ attempts left ────────────▶ retried, after a while
+//                     │           └─ none ─────────────────────▶ dead
+//                     └─ told by its signal, as the queue closes ▶ returned: the attempt does not count
+
+const { backoffAfter } = require('../backoff')
+const { rethrow } = require('../clock')
+const { FairlaneError, typeError } = require('../errors')
+const { errorOf, errorText } = require('../faults')
+const { Postponed, Throttled } = require('../postponing')
+const { warnOfValue } = require('../values')
+const { Ending } = require('./endings')
+const { encodeResult } = require('./serialize')
+
+const LEFT_OF_LEASE = 0.9 // a job is not begun when more of its lease is over
+
+class Attempts {
+  /**
+   * @param {Function} runner the caller's
+   * @param {object} options settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, leaseMs
+   * @param {object} parts records, stage, suspects
+   * @param {{ tell: (event: string, value: object) => void, returned: (job: object) => void, refill: (job: object) => void }} hooks
+   */
+  constructor (runner, { settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, leaseMs }, { records, stage, suspects }, hooks) {
+    this.runner = runner
+    this.settleBy = settleBy
+    this.serialize = serialize
+    this.maxAttempts = maxAttempts
+    this.backoffMs = backoffMs
+    this.maxWaitMs = maxWaitMs
+    this.leaseMs = leaseMs
+    this.records = records
+    this.stage = stage
+    this.suspects = suspects
+    this.hooks = hooks
+    this.running = new Set() // jobs whose runners were called and whose slots are theirs
+    this.abandoned = new Set() // jobs whose runners the closing queue has told to end
+    this.isOver = false
+    this.hasSeenValue = false // of a runner that may call done; more of them mean the same
+  }
+
+  /** A job has a slot. */
+  begin (delivery, job) {
+    delivery.id = job.id
+    delivery.type = job.place.type
+    delivery.job.job = job
+    job.delivery = delivery
+    if (performance.now() - job.renewedAt > LEFT_OF_LEASE * this.leaseMs) {
+      job.supply.drop(job) // another process has it soon
+      delivery.giveBack()
+    } else if (this.hasHistory(job)) {
+      this.lookBack(delivery, job).catch(err => this.giveUp(delivery, job, err))
+    } else {
+      job.attempt = delivery.attempt = 1
+      if (this.hasExpired(job)) this.expire(delivery, job)
+      else this.run(delivery, job)
+    }
+  }
+
+  /** The queue in memory has settled a slot: by the end of its runner, a limit of time, or since it closes. */
+  settled (token, err, result) {
+    const { delivery, job } = token
+    delivery.isSettled = true
+    if (job === undefined || job.delivery !== delivery) return
+    if (delivery.isSettledBy(err)) {
+      if (err) this.failed(delivery, job, err)
+      else this.done(delivery, job, result)
+    } else if (err?.code === 'FAIRLANE_ERR_TIMEOUT') {
+      this.failed(delivery, job, err)
+    } else if (err?.code === 'FAIRLANE_ERR_CLOSED') {
+      this.abandon(delivery, job)
+    }
+  }
+
+  /** A job is lost: its slot is settled, its runner told. */
+  lost (job, error) {
+    const { delivery } = job
+    if (delivery === undefined) return
+    job.delivery = undefined
+    this.left(job)
+    this.abandoned.delete(job)
+    this.stage.interrupt(delivery.ticket, error)
+  }
+
+  /** A job that runs is cancelled: its runner is told, and it is not tried again. */
+  cancelled (job) {
+    const { delivery } = job
+    if (job.isEnding) return
+    if (delivery === undefined) {
+      job.supply.letGo(job)
+      this.cancel(job)
+      return
+    }
+    job.delivery = undefined
+    this.abandoned.delete(job)
+    this.stage.interrupt(delivery.ticket, this.cancel(job))
+  }
+
+  /** The queue has closed: what its runners did not end well goes back, and their attempts do not count. */
+  end () {
+    this.isOver = true
+    for (const job of this.abandoned) this.finish(job, new Ending(job, 'returned'))
+    this.abandoned.clear()
+  }
+
+  // private from here on
+
+  async lookBack (delivery, job) {
+    const { attemptsMade, stalledCounter } = job.json
+    const { base, aloneAt, fault, isCancelled, hasStarted } = await this.records.historyOf(job)
+    if (this.isLost(delivery, job)) return
+    // a dead letter that was put back has all its attempts, whoever did that
+    const failures = attemptsMade >= base.failures ? attemptsMade - base.failures : attemptsMade
+    const stalls = Math.max(0, stalledCounter - base.stalls)
+    // a stall counts for each job that the process had taken, even if it was not begun: so there may be more of them than attempts
+    const most = Math.max(failures, this.maxAttempts)
+    const made = Math.min(failures + stalls, most)
+    const wasAlone = stalls > 0 && aloneAt !== undefined && aloneAt >= base.stalls && stalledCounter > aloneAt
+    job.attempt = delivery.attempt = Math.min(made + 1, most)
+    if (isCancelled) {
+      delivery.giveBack()
+      this.cancel(job)
+    } else if (failures >= this.maxAttempts) {
+      delivery.isFinal = true
+      delivery.fail(faultOf(fault, made))
+    } else if (made >= this.maxAttempts && (wasAlone || this.maxAttempts === 1)) {
+      delivery.isFinal = true
+      delivery.fail(crashedError(made))
+    } else if (!hasStarted && attemptsMade + stalledCounter === 0 && this.hasExpired(job)) {
+      this.expire(delivery, job)
+    } else if (stalls > 0 && made >= this.maxAttempts - 1) {
+      await this.runAlone(delivery, job)
+    } else {
+      this.run(delivery, job)
+    }
+  }
+
+  /** The broker knows it before the runner is called: if the process ends again, it was this job. */
+  async runAlone (delivery, job) {
+    if (!await this.suspects.enter(job)) {
+      this.giveUp(delivery, job)
+      return
+    }
+    try {
+      await this.records.markAlone(job)
+    } catch (err) {
+      this.giveUp(delivery, job, err)
+      return
+    }
+    if (!this.isLost(delivery, job)) this.run(delivery, job)
+  }
+
+  run (delivery, job) {
+    let payload
+    try {
+      delivery.isFinal = true // what can not be decoded now can never be
+      payload = this.serialize.decode(job.parsed())
+      delivery.isFinal = false
+      this.stage.limit(delivery.ticket)
+    } catch (err) {
+      delivery.fail(err) // of the clock, too
+      return
+    }
+    this.running.add(job)
+    job.place.running++
+    const value = delivery.run(this.runner, payload, this.settleBy)
+    if (value === undefined || this.hasSeenValue) return
+    this.hasSeenValue = true
+    warnOfValue(this.runner, value)
+  }
+
+  done (delivery, job, result) {
+    let text
+    try {
+      if (job.inbox !== undefined) text = encodeResult(result)
+    } catch (cause) {
+      delivery.isFinal = true // it ran well, and another run would end the same
+      const error = typeError('FAIRLANE_ERR_ARGUMENT', 'the result is no JSON, so that it cannot be told to the process that waits for it')
+      this.failed(delivery, job, Object.assign(error, { cause }))
+      return
+    }
+    this.finish(job, new Ending(job, 'done', { result, text }))
+  }
+
+  failed (delivery, job, error) {
+    if (error instanceof Throttled) {
+      this.finish(job, new Ending(job, 'throttled', { holdMs: error.retryAfterMs }))
+      return
+    }
+    if (error instanceof Postponed) {
+      this.finish(job, new Ending(job, 'postponed', { delayMs: Math.ceil(error.delayMs), fields: { started: 1 } }))
+      return
+    }
+    const fault = errorText(error)
+    if (delivery.isFinal || job.attempt >= this.maxAttempts) {
+      const { attemptsMade, stalledCounter } = job.json
+      const fields = { fault, attempts: job.attempt, base: `${attemptsMade + 1},${stalledCounter}` }
+      this.finish(job, new Ending(job, 'dead', { error, fault, fields }))
+    } else {
+      const delayMs = Math.ceil(backoffAfter(this.backoffMs, job.attempt, error, rethrow))
+      this.finish(job, new Ending(job, 'retried', { error, delayMs, fields: { fault } }))
+    }
+  }
+
+  abandon (delivery, job) {
+    if (!delivery.hasBegun) {
+      this.finish(job, new Ending(job, 'returned'))
+      return
+    }
+    this.abandoned.add(job)
+    delivery.onceWell(result => {
+      if (this.isOver || !this.abandoned.delete(job)) return
+      this.done(delivery, job, result)
+    })
+  }
+
+  cancel (job) {
+    const error = new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was cancelled')
+    this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }))
+    return error
+  }
+
+  expire (delivery, job) {
+    delivery.giveBack()
+    const error = new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
+    this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }))
+  }
+
+  /** Whether it may have failed, stalled, or waited for its first start no longer than now. */
+  hasHistory ({ json: { attemptsMade, stalledCounter, attemptsStarted } }) {
+    return attemptsMade + stalledCounter > 0 || (this.maxWaitMs !== Infinity && attemptsStarted > 1)
+  }
+
+  hasExpired ({ json }) {
+    return this.maxWaitMs !== Infinity && Date.now() - json.timestamp - (json.opts.delay ?? 0) > this.maxWaitMs
+  }
+
+  finish (job, ending) {
+    this.left(job)
+    job.isEnding = true
+    job.supply.end(ending)
+  }
+
+  left (job) {
+    if (this.running.delete(job)) job.place.running--
+    this.suspects.left(job)
+  }
+
+  /** The slot is given back, and the job goes to whoever can run it. */
+  giveUp (delivery, job) {
+    if (this.isLost(delivery, job)) return
+    job.delivery = undefined
+    delivery.giveBack()
+    this.suspects.left(job)
+    this.hooks.returned(job)
+  }
+
+  /** Whether something came over a job while it was looked at; then it was taken care of. */
+  isLost (delivery, job) {
+    if (job.delivery === delivery && !delivery.isSettled) return false
+    delivery.giveBack()
+    return true
+  }
+}
+
+function crashedError (count) {
+  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${count}`)
+}
+
+/** What a job failed with that has had all its attempts in processes that allow more. */
+function faultOf (fault, count) {
+  return fault === undefined ? new Error(`the job has failed ${count} times`) : errorOf(fault)
+}
+
+module.exports = { Attempts }

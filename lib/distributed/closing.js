@@ -1,0 +1,37 @@
+'use strict'
+
+// How a distributed queue comes to its end in this process. Nothing is lost by it: pushes that are on their way are stored, what was taken and not begun
+// goes back at once, and what runs is waited for, or goes back.
+
+module.exports = { end }
+
+/**
+ * @param {object} parts of the queue
+ * @param {object} broker
+ * @param {{ stage: object, whenIdle: () => void, flush: () => Promise<void> }} queue whenIdle: called when no runner is waited for any more
+ * @returns {Promise<number>} how many runners were abandoned
+ */
+async function end ({ crew, attempts, leases, keeper, results, forgetting }, broker, { stage, whenIdle, flush }) {
+  const returned = crew?.stop()
+  const slotsCount = await stage.close(true)
+  // in some slots no runner was called: the broker is being asked for a job
+  const abandonedCount = slotsCount - (crew?.askersCount ?? 0)
+  whenIdle()
+  attempts?.end()
+  // a broker that is away is waited for as long as for a push
+  const timer = setTimeout(() => broker.disconnect(), broker.pushTimeoutMs)
+  await returned
+  await crew?.whenTold()
+  await flush()
+  await keeper?.stop()
+  leases?.stop()
+  await crew?.leave().catch(ignore)
+  await results.lookAtAll().catch(ignore)
+  results.close()
+  forgetting.stop()
+  clearTimeout(timer)
+  broker.disconnect()
+  return abandonedCount
+}
+
+function ignore () {}

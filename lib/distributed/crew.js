@@ -1,0 +1,340 @@
+'use strict'
+
+// HOT (bench: distributed). What there is work of, in a process that runs jobs: it hears of types, keeps a supply of each, and puts their tokens into
+// the queue in memory, whose scheduler and slots decide what is run when.
+
+const { randomInt } = require('node:crypto')
+const { Delivery } = require('../delivery')
+const { Supply } = require('./supply')
+const { TakenJob } = require('./taken-job')
+const { Ending, lostError } = require('./endings')
+
+const MOST_ASKING = 8 // processes that ask for a type that has become ready, on average
+const LOOK_AFTER_MS = 100 // the others look then whether it still is
+const SCAN_MS = 30000
+const STARTS_MS = 50 // starts are counted in stretches of this
+const LONGEST_HELD_MS = 1000
+const MOST_AT_ONCE = 500 // types that are asked about, and found, with one call
+
+/** What stands in the queue in memory for a job that may be had. */
+class Token {
+  constructor (supply) {
+    this.supply = supply
+    this.delivery = undefined
+    this.job = undefined // that its slot was given to
+  }
+}
+
+class Crew {
+  /**
+   * @param {object} parts broker, stage, endings, announcer
+   * @param {{ leaseMs: number, token: string, prefetch: () => number, concurrency: () => number }} options
+   * @param {{ begin: (delivery: object, job: object) => void, lost: (job: object, error: any) => void, mayStart: (type: string) => boolean }} hooks
+   */
+  constructor ({ broker, stage, endings, announcer }, { leaseMs, token, prefetch, concurrency }, hooks) {
+    this.broker = broker
+    this.stage = stage
+    this.endings = endings
+    this.announcer = announcer
+    this.leaseMs = leaseMs
+    this.token = token
+    this.prefetch = prefetch
+    this.concurrency = concurrency
+    this.hooks = hooks
+    this.supplies = new Map() // by type
+    this.heldCount = 0
+    this.comingCount = 0 // calls on their way that bring jobs to hold
+    this.startsNow = 0 // in this stretch of time
+    this.startsBefore = 0 // ... and in the one before it
+    this.stretch = 0
+    this.isStopped = false
+    this.isHeldUp = false // nothing is taken: a job runs alone
+    this.heard = new Map() // partition → names that others may ask for, until it is looked whether they still are ready
+    this.lookTimer = undefined
+    this.scanTimer = undefined
+    this.heldTimer = undefined
+    this.idleWaiters = []
+  }
+
+  /** Begins to hear of types, and looks which are ready. */
+  async open () {
+    for (const partition of this.broker.partitions) {
+      await this.broker.listen(partition.wake, message => this.hear(partition, JSON.parse(message)))
+    }
+    await this.heartbeat()
+    await this.scan()
+    this.scanLater()
+  }
+
+  /** Whether the broker may be asked for jobs now. */
+  get mayAsk () {
+    return !this.isStopped && !this.isHeldUp && this.broker.isReady
+  }
+
+  get mayHold () {
+    return !this.isStopped && !this.isHeldUp
+  }
+
+  /** How many calls for jobs of a type may be on their way at once. */
+  get mostAsked () {
+    return Math.max(1, Math.min(this.concurrency(), MOST_AT_ONCE))
+  }
+
+  /** Whether a job may be taken ahead: no more than were started lately. */
+  hasRoom () {
+    this.turnTo(Math.floor(performance.now() / STARTS_MS))
+    return this.mayHold && this.heldCount + this.comingCount < Math.min(this.prefetch(), this.startsBefore + this.startsNow)
+  }
+
+  mayStart (type) {
+    return !this.isHeldUp && !this.isStopped && this.hooks.mayStart(type)
+  }
+
+  /** A token was given a slot. */
+  start (token, done, slot) {
+    const delivery = new Delivery(token, done, slot, this.stage.starting())
+    token.delivery = delivery
+    token.supply.tokensCount--
+    token.supply.serve(delivery)
+  }
+
+  place (supply) {
+    this.stage.place(this.hooks.hasTypes ? supply.place.type : undefined, new Token(supply), false, Infinity)
+  }
+
+  begin (delivery, job) {
+    this.turnTo(Math.floor(performance.now() / STARTS_MS))
+    this.startsNow++
+    this.hooks.begin(delivery, job)
+  }
+
+  /** There may be jobs of a type. */
+  believe (type) {
+    if (this.isStopped) return
+    this.supplyOf(type).believe()
+  }
+
+  supplyOf (type) {
+    let supply = this.supplies.get(type)
+    if (supply === undefined) {
+      const place = this.broker.place(type)
+      place.usersCount++
+      supply = new Supply(this, place)
+      this.supplies.set(type, supply)
+    }
+    return supply
+  }
+
+  /** @returns {Promise<any[] | undefined>} as of moveToActive; undefined without an answer: what it may have taken is another's after a lease */
+  async askBroker (place) {
+    try {
+      return await place.backend.moveToActive(this.token)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** @returns {Promise<boolean>} whether jobs of the type wait at the broker, which gave none */
+  async unready (place) {
+    try {
+      const keys = [place.partition.ready, place.key('wait'), place.key('prioritized'), place.key('meta')]
+      return await this.broker.client.fairlaneUnready(...keys, place.name) === 1
+    } catch {
+      return false // when the broker is back it is looked what is ready
+    }
+  }
+
+  /** The broker has given a job to this process. */
+  taken (supply, name, json, askedAt) {
+    const before = supply.jobs.get(name)
+    // it was another's, or nobody's, in between: what of it goes on here is late
+    if (before !== undefined) this.lose(before)
+    const job = new TakenJob(supply, name, json, askedAt)
+    supply.jobs.set(name, job)
+    return job
+  }
+
+  /** Others may have the job. */
+  lose (job, cause) {
+    job.supply.drop(job)
+    this.hooks.lost(job, lostError(cause))
+  }
+
+  /** A job waits here for a slot. */
+  hold () {
+    this.heldCount++
+    this.heldTimer ??= setTimeout(() => this.returnHeld(), LONGEST_HELD_MS / 4)
+  }
+
+  /** What limits a type in all processes is another: what is held of it was taken by the old limit. @returns {Promise<void> | undefined} */
+  changed (place) {
+    return this.supplies.get(place?.type)?.recheck()
+  }
+
+  /** Gives jobs back that were not begun; to be given in the order in which they are to be put before each other. */
+  async returnJobs (supply, jobs) {
+    for (const job of jobs) {
+      supply.tellingCount++
+      await this.endings.tell(new Ending(job, 'returned'), false)
+      supply.tellingCount--
+    }
+    // somebody may have found the type empty meanwhile
+    await this.announcer.announce(supply.place).catch(ignore)
+    supply.topUp()
+    this.ended()
+  }
+
+  /** Takes no more, and gives back what it holds. @returns {Promise<void>} */
+  stop () {
+    this.isStopped = true
+    for (const timer of [this.lookTimer, this.scanTimer, this.heldTimer]) clearTimeout(timer)
+    for (const supply of this.supplies.values()) supply.stop()
+    this.stage.withdraw(list => list.removeAll(), token => { token.supply.tokensCount-- })
+    return this.returnAllHeld()
+  }
+
+  returnAllHeld () {
+    return Promise.all([...this.supplies.values()].map(supply => supply.returnHeld(Infinity)))
+  }
+
+  /** @returns {Promise<void>} resolves when the broker was told of all that has ended, and nothing is asked any more */
+  async whenTold () {
+    while ([...this.supplies.values()].some(supply => supply.askingCount + supply.tellingCount + supply.endings.length > 0)) {
+      await new Promise(resolve => this.idleWaiters.push(resolve))
+    }
+  }
+
+  /** A call has ended. */
+  ended () {
+    for (const resolve of this.idleWaiters.splice(0)) resolve()
+  }
+
+  /** Nothing but one job is to run: what is held goes back. */
+  holdUp () {
+    this.isHeldUp = true
+    this.returnAllHeld().catch(ignore)
+  }
+
+  letGo () {
+    this.isHeldUp = false
+    for (const supply of this.supplies.values()) supply.topUp()
+  }
+
+  /** The broker is there again. */
+  resume () {
+    if (this.isStopped) return
+    for (const supply of this.supplies.values()) supply.topUp()
+    this.scan().catch(ignore)
+  }
+
+  /** Forgets types that have nothing. O(types). */
+  forget () {
+    for (const [type, supply] of this.supplies) {
+      if (!supply.isIdle) continue
+      supply.stop()
+      supply.place.usersCount--
+      this.supplies.delete(type)
+    }
+  }
+
+  /** Slots for which the broker is being asked. O(types). */
+  get askersCount () {
+    return [...this.supplies.values()].reduce((sum, supply) => sum + supply.askersCount, 0)
+  }
+
+  /** Says that this process is gone. */
+  leave () {
+    if (!this.broker.isReady) return Promise.resolve()
+    return Promise.all(this.broker.partitions.map(({ workers }) => this.broker.client.zrem(workers, this.token)))
+  }
+
+  /** Says that this process is there. */
+  heartbeat () {
+    return Promise.all(this.broker.partitions.map(({ workers }) => this.broker.client.zadd(workers, Date.now(), this.token)))
+  }
+
+  // private from here on
+
+  /** Starts are counted anew in each stretch of time. */
+  turnTo (stretch) {
+    if (stretch === this.stretch) return
+    this.startsBefore = stretch === this.stretch + 1 ? this.startsNow : 0
+    this.startsNow = 0
+    this.stretch = stretch
+  }
+
+  /** Types have become ready: of many processes some ask, the others look a little later whether that was enough. */
+  hear (partition, message) {
+    if (!Array.isArray(message)) {
+      this.hearOf(message)
+      return
+    }
+    if (this.isStopped) return
+    const [workersCount, names] = message
+    for (const name of names) {
+      if (workersCount <= MOST_ASKING || randomInt(workersCount) < MOST_ASKING) {
+        this.believeName(name)
+      } else {
+        if (!this.heard.has(partition)) this.heard.set(partition, new Set())
+        this.heard.get(partition).add(name)
+        this.lookTimer ??= setTimeout(() => this.look(), LOOK_AFTER_MS)
+      }
+    }
+  }
+
+  /** A job that runs is cancelled, or what limits a type is another. */
+  hearOf ({ cancelled, changed }) {
+    if (cancelled !== undefined) this.hooks.cancelled(this.broker.placeOf(cancelled[0]), cancelled[1])
+    if (changed !== undefined) this.changed(this.broker.placeOf(changed))
+  }
+
+  async look () {
+    this.lookTimer = undefined
+    const heard = [...this.heard]
+    this.heard.clear()
+    for (const [partition, names] of heard) {
+      const all = [...names]
+      for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
+        const some = all.slice(at, at + MOST_AT_ONCE)
+        const answers = await this.broker.client.smismember(partition.ready, ...some).catch(() => some.map(() => 1))
+        some.forEach((name, index) => { if (answers[index] === 1) this.believeName(name) })
+      }
+    }
+  }
+
+  /** Finds all types that are ready. */
+  async scan () {
+    for (const { ready } of this.broker.partitions) {
+      let cursor = '0'
+      do {
+        const [next, names] = await this.broker.client.sscan(ready, cursor, 'COUNT', MOST_AT_ONCE)
+        cursor = next
+        for (const name of names) this.believeName(name)
+      } while (cursor !== '0' && !this.isStopped)
+    }
+  }
+
+  scanLater () {
+    if (this.isStopped) return
+    this.scanTimer = setTimeout(() => {
+      if (this.broker.isReady) this.scan().catch(ignore)
+      this.scanLater()
+    }, SCAN_MS * (0.75 + Math.random() / 2))
+  }
+
+  believeName (name) {
+    const place = this.broker.placeOf(name)
+    if (place !== undefined) this.believe(place.type)
+  }
+
+  returnHeld () {
+    this.heldTimer = undefined
+    const since = performance.now() - LONGEST_HELD_MS
+    for (const supply of this.supplies.values()) supply.returnHeld(since)
+    if (this.heldCount > 0) this.heldTimer = setTimeout(() => this.returnHeld(), LONGEST_HELD_MS / 4)
+  }
+}
+
+function ignore () {}
+
+module.exports = { Crew }

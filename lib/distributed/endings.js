@@ -1,0 +1,125 @@
+'use strict'
+
+// How the broker is told of what became of jobs. A call whose answer was lost is made again: if the broker refuses it then, it may have been the first
+// one that ended the job, which is looked up. A job that is someone else's by then is lost.
+
+const { FairlaneError } = require('../errors')
+const { brokerError } = require('./broker')
+
+// what a job is at the broker once it has ended so
+const ENDED = {
+  done: ['completed', 'unknown'],
+  dead: ['failed'],
+  cancelled: ['unknown'],
+  retried: ['delayed', 'waiting', 'unknown'],
+  postponed: ['delayed', 'waiting', 'unknown'],
+  throttled: ['waiting', 'unknown'],
+  returned: ['waiting', 'unknown']
+}
+
+/** What became of a job. */
+class Ending {
+  /**
+   * @param {object} job
+   * @param {'done' | 'dead' | 'cancelled' | 'retried' | 'postponed' | 'throttled' | 'returned'} kind
+   * @param {object} [details] result, text of it, fault, error, delayMs, holdMs, fields
+   */
+  constructor (job, kind, details = {}) {
+    this.job = job
+    this.kind = kind
+    this.details = details
+    this.mayFetch = kind !== 'returned' && kind !== 'throttled'
+  }
+}
+
+class Endings {
+  /**
+   * @param {object} broker
+   * @param {string} token of this process, which its locks carry
+   * @param {{ resultTtlMs: number }} options
+   * @param {{ ended: (ending: Ending) => void, lost: (job: object, error: any) => void }} hooks
+   */
+  constructor (broker, token, { resultTtlMs }, { ended, lost }) {
+    this.broker = broker
+    this.token = token
+    this.kept = resultTtlMs === 0 ? true : { age: resultTtlMs / 1000 }
+    this.hooks = { ended, lost }
+  }
+
+  /**
+   * @param {Ending} ending
+   * @param {boolean} fetches the next job of the type
+   * @returns {Promise<any[] | undefined>} as of moveToActive; undefined if nothing was fetched
+   */
+  async tell (ending, fetches) {
+    const { job } = ending
+    const { epoch, isCluster } = this.broker
+    let isUnsure = isCluster // its client makes calls again by itself
+    let next
+    try {
+      next = await this.broker.until(Infinity, isRepeated => {
+        isUnsure ||= isRepeated
+        return this.call(ending, fetches && !isRepeated)
+      })
+    } catch (err) {
+      isUnsure ||= epoch !== this.broker.epoch
+      if (!isUnsure || !await this.hasEnded(ending)) {
+        job.supply.drop(job)
+        this.hooks.lost(job, lostError(err))
+        return undefined
+      }
+    }
+    job.supply.drop(job)
+    this.hooks.ended(ending)
+    return next
+  }
+
+  // private from here on
+
+  async call ({ job, kind, details }, fetches) {
+    const { backend } = job.place
+    const { name: id } = job
+    const { token } = this
+    switch (kind) {
+      case 'done': {
+        const isKept = job.inbox !== undefined
+        const { result } = await backend.moveToCompleted({ id, opts: {} }, isKept ? details.result : null, isKept ? this.kept : true, token, fetches)
+        return result
+      }
+      case 'dead': case 'cancelled': {
+        const { fields, error } = details
+        const minimal = { id, opts: { attempts: job.attempt } }
+        const { result } = await backend.moveToFailed(minimal, String(error?.message ?? error), kind === 'cancelled', token, fetches, fields)
+        return result
+      }
+      case 'retried': case 'postponed':
+        return backend.moveToDelayed(id, Date.now(), details.delayMs, token, {
+          fetchNext: fetches, skipAttempt: kind === 'postponed', fieldsToUpdate: details.fields
+        })
+      case 'throttled':
+        await this.broker.hold(job.place, details.holdMs, id)
+        await job.supply.recheck()
+        return backend.moveJobFromActiveToWait(id, token).then(ignore)
+      default:
+        return backend.moveJobFromActiveToWait(id, token).then(ignore)
+    }
+  }
+
+  async hasEnded ({ job, kind }) {
+    try {
+      return ENDED[kind].includes(await this.broker.until(Infinity, () => job.place.backend.getState(job.name)))
+    } catch {
+      return false
+    }
+  }
+}
+
+/** The reason of a job's signal, when another process may have it. */
+function lostError (cause) {
+  const options = cause === undefined ? undefined : { cause: typeof cause.code === 'number' ? cause : brokerError(cause) }
+  return new FairlaneError('FAIRLANE_ERR_LEASE', 'The job is no longer held by this process: others may run it', options)
+}
+
+function ignore () {}
+
+module.exports = { Ending, Endings, lostError }

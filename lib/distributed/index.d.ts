@@ -1,0 +1,308 @@
+// Written by hand. What `fairlane/distributed` exports.
+
+import { EventEmitter } from 'eventemitter3'
+import type { CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, QueueOptions, WindowScheduler } from '../../index'
+
+/** Makes bytes of payloads, and payloads of bytes. */
+export interface DistributedSerializer<P = any> {
+  encode (payload: P): Uint8Array
+  decode (bytes: Buffer): P
+}
+
+/** At most `limit` starts in `intervalMs`, over all processes; in windows, each of which is begun by a start. */
+export interface TypeRate {
+  limit: number
+  intervalMs: number
+}
+
+/** A client of ioredis, as the function `connection` gives it. */
+export interface BrokerClient {
+  defineCommand (name: string, definition: { lua: string, numberOfKeys?: number }): void
+  disconnect (): void
+}
+
+export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWaiting' | 'observers' | 'asyncContext'> {
+  /** Of the queue, among all at the broker: letters, digits, `_` and `-`. */
+  name: string
+
+  /**
+   * Where the broker is: a URL or path of a socket, options of ioredis, the URLs of some nodes of a Redis Cluster, or a function that makes a client for
+   * each purpose. A client that it makes is the queue's: it is disconnected when the queue has closed.
+   */
+  connection: string | readonly string[] | { [option: string]: any } | ((purpose: 'calls' | 'messages') => BrokerClient)
+
+  /**
+   * Among how many parts the types are spread that can be on different nodes of a Redis Cluster. The same in all processes.
+   *
+   * @default 1; with a Cluster 16
+   */
+  partitions?: number | undefined
+
+  /** `'none'`: runners are called in whatever context there is. */
+  asyncContext?: 'queue' | 'none' | undefined
+
+  /**
+   * How often a job fails, or ends its process, before it becomes a dead letter. Those of the process that runs it count.
+   *
+   * @default 5
+   */
+  maxAttempts?: number | undefined
+
+  /**
+   * The least time from the end of an attempt to the next one, in ms, by the number of the attempt. Default: 1000, twice as long each time, at most
+   * 60000.
+   */
+  backoffMs?: number | ((attempt: number, error: any) => number) | undefined
+
+  /**
+   * How payloads are kept. `'structured'` takes what `structuredClone` takes.
+   *
+   * @default 'json'
+   */
+  serialize?: 'json' | 'structured' | DistributedSerializer<P> | undefined
+
+  /**
+   * How many jobs of a type run at once, in all processes.
+   *
+   * @default Infinity
+   */
+  globalTypeCap?: number | undefined
+
+  /** The same for single types. */
+  globalTypeCaps?: { [type: string]: number } | ReadonlyMap<unknown, number> | undefined
+
+  /** How often jobs of a type start, in all processes. */
+  globalTypeRates?: { [type: string]: TypeRate } | ReadonlyMap<unknown, TypeRate> | undefined
+
+  /**
+   * After so many ms in which a process was not heard of its jobs are others'. At least 1000, and the same in all processes.
+   *
+   * @default 30000
+   */
+  leaseMs?: number | undefined
+
+  /**
+   * How many jobs this process may have taken that wait for slots. Default: ten for each slot, at most 1000. Never more than it started in the last
+   * 100 ms.
+   */
+  prefetch?: number | undefined
+
+  /**
+   * How long the result of a job of `add()` is kept, in ms.
+   *
+   * @default 60000
+   */
+  resultTtlMs?: number | undefined
+
+  /**
+   * How long a push is tried while the broker is away, in ms.
+   *
+   * @default 30000
+   */
+  pushTimeoutMs?: number | undefined
+}
+
+/** What a runner can know about its job. */
+export interface DistributedContext extends JobContext {
+  /** What `push` resolved to. */
+  readonly id: string
+  readonly type: string
+  /** 1 for the first attempt. Attempts that ended with their process count. */
+  readonly attempt: number
+}
+
+export type DistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => PromiseLike<R>
+export type AnyDistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => unknown
+export type DistributedPromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: DistributedContext) => R | PromiseLike<R>
+
+export interface DistributedPushOptions {
+  /** One job for each key and type: while there is one, also as a dead letter, a push with its key gives its id. */
+  key?: unknown
+  /** Must be given with a key. */
+  keyUntil?: 'settled' | undefined
+  onDuplicate?: 'join' | undefined
+  /** Not before so many ms have gone by. */
+  delayMs?: number | undefined
+}
+
+export interface DistributedAddOptions extends DistributedPushOptions {
+  type?: unknown
+  unshift?: boolean | undefined
+  /** Takes the job away if it still waits; one that runs goes on. */
+  signal?: AbortSignal | undefined
+}
+
+/** What a runner fails with when it was told of too many requests: its type is held, and the attempt does not count. */
+export class Throttled extends Error {
+  /** @param retryAfterMs ms, or the text of a Retry-After header: seconds or a date. What is neither is 1 s. */
+  constructor (retryAfterMs?: number | string | null, options?: { cause?: unknown })
+  readonly retryAfterMs: number
+}
+
+/** What a runner fails with to have its job tried later. The attempt does not count, and others of its type go on. */
+export class Postponed extends Error {
+  constructor (delayMs: number, options?: { cause?: unknown })
+  readonly delayMs: number
+}
+
+/** A job, as it is at the broker. */
+export interface DistributedJob<P = any> {
+  readonly id: string
+  readonly type: string
+  readonly state: 'waiting' | 'delayed' | 'running' | 'done' | 'dead'
+  readonly attempts: number
+  /** What the last attempt failed with: its `name`, `message` and `code`. */
+  readonly error: (Error & { code?: string }) | undefined
+  /** When a delayed job is due, in ms since 1970. */
+  readonly dueAt?: number
+  readonly payload: P
+}
+
+/** A job that will not be tried again. */
+export interface DistributedDeadLetter<P = any> {
+  readonly id: string
+  readonly type: string
+  readonly attempts: number
+  readonly error: Error & { code?: string }
+  /** When it died, in ms since 1970. */
+  readonly at: number
+  readonly payload: P
+}
+
+/** What this process has done with a type. */
+export interface DistributedTypeStats {
+  accepted: number
+  rejected: number
+  done: number
+  failed: number
+  cancelled: number
+  retried: number
+  /** Jobs that others may have run, since this process was not heard of. */
+  lost: number
+  running: number
+  /** Jobs that were taken and wait for a slot. */
+  prefetched: number
+}
+
+export interface DistributedStats extends DistributedTypeStats {
+  misuse: number
+  overrun: number
+}
+
+/** What the broker has. */
+export interface GlobalCounts {
+  waiting: number
+  delayed: number
+  running: number
+  dead: number
+}
+
+export interface GlobalStats extends GlobalCounts {
+  /** Types that have any. */
+  types: number
+}
+
+export interface GlobalTypeStats extends GlobalStats {
+  cap: number
+  rate: TypeRate | null
+  paused: boolean
+}
+
+export interface DistributedEvents<R = any> {
+  /** The broker has the end of a job that this process ran. */
+  done: (job: { id: string, type: string, attempt: number, result: R }) => void
+  /** A job has become a dead letter. */
+  failed: (job: { id: string, type: string, attempt: number, error: any }) => void
+  /** An attempt has failed, and there will be another one in `delayMs`. */
+  retry: (job: { id: string, type: string, attempt: number, error: any, delayMs: number }) => void
+  /** A job was cancelled that this process had: by `cancel()`, or since it waited longer than `maxWaitMs`. */
+  cancelled: (job: { id: string, type: string, error: FairlaneError }) => void
+  /** This process has lost its hold on a job, which others may run. */
+  lost: (job: { id: string, type: string, attempt: number, error: FairlaneError }) => void
+  /** The queue has closed. `abandonedCount` runners had not ended. */
+  close: (abandonedCount: number) => void
+}
+
+/** A queue of many processes, at a broker. */
+export class DistributedQueue<P = any, R = any> extends EventEmitter<DistributedEvents<R>> {
+  private constructor ()
+
+  /** Jobs that run in this process. */
+  readonly running: number
+  readonly paused: boolean
+  readonly closed: boolean
+  readonly scheduler: LaneScheduler | WindowScheduler | null
+  get concurrency (): number
+  set concurrency (value: number | string)
+
+  /** Queues a job at the end. Resolves with its id when the broker has it. */
+  push (payload: P, options?: DistributedPushOptions): Promise<string>
+  /** Like `push`, at the head. */
+  unshift (payload: P, options?: DistributedPushOptions): Promise<string>
+  /** Like `push`, for a job with a type. */
+  pushType (type: unknown, payload: P, options?: DistributedPushOptions): Promise<string>
+  /** Like `pushType`, at the head of its type. */
+  unshiftType (type: unknown, payload: P, options?: DistributedPushOptions): Promise<string>
+  /** Queues a job and resolves with its result. */
+  add (payload: P, options?: DistributedAddOptions): Promise<R>
+  /** Resolves when every push up to now is stored or was rejected. */
+  flush (): Promise<void>
+
+  /** Starts no more jobs in this process. */
+  pause (): this
+  resume (concurrency?: number | string): this
+  pauseType (type: unknown): this
+  resumeType (type: unknown): this
+
+  /** No process starts a job of the type, until `resumeGlobal`. */
+  pauseGlobal (type: unknown): Promise<void>
+  resumeGlobal (type: unknown): Promise<void>
+  /** At most `cap` jobs of the type run at once, in all processes. */
+  setGlobalCap (type: unknown, cap: number): Promise<void>
+  setGlobalRate (type: unknown, rate: TypeRate | null): Promise<void>
+  /** No process starts a job of the type for so many ms. */
+  holdType (type: unknown, ms: number): Promise<void>
+
+  /** What this process has done since it opened the queue; `running` and `prefetched` are current. */
+  stats (): DistributedStats
+  stats (type: unknown): DistributedTypeStats
+  /** What the broker has. O(types). */
+  globalStats (): Promise<GlobalStats>
+  globalStats (type: unknown): Promise<GlobalTypeStats>
+  /** The types that have jobs, the largest first. O(types). */
+  globalTypes (options?: { limit?: number | undefined }): Promise<Array<GlobalCounts & { type: string }>>
+
+  get (id: string): Promise<DistributedJob<P> | undefined>
+  /** Takes a job away that waits; one that runs is told by its signal, and not tried again. False if there is neither. */
+  cancel (id: string): Promise<boolean>
+  /** The jobs that will not be tried again, the oldest first. */
+  deadLetters (options?: { type?: unknown, limit?: number | undefined }): Promise<Array<DistributedDeadLetter<P>>>
+  /** Queues a dead letter again, with all its attempts. False if there is no such one. */
+  retryDead (id: string): Promise<boolean>
+  deleteDead (id: string): Promise<boolean>
+  /** Takes all waiting and delayed jobs away, or those of a type. Resolves with how many. */
+  clear (options?: { type?: unknown, reason?: unknown }): Promise<number>
+
+  /** Resolves when nothing waits, is delayed or runs, in any process. Asks the broker again and again, O(types): for tests and scripts. */
+  onIdle (): Promise<void>
+  /** Refuses pushes, takes no more jobs, and waits for those that run here. Resolves with how many runners had not ended. */
+  close (options?: CloseOptions): Promise<number>
+  /** Like `close()`. */
+  [Symbol.asyncDispose] (): Promise<void>
+}
+
+/**
+ * Opens a queue at a broker. Rejects with FAIRLANE_ERR_PEER, FAIRLANE_ERR_BROKER, and what `fairlane()` throws.
+ *
+ * @param runner null in a process that only pushes
+ */
+export function distributed<P = any, R = any> (runner: null, options: DistributedOptions<P>): Promise<DistributedQueue<P, R>>
+export function distributed<P, R> (
+  runner: DistributedPromiseRunner<P, R>, options: DistributedOptions<P> & { settleBy: 'promise' }
+): Promise<DistributedQueue<P, Awaited<R>>>
+export function distributed<F extends DistributedRunner> (
+  runner: F, options: DistributedOptions<Parameters<F> extends [] ? any : Parameters<F>[0]> & { settleBy?: 'either' | undefined }
+): Promise<DistributedQueue<Parameters<F> extends [] ? any : Parameters<F>[0], Awaited<ReturnType<F>>>>
+export function distributed<P, R> (runner: AnyDistributedRunner<P, R>, options: DistributedOptions<P>): Promise<DistributedQueue<P, R>>
+
+export type { FairlaneError }

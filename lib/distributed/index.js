@@ -1,0 +1,8 @@
+'use strict'
+
+// Queues of many processes and machines, at a Redis or Valkey server, with BullMQ as the engine. Node only; its peers are loaded when a queue is opened.
+
+const { Postponed, Throttled } = require('../postponing')
+const { distributed, DistributedQueue } = require('./queue')
+
+module.exports = { distributed, DistributedQueue, Throttled, Postponed }

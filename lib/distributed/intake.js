@@ -1,0 +1,258 @@
+'use strict'
+
+// Pushes until the broker has them and others are told. What is pushed of a type while a call for it is on its way goes with the next one, so
+// there is one call for each type and turn at most, and jobs of a type arrive in their order.
+//
+//   push ──▶ outlet of its type ──addJobs──▶ stored ──announce──▶ told ──▶ promise resolves
+//                    ▲                                    │
+//                    └── the broker was away: both again, with the same ids
+
+const { FairlaneError } = require('../errors')
+const { isPassing, brokerError } = require('./broker')
+
+const MOST_JOBS = 1000 // in one call
+const MOST_CHARS = 2 ** 22
+const LONGEST_RETRY_MS = 60000
+const LOOK_AFTER_MS = 50 // how old what is known of a full type may be before it is looked at
+
+/** The jobs of a type that are on their way to the broker, and what is known of those that wait there. */
+class Outlet {
+  constructor (place) {
+    this.place = place
+    this.waiting = [] // entries that are not on their way yet
+    this.batch = [] // ... that are
+    this.isSending = false
+    this.known = 0 // jobs of the type that waited when the broker last said so
+    this.knownAt = 0
+    this.sent = 0 // jobs that were pushed here since, and are not in that
+    this.perMs = 1 / 1000 // how many of them left in a ms, as far as that was seen
+    this.isLooking = false
+  }
+
+  /** The broker says how many jobs wait; of those pushed here all but `unsentCount` are in that. */
+  learn (waiting, unsentCount, now) {
+    const gone = this.known + this.sent - unsentCount - waiting
+    if (this.knownAt > 0 && gone > 0 && now > this.knownAt) this.perMs = gone / (now - this.knownAt)
+    this.known = waiting
+    this.knownAt = now
+    this.sent = unsentCount
+  }
+}
+
+class Intake {
+  /**
+   * @param {object} broker
+   * @param {object} announcer
+   * @param {object} settings writes what a type is limited by
+   * @param {{ maxWaitingPerType: { all: number, byType: Map<string, number> } }} options
+   */
+  constructor (broker, announcer, settings, { maxWaitingPerType }) {
+    this.broker = broker
+    this.announcer = announcer
+    this.settings = settings
+    this.limits = maxWaitingPerType
+    this.isLimited = maxWaitingPerType.all !== Infinity || maxWaitingPerType.byType.size > 0
+    this.outlets = new Map() // by type, of those that have jobs on their way, or a limit
+    this.pendingCount = 0
+    this.idleWaiters = []
+  }
+
+  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_TYPE_FULL, if as many jobs of the type wait as may */
+  refusal (place) {
+    if (!this.isLimited) return undefined
+    const limit = this.limits.byType.get(place.type) ?? this.limits.all
+    const outlet = this.outlets.get(place.type)
+    const waiting = outlet === undefined ? 0 : outlet.known + outlet.sent
+    if (waiting < limit) return undefined
+    this.lookAt(outlet)
+    const retryAfterMs = Math.min(Math.max(Math.ceil((waiting - limit + 1) / outlet.perMs), 1), LONGEST_RETRY_MS)
+    const error = new FairlaneError('FAIRLANE_ERR_TYPE_FULL', `${waiting} jobs of the type wait already`)
+    return Object.assign(error, { type: place.type, waiting, limit, retryAfterMs })
+  }
+
+  /**
+   * @param {object} place
+   * @param {{ jobName: string, data: string, delayMs: number, unshift: boolean }} job
+   * @returns {Promise<void>} resolves when the broker has it and others are told; rejects with FAIRLANE_ERR_BROKER
+   */
+  push (place, job) {
+    const outlet = this.outletOf(place)
+    const deadline = performance.now() + this.broker.pushTimeoutMs
+    this.pendingCount++
+    outlet.sent++
+    return new Promise((resolve, reject) => {
+      outlet.waiting.push({ job: entryOf(job), chars: job.data.length, deadline, resolve, reject })
+      if (outlet.isSending) return
+      outlet.isSending = true
+      queueMicrotask(() => this.send(outlet))
+    })
+  }
+
+  /** @returns {Promise<void>} resolves when every push up to now is stored or was rejected */
+  flush () {
+    if (this.pendingCount === 0) return Promise.resolve()
+    const all = [...this.outlets.values()].flatMap(({ waiting, batch }) => [...batch, ...waiting])
+    return Promise.all(all.map(entry => new Promise(resolve => {
+      const { resolve: stored, reject } = entry
+      entry.resolve = () => { stored(); resolve() }
+      entry.reject = err => { reject(err); resolve() }
+    }))).then(ignore)
+  }
+
+  /** Forgets what it knows of types without jobs on their way. O(types). */
+  forget (now) {
+    for (const [type, outlet] of this.outlets) {
+      if (!outlet.isSending && !outlet.isLooking && now - outlet.knownAt > LONGEST_RETRY_MS) this.drop(type, outlet)
+    }
+  }
+
+  // private from here on
+
+  outletOf (place) {
+    let outlet = this.outlets.get(place.type)
+    if (outlet === undefined) {
+      outlet = new Outlet(place)
+      this.outlets.set(place.type, outlet)
+      place.usersCount++
+    }
+    return outlet
+  }
+
+  drop (type, { place }) {
+    this.outlets.delete(type)
+    place.usersCount--
+  }
+
+  async send (outlet) {
+    while (outlet.waiting.length > 0) {
+      outlet.batch = take(outlet.waiting)
+      await this.store(outlet, outlet.batch)
+      outlet.batch = []
+    }
+    outlet.isSending = false
+    if (!this.isLimited) this.drop(outlet.place.type, outlet)
+  }
+
+  /** Stores jobs together; if the broker refuses that, each for itself, since it may have taken some of them. */
+  async store (outlet, batch) {
+    const { deadline } = batch[0]
+    try {
+      const waiting = await this.broker.until(deadline, () => this.storeAndAnnounce(outlet.place, batch))
+      outlet.learn(waiting, outlet.waiting.length, performance.now())
+      for (const { resolve } of batch) resolve()
+      this.pendingCount -= batch.length
+    } catch (err) {
+      if (batch.length > 1 && !isAway(err)) {
+        for (const entry of batch) await this.store(outlet, [entry])
+      } else if (batch.length > 1) {
+        // the first ones are late: those behind them may have some time left
+        const now = performance.now()
+        const late = batch.filter(entry => entry.deadline <= now || this.broker.isClosed)
+        this.refuse(outlet, late, err)
+        const rest = batch.filter(entry => !late.includes(entry))
+        if (rest.length > 0) await this.store(outlet, rest)
+      } else {
+        this.refuse(outlet, batch, err)
+      }
+    }
+  }
+
+  refuse (outlet, batch, err) {
+    const error = brokerError(err)
+    outlet.sent = Math.max(0, outlet.sent - batch.length)
+    this.pendingCount -= batch.length
+    for (const { reject } of batch) reject(error)
+  }
+
+  /** @returns {Promise<number>} how many jobs of the type wait then */
+  async storeAndAnnounce (place, batch) {
+    for (;;) {
+      const { epoch } = this.broker
+      await this.settings.prepare(place)
+      await place.backend.addJobs(batch.map(({ job }) => job))
+      const waiting = await this.announcer.announce(place)
+      // a broker that was away between the two may have come back without the jobs that it said to have
+      if (epoch === this.broker.epoch) return waiting
+    }
+  }
+
+  /** Learns anew how many jobs of a full type wait: it has no pushes whose answers say so. */
+  lookAt (outlet) {
+    if (outlet.isLooking || outlet.isSending || performance.now() - outlet.knownAt < LOOK_AFTER_MS || !this.broker.isReady) return
+    outlet.isLooking = true
+    this.broker.client.llen(outlet.place.key('wait')).then(
+      waiting => outlet.learn(waiting, outlet.waiting.length, performance.now()),
+      ignore // the next push asks again
+    ).finally(() => { outlet.isLooking = false })
+  }
+}
+
+/** Tells processes of types that have jobs. While a call is on its way, the next one gathers: types of a partition share calls. */
+class Announcer {
+  constructor (broker) {
+    this.broker = broker
+    this.batches = new Map() // partition → what gathers behind the call that is on its way
+  }
+
+  /** @returns {Promise<number>} how many jobs of the type wait then */
+  announce (place) {
+    const gathering = this.batches.get(place.partition)
+    return new Promise((resolve, reject) => {
+      const entry = { place, resolve, reject }
+      if (gathering !== undefined) {
+        gathering.push(entry)
+        return
+      }
+      this.batches.set(place.partition, [entry])
+      queueMicrotask(() => this.send(place.partition))
+    })
+  }
+
+  // private from here on
+
+  async send (partition) {
+    for (;;) {
+      const batch = this.batches.get(partition)
+      if (batch.length === 0) break
+      this.batches.set(partition, [])
+      await this.tell(partition, batch)
+    }
+    this.batches.delete(partition)
+  }
+
+  async tell (partition, batch) {
+    const places = [...new Set(batch.map(({ place }) => place))]
+    try {
+      const waiting = await this.broker.announce(partition, places)
+      const counts = new Map(places.map((place, at) => [place, waiting[at]]))
+      for (const { place, resolve } of batch) resolve(counts.get(place))
+    } catch (err) {
+      for (const { reject } of batch) reject(err)
+    }
+  }
+}
+
+/** A job as BullMQ's backends take it. */
+function entryOf ({ jobName, data, delayMs, unshift }) {
+  const opts = {}
+  if (unshift) opts.lifo = true
+  if (delayMs > 0) opts.delay = delayMs
+  return { job: { name: 'job', data, opts, timestamp: Date.now() }, jobId: jobName }
+}
+
+/** Takes from the front what fits into one call. */
+function take (waiting) {
+  let count = 0
+  let chars = 0
+  while (count < waiting.length && count < MOST_JOBS && (count === 0 || chars + waiting[count].chars <= MOST_CHARS)) chars += waiting[count++].chars
+  return waiting.splice(0, count)
+}
+
+/** Whether an error says that the broker is away, not that it refuses the call. */
+function isAway (err) {
+  return err.code === 'FAIRLANE_ERR_BROKER' || isPassing(err)
+}
+
+function ignore () {}
+
+module.exports = { Intake, Announcer }

@@ -1,0 +1,89 @@
+'use strict'
+
+// Looks after what nobody holds any more. One process at a time walks over all types that have anything, every half lease: jobs whose processes
+// are gone go back, what is due or was forgotten is announced, results that were kept long enough go, and so do the keys of types
+// without jobs.
+
+const { HAS_ACTIVE, HAS_COMPLETED, KEYS_OF_TYPE } = require('./scripts')
+
+const MOST_AT_ONCE = 100 // types in a script
+const MOST_RESULTS = 1000
+
+class Keeper {
+  /**
+   * @param {object} broker
+   * @param {object} announcer
+   * @param {{ leaseMs: number, resultTtlMs: number, token: string }} options
+   */
+  constructor (broker, announcer, { leaseMs, resultTtlMs, token }) {
+    this.broker = broker
+    this.announcer = announcer
+    this.periodMs = leaseMs / 2
+    this.resultTtlMs = resultTtlMs
+    this.leaseMs = leaseMs
+    this.token = token
+    this.timer = undefined
+    this.isOver = false
+    this.walking = undefined
+  }
+
+  begin () {
+    this.timer = setTimeout(() => {
+      this.walking = this.walkAll().finally(() => { if (!this.isOver) this.begin() })
+    }, this.periodMs * (1 + Math.random() / 20))
+  }
+
+  /** @returns {Promise<void> | undefined} resolves when a walk that goes on has ended */
+  stop () {
+    this.isOver = true
+    clearTimeout(this.timer)
+    return this.walking
+  }
+
+  // private from here on
+
+  async walkAll () {
+    for (const partition of this.broker.partitions) {
+      if (this.isOver || !this.broker.isReady) return
+      // what fails now is done by the next walk
+      await this.walk(partition).catch(ignore)
+    }
+  }
+
+  async walk (partition) {
+    const { client } = this.broker
+    const isMine = await client.set(partition.key('keeper'), this.token, 'PX', Math.floor(this.periodMs), 'NX')
+    if (isMine === null) return
+    await client.zremrangebyscore(partition.workers, '-inf', Date.now() - 3 * this.leaseMs)
+    let cursor = '0'
+    do {
+      const [next, names] = await client.sscan(partition.types, cursor, 'COUNT', MOST_AT_ONCE)
+      cursor = next
+      for (let at = 0; at < names.length && !this.isOver; at += MOST_AT_ONCE) await this.lookAt(partition, names.slice(at, at + MOST_AT_ONCE))
+    } while (cursor !== '0' && !this.isOver)
+  }
+
+  async lookAt (partition, names) {
+    const { client } = this.broker
+    const now = Date.now()
+    const { types, ready, workers, wake, prefix } = partition
+    const keys = [types, ready, workers, ...names.flatMap(name => KEYS_OF_TYPE.map(key => `${prefix}:${name}:${key}`))]
+    const bits = await client.fairlaneWalk(keys.length, ...keys, 'PUBLISH', wake, now + this.periodMs, now - this.resultTtlMs, ...names)
+    await Promise.all(names.map((name, at) => this.tend(name, bits[at], now)))
+  }
+
+  async tend (name, bits, now) {
+    if ((bits & (HAS_ACTIVE | HAS_COMPLETED)) === 0) return
+    const place = this.broker.placeOf(name)
+    if (place === undefined) return
+    if (bits & HAS_COMPLETED) await place.backend.cleanJobsByState('completed', now - this.resultTtlMs, MOST_RESULTS)
+    if (bits & HAS_ACTIVE) {
+      const moved = await place.backend.moveStalledJobsToWait()
+      if (moved.length > 0) await this.announcer.announce(place)
+    }
+  }
+}
+
+function ignore () {}
+
+module.exports = { Keeper }

@@ -1,0 +1,61 @@
+'use strict'
+
+// Says every third of a lease that the jobs of this process still are its. Those of which the broker does not agree are lost.
+
+const MOST_AT_ONCE = 1000
+
+class Leases {
+  /**
+   * @param {object} crew
+   * @param {{ leaseMs: number, token: string }} options
+   */
+  constructor (crew, { leaseMs, token }) {
+    this.crew = crew
+    this.leaseMs = leaseMs
+    this.token = token
+    this.timer = undefined
+    this.isOver = false
+  }
+
+  begin () {
+    this.timer = setTimeout(() => {
+      this.renew().finally(() => { if (!this.isOver) this.begin() })
+    }, this.leaseMs / 3)
+  }
+
+  stop () {
+    this.isOver = true
+    clearTimeout(this.timer)
+  }
+
+  // private from here on
+
+  /** A broker that does not answer is not waited for: what is to be renewed in the end is not lost by that. */
+  async renew () {
+    if (!this.crew.broker.isReady) return
+    const calls = [this.crew.heartbeat()]
+    for (const supply of this.crew.supplies.values()) {
+      if (supply.jobs.size > 0) calls.push(this.renewOf(supply))
+    }
+    let timer
+    const late = new Promise(resolve => { timer = setTimeout(resolve, this.leaseMs / 3) })
+    await Promise.race([Promise.allSettled(calls), late])
+    clearTimeout(timer)
+  }
+
+  async renewOf (supply) {
+    const jobs = [...supply.jobs.values()].filter(job => !job.isEnding)
+    for (let at = 0; at < jobs.length; at += MOST_AT_ONCE) {
+      const some = jobs.slice(at, at + MOST_AT_ONCE)
+      const now = performance.now()
+      const refused = new Set(await supply.place.backend.extendLocks(some.map(({ name }) => name), some.map(() => this.token), this.leaseMs))
+      for (const job of some) {
+        if (!refused.has(job.name)) job.renewedAt = now
+        // one that has ended meanwhile has no lock
+        else if (!job.isEnding && supply.jobs.get(job.name) === job) this.crew.lose(job)
+      }
+    }
+  }
+}
+
+module.exports = { Leases }

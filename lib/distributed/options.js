@@ -1,0 +1,205 @@
+'use strict'
+
+// Options of distributed queues and of their methods, read once.
+
+const { readBackoff } = require('../backoff')
+const { typeError, rangeError, describe } = require('../errors')
+const { copyOf, entriesOf, isArray, readFields, rejectUnknown } = require('../fields')
+const { options: queueOptions } = require('../core/internals')
+const { jobNameOf } = require('./names')
+const { readSerialize } = require('./serialize')
+
+const OPTION = 'FAIRLANE_ERR_OPTION'
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const NAME = /^[A-Za-z0-9_-]{1,100}$/
+const MOST_PARTITIONS = 1024
+const PARTITIONS_OF_CLUSTER = 16
+const MOST_PREFETCHED = 1000
+const LONGEST_MS = 2 ** 31 - 1
+// What a queue in memory does that needs a view of all jobs, or their callers.
+const NOT_HERE = new Map([
+  ['maxWaiting', 'maxWaitingPerType limits each type'],
+  ['observers', 'its jobs are at the broker']
+])
+
+const readers = {
+  name: readName,
+  connection: readConnection,
+  partitions: value => value === undefined ? undefined : readWhole(value, 'partitions', 1, MOST_PARTITIONS),
+  maxAttempts: value => value === undefined ? 5 : queueOptions.readPositiveCount(value, 'maxAttempts', OPTION),
+  backoffMs: readBackoff,
+  serialize: readSerialize,
+  globalTypeCap: value => value === undefined ? Infinity : readCap(value, 'globalTypeCap', OPTION),
+  globalTypeCaps: value => readByType(value, 'globalTypeCaps', (cap, name) => readCap(cap, name, OPTION)),
+  globalTypeRates: value => readByType(value, 'globalTypeRates', (rate, name) => readRate(rate, name, OPTION)),
+  leaseMs: value => value === undefined ? 30000 : readWhole(value, 'leaseMs', 1000, LONGEST_MS),
+  prefetch: value => value === undefined ? undefined : readWhole(value, 'prefetch', 0, Number.MAX_SAFE_INTEGER),
+  resultTtlMs: value => value === undefined ? 60000 : readWhole(value, 'resultTtlMs', 0, LONGEST_MS),
+  pushTimeoutMs: value => value === undefined ? 30000 : readWhole(value, 'pushTimeoutMs', 1, LONGEST_MS)
+}
+
+const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'delayMs']
+const ADD_NAMES = ['type', 'unshift', 'signal', ...PUSH_NAMES]
+
+module.exports = { readListOptions, readOptions, readPushOptions, readAddOptions, readId, readLimit, readCap, readRate, readHoldMs }
+
+/**
+ * @returns {{ jobs: object, queue: object }} jobs: read, of the distributed queue. queue: not read yet but for the names, of the queue in memory
+ * @throws FAIRLANE_ERR_OPTION
+ */
+function readOptions (options = {}) {
+  if (typeof options !== 'object' || options === null || isArray(options)) {
+    throw typeError(OPTION, `options must be an object, not ${describe(options)}`)
+  }
+  const names = [...Object.keys(readers), ...queueOptions.names.filter(name => !NOT_HERE.has(name))]
+  rejectUnknown(options, names, OPTION, NOT_HERE)
+  const given = readFields(options, names, OPTION)
+  const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
+  if (queue.asyncContext === 'push') {
+    throw rangeError(OPTION, "asyncContext must be 'queue' or 'none': a push may have been made in another process")
+  }
+  const jobs = Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
+  const { maxWaitingPerType, ...rest } = queue
+  // there are types with a scheduler and without
+  jobs.maxWaitingPerType = queueOptions.readOptions({ scheduler: 'fair', maxWaitingPerType }).maxWaitingPerType
+  jobs.isCluster = isArray(jobs.connection)
+  jobs.partitions ??= jobs.isCluster ? PARTITIONS_OF_CLUSTER : 1
+  return { jobs, queue: rest }
+}
+
+/** How many jobs a process may have taken that wait for slots. */
+function readLimit (prefetch, concurrency) {
+  return prefetch ?? Math.min(10 * concurrency, MOST_PREFETCHED)
+}
+
+/** @returns {{ jobName: string | undefined, delayMs: number }} @throws FAIRLANE_ERR_ARGUMENT */
+function readPushOptions (options, method) {
+  if (options === undefined) return { jobName: undefined, delayMs: 0 }
+  checkObject(options, method)
+  if (Object.hasOwn(options, 'priority')) throw noPriority(method)
+  rejectUnknown(options, PUSH_NAMES, ARGUMENT)
+  return readKeyAndDelay(readFields(options, PUSH_NAMES, ARGUMENT), method)
+}
+
+/** @returns {{ jobName: string | undefined, delayMs: number, type: any, unshift: boolean, signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
+function readAddOptions (options = {}) {
+  checkObject(options, 'add')
+  if (Object.hasOwn(options, 'priority')) throw noPriority('add')
+  rejectUnknown(options, ADD_NAMES, ARGUMENT)
+  const given = readFields(options, ADD_NAMES, ARGUMENT)
+  const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
+  return { ...readKeyAndDelay(given, 'add'), type: given.type, unshift, signal }
+}
+
+/** @returns {{ limit: number, type: any }} @throws FAIRLANE_ERR_ARGUMENT */
+function readListOptions (options = {}, names, byDefault, method) {
+  checkObject(options, method)
+  rejectUnknown(options, names, ARGUMENT)
+  const { limit = byDefault, type } = readFields(options, names, ARGUMENT)
+  return { limit: readWhole(limit, 'limit', 1, Number.MAX_SAFE_INTEGER, ARGUMENT), type }
+}
+
+/** @throws FAIRLANE_ERR_ARGUMENT */
+function readId (id, method) {
+  if (typeof id === 'string') return id
+  throw typeError(ARGUMENT, `${method}: the id must be a string, not ${describe(id)}`)
+}
+
+/** A positive integer, or Infinity for none. */
+function readCap (value, name, code = ARGUMENT) {
+  return queueOptions.readPositiveCount(value, name, code)
+}
+
+/** @returns {{ limit: number, intervalMs: number }} */
+function readRate (value, name, code = ARGUMENT) {
+  if (typeof value !== 'object' || value === null || isArray(value)) {
+    throw typeError(code, `${name} must be an object with limit and intervalMs, not ${describe(value)}`)
+  }
+  rejectUnknown(value, ['limit', 'intervalMs'], code)
+  const { limit, intervalMs } = readFields(value, ['limit', 'intervalMs'], code)
+  return {
+    limit: readWhole(limit, `limit of ${name}`, 1, Number.MAX_SAFE_INTEGER, code),
+    intervalMs: readWhole(intervalMs, `intervalMs of ${name}`, 1, LONGEST_MS, code)
+  }
+}
+
+function readHoldMs (ms) {
+  if (Number.isFinite(ms) && ms > 0 && ms <= LONGEST_MS) return Math.ceil(ms)
+  const error = typeof ms === 'number' ? rangeError : typeError
+  throw error(ARGUMENT, `holdType: ms must be a time from above 0 to ${LONGEST_MS}, not ${describe(ms)}`)
+}
+
+function readKeyAndDelay ({ key, keyUntil, onDuplicate, delayMs = 0 }, method) {
+  if (!Number.isFinite(delayMs) || delayMs < 0 || delayMs > Number.MAX_SAFE_INTEGER) {
+    const error = typeof delayMs === 'number' ? rangeError : typeError
+    throw error(ARGUMENT, `${method}: delayMs must be a time in ms, not ${describe(delayMs)}`)
+  }
+  if (onDuplicate !== undefined && onDuplicate !== 'join') {
+    throw rangeError(ARGUMENT, `${method}: onDuplicate can only be 'join' here, not ${describe(onDuplicate)}`)
+  }
+  if (keyUntil !== undefined && keyUntil !== 'settled') {
+    throw rangeError(ARGUMENT, `${method}: keyUntil can only be 'settled' here, not ${describe(keyUntil)}`)
+  }
+  if (key === undefined) {
+    if (keyUntil === undefined && onDuplicate === undefined) return { jobName: undefined, delayMs: Math.ceil(delayMs) }
+    throw typeError(ARGUMENT, `${method}: keyUntil and onDuplicate need a key`)
+  }
+  if (keyUntil === undefined) throw typeError(ARGUMENT, `${method}: beside a key keyUntil: 'settled' must be given`)
+  return { jobName: jobNameOf(readKey(key, method)), delayMs: Math.ceil(delayMs) }
+}
+
+/** Made into a string. */
+function readKey (key, method) {
+  try {
+    if (typeof key !== 'symbol') return String(key)
+  } catch {}
+  throw typeError(ARGUMENT, `${method}: the key cannot be converted to a string`)
+}
+
+function noPriority (method) {
+  return typeError(ARGUMENT, `${method}: a queue at a broker has no priorities; unshift puts a job before all of its type`)
+}
+
+function checkObject (options, method) {
+  if (typeof options === 'object' && options !== null && !isArray(options)) return
+  throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
+}
+
+function readName (value) {
+  if (typeof value === 'string' && NAME.test(value)) return value
+  throw typeError(OPTION, `name must be a string of 1 to 100 letters, digits, _ and -, not ${describe(value)}`)
+}
+
+/** A URL, options of ioredis, start nodes of a cluster, or a function that makes clients. */
+function readConnection (value) {
+  if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
+  if (isArray(value)) {
+    if (value.length > 0 && value.every(isUrl)) return [...value]
+    throw typeError(OPTION, 'connection, as an array, must hold the URLs of nodes of a cluster')
+  }
+  if (typeof value !== 'object' || value === null) {
+    throw typeError(OPTION, `connection must be a URL, an array of URLs, options of ioredis, or a function that makes clients, not ${describe(value)}`)
+  }
+  if (typeof value.defineCommand === 'function') throw typeError(OPTION, 'connection is a client: give a function that makes one for each purpose')
+  if (value.keyPrefix !== undefined) throw typeError(OPTION, 'connection cannot have a keyPrefix: BullMQ does not work with one')
+  return copyOf(value, OPTION)
+}
+
+function isUrl (value) {
+  return typeof value === 'string' && URL.canParse(value)
+}
+
+/** @returns {Map<string, any>} */
+function readByType (value, name, read) {
+  if (value === undefined) return new Map()
+  if (typeof value !== 'object' || value === null || isArray(value)) {
+    throw typeError(OPTION, `${name} must be an object or a Map, by type, not ${describe(value)}`)
+  }
+  return new Map(entriesOf(value, name, OPTION).map(([type, entry]) => [type, read(entry, `${name} of ${describe(type)}`)]))
+}
+
+function readWhole (value, name, least, most, code = OPTION) {
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  const error = typeof value === 'number' ? rangeError : typeError
+  throw error(code, `${name} must be an integer from ${least} to ${most}, not ${describe(value)}`)
+}

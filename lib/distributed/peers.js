@@ -1,0 +1,29 @@
+'use strict'
+
+// The two packages that talk to the broker. They are optional peer dependencies, and loaded when the first queue is opened.
+
+const { FairlaneError } = require('../errors')
+
+module.exports = { loadPeers }
+
+/**
+ * @param {() => { bullmq: object, ioredis: object }} [load]
+ * @returns {{ createRedisBackend: Function, Redis: Function, Cluster: Function }}
+ * @throws FAIRLANE_ERR_PEER if one is not installed, or too old
+ */
+function loadPeers (load = loadInstalled) {
+  try {
+    const { bullmq, ioredis } = load()
+    const { createRedisBackend } = bullmq
+    const { Redis, Cluster } = ioredis
+    if (createRedisBackend !== undefined && Redis !== undefined && Cluster !== undefined) return { createRedisBackend, Redis, Cluster }
+    throw new Error('a version is installed that lacks what is needed')
+  } catch (cause) {
+    const message = `fairlane/distributed needs two packages that are not installed with it (${cause.message}): npm install bullmq@6 ioredis`
+    throw new FairlaneError('FAIRLANE_ERR_PEER', message, { cause })
+  }
+}
+
+function loadInstalled () {
+  return { bullmq: require('bullmq'), ioredis: require('ioredis') }
+}

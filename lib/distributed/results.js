@@ -1,0 +1,190 @@
+'use strict'
+
+// Who waits for the results of jobs. Processes that run jobs send notices to the inbox of the process that added them. Notices may be lost: who has
+// waited for a while looks at the record of its job, in ever longer intervals.
+
+const { FairlaneError, closedError } = require('../errors')
+const { errorOf } = require('../faults')
+const { faultOf } = require('./records')
+
+const FIRST_LOOK_MS = 2000
+const LONGEST_LOOK_MS = 30000
+const TICK_MS = 500
+const MOST_AT_ONCE = 1000
+
+/** An add() that waits. */
+class Waiter {
+  constructor (place, name, settle) {
+    this.place = place
+    this.name = name
+    this.settle = settle // (err, result)
+    this.isStored = false
+    this.lookMs = FIRST_LOOK_MS
+    this.lookAt = Infinity
+  }
+}
+
+class Results {
+  /**
+   * @param {object} broker
+   * @param {object} records
+   * @param {string} inbox what this process is called
+   */
+  constructor (broker, records, inbox) {
+    this.broker = broker
+    this.records = records
+    this.inbox = inbox
+    this.waiters = new Map() // id → Waiter[]
+    this.size = 0
+    this.timer = undefined
+    this.opening = undefined
+    this.isLooking = false
+  }
+
+  /** @returns {Promise<void>} resolves when notices arrive */
+  open () {
+    this.opening ??= Promise.all(this.broker.partitions.map(partition => {
+      return this.broker.listen(inboxOf(partition, this.inbox), message => this.told(JSON.parse(message)))
+    })).catch(err => {
+      this.opening = undefined
+      throw err
+    })
+    return this.opening
+  }
+
+  /** @returns {Promise<void>} resolves when nobody waits for open() any more */
+  whenOpen () {
+    return this.opening === undefined ? Promise.resolve() : this.opening.then(ignore, ignore)
+  }
+
+  /** @returns {Waiter} from now on settle is called when the job has ended, once */
+  add (place, name, settle) {
+    const waiter = new Waiter(place, name, settle)
+    const id = place.idOf(name)
+    const others = this.waiters.get(id)
+    if (others === undefined) this.waiters.set(id, [waiter])
+    else others.push(waiter)
+    this.size++
+    return waiter
+  }
+
+  /** The broker has the job: if no notice comes, its record says what became of it. */
+  stored (waiter) {
+    waiter.isStored = true
+    waiter.lookAt = performance.now() + waiter.lookMs
+    this.timer ??= setTimeout(() => this.tick(), TICK_MS)
+  }
+
+  /** Settles one, unless it has been. */
+  settle (waiter, err, result) {
+    const id = waiter.place.idOf(waiter.name)
+    const waiters = this.waiters.get(id)
+    const at = waiters === undefined ? -1 : waiters.indexOf(waiter)
+    if (at === -1) return
+    waiters.splice(at, 1)
+    if (waiters.length === 0) this.waiters.delete(id)
+    this.size--
+    waiter.settle(err, result)
+  }
+
+  /** What is known by now at the broker is told. */
+  lookAtAll () {
+    return this.size > 0 ? this.look(Infinity) : Promise.resolve()
+  }
+
+  /** Nobody learns more. */
+  close () {
+    clearTimeout(this.timer)
+    this.settleAll(() => closedError())
+  }
+
+  // private from here on
+
+  /** A notice: of each job its id, and the JSON of its result, or its fault. */
+  told (notices) {
+    for (const [id, text, fault] of notices) {
+      for (const waiter of [...this.waiters.get(id) ?? []]) {
+        if (fault === undefined || fault === null) this.settle(waiter, null, JSON.parse(text))
+        else this.settle(waiter, errorOf(fault))
+      }
+    }
+  }
+
+  settleAll (makeError) {
+    for (const waiters of [...this.waiters.values()]) for (const waiter of [...waiters]) this.settle(waiter, makeError())
+  }
+
+  tick () {
+    this.timer = undefined
+    if (this.size === 0) return
+    this.look(performance.now()).catch(ignore).finally(() => {
+      if (this.size > 0) this.timer ??= setTimeout(() => this.tick(), TICK_MS)
+    })
+  }
+
+  /** Looks at the records of jobs whose time has come. */
+  async look (now) {
+    if (!this.broker.isReady) return
+    const due = new Map() // partition → waiters
+    for (const waiters of this.waiters.values()) {
+      for (const waiter of waiters) {
+        if (waiter.lookAt > now || !waiter.isStored) continue
+        waiter.lookMs = Math.min(2 * waiter.lookMs, LONGEST_LOOK_MS)
+        waiter.lookAt = now + waiter.lookMs
+        const { partition } = waiter.place
+        if (!due.has(partition)) due.set(partition, [])
+        due.get(partition).push(waiter)
+      }
+    }
+    for (const waiters of due.values()) {
+      for (let at = 0; at < waiters.length; at += MOST_AT_ONCE) await this.lookAtSome(waiters.slice(at, at + MOST_AT_ONCE))
+    }
+  }
+
+  async lookAtSome (waiters) {
+    const records = await this.records.readAll(waiters)
+    waiters.forEach((waiter, at) => {
+      const record = records[at]
+      if (record === undefined) this.settle(waiter, new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and its result is not kept'))
+      else if (record.finishedOn !== undefined && record.failedReason === undefined) this.settle(waiter, null, JSON.parse(record.returnvalue ?? 'null'))
+      else if (record.finishedOn !== undefined) this.settle(waiter, faultOf(record))
+    })
+  }
+}
+
+/** Sends notices: those of a turn to one inbox go together. */
+class Notices {
+  constructor (broker) {
+    this.broker = broker
+    this.batches = new Map() // channel → notices
+  }
+
+  /** @param {string | undefined} text JSON of the result  @param {string} [fault] */
+  send (partition, inbox, id, text, fault) {
+    const channel = inboxOf(partition, inbox)
+    const batch = this.batches.get(channel)
+    if (batch !== undefined) {
+      batch.push([id, text, fault])
+      return
+    }
+    this.batches.set(channel, [[id, text, fault]])
+    queueMicrotask(() => this.flush(channel))
+  }
+
+  // private from here on
+
+  flush (channel) {
+    const notices = this.batches.get(channel)
+    this.batches.delete(channel)
+    // who waits looks by itself if it gets none
+    this.broker.client.publish(channel, JSON.stringify(notices)).catch(ignore)
+  }
+}
+
+function inboxOf (partition, inbox) {
+  return partition.key(`inbox:${inbox}`)
+}
+
+function ignore () {}
+
+module.exports = { Results, Notices }

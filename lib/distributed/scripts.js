@@ -1,0 +1,140 @@
+'use strict'
+
+// What is done at the broker in one step, beside what BullMQ's own scripts do. Each declares all keys that it touches: in a Redis Cluster, while
+// a slot moves, a script that touches a key it has not declared ends halfway.
+//
+//   .queue    hash     the format of all this, and the number of partitions
+//   .types    set      types that have, or had, anything at the broker
+//   .ready    set      types with jobs that wait for a process to take them
+//   .workers  zset     processes that run jobs, by when they were last heard of
+//   .keeper   string   the process that looks after leases now
+//   .wake     channel  types that have become ready
+
+// of BullMQ's keys of a type
+const STATES = ['active', 'wait', 'prioritized', 'delayed', 'completed', 'failed', 'paused', 'repeat']
+const REST = ['limiter', 'meta', 'id', 'events', 'marker', 'stalled', 'stalled-check', 'pc']
+const KEYS_OF_TYPE = [...STATES, ...REST]
+
+const MAX_EVENTS = 100 // BullMQ keeps 10,000 of each queue otherwise
+
+// what walk tells of a type, as bits
+const HAS_ACTIVE = 1
+const HAS_COMPLETED = 2
+const IS_GONE = 4
+
+const HELD_MAX = Number.MAX_SAFE_INTEGER // what stands for a rate where a type is only held
+
+module.exports = { HELD_MAX, define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
+
+const scripts = {
+  // KEYS .queue   ARGV format, partitions   → what is kept of these
+  fairlaneOpen: {
+    numberOfKeys: 1,
+    lua: `
+redis.call('HSETNX', KEYS[1], 'format', ARGV[1])
+redis.call('HSETNX', KEYS[1], 'partitions', ARGV[2])
+return redis.call('HMGET', KEYS[1], 'format', 'partitions')`
+  },
+
+  // KEYS meta   ARGV cap, limit, intervalMs; '' for none   What a call has set stays.
+  fairlanePrepare: {
+    numberOfKeys: 1,
+    lua: `
+redis.call('HSET', KEYS[1], 'opts.maxLenEvents', ${MAX_EVENTS})
+if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'fairlane:cap') == 0 then redis.call('HSET', KEYS[1], 'concurrency', ARGV[1]) end
+if ARGV[2] ~= '' and redis.call('HEXISTS', KEYS[1], 'fairlane:rate') == 0 then
+  redis.call('HSET', KEYS[1], 'max', ARGV[2], 'duration', ARGV[3])
+end`
+  },
+
+  // KEYS meta, limiter, a job that was started or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type   No job of the type is taken
+  // for so long.
+  fairlaneHold: {
+    lua: `
+if redis.call('HSETNX', KEYS[1], 'max', ${HELD_MAX}) == 1 then redis.call('HSET', KEYS[1], 'duration', 1000) end
+redis.call('SET', KEYS[2], ${HELD_MAX}, 'PX', ARGV[1])
+if KEYS[3] and redis.call('EXISTS', KEYS[3]) == 1 then redis.call('HSET', KEYS[3], 'started', 1) end
+redis.call(ARGV[2], ARGV[3], cjson.encode({ changed = ARGV[4] }))`
+  },
+
+  // KEYS the job   ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of type and job   → 0 if there is none
+  fairlaneCancel: {
+    numberOfKeys: 1,
+    lua: `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'cancelled', 1)
+redis.call(ARGV[1], ARGV[2], cjson.encode({ cancelled = { ARGV[3], ARGV[4] } }))
+return 1`
+  },
+
+  // KEYS .types, .ready, .workers, wait lists   ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of the types   → jobs that wait, of each
+  fairlaneAnnounce: {
+    lua: `
+local fresh, waiting = {}, {}
+for i = 1, #ARGV - 2 do
+  local name = ARGV[i + 2]
+  redis.call('SADD', KEYS[1], name)
+  if redis.call('SADD', KEYS[2], name) == 1 then fresh[#fresh + 1] = name end
+  waiting[i] = redis.call('LLEN', KEYS[i + 3])
+end
+if #fresh > 0 then redis.call(ARGV[1], ARGV[2], cjson.encode({ redis.call('ZCARD', KEYS[3]), fresh })) end
+return waiting`
+  },
+
+  // KEYS .ready, wait, prioritized, meta   ARGV name   → 1 if there is something to take, now or when others of the type have ended
+  fairlaneUnready: {
+    numberOfKeys: 4,
+    lua: `
+local isPaused = redis.call('HEXISTS', KEYS[4], 'paused') == 1
+if not isPaused and redis.call('LLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3]) > 0 then return 1 end
+redis.call('SREM', KEYS[1], ARGV[1])
+return 0`
+  },
+
+  // KEYS .types, .ready, .workers, then of each type KEYS_OF_TYPE   ARGV 'PUBLISH' or 'SPUBLISH', .wake, the time until which jobs count as
+  // due, the time before which a completed one is old, names   → bits, of each type
+  fairlaneWalk: {
+    lua: `
+local count = ${KEYS_OF_TYPE.length}
+local fresh, told = {}, {}
+for i = 1, #ARGV - 4 do
+  local name = ARGV[i + 4]
+  local first = 3 + (i - 1) * count
+  local key = function (at) return KEYS[first + at] end
+  local active = redis.call('LLEN', key(1))
+  local waiting = redis.call('LLEN', key(2)) + redis.call('ZCARD', key(3))
+  local delayed = redis.call('ZCARD', key(4))
+  local completed = redis.call('ZCARD', key(5))
+  local bits = 0
+  if active > 0 then bits = bits + ${HAS_ACTIVE} end
+  if completed > 0 and redis.call('ZCOUNT', key(5), '-inf', ARGV[4]) > 0 then bits = bits + ${HAS_COMPLETED} end
+  local meta = key(${STATES.length + 2})
+  local isDue = delayed > 0 and tonumber(redis.call('ZRANGE', key(4), 0, 0, 'WITHSCORES')[2]) / 4096 <= tonumber(ARGV[3])
+  if (waiting > 0 or isDue) and redis.call('HEXISTS', meta, 'paused') == 0 then
+    if redis.call('SADD', KEYS[2], name) == 1 then fresh[#fresh + 1] = name end
+  end
+  local kept = redis.call('ZCARD', key(6)) + redis.call('LLEN', key(7)) + redis.call('ZCARD', key(8)) + redis.call('EXISTS', key(9))
+  if active + waiting + delayed + completed + kept == 0 then
+    local id = redis.call('GET', key(${STATES.length + 3})) or '0'
+    if redis.call('HGET', meta, 'fairlane:idle') == id then
+      local isSet = redis.call('HEXISTS', meta, 'paused') + redis.call('HEXISTS', meta, 'fairlane:cap') + redis.call('HEXISTS', meta, 'fairlane:rate')
+      for at = ${STATES.length + 3}, count do redis.call('DEL', key(at)) end
+      if isSet == 0 then redis.call('DEL', meta) else redis.call('HDEL', meta, 'fairlane:idle') end
+      redis.call('SREM', KEYS[1], name)
+      redis.call('SREM', KEYS[2], name)
+      bits = bits + ${IS_GONE}
+    else
+      redis.call('HSET', meta, 'fairlane:idle', id)
+    end
+  end
+  told[i] = bits
+end
+if #fresh > 0 then redis.call(ARGV[1], ARGV[2], cjson.encode({ redis.call('ZCARD', KEYS[3]), fresh })) end
+return told`
+  }
+}
+
+/** Makes methods of a client of these: their keys and arguments follow each other, after the number of keys where that varies. */
+function define (client) {
+  for (const [name, script] of Object.entries(scripts)) client.defineCommand(name, script)
+}

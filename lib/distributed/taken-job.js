@@ -1,0 +1,39 @@
+'use strict'
+
+// A job that this process has taken from the broker.
+
+class TakenJob {
+  /**
+   * @param {object} supply
+   * @param {string} name its id at the broker
+   * @param {object} json as BullMQ's backends give it
+   * @param {number} askedAt when the broker was asked, by performance.now(): the answer may have been long on its way
+   */
+  constructor (supply, name, json, askedAt) {
+    this.supply = supply
+    this.name = name
+    this.json = json
+    this.place = supply.place
+    this.id = supply.place.idOf(name)
+    this.data = undefined // parsed when it is run
+    this.takenAt = performance.now()
+    this.renewedAt = askedAt // when its lease began at the earliest
+    this.delivery = undefined // its slot
+    this.attempt = 0
+    this.isEnding = false // the broker is being told of its end
+    this.isAlone = false // nothing else runs beside it
+  }
+
+  /** Whom to tell its result. */
+  get inbox () {
+    const { inbox } = this.parsed()
+    return typeof inbox === 'string' ? inbox : undefined
+  }
+
+  /** @returns {object} */
+  parsed () {
+    return (this.data ??= Object(JSON.parse(this.json.data)))
+  }
+}
+
+module.exports = { TakenJob }

@@ -1,0 +1,16 @@
+'use strict'
+
+const { program } = require('./test/support/redis-program')
+
+module.exports = {
+  all: true,
+  include: ['index.js', 'lib/**/*.js', 'schedulers/**/*.js'],
+  // most of its tests need a server; npm test says so where there is none
+  exclude: program === undefined ? ['lib/distributed/**'] : [],
+  'check-coverage': true,
+  lines: 100,
+  branches: 100,
+  functions: 100,
+  statements: 100,
+  reporter: ['text', 'html']
+}

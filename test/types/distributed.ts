@@ -1,0 +1,45 @@
+import { distributed, DistributedQueue } from 'fairlane/distributed'
+import type { DistributedDeadLetter, DistributedJob, DistributedOptions, GlobalTypeStats } from 'fairlane/distributed'
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+
+const place = { name: 'mails', connection: 'redis://localhost' } satisfies DistributedOptions
+
+async function use (): Promise<void> {
+  const queue = await distributed(async ({ url }: { url: string }, _done, { id, attempt, signal, type }) => {
+    const seen: [string, number, boolean, string] = [id, attempt, signal.aborted, type]
+    return url.length + seen.length
+  }, { ...place, scheduler: 'equal', globalTypeCaps: { a: 3 }, globalTypeRates: new Map([['a', { limit: 5, intervalMs: 1000 }]]), serialize: 'structured' })
+  const same: DistributedQueue<{ url: string }, number> = queue
+  const isSame: Same<typeof queue, DistributedQueue<{ url: string }, number>> = true
+  const id: string = await same.pushType('tenant', { url: '' }, { key: 5, keyUntil: 'settled', delayMs: isSame ? 5 : 6 })
+  const result: number = await queue.add({ url: '' }, { type: 'tenant', signal: AbortSignal.timeout(5) })
+  queue.on('done', ({ id, result }) => id.length + result)
+  queue.on('lost', ({ error }) => error.code === 'FAIRLANE_ERR_LEASE')
+  queue.on('close', abandonedCount => abandonedCount + result)
+  const job: DistributedJob<{ url: string }> | undefined = await queue.get(id)
+  const [dead]: Array<DistributedDeadLetter<{ url: string }>> = await queue.deadLetters({ type: 'tenant', limit: 5 })
+  const { cap, rate, paused }: GlobalTypeStats = await queue.globalStats('tenant')
+  await queue.setGlobalRate('tenant', paused ? rate : null)
+  await queue.setGlobalCap('tenant', cap)
+  await queue.holdType('tenant', 5)
+  const counts: number[] = (await queue.globalTypes()).map(({ waiting }) => waiting)
+  await queue.cancel(`${job?.payload.url}${dead?.at}${counts.length}`)
+
+  const producer: DistributedQueue<string, number> = await distributed(null, { ...place, connection: ['redis://a', 'redis://b'], partitions: 4 })
+  await producer.push('text')
+  // @ts-expect-error a string is wanted
+  await producer.push(5)
+  // @ts-expect-error jobs at a broker have no priorities
+  await producer.push('text', { priority: 1 })
+  // @ts-expect-error keyUntil can be nothing else
+  await producer.push('text', { key: 'a', keyUntil: 'started' })
+  // @ts-expect-error there is no such limit here
+  await distributed(null, { ...place, maxWaiting: 5 })
+  // @ts-expect-error where is it?
+  await distributed(null, { name: 'mails' })
+  // @ts-expect-error made by distributed()
+  new DistributedQueue()
+}
+
+use()
