@@ -22,7 +22,8 @@ function temporaryFolder () {
 
 function removeLeftOvers () {
   for (const name of fs.readdirSync(BASE)) {
-    if (!isAlive(parseInt(name))) fs.rmSync(join(BASE, name), { recursive: true, force: true })
+    // another process may be at it
+    if (!isAlive(parseInt(name))) fs.rmSync(join(BASE, name), { recursive: true, force: true, maxRetries: 5 })
   }
 }
 

@@ -1,0 +1,350 @@
+'use strict'
+
+// Answers of the broker that are late, lost, or errors: calls are made as they are, on a real server, and the test decides what comes of them.
+
+const assert = require('node:assert')
+const { once } = require('node:events')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { Postponed, Throttled } = require('../../lib/distributed')
+const { describeWithRedis } = require('../support/redis')
+const { expectReject } = require('./expectations')
+const { atServer } = require('./opened')
+const { latch, rigged } = require('./rigged')
+const { until } = require('./until')
+
+const GONE = 'Connection is closed.'
+
+describeWithRedis('answers of the broker', function () {
+  const at = atServer()
+
+  async function open (runner, options) {
+    const rig = rigged(at.server.path)
+    const queue = await at.open(runner, { connection: rig.connection, settleBy: runner?.length > 1 ? 'callback' : 'promise', ...options })
+    return { queue, rig }
+  }
+
+  const key = what => `{fairlane:${at.name}}:${what}`
+
+  describe('to a push', () => {
+    it('that are lost have it made again, with the same ids', async () => {
+      const { queue, rig } = await open(null)
+      const lost = [rig.loseAnswer('fairlaneAnnounce')]
+      const id = await queue.pushType('a', 1)
+      lost.push(rig.loseAnswer('fairlanePrepare'))
+      await queue.pushType('b', 1)
+      await Promise.all(lost)
+      assert.deepEqual((await queue.globalTypes()).map(({ type, waiting }) => [type, waiting]).sort(), [['a', 1], ['b', 1]])
+      assert.equal((await queue.get(id)).state, 'waiting')
+    })
+
+    it('are not believed if the broker was away between the jobs and their announcement', async () => {
+      const { queue, rig } = await open(null)
+      let count = 0
+      rig.once('fairlaneAnnounce', async call => {
+        // it comes back without what it had answered
+        await rig.calls.flushall()
+        const ready = once(rig.calls, 'ready')
+        rig.calls.disconnect(true)
+        await ready
+        count++
+        return call()
+      })
+      const id = await queue.pushType('a', 1)
+      assert.equal(count, 1)
+      assert.equal((await queue.get(id)).state, 'waiting')
+      assert.equal((await queue.globalStats('a')).waiting, 1)
+    })
+
+    it('that refuse one of many jobs do not keep the others from being stored', async () => {
+      const { queue, rig } = await open(null)
+      const refused = rig.refuse('fairlaneAnnounce', Object.assign(new Error('ERR no'), { code: 5 }))
+      const ids = await Promise.all([1, 2, 3].map(n => queue.pushType('a', n)))
+      await refused
+      assert.equal(new Set(ids).size, 3)
+      assert.equal((await queue.globalStats('a')).waiting, 3)
+    })
+
+    it('that never come are waited for until its time is up, and those behind it have theirs', async () => {
+      const { queue, rig } = await open(null, { pushTimeoutMs: 600 })
+      await queue.pushType('a', 0)
+      const gate = latch()
+      const answers = [exec => gate.opened.then(exec), () => new Promise(() => {})]
+      const restore = rig.rig('pipeline', call => {
+        const pipeline = call()
+        const exec = pipeline.exec.bind(pipeline)
+        const answer = answers.shift()
+        return Object.assign(pipeline, { exec: () => answer === undefined ? exec() : answer(exec) })
+      })
+      const pushes = [queue.pushType('a', 1)]
+      await sleep(20)
+      pushes.push(queue.pushType('a', 2))
+      await sleep(300)
+      pushes.push(queue.pushType('a', 3))
+      const flushed = queue.flush()
+      gate.open()
+      const rejected = expectReject(pushes[1], 'FAIRLANE_ERR_BROKER')
+      await Promise.all([pushes[0], rejected, pushes[2], flushed])
+      restore()
+    })
+  })
+
+  describe('to a worker that asks for a job', () => {
+    it('that come late: a job whose lease may be over is not started', async () => {
+      const started = []
+      const { queue, rig } = await open(async n => { started.push(n) }, { leaseMs: 1000 })
+      rig.once('moveToActive', async call => {
+        const answer = await call()
+        await sleep(950)
+        return answer
+      })
+      await queue.push(1)
+      await until(() => started.length > 0)
+      await queue.onIdle()
+      // the keeper has given it to somebody else
+      assert.deepEqual(started, [1])
+      assert.equal(queue.stats().lost, 0)
+    })
+
+    it('that come when it closes: the job goes back', async () => {
+      const { queue, rig } = await open(async () => {})
+      const { reached, open: letGo } = rig.delay('moveToActive')
+      const id = await queue.push(1)
+      await reached
+      rig.refuse('fairlaneAnnounce')
+      const closing = queue.close()
+      letGo()
+      assert.equal(await closing, 0)
+      const other = await at.open(null)
+      assert.equal((await other.get(id)).state, 'waiting')
+    })
+
+    it('that are errors: it asks again', async () => {
+      const { queue, rig } = await open(async () => {})
+      const refused = rig.refuse('moveToActive')
+      await queue.push(1)
+      await refused
+      await queue.onIdle()
+      assert.equal(queue.stats().done, 1)
+    })
+
+    it('that are errors as it closes end nothing but that', async () => {
+      const { queue, rig } = await open(async () => {})
+      let fail
+      const reached = new Promise(resolve => rig.once('moveToActive', () => new Promise((_resolve, reject) => {
+        fail = reject
+        resolve()
+      })))
+      await queue.push(1)
+      await reached
+      const closing = queue.close()
+      fail(new Error('ERR no'))
+      assert.equal(await closing, 0)
+    })
+
+    it('that say there is nothing, while a push comes between that and the word that the type is empty', async () => {
+      const { queue, rig } = await open(async n => n)
+      const { reached, open: letGo } = rig.delay('fairlaneUnready')
+      await queue.add(1, { type: 'a' })
+      await reached
+      const second = queue.add(2, { type: 'a' })
+      await queue.flush()
+      letGo()
+      assert.equal(await second, 2)
+    })
+
+    it('that fail to say that the type is empty leave it to those who look at all of them', async () => {
+      const { queue, rig } = await open(async () => {})
+      const refused = rig.refuse('fairlaneUnready')
+      await queue.pushType('a', 1)
+      await refused
+      await queue.onIdle()
+      const again = once(rig.messages, 'ready')
+      rig.messages.disconnect(true)
+      await again
+      await until(() => at.server.cli('exists', key('.ready')) === '0')
+    })
+  })
+
+  describe('to the end of a job', () => {
+    it('that are lost: it has ended once, for whoever waits and for listeners', async () => {
+      for (const inbox of [true, false]) {
+        const { queue, rig } = await open(async n => n)
+        const lost = rig.loseAnswer('moveToFinished')
+        const done = once(queue, 'done')
+        if (inbox) assert.equal(await queue.add(1), 1)
+        else await queue.push(1)
+        await lost
+        await done
+        await queue.onIdle()
+        const { done: count, lost: lostCount } = queue.stats()
+        assert.deepEqual([count, lostCount], [1, 0])
+        await queue.close()
+      }
+    })
+
+    it('that are lost, and it cannot be found out what it is: the job is lost', async () => {
+      const { queue, rig } = await open(async n => n)
+      let times = 0
+      for (const name of ['getState', 'getStateV2']) rig.rig(name, async () => { throw new Error('ERR no') })
+      rig.rig('moveToFinished', async () => { throw new Error(times++ === 0 ? GONE : 'ERR no') })
+      const lost = once(queue, 'lost')
+      await queue.push(1)
+      assert.equal((await lost)[0].error.code, 'FAIRLANE_ERR_LEASE')
+    })
+
+    it('that are lost when it is to be tried again: it is tried once', async () => {
+      const attempts = []
+      const { queue, rig } = await open(async n => {
+        attempts.push(n)
+        if (attempts.length === 1) throw new Error('down')
+      }, { backoffMs: 1 })
+      const lost = rig.loseAnswer('moveToDelayed')
+      await queue.push(1)
+      await lost
+      await queue.onIdle()
+      assert.deepEqual(attempts, [1, 1])
+    })
+
+    it('are asked for as long as it takes while the broker is away', async () => {
+      const { queue, rig } = await open(async n => n)
+      let times = 0
+      rig.rig('moveToFinished', call => ++times < 4 ? Promise.reject(new Error('LOADING Redis is loading the dataset in memory')) : call())
+      assert.equal(await queue.add(1), 1)
+      assert.equal(times, 4)
+    })
+  })
+
+  describe('that say nothing of scripts', () => {
+    it('which the broker has come back without, have the scripts sent again', async () => {
+      const { queue } = await open(async n => n)
+      assert.equal(await queue.add(1), 1)
+      at.server.cli('script', 'flush')
+      assert.deepEqual(await Promise.all([2, 3, 4].map(n => queue.add(n, { type: `type-${n}` }))), [2, 3, 4])
+      at.server.cli('script', 'flush')
+      await queue.setGlobalCap('type-2', 1)
+      await queue.holdType('type-2', 1)
+      await queue.onIdle()
+    })
+  })
+
+  describe('about the past of a job', () => {
+    /** A queue that has not begun with a job that has such fields, and stays so until resume(). */
+    async function openAt (fields, options) {
+      const { queue, rig } = await open(async () => 'it ran', { maxAttempts: 3, ...options })
+      queue.pause()
+      const id = await queue.pushType('a', 1)
+      at.server.cli('hset', key(id), ...Object.entries(fields).flat().map(String))
+      return { queue, rig, id }
+    }
+
+    const CALLS = { hmget: { stc: 1 }, hset: { stc: 2 } }
+
+    for (const [call, fields] of Object.entries(CALLS)) {
+      it(`that are errors: the job goes back, and is looked at again (${call})`, async () => {
+        const { queue, rig } = await openAt(fields)
+        const refused = rig.refuse(call)
+        queue.resume()
+        await refused
+        await queue.onIdle()
+        assert.equal(queue.stats().done, 1)
+      })
+
+      for (const isRefused of [false, true]) {
+        it(`that come when the queue has closed: it is not run (${call}, ${isRefused ? 'an error' : 'an answer'})`, async () => {
+          const { queue, rig, id } = await openAt(fields)
+          const reached = latch()
+          const gate = latch()
+          rig.once(call, async made => {
+            reached.open()
+            await gate.opened
+            if (isRefused) throw new Error('ERR no')
+            return made()
+          })
+          queue.resume()
+          await reached.opened
+          const closing = queue.close({ drain: false })
+          gate.open()
+          await closing
+          assert.equal(queue.stats().done, 0)
+          const other = await at.open(null)
+          assert.equal((await other.get(id)).state, 'waiting')
+        })
+      }
+    }
+
+    it('that say it was taken and never started: it has waited too long', async () => {
+      const { queue, id } = await openAt({ ats: 2, timestamp: Date.now() - 60000 }, { maxWaitMs: 50000 })
+      const cancelled = once(queue, 'cancelled')
+      queue.resume()
+      const [{ id: cancelledId, error }] = await cancelled
+      assert.deepEqual([cancelledId, error.code], [id, 'FAIRLANE_ERR_MAX_WAIT'])
+    })
+  })
+
+  describe('about results', () => {
+    it('that no notice tells are found in the records', async () => {
+      const { queue, rig } = await open(async n => {
+        if (n === 'fails') throw Object.assign(new RangeError('no'), { code: 'E_OWN' })
+        return n
+      }, { maxAttempts: 1 })
+      rig.rig('publish', async () => 0)
+      queue.once('done', ({ id }) => at.server.cli('hdel', key(id), 'returnvalue'))
+      const results = [undefined, 'done', 'fails'].map((n, at) => queue.add(n, { type: `type-${at}` }))
+      const failed = expectReject(results[2], 'E_OWN')
+      assert.deepEqual(await Promise.all(results.slice(0, 2)), [null, 'done'])
+      assert.equal((await failed).name, 'RangeError')
+    })
+
+    it('that are no records: it is looked again', async () => {
+      const { queue, rig } = await open(async n => n)
+      rig.rig('publish', async () => 0)
+      const result = queue.add(1)
+      await queue.flush()
+      const restore = rig.rig('pipeline', call => {
+        const pipeline = call()
+        return Object.assign(pipeline, { exec: async () => [[new Error('ERR no'), null]] })
+      })
+      await sleep(2600)
+      restore()
+      await queue.close()
+      assert.equal(await result, 1)
+    })
+  })
+
+  describe('about single jobs', () => {
+    it('that have ended meanwhile are none', async () => {
+      const { queue, rig } = await open(null)
+      const id = await queue.push(1, { delayMs: 60000 })
+      rig.once('zscore', async () => null)
+      assert.equal((await queue.get(id)).dueAt, undefined)
+      const method = ['getStateV2', 'getState']
+      const restores = method.map(name => rig.rig(name, async () => 'unknown'))
+      assert.equal(await queue.get(id), undefined)
+      for (const restore of restores) restore()
+    })
+
+    it('that are errors reject with FAIRLANE_ERR_BROKER', async () => {
+      const { queue, rig } = await open(null)
+      const id = await queue.push(1)
+      const refused = rig.refuse('hmget')
+      assert.match((await expectReject(queue.get(id), 'FAIRLANE_ERR_BROKER')).cause.message, /refused by the test/)
+      await refused
+      at.server.cli('set', key('b:wait'), 'no list')
+      at.server.cli('sadd', key('.types'), 'b')
+      await expectReject(queue.globalStats(), 'FAIRLANE_ERR_BROKER')
+    })
+  })
+
+  describe('to a runner that is throttled', () => {
+    it('and to one that postpones count as no wait for a first start', async () => {
+      const started = []
+      const { queue } = await open(async n => {
+        started.push(n)
+        if (started.filter(other => other === n).length > 1) return n
+        throw n === 'throttled' ? new Throttled(300) : new Postponed(300)
+      }, { maxWaitMs: 250, concurrency: 2 })
+      const results = ['throttled', 'postponed'].map(n => queue.add(n, { type: n }))
+      assert.deepEqual(await Promise.all(results), ['throttled', 'postponed'])
+    })
+  })
+})

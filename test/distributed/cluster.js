@@ -1,0 +1,106 @@
+'use strict'
+
+// Redis Clusters of three masters, made for each test. They take a while: npm run test:cluster, and a part of npm run test:long.
+
+const assert = require('node:assert')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { distributed } = require('../../lib/distributed')
+const { describeWithRedis } = require('../support/redis')
+const { startCluster } = require('../support/redis-cluster')
+const { expectReject } = require('./expectations')
+const { until } = require('./until')
+
+const TYPES = Array.from({ length: 40 }, (_, n) => `type-${n}`)
+
+describeWithRedis('a queue at a Redis Cluster', function () {
+  let cluster, queues
+
+  afterEach(async () => {
+    await Promise.all(queues.splice(0).map(queue => queue.close({ drain: false })))
+    await cluster.stop()
+  })
+
+  async function start (settings) {
+    queues = []
+    cluster = await startCluster(settings)
+  }
+
+  async function open (runner, options) {
+    const queue = await distributed(runner, { name: 'jobs', connection: cluster.urls, settleBy: 'promise', leaseMs: 3000, scheduler: 'equal', concurrency: 20, ...options })
+    queues.push(queue)
+    return queue
+  }
+
+  it('runs each job once, on all nodes, and keeps its number of partitions', async () => {
+    await start()
+    const byWorker = [0, 0]
+    await Promise.all(byWorker.map((zero, worker) => open(async n => {
+      byWorker[worker]++
+      return n
+    })))
+    const producer = await open(null)
+    const results = await Promise.all(Array.from({ length: 2000 }, (_, n) => producer.add(n, { type: TYPES[n % 40] })))
+    results.forEach((result, n) => assert.equal(result, n))
+    assert.equal(byWorker[0] + byWorker[1], 2000)
+    await producer.onIdle()
+    for (const port of cluster.ports) assert(cluster.cli('-p', String(port), 'keys', '*:.types').includes('fairlane'), port)
+    await expectReject(open(null, { partitions: 4 }), 'FAIRLANE_ERR_OPTION')
+    await producer.setGlobalCap('type-1', 2)
+    assert.equal((await producer.globalStats('type-1')).cap, 2)
+    assert.equal((await producer.globalStats()).types, 0)
+  })
+
+  it('warns of a cluster that stops as a whole', async () => {
+    await start()
+    const warned = new Promise(resolve => process.once('warning', resolve))
+    await open(null)
+    const { code, message } = await warned
+    assert.equal(code, 'FAIRLANE_WARN_BROKER')
+    assert.match(message, /cluster-require-full-coverage/)
+  })
+
+  it('loses nothing while a master is added and slots with jobs in them are moved to it', async () => {
+    await start()
+    const starts = new Map()
+    const runner = async n => {
+      starts.set(n, (starts.get(n) ?? 0) + 1)
+      await sleep(2)
+      return n
+    }
+    await Promise.all([open(runner), open(runner)])
+    const producer = await open(null)
+    const port = await cluster.addNode()
+    const results = []
+    const over = new AbortController()
+    const pushing = (async () => {
+      for (let n = 0; !over.signal.aborted; n++) {
+        results.push(producer.add(n, { type: TYPES[n % 40] }))
+        await sleep(2)
+      }
+    })()
+    for (const from of cluster.ports) await cluster.moveSlots(1300, from, port)
+    over.abort()
+    await pushing
+    const all = await Promise.all(results)
+    all.forEach((result, n) => assert.equal(result, n))
+    await producer.onIdle()
+    assert.equal((await producer.globalStats()).dead, 0)
+    const twice = [...starts.values()].filter(count => count > 1).length
+    assert(twice <= 0.05 * starts.size, `${twice} of ${starts.size}`)
+  })
+
+  it('goes on with the types of other masters when one is down, and with its own when it is back', async () => {
+    await start(['--cluster-require-full-coverage', 'no', '--appendfsync', 'always'])
+    await open(async n => n)
+    const producer = await open(null)
+    await Promise.all(TYPES.map(type => producer.add(1, { type })))
+    const [port] = cluster.ports
+    await cluster.kill(port)
+    const settled = []
+    const results = TYPES.map(type => producer.add(2, { type }).finally(() => settled.push(type)))
+    await until(() => settled.length >= 15)
+    assert(settled.length < 40)
+    await cluster.start(port)
+    assert.deepEqual(await Promise.all(results), TYPES.map(() => 2))
+  })
+})

@@ -1,0 +1,212 @@
+'use strict'
+
+// What becomes of jobs when processes and brokers end in the middle of them: with few jobs in npm test, with many in npm run test:kill.
+
+const assert = require('node:assert')
+const { join, dirname } = require('node:path')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { describeWithRedis } = require('../support/redis')
+const { expectReject } = require('./expectations')
+const { servers } = require('./opened')
+const { startProcess, startsIn } = require('./processes')
+const { startProxy } = require('./proxy')
+
+const LEASE_MS = 1000
+const SLOTS = 10
+
+module.exports = { describeEnds, describeCutOff, describeBrokerEnds }
+
+/** Sets up a server, a producer, and a way to start processes, for each test. */
+function atProcesses () {
+  const { startServer, open } = servers()
+  const at = { log: '', started: [], server: undefined, producer: undefined }
+
+  beforeEach(async () => {
+    at.server = await startServer()
+    at.log = join(dirname(at.server.path), 'starts')
+    at.producer = await open(at.server, null, { leaseMs: LEASE_MS })
+  })
+
+  afterEach(() => Promise.all(at.started.splice(0).map(child => child.kill())))
+
+  at.start = async (options, more) => {
+    const child = await startProcess({ path: at.server.path, log: at.log, options: { leaseMs: LEASE_MS, concurrency: SLOTS, scheduler: 'equal', ...options }, ...more })
+    at.started.push(child)
+    return child
+  }
+
+  /** Starts a process, and another one whenever that ends, until the promise has settled, or the test is over. */
+  at.keepStarted = async (options, promise) => {
+    const { producer } = at
+    const test = { isOver: false }
+    promise.catch(() => {}).finally(() => { test.isOver = true })
+    while (!test.isOver && !producer.closed) {
+      const child = await at.start(options).catch(() => undefined) // a job may end it at once
+      await Promise.race([child?.exited, promise.catch(() => {})])
+    }
+  }
+  return at
+}
+
+/** @param {{ jobsCount: number, besideCount: number }} sizes */
+function describeEnds ({ jobsCount, besideCount }) {
+  describeWithRedis('when processes end in the middle of jobs', function () {
+    const at = atProcesses()
+
+    it('a worker: each job settles once, and few run twice', async () => {
+      const [first] = [await at.start(), await at.start()]
+      const results = Array.from({ length: jobsCount }, (_, n) => at.producer.add({ ms: 20 }, { type: `type-${n % 7}` }))
+      await first.until('done', jobsCount / 6)
+      await first.kill()
+      await Promise.all(results)
+      const starts = [...startsIn(at.log).values()]
+      assert.equal(starts.length, jobsCount)
+      assert(Math.max(...starts) <= 2)
+      assert(starts.filter(count => count > 1).length <= 2 * SLOTS)
+      assert.equal((await at.producer.globalStats()).dead, 0)
+    })
+
+    it('a producer: what it was told is stored runs', async () => {
+      const pushing = await at.start({}, { isProducer: true })
+      pushing.send('push', { ms: 0 })
+      await pushing.until('pushed', 200)
+      await pushing.kill()
+      await at.start()
+      await at.producer.onIdle()
+      const starts = startsIn(at.log)
+      for (const id of pushing.of('pushed')) assert.equal(starts.get(id), 1)
+    })
+
+    it('a job that ends its process is dead after maxAttempts starts, and those beside it are not', async () => {
+      const { producer } = at
+      const all = (async () => {
+        const poison = [
+          expectReject(producer.add({ poison: true }, { type: 'type-1' }), 'FAIRLANE_ERR_CRASHED'),
+          expectReject(producer.add({ poison: true }, { type: 'other' }), 'FAIRLANE_ERR_CRASHED')
+        ]
+        const failing = assert.rejects(producer.add({ fail: 'its own' }, { type: 'third' }), /its own/)
+        await Promise.all(Array.from({ length: besideCount }, (_, n) => producer.add({ ms: 5 }, { type: `type-${n % 5}` })))
+        await Promise.all([...poison, failing])
+      })()
+      await Promise.all([all, ...[0, 1].map(() => at.keepStarted({ maxAttempts: 2, backoffMs: 10 }, all))])
+      const dead = await producer.deadLetters()
+      assert.deepEqual(dead.map(({ type, attempts }) => [type, attempts]).sort(), [['other', 2], ['third', 2], ['type-1', 2]])
+      const starts = startsIn(at.log)
+      for (const { id } of dead) assert(starts.get(id) <= 2)
+    })
+
+    it('a worker that closes loses nothing, and counts no attempt', async () => {
+      const first = await at.start({ maxAttempts: 1 })
+      const results = Array.from({ length: jobsCount / 2 }, (_, n) => at.producer.add({ ms: 30 }, { type: `type-${n % 3}` }))
+      await first.until('done', SLOTS)
+      await at.start({ maxAttempts: 1 })
+      await first.call('close', {})
+      await Promise.all(results)
+      assert.deepEqual(new Set(startsIn(at.log).values()), new Set([1]))
+      assert.equal((await at.producer.globalStats()).dead, 0)
+    })
+  })
+}
+
+function describeCutOff () {
+  describeWithRedis('when processes are stopped, or cut off', function () {
+    const at = atProcesses()
+
+    it('a worker that ends: all is over after three leases', async () => {
+      const first = await at.start()
+      const results = Array.from({ length: 30 }, () => at.producer.add({ ms: 20 }, { type: 'a' }))
+      await first.until('done', 5)
+      const second = await at.start()
+      const begin = performance.now()
+      await first.kill()
+      await Promise.all(results)
+      assert(performance.now() - begin < 3 * LEASE_MS + 30 * 20)
+      assert(second.of('done').length > 0)
+    })
+
+    it('a job that ended its process has all its attempts when it is put back', async () => {
+      const { producer } = at
+      const all = (async () => {
+        await expectReject(producer.add({ poison: true }, { type: 'a' }), 'FAIRLANE_ERR_CRASHED')
+        const [{ id }] = await producer.deadLetters()
+        assert.equal(startsIn(at.log).get(id), 1)
+        assert.equal(await producer.retryDead(id), true)
+        await producer.onIdle()
+        assert.equal(startsIn(at.log).get(id), 2)
+      })()
+      await Promise.all([all, at.keepStarted({ maxAttempts: 1 }, all)])
+    })
+
+    it('a worker that was stopped: its jobs run elsewhere, and it is told when it is back', async () => {
+      const first = await at.start()
+      const results = Array.from({ length: 5 }, () => at.producer.add({ ms: 3 * LEASE_MS }, { type: 'a' }))
+      await first.until('started', 5)
+      first.signal('SIGSTOP')
+      const second = await at.start()
+      await second.until('started', 5)
+      first.signal('SIGCONT')
+      assert.deepEqual(await Promise.all(results), results.map(() => second.pid))
+      await first.until('lost', 5)
+      for (const { code } of first.of('lost')) assert.equal(code, 'FAIRLANE_ERR_LEASE')
+      assert.equal(first.of('lost').length, 5)
+      assert.deepEqual(first.of('done'), [])
+    })
+
+    it('a worker that nothing reaches: its signals abort when something does, and its late results change nothing', async () => {
+      const proxy = await startProxy(at.server.path)
+      const first = await at.start({}, { connection: { path: proxy.path } })
+      const results = Array.from({ length: 5 }, () => at.producer.add({ ms: 3 * LEASE_MS }, { type: 'a' }))
+      await first.until('started', 5)
+      proxy.block()
+      const second = await at.start()
+      await second.until('started', 5)
+      proxy.pass()
+      await first.until('aborted', 5)
+      assert.deepEqual(new Set(first.of('aborted').map(({ code }) => code)), new Set(['FAIRLANE_ERR_LEASE']))
+      await first.until('lost', 5)
+      assert.deepEqual(await Promise.all(results), results.map(() => second.pid))
+      assert.deepEqual(first.of('done'), [])
+      proxy.close()
+    })
+  })
+}
+
+/** @param {{ jobsCount: number, killsCount: number }} sizes jobsCount: of each kill */
+function describeBrokerEnds ({ jobsCount, killsCount }) {
+  describeWithRedis('when the broker ends and comes back with what it had answered', function () {
+    const { startServer, open } = servers()
+    const workers = []
+
+    afterEach(() => Promise.all(workers.splice(0).map(worker => worker.kill())))
+
+    it('nothing is lost, and each add settles once', async () => {
+      const server = await startServer(['--appendfsync', 'always'])
+      const log = join(dirname(server.path), 'starts')
+      const options = { leaseMs: LEASE_MS, concurrency: SLOTS, scheduler: 'equal' }
+      for (let n = 0; n < 2; n++) workers.push(await startProcess({ path: server.path, log, options }))
+      const producer = await open(server, null, { leaseMs: LEASE_MS })
+      const pushes = []
+      const results = []
+      let settledCount = 0
+      for (let round = 0; round < killsCount; round++) {
+        for (let n = 0; n < jobsCount; n++) {
+          pushes.push(producer.pushType(`p-${n % 7}`, { ms: 2 }))
+          results.push(producer.add({ ms: 2 }, { type: `a-${n % 7}` }).finally(() => settledCount++))
+          await sleep(2)
+          if (n === Math.floor(jobsCount / 2)) server.kill().then(() => sleep(200)).then(() => server.start())
+        }
+      }
+      const ids = await Promise.all(pushes)
+      const pids = new Set(workers.map(({ pid }) => pid))
+      for (const pid of await Promise.all(results)) assert(pids.has(pid))
+      assert.equal(settledCount, results.length)
+      await producer.onIdle()
+      const starts = startsIn(log)
+      for (const id of ids) assert(starts.has(id))
+      assert.equal((await producer.globalStats()).dead, 0)
+      // what ran when it ended, and what was on its way
+      const twice = [...starts.values()].filter(count => count > 1).length
+      assert(twice <= Math.max(0.05 * starts.size, 2 * SLOTS * killsCount), `${twice} of ${starts.size}`)
+    })
+  })
+}

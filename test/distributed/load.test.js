@@ -1,0 +1,79 @@
+'use strict'
+
+const assert = require('node:assert')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { describeWithRedis } = require('../support/redis')
+const { isLong } = require('../support/rounds')
+const { atServer } = require('./opened')
+const { until } = require('./until')
+
+describeWithRedis('many jobs, types and processes', function () {
+  const at = atServer()
+
+  const commands = () => Number(/total_commands_processed:(\d+)/.exec(at.server.cli('info', 'stats'))[1])
+  const callsOf = name => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(at.server.cli('info', 'commandstats'))?.[1] ?? 0)
+
+  it('each job runs once, each result reaches its own add(), all workers work, and nothing is left', async () => {
+    const count = isLong ? 20000 : 2000
+    const starts = new Uint8Array(count)
+    const byWorker = [0, 0, 0]
+    // longer than this process may be kept from its timers by so many jobs at once
+    const options = { scheduler: 'equal', concurrency: 20, leaseMs: isLong ? 10000 : 3000, resultTtlMs: 2000 }
+    await Promise.all(byWorker.map((zero, worker) => at.open(async n => {
+      starts[n]++
+      byWorker[worker]++
+      return n * 2
+    }, options)))
+    const producer = await at.open(null)
+    const results = await Promise.all(Array.from({ length: count }, (_, n) => producer.add(n, { type: `type-${n % 50}` })))
+    results.forEach((result, n) => assert.equal(result, n * 2))
+    assert(starts.every(times => times === 1))
+    for (const ran of byWorker) assert(ran > count / 20, `${byWorker}`)
+    await producer.onIdle()
+    assert.deepEqual(await producer.globalStats(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
+    const left = () => at.server.cli('keys', `{fairlane:${at.name}}:type-*`).split('\n').filter(Boolean).length
+    await until(() => left() === 0)
+  })
+
+  it('nothing polls by type', async () => {
+    // the keeper walks twice a lease: that is once for all processes, and not in this second
+    const queue = await at.open(async () => {}, { concurrency: 50, scheduler: 'fair', leaseMs: 600000 })
+    await Promise.all(Array.from({ length: isLong ? 10000 : 1000 }, (_, n) => queue.pushType(`type-${n}`, n)))
+    await queue.onIdle()
+    await until(() => at.server.cli('exists', `{fairlane:${at.name}}:.ready`) === '0')
+    await sleep(200)
+    const before = commands()
+    await sleep(1000)
+    const calls = commands() - before
+    assert(calls < 20, calls)
+  })
+
+  it('a type that becomes ready makes few of many workers ask', async () => {
+    const workers = await Promise.all(Array.from({ length: 40 }, () => at.open(async () => {})))
+    const producer = await at.open(null)
+    await producer.push(0)
+    await producer.onIdle()
+    const rounds = 20
+    at.server.cli('config', 'resetstat')
+    for (let n = 0; n < rounds; n++) {
+      await producer.push(n)
+      await producer.onIdle()
+      await sleep(130) // those that did not ask look once more
+    }
+    await until(() => workers.map(worker => worker.stats().done).reduce((a, b) => a + b) === rounds + 1)
+    // a job is asked for by rpoplpush, whether there is one or not
+    const asks = callsOf('rpoplpush')
+    assert(asks > rounds / 2)
+    assert(asks / rounds <= 14, asks / rounds) // 8 on average; so many only once in thousands of runs
+  })
+
+  it('a waiting job takes little room at the broker', async () => {
+    const queue = await at.open(null)
+    const used = () => Number(/used_memory:(\d+)/.exec(at.server.cli('info', 'memory'))[1])
+    await queue.push('x'.repeat(100))
+    const before = used()
+    await Promise.all(Array.from({ length: 5000 }, () => queue.push('x'.repeat(100))))
+    const bytes = (used() - before) / 5000 - 100
+    assert(bytes <= 800, bytes)
+  })
+})
