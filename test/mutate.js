@@ -43,7 +43,7 @@ const files = {
   capped: ['schedulers/capped.js', SCHEDULERS],
   equal: ['schedulers/equal.js', `${EQUAL} ${ORDER} test/property/bound.test.js`],
   'job-lengths': ['schedulers/job-lengths.js', EQUAL],
-  weights: ['schedulers/weights.js', `${EQUAL} test/schedulers/fair.test.js`],
+  weights: ['schedulers/weights.js', `test/schedulers/weights.test.js ${EQUAL}`],
   options: ['schedulers/options.js', `test/schedulers/@(options|fair|equal|queue).test.js ${ORDER}`]
 }
 
