@@ -70,16 +70,20 @@ class Outage {
     return this.store.setState(seq, state, state.error === undefined ? CLAIM.ATTEMPT : CLAIM.NONE)
   }
 
-  /** @returns {Promise<void>} resolves when the group is safe, or what it stood for in another one */
+  /** @returns {Promise<void>} resolves when the group is safe, or what it stood for in another one; rejects only if the log ends before */
   async safe (group) {
     const { log, unwritten } = this.store
-    try {
-      if (group !== undefined) return await group.promise
-    } catch (err) {
-      if (log.error !== undefined) throw err
+    for (let first = group; ; first = undefined) {
+      try {
+        if (first !== undefined) return await first.promise
+        while (unwritten.size > 0) await this.next()
+        return await log.flush()
+      } catch (err) {
+        if (log.error !== undefined || this.isStopped) throw err
+      }
+      // the write that failed was this one, which is tried again, or another one beside it
+      await (this.isOn ? this.next() : nextTurn())
     }
-    while (unwritten.size > 0) await this.next()
-    await log.flush()
   }
 
   /** What has become of jobs could not be written. */
@@ -230,6 +234,10 @@ class Outage {
   tell (how) {
     for (const waiter of this.waiters.splice(0)) how(waiter)
   }
+}
+
+function nextTurn () {
+  return new Promise(setImmediate)
 }
 
 /** No descriptors are left: that passes, and says nothing about what was to be opened. */

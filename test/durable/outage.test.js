@@ -477,6 +477,8 @@ describe('a durable queue under random outages', function () {
   before(() => { warnings = captureWarnings() })
   after(() => warnings.release())
 
+  it('resolves deleteDead() though another write fails while it waits', () => surviveOutages(1732201686, {}))
+
   for (const options of [{}, { scheduler: 'equal' }, { ack: 'disk' }, { scheduler: 'fair', ack: 'disk', maxInflightOps: 2 }]) {
     it(`settles each job once, starts none again that was over, and has all of it on disk: ${JSON.stringify(options)}`, async () => {
       for (let round = 0; round < ROUNDS; round++) await surviveOutages(base + round, options)
