@@ -828,10 +828,12 @@ describe('a durable queue', () => {
     queue.concurrency = 3
     assert.deepEqual([queue.concurrency, queue.paused], [3, false])
     assert.equal(queue.pauseType('a').pause().resume(), queue)
+    assert.deepEqual(['a', 'b'].map(type => queue.isTypePaused(type)), [true, false])
     await queue.pushType('a', 1)
     await quiet()
     assert.equal(bench.gate.started.length, 0)
     queue.resumeType('a')
+    assert.equal(queue.isTypePaused('a'), false)
     await bench.gate.until(1)
     assert.deepEqual([queue.length, queue.running, queue.waiting], [1, 1, 0])
     assert.equal(queue.stats('a').running, 1)
