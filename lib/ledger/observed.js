@@ -1,0 +1,82 @@
+'use strict'
+
+// HOT (bench: history). What the lists of observed queues with a scheduler have in common: they tell the ledger of each job before the scheduler
+// hears of it. Where a job stands in its list, only choose() and takeOut() of that list know.
+
+const { Ids } = require('./ids')
+
+module.exports = { observed }
+
+/** A running job: what the list below knows of it, and its id. */
+class ObservedOrigin {
+  constructor (origin, id) {
+    this.origin = origin
+    this.id = id
+  }
+}
+
+/**
+ * @param {Function} List of the core, with a scheduler
+ * @returns {Function} a class of it that is made with a ledger before all else, and tells it
+ */
+function observed (List) {
+  return class extends List {
+    constructor (ledger, ...rest) {
+      super(...rest)
+      this.ledger = ledger
+      this.ids = new Ids(this, ledger.nextId)
+      this.chosen = 0 // the number of the job that choose() has chosen
+      this.dropping = undefined // the ticket whose job is taken out
+      this.removedIds = [] // jobs that were taken out, and that the ledger has not been told of
+    }
+
+    take () {
+      if (!super.take()) return false
+      const id = this.ids.leave(this.chosen)
+      this.origin = new ObservedOrigin(this.origin, id)
+      this.ledger.started(id)
+      return true
+    }
+
+    ended ({ origin, id }, hasFailed, err) {
+      if (hasFailed !== undefined) this.ledger.ended(id, hasFailed, err)
+      super.ended(origin, hasFailed)
+    }
+
+    misused ({ origin }) {
+      super.misused(origin)
+    }
+
+    interrupted ({ origin, id }, hasFailed, end) {
+      if (hasFailed) this.ledger.ended(id, true, end.error())
+      else this.ledger.cancelled(id, end.error())
+      super.interrupted(origin, hasFailed)
+    }
+
+    overran ({ origin }, change) {
+      super.overran(origin, change)
+    }
+
+    drop (ticket) {
+      this.dropping = ticket
+      super.drop(ticket)
+    }
+
+    tellRemovals (verdict) {
+      const ids = this.removedIds.splice(0)
+      if (ids.length > 0) this.ledger.cancelledAll(ids, verdict.error())
+      super.tellRemovals()
+    }
+
+    // for the classes above
+
+    /** The job of this number is taken out: by drop(), or among others, of which tellRemovals() tells. */
+    leaves (number) {
+      const id = this.ids.leave(number)
+      const { dropping } = this
+      this.dropping = undefined
+      if (dropping === undefined) this.removedIds.push(id)
+      else this.ledger.cancelled(id, dropping.error())
+    }
+  }
+}
