@@ -82,7 +82,7 @@ class Outage {
         if (log.error !== undefined || this.isStopped) throw err
       }
       // the write that failed was this one, which is tried again, or another one beside it
-      await (this.isOn ? this.next() : nextTurn())
+      await (this.isOn ? this.next() : new Promise(setImmediate))
     }
   }
 
@@ -234,10 +234,6 @@ class Outage {
   tell (how) {
     for (const waiter of this.waiters.splice(0)) how(waiter)
   }
-}
-
-function nextTurn () {
-  return new Promise(setImmediate)
 }
 
 /** No descriptors are left: that passes, and says nothing about what was to be opened. */
