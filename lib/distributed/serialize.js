@@ -2,11 +2,9 @@
 
 // Payloads as what BullMQ calls the data of a job, which is JSON: `{ payload }`, or `{ bytes }` in base64; and `inbox`, whom to tell its result.
 
-const v8 = require('node:v8')
 const { typeError, describe } = require('../errors')
-const { hasMethods, isBytes } = require('../fields')
-
-const structured = { encode: payload => v8.serialize(payload), decode: bytes => v8.deserialize(bytes) }
+const { hasMethods } = require('../fields')
+const { structured, encode, notEncoded } = require('../serializers')
 
 module.exports = { readSerialize, encodeResult }
 
@@ -42,22 +40,11 @@ const json = {
 
 function bytesBy (serializer) {
   return {
-    encode: (payload, inbox) => JSON.stringify({ bytes: bytesOf(serializer, payload), inbox }),
+    encode: (payload, inbox) => JSON.stringify({ bytes: base64Of(encode(serializer, payload)), inbox }),
     decode: ({ bytes }) => serializer.decode(Buffer.from(bytes, 'base64'))
   }
 }
 
-function bytesOf (serializer, payload) {
-  let encoded
-  try {
-    encoded = serializer.encode(payload)
-  } catch (cause) {
-    throw notEncoded(cause)
-  }
-  if (isBytes(encoded)) return Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength).toString('base64')
-  throw typeError('FAIRLANE_ERR_ARGUMENT', `serialize.encode must return a Buffer, and it returned ${describe(encoded)}`)
-}
-
-function notEncoded (cause) {
-  return Object.assign(typeError('FAIRLANE_ERR_ARGUMENT', 'the payload cannot be encoded'), { cause })
+function base64Of (bytes) {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }

@@ -3,7 +3,8 @@
 // Pushes of jobs from the call to the moment when they are safe. Those that admission holds have their place in the queue, and their bytes in
 // memory.
 
-const { encode, stampOf, STAMP_BYTES } = require('./serialize')
+const { encode } = require('../serializers')
+const { stampOf, STAMP_BYTES } = require('./serialize')
 
 /** A job that is not written yet. It stands in the queue where others have their number. */
 class HeldJob {

@@ -6,8 +6,8 @@ const { resolve } = require('node:path')
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
 const { hasMethods, isArray, readFields, rejectUnknown } = require('../fields')
+const { structured } = require('../serializers')
 const { options: queueOptions } = require('../core/internals')
-const { structured } = require('./serialize')
 
 const ACKS = ['disk', 'os']
 // Options of a queue in memory that job queues cannot honour.
