@@ -1,8 +1,8 @@
 'use strict'
 
 const assert = require('node:assert')
-const { mkdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
-const { join } = require('node:path')
+const { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
+const { join, relative } = require('node:path')
 const { root, node, tool } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 
@@ -17,10 +17,21 @@ describe('the scripts of the package', () => {
     assert.deepEqual([...new Set(tests.map(({ file }) => file))], [join(root, 'test/testing/clock.test.js')])
   })
 
-  it('run each test file with coverage or without, and in the long run too', () => {
+  it('run each test file with coverage or without', () => {
     const [without] = scripts['test:uncovered'].match(/(?<=")test\/\{.*\}(?=\/)/)
-    for (const name of ['test:covered', 'test:rounds']) {
-      assert(scripts[name].includes(`--ignore "${without}/**" "test/**/*.test.js"`), name)
+    assert(scripts['test:covered'].includes(`--ignore "${without}/**" "test/**/*.test.js"`))
+  })
+
+  it('play rounds in the long run, by all files that have any', () => {
+    const [, config] = scripts['test:rounds'].match(/--config (.*)/)
+    const played = require(join(root, config)).spec.map(file => relative(root, file).replaceAll('\\', '/'))
+    assert(played.includes('test/property/queue.test.js'))
+    const [, ...inside] = scripts['test:uncovered'].match(/test\/\{(.*),(.*)\}\//)
+    for (const file of readdirSync(join(root, 'test'), { recursive: true }).filter(file => file.endsWith('.test.js'))) {
+      const name = `test/${file.replaceAll('\\', '/')}`
+      const hasRounds = /\b(rounds\(|isLong\b)/.test(readFileSync(join(root, name), 'utf8'))
+      const isElsewhere = inside.some(folder => name.startsWith(`test/${folder}/`))
+      assert.equal(played.includes(name), hasRounds && !isElsewhere, name)
     }
   })
 
