@@ -19,8 +19,9 @@ class Attempts {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ runner: Function, settleBy: string, serialize: object }} options runner: the caller's
    */
-  constructor ({ intake, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
+  constructor ({ intake, ledger, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
     this.intake = intake
+    this.ledger = ledger
     this.outage = outage
     this.records = records
     this.retries = retries
@@ -72,6 +73,7 @@ class Attempts {
   /** An attempt is not to count: the job is as before, but for its first start if it had that. */
   uncount ({ id: seq, attempt, before, hasBegun }) {
     if (attempt === 0) return
+    if (hasBegun) this.ledger?.uncounted(seq)
     if (hasStarted(before)) this.outage.change(seq, before)
     else this.outage.change(seq, hasBegun ? JobState.interrupted : JobState.waiting)
   }
@@ -129,10 +131,15 @@ class Attempts {
       delivery.isFinal = false
       this.stage.limit(delivery.ticket)
     } catch (err) {
-      if (isShortage(err)) this.outage.beginRead(err, delivery.id)
-      else delivery.fail(err) // of the clock, too
+      if (isShortage(err)) {
+        this.outage.beginRead(err, delivery.id)
+        return
+      }
+      this.ledger?.started(delivery.id)
+      delivery.fail(err) // of the clock, too
       return
     }
+    this.ledger?.started(delivery.id)
     const value = delivery.run(this.runner, payload, this.settleBy)
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true

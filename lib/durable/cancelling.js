@@ -13,7 +13,7 @@ class Cancelling {
    * @param {{ hasTypes: boolean }} options hasTypes: it has a scheduler
    */
   constructor (parts, { hasTypes }) {
-    const { retries, records, waiting, stage, idle, store, intake, admission, status, outcomes, counts, events } = parts
+    const { retries, records, waiting, stage, idle, store, intake, admission, status, outcomes, counts, events, ledger } = parts
     this.retries = retries
     this.records = records
     this.waiting = waiting
@@ -26,6 +26,7 @@ class Cancelling {
     this.outcomes = outcomes
     this.counts = counts
     this.events = events
+    this.ledger = ledger
     this.hasTypes = hasTypes
   }
 
@@ -70,6 +71,7 @@ class Cancelling {
       for (const job of all) if (idOf(job) !== undefined) this.outcomes.finish(idOf(job))
       this.store.log.commitNow(false)
     }
+    this.ledger?.cancelledAll(all.map(idOf), makeError())
     if (held.length > 0) this.admission.freed()
     for (const event of events) this.events.tell('cancelled', event)
     return all.length

@@ -9,11 +9,12 @@ const { errorOf, errorText } = require('../faults')
 
 class DeadLetters {
   /** @param {{ [name: string]: object }} parts of the queue; the outage writes, or does so later */
-  constructor ({ admission, counts, events, flushes, outage, records, status, store, waiting }) {
+  constructor ({ admission, counts, events, flushes, ledger, outage, records, status, store, waiting }) {
     this.admission = admission
     this.counts = counts
     this.events = events
     this.flushes = flushes
+    this.ledger = ledger
     this.outage = outage
     this.records = records
     this.status = status
@@ -55,6 +56,7 @@ class DeadLetters {
       const group = this.outage.change(id, JobState.revived)
       this.counts.accepted++
       this.flushes.revived(id)
+      this.ledger?.revived(id)
       this.waiting.place(id, type)
       return group
     })
@@ -65,6 +67,7 @@ class DeadLetters {
     return this.change(id, 'deleteDead', () => {
       this.seqs.delete(id)
       const group = this.outage.finish(id)
+      this.ledger?.buried(id)
       this.admission.freed()
       return group
     })

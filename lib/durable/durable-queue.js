@@ -30,12 +30,12 @@ const MADE_BY_DURABLE = Symbol('durable')
  */
 function durable (runner, options, environment = SYSTEM) {
   const read = readJobOptions(options)
-  return open(prepare(runner, read, environment), read.queue.signal)
+  return open(prepare(runner, read, environment, parts => new DurableQueue(MADE_BY_DURABLE, parts)), read.queue.signal)
 }
 
 async function open (makeParts, signal) {
   const parts = await makeParts()
-  const queue = new DurableQueue(MADE_BY_DURABLE, parts)
+  const { queue } = parts
   parts.events.open(queue)
   // before the first job starts
   parts.core.resume()

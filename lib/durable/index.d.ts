@@ -131,7 +131,7 @@ export interface Serializer<P = any> {
   decode (bytes: Buffer): P
 }
 
-export interface DurableOptions<P = any> extends Omit<QueueOptions, 'observers'>, LogOptions {
+export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
   /** The folder, on a disk of this machine. It is made if it is not there. */
   path: string
 

@@ -26,9 +26,10 @@ class Intake {
    * @param {(job: number | HeldJob) => void} whenReverted given what stands in the queue for a job
    *   that could not be written
    */
-  constructor ({ admission, counts, stage, status, store, waiting }, { hasTypes, serialize, now }, whenReverted) {
+  constructor ({ admission, counts, ledger, stage, status, store, waiting }, { hasTypes, serialize, now }, whenReverted) {
     this.admission = admission
     this.counts = counts
+    this.ledger = ledger
     this.stage = stage
     this.status = status
     this.store = store
@@ -73,7 +74,7 @@ class Intake {
    */
   write (type, encoded, stamp, atHead) {
     if (this.admission.mayWrite) {
-      const seq = this.track(this.store.push([encoded], type, atHead, stamp), undefined)
+      const seq = this.track(this.store.push([encoded], type, atHead, stamp), type, undefined)
       return { job: seq, promise: this.unsafe.get(seq) }
     }
     const job = new HeldJob(type, Buffer.concat([stamp, encoded]), atHead)
@@ -112,12 +113,14 @@ class Intake {
   /**
    * The store was given one more job.
    * @param {object} group that it is in
+   * @param {string | undefined} type
    * @param {HeldJob | undefined} held what stands in the queue, if not the number
    * @returns {number} its number
    */
-  track (group, held) {
+  track (group, type, held) {
     const { unsafe } = this
     const seq = this.store.nextSeq - 1
+    this.ledger?.accepted(seq, type)
     this.admission.inflightCount++
     const safe = group.promise.then(() => seq, err => {
       this.whenReverted(held ?? seq)
@@ -137,7 +140,7 @@ class Intake {
       this.whenReverted(job)
       return
     }
-    job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead), job)
+    job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead), job.type, job)
     const { resolve, reject } = job
     this.unsafe.get(job.seq).then(resolve, reject)
     job.tellWritten()

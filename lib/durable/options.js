@@ -10,8 +10,6 @@ const { structured } = require('../serializers')
 const { options: queueOptions } = require('../core/internals')
 
 const ACKS = ['disk', 'os']
-// Options of a queue in memory that job queues cannot honour.
-const NOT_ON_DISK = ['observers']
 
 // Of both queues on disk.
 const readers = {
@@ -48,12 +46,11 @@ function readOptions (options = {}) {
  */
 function readJobOptions (options = {}) {
   const own = { ...readers, ...jobReaders }
-  const ofQueue = queueOptions.names.filter(name => !NOT_ON_DISK.includes(name))
-  const names = ['path', ...Object.keys(own), ...ofQueue]
+  const names = ['path', ...Object.keys(own), ...queueOptions.names]
   checkObject(options)
   queueOptions.rejectUnknownOptions(options, names)
   const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
-  const queue = Object.fromEntries(ofQueue.map(name => [name, given[name]]))
+  const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
   return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: readAll(given, own), queue }
 }
 

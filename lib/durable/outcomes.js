@@ -21,7 +21,7 @@ class Outcomes {
    * @param {{ maxAttempts: number, backoffMs: Function, now: () => number }} options now: in ms since 1970
    */
   constructor (parts, { maxAttempts, backoffMs, now }) {
-    const { admission, attempts, counts, dead, events, flushes, idle, outage, records, retries, stage, status, store, waiting } = parts
+    const { admission, attempts, counts, dead, events, flushes, idle, ledger, outage, records, retries, stage, status, store, waiting } = parts
     this.admission = admission
     this.attempts = attempts
     this.counts = counts
@@ -29,6 +29,7 @@ class Outcomes {
     this.events = events
     this.flushes = flushes
     this.idle = idle
+    this.ledger = ledger
     this.outage = outage
     this.records = records
     this.retries = retries
@@ -58,9 +59,11 @@ class Outcomes {
 
   /** A job has waited too long while nobody had the queue open. */
   expired (seq, type) {
+    const error = new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
     this.counts.cancelled++
     this.finish(seq)
-    this.events.tell('cancelled', { id: seq, type, error: new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs') })
+    this.ledger?.cancelled(seq, error)
+    this.events.tell('cancelled', { id: seq, type, error })
   }
 
   /** Takes a job off the disk. */
@@ -111,6 +114,7 @@ class Outcomes {
   done ({ id: seq, type, attempt }, result) {
     this.counts.done++
     this.finish(seq)
+    this.ledger?.ended(seq, false, undefined)
     this.events.tell('done', { id: seq, type, attempt, result })
   }
 
@@ -123,6 +127,7 @@ class Outcomes {
     const delayMs = backoffAfter(this.backoffMs, attempt, error, rethrow)
     this.counts.retried++
     this.outage.change(seq, JobState.due(attempt, this.now() + delayMs, delayMs, errorText(error)))
+    this.ledger?.retried(seq, error)
     this.retries.add(seq, type, delayMs)
     this.retries.settled(seq)
     this.events.tell('retry', { id: seq, type, attempt, error, delayMs })
@@ -132,6 +137,7 @@ class Outcomes {
   bury (seq, type, attempt, error) {
     this.counts.failed++
     this.dead.add(seq, attempt, error)
+    this.ledger?.dead(seq, error)
     this.left(seq)
     this.events.tell('failed', { id: seq, type, attempt, error })
     this.events.tell('jobfailed', error, () => this.records.entry(seq))
@@ -143,12 +149,18 @@ class Outcomes {
     this.flushes.settled(seq)
   }
 
+  /** A job could not be written; without a number it is one that was never given to the store. */
+  forget (seq) {
+    this.left(seq)
+    if (seq !== undefined) this.ledger?.unaccepted(seq)
+  }
+
   removeReverted () {
     const reverted = this.reverted
     this.reverted = new Set()
     this.stage.withdraw(list => list.remove(job => reverted.has(job)), () => {})
     this.counts.accepted -= reverted.size
-    for (const job of reverted) this.left(idOf(job))
+    for (const job of reverted) this.forget(idOf(job))
     this.admission.freed()
     this.idle.check()
   }

@@ -4,7 +4,8 @@
 // the store, and what works with it. Each part is given those that it uses.
 
 const fairlane = require('../..')
-const { facadeOf, options: { readOptions } } = require('../core/internals')
+const { OBSERVE, facadeOf, options: { readOptions } } = require('../core/internals')
+const { typeError } = require('../errors')
 const { Admission } = require('./admission')
 const { Attempts } = require('./attempts')
 const { Cancelling } = require('./cancelling')
@@ -30,24 +31,51 @@ const PASSED_ON = ['saturated', 'unsaturated']
  * @param {Function} runner the caller's
  * @param {{ path: string, jobs: object, queue: object }} read options
  * @param {{ files: object, lock: Function, now: () => number }} environment
+ * @param {(parts: object) => object} makeQueue what users and observers see; it is not asked for anything until the parts are there
  * @returns {() => Promise<object>} opens the store, and gives the parts once all jobs on disk stand in the queue in memory, which is paused
  * @throws as fairlane()
  */
-function prepare (runner, { path, jobs, queue }, environment) {
-  const { settleBy, scheduler, maxWaitMs } = readOptions(queue)
+function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
+  const { settleBy, scheduler, maxWaitMs, clock, observers } = readOptions(queue)
   const parts = {}
   // those of the parts that the queue in memory calls are there before it has a job
   const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
-  parts.core = fairlane(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined })
+  parts.core = fairlane(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined })
   const options = { ...jobs, runner, settleBy, hasTypes: scheduler !== null, maxWaitMs, now: environment.now }
   return async () => {
-    const survey = new Survey()
+    const survey = observers.length === 0 ? new Survey() : makeObservedSurvey()
     parts.store = await openStore(path, { ...jobs, kind: 'jobs', observer: survey }, environment)
+    parts.queue = makeQueue(parts)
+    await observe(parts, observers, clock)
     connect(parts, options)
     parts.core.pause()
     parts.counts.accepted += await new Restore(survey, parts, options).run()
     return parts
   }
+}
+
+/** With push times. */
+function makeObservedSurvey () {
+  const { ObservedSurvey } = require('./observed-survey')
+  return new ObservedSurvey()
+}
+
+/** Has observers make their ledger, which the parts tell what becomes of jobs. Without one, that is undefined. */
+async function observe (parts, observers, clock) {
+  parts.ledger = undefined
+  try {
+    for (const observer of observers) parts.ledger = attach(observer, parts, clock)
+  } catch (err) {
+    await parts.store.close()
+    throw err
+  }
+}
+
+/** An observer may have come to observe another queue while this one was opened. */
+function attach (observer, { queue, ledger }, clock) {
+  const attachTo = observer[OBSERVE]
+  if (attachTo === undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: one of them observes another queue by now')
+  return attachTo.call(observer, queue, ledger, { clock, hasIds: true })
 }
 
 /** Makes the other parts, in an order in which each finds those that it uses. */
@@ -65,7 +93,7 @@ function connect (parts, options) {
   parts.flushes = new Flushes(callback => queueMicrotask(() => parts.stage.call(callback)))
   parts.records = new Records(store, options.serialize)
   parts.waiting = new Waiting(parts, options)
-  parts.retries = new Retries(parts.stage.deadlines, (seq, type) => parts.waiting.place(seq, type, true))
+  parts.retries = new Retries(parts.stage.deadlines, (seq, type) => parts.waiting.place(seq, type, true), parts.ledger)
   parts.idle = new Idle(parts)
   parts.admission = new Admission(store, options, { stampBytes: STAMP_BYTES, refusal: () => undefined })
   parts.outage = new Outage(store, parts.stage.deadlines, {

@@ -8,6 +8,7 @@
 
 const { Slice } = require('../slice')
 const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('./job-state')
+const { errorOf } = require('../faults')
 const { LONG_WORK, nextTurn } = require('./turns')
 
 // Of putting one job into the queue, in pieces of LONG_WORK.
@@ -19,9 +20,10 @@ class Restore {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
    */
-  constructor (survey, { dead, outage, outcomes, retries, status, store, waiting }, { maxAttempts, now }) {
+  constructor (survey, { dead, ledger, outage, outcomes, retries, status, store, waiting }, { maxAttempts, now }) {
     this.survey = survey
     this.dead = dead
+    this.ledger = ledger
     this.outage = outage
     this.outcomes = outcomes
     this.retries = retries
@@ -57,11 +59,12 @@ class Restore {
 
   /** @returns {boolean} false for a dead letter */
   take (seq, state) {
+    const { type, atHead } = this.survey.find(seq)
+    if (this.ledger !== undefined) this.record(seq, type, state)
     if (state?.phase === DEAD) {
       this.dead.found(seq)
       return false
     }
-    const { type, atHead } = this.survey.find(seq)
     switch (state?.phase) {
       case undefined:
       case WAITING:
@@ -78,6 +81,17 @@ class Restore {
         this.takeStarted(seq, type, atHead, state)
     }
     return true
+  }
+
+  /** Observers hear of a job that was found. */
+  record (seq, type, { phase, attempts = 0, dueAt, error } = {}) {
+    const now = this.now()
+    const ageMs = Math.max(0, now - this.survey.pushedAt(seq)) // the clock may have been set back
+    this.ledger.recovered(seq, type, ageMs, attempts, {
+      isDelayed: phase === DUE && dueAt > now,
+      isDead: phase === DEAD,
+      error: error === undefined ? undefined : errorOf(error)
+    })
   }
 
   /** A job that had a slot when the process ended. */

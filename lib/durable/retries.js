@@ -24,10 +24,12 @@ class Retries {
   /**
    * @param {object} deadlines of the queue
    * @param {(seq: number, type: string | undefined) => void} place puts a job whose time has come into the queue
+   * @param {object} [ledger] of an observed queue
    */
-  constructor (deadlines, place) {
+  constructor (deadlines, place, ledger) {
     this.deadlines = deadlines
     this.place = place
+    this.ledger = ledger
     this.delayed = new Set()
     // were running when the process ended, and have one attempt left
     this.suspects = new Map() // type → { seq, type }[]
@@ -124,7 +126,9 @@ class Retries {
 
   due (job) {
     // a job that fell due at the same time may have had this one removed
-    if (this.delayed.delete(job)) this.place(job.seq, job.type)
+    if (!this.delayed.delete(job)) return
+    this.ledger?.due(job.seq)
+    this.place(job.seq, job.type)
   }
 
   /** While none is being tried, the first suspect of each type stands in the queue. O(types of suspects). */

@@ -21,8 +21,8 @@ const { Time } = require('./time')
 const { noteVersion, takeBack, versionsOf } = require('./versions')
 const { systemClock } = require('../clock')
 
-// Behind so many ids that nobody has, as a queue on disk may find them, there are no segments before the next one.
-const GAP = 16 * ROWS
+// Behind so many ids that nobody has there are no segments before the next one. After a crash a queue on disk goes on 2^20 ids behind the last.
+const GAP = 2 ** 25
 // Nor are there more ids than so many in segments, which fit into 31 bits.
 const SPAN = 2 ** 30
 

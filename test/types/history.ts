@@ -1,4 +1,5 @@
 import fairlane = require('fairlane')
+import { durable } from 'fairlane/durable'
 import { History } from 'fairlane/history'
 import type { HistoryOptions, JobCounts, JobRecord, JobVersion, TypeStats } from 'fairlane/history'
 
@@ -7,6 +8,7 @@ export async function use (): Promise<void> {
   const history = new History(options)
   const queue = fairlane(async (n: number) => n, { observers: history })
   fairlane(async () => {}, { observers: [new History(), new History({})] })
+  await durable(async () => {}, { path: 'folder', observers: new History() })
   const paused: boolean = queue.isTypePaused('tenant')
 
   const job: JobRecord | undefined = history.get(1, { back: 2 })

@@ -1,0 +1,245 @@
+'use strict'
+
+// Drives a job queue on a simulated disk at random, with a History: closes it, kills it and opens it again, and compares each record with what
+// its users could see.
+
+const assert = require('node:assert/strict')
+const { History } = require('../../lib/history')
+const { structured } = require('../../lib/serializers')
+const { HistoryModel, countsOf } = require('../support/history-model')
+const { seeded } = require('../support/random')
+const { quiet } = require('../support/turns')
+const { Bench } = require('./bench')
+
+const STEPS = 80
+const MAX_ATTEMPTS = 3
+const TYPES = ['a', 'b', '__proto__']
+
+class ObservedRound {
+  constructor (seed) {
+    const random = this.random = seeded(seed)
+    this.bench = new Bench()
+    this.isTyped = random.chance(0.5)
+    this.options = {
+      concurrency: 1 + random.below(4),
+      maxAttempts: MAX_ATTEMPTS,
+      backoffMs: random.pick([0, 5, 40]),
+      maxInflightOps: random.pick([1, 2, undefined]),
+      maxWaitMs: random.pick([undefined, undefined, 300]),
+      timeoutMs: random.pick([undefined, undefined, 50]),
+      scheduler: this.isTyped ? random.pick(['equal', 'fair', 'capped']) : undefined,
+      serialize: { encode: structured.encode, decode: bytes => decode(bytes) }
+    }
+    this.pushes = [] // by payload: { at, type }
+    this.model = undefined
+    this.dueAt = new Map() // id → when it is tried again
+  }
+
+  async play () {
+    await this.open()
+    for (let i = 0; i < STEPS; i++) await this.step()
+    const { queue } = this
+    queue.resume()
+    for (const type of this.isTyped ? TYPES : []) queue.resumeType(type)
+    for (let i = 0; i < 3000 && queue.length > 0; i++) {
+      this.end(false)
+      await this.goOn(50)
+    }
+    assert.equal(queue.length, 0, 'not all jobs have come to an end')
+    this.compare()
+    await this.close()
+  }
+
+  // private from here on
+
+  get now () {
+    return this.bench.clock.now()
+  }
+
+  /** Opens the queue. What it finds is what the last model knows. */
+  async open () {
+    const { bench, model: before } = this
+    const model = this.model = Object.assign(new HistoryModel(() => this.now), { buried: new Set() })
+    this.cancelled = new Map() // id → { at, text }, of jobs whose pushes have not told their ids yet
+    this.runs = new Set() // { id, done } of runners that have not ended
+    for (const id of [...before?.jobs.keys() ?? []].sort((a, b) => a - b)) this.recall(id, before)
+    this.history = new History()
+    // a queue that was killed goes on here, since its clock does; nobody sees that of a process
+    const alive = listener => (...about) => { if (model === this.model) listener(...about) }
+    const runner = alive((index, done, { id, attempt }) => {
+      this.know(id, index)
+      this.due(id) // it may start as soon as its delay is over
+      model.started(id)
+      assert.equal(model.jobs.get(id).versions.at(-1).attempt, attempt)
+      this.runs.add({ id, done })
+    })
+    const queue = this.queue = await bench.open({ runner, observers: this.history, ...this.options })
+    queue.on('retry', alive(({ id, error, delayMs }) => {
+      model.came(id, 'delayed', textOf(error))
+      this.dueAt.set(id, this.now + delayMs)
+    }))
+    queue.on('failed', alive(({ id, attempt, error }) => {
+      // its payload could not be decoded, so no runner was called
+      if (error.message === 'not decoded') model.started(id)
+      assert.equal(model.jobs.get(id).versions.at(-1).attempt, attempt)
+      model.died(id, textOf(error))
+    }))
+    queue.on('done', alive(({ id }) => {
+      model.came(id, 'done')
+    }))
+    queue.on('cancelled', alive(({ id, error }) => {
+      if (id === undefined) return
+      if (model.jobs.has(id)) model.came(id, 'cancelled', textOf(error))
+      else this.cancelled.set(id, { at: this.now, text: textOf(error) })
+    }))
+    await quiet()
+    this.compare()
+  }
+
+  /** A job of the last queue is still there: as it was on disk. */
+  recall (id, before) {
+    const { model } = this
+    const { type, isDead, versions, index } = before.jobs.get(id)
+    const { state, attempt, error: text } = versions.at(-1)
+    const error = text === 'a text' ? 'Error: a text' : text // a disk keeps errors only
+    const isLive = isDead || ['waiting', 'running', 'delayed'].includes(state)
+    if (!isLive || before.buried.has(id)) return
+    model.accepted(id, type, { at: this.pushes[index].at, attempts: attempt })
+    model.jobs.get(id).index = index
+    if (isDead) model.died(id, error)
+    if (state === 'delayed' && this.dueAt.get(id) > this.now) model.came(id, 'delayed', error)
+  }
+
+  /** A job has an id. */
+  know (id, index) {
+    const { model, pushes } = this
+    if (model.jobs.has(id)) return
+    const { at, type } = pushes[index]
+    const { acceptedAt } = this.history.get(id)
+    if (this.options.maxInflightOps === undefined) assert.equal(acceptedAt, at)
+    else assert(acceptedAt >= at && acceptedAt <= this.now) // it may have been held
+    model.accepted(id, type, { at: acceptedAt })
+    model.jobs.get(id).index = index
+    const end = this.cancelled.get(id)
+    if (end !== undefined) model.jobs.get(id).versions.push({ state: 'cancelled', at: end.at, attempt: 0, error: end.text })
+  }
+
+  async step () {
+    const { queue, random } = this
+    const kind = random.next()
+    if (kind < 0.30) for (let i = random.below(4); i >= 0; i--) this.push()
+    else if (kind < 0.55) this.end(true)
+    else if (kind < 0.60) queue[random.pick(['pause', 'resume', 'resume'])]()
+    else if (kind < 0.64 && this.isTyped) queue[random.pick(['pauseType', 'resumeType'])](random.pick(TYPES))
+    else if (kind < 0.67) queue.remove(({ id }) => id !== undefined && id % 5 === 0)
+    else if (kind < 0.69 && this.isTyped) queue.clear({ type: random.pick(TYPES) })
+    else if (kind < 0.77) this.changeDead()
+    else if (kind < 0.79) await this.reopen()
+    else if (kind < 0.81) await this.kill()
+    else if (kind < 0.84) queue.concurrency = 1 + random.below(4)
+    if (random.chance(0.6)) await this.goOn(random.pick([0, 1, 5, 30, 100]))
+  }
+
+  push () {
+    const { queue, random, pushes } = this
+    const type = random.chance(0.1) && !this.isTyped ? undefined : random.pick(TYPES)
+    const index = pushes.push({ at: this.now, type }) - 1
+    const method = random.chance(0.2) ? 'unshift' : 'push'
+    const pushed = type === undefined ? queue[method](index) : queue[`${method}Type`](type, index)
+    const { model } = this
+    const know = id => { if (model === this.model) this.know(id, index) } // it may not have been told before a kill
+    pushed.then(know, ({ code }) => assert(['FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_CLOSED', 'FAIRLANE_ERR_MAX_WAIT'].includes(code), code))
+  }
+
+  /** Some runners end. */
+  end (mayFail) {
+    const { random } = this
+    for (const run of [...this.runs]) {
+      if (!random.chance(0.6)) continue
+      const { id, done } = run
+      this.runs.delete(run)
+      if (mayFail && random.chance(0.5)) done(random.pick([new TypeError(`of job ${id}`), Object.assign(new Error('no'), { code: 'E_NO' }), 'a text']))
+      else done()
+    }
+  }
+
+  changeDead () {
+    const { queue, model, random } = this
+    const dead = [...model.jobs.values()].filter(({ id, isDead }) => isDead && !model.buried.has(id))
+    if (dead.length === 0) return
+    const { id } = random.pick(dead)
+    if (random.chance(0.3)) {
+      model.buried.add(id)
+      queue.deleteDead(id).then(isThere => assert.equal(isThere, true))
+    } else {
+      model.revived(id)
+      queue.retryDead(id).then(isThere => assert.equal(isThere, true))
+    }
+  }
+
+  async goOn (ms) {
+    for (let i = 0; i <= ms; i++) {
+      this.bench.clock.advance(i === 0 ? 0 : 1)
+      for (const [id, at] of this.dueAt) if (at <= this.now) this.due(id)
+    }
+    await quiet()
+    this.compare()
+  }
+
+  /** The delay of a job is over. */
+  due (id) {
+    this.dueAt.delete(id)
+    const isDelayed = this.model.jobs.get(id)?.versions.at(-1).state === 'delayed'
+    if (isDelayed) this.model.came(id, 'waiting')
+  }
+
+  async reopen () {
+    await this.close()
+    await this.open()
+  }
+
+  /** Jobs that run stay on disk, and their attempts count for nothing. */
+  async close () {
+    await quiet()
+    const running = [...this.model.jobs.values()].filter(({ versions }) => versions.at(-1).state === 'running')
+    const closed = this.queue.close({ drain: false })
+    for (const { id } of running) this.model.uncounted(id)
+    await closed
+    this.compareRecords()
+  }
+
+  async kill () {
+    await quiet()
+    this.compare()
+    this.bench.disk = this.bench.disk.afterKill()
+    await this.open()
+  }
+
+  compareRecords () {
+    const { history, model } = this
+    const jobs = [...model.jobs.keys()].sort((a, b) => b - a).map(id => model.job(id))
+    assert.deepEqual([...history.list({ limit: Infinity })], jobs)
+    assert.deepEqual(history.counts(), countsOf(jobs))
+    for (const { id } of jobs) assert.deepEqual(history.versions(id), model.jobs.get(id).versions)
+  }
+
+  compare () {
+    this.compareRecords()
+    const { done, cancelled, waiting, running } = this.queue.stats()
+    const counts = this.history.counts()
+    assert(counts.waiting + counts.delayed + counts.running <= waiting + running, 'more records than jobs')
+    assert(counts.done === done && counts.cancelled <= cancelled)
+  }
+}
+
+function decode (bytes) {
+  const index = structured.decode(bytes)
+  if (index % 17 === 16) throw new Error('not decoded')
+  return index
+}
+
+function textOf (error) {
+  return typeof error === 'string' ? error : `${error.code ?? error.name}: ${error.message}`
+}
+
+module.exports = { ObservedRound }

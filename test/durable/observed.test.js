@@ -1,0 +1,151 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { durable } = require('../../lib/durable')
+const { OBSERVE } = require('../../lib/core/internals')
+const { History } = require('../../lib/history')
+const { rounds } = require('../support/rounds')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const { quiet } = require('../support/turns')
+const { Bench } = require('./bench')
+const { systemError } = require('./disk')
+const { ObservedRound } = require('./observed-rounds')
+
+const base = seedFromEnvironment()
+const ROUNDS = rounds(15)
+
+describe('a history of a durable queue', () => {
+  let bench, history
+
+  beforeEach(() => {
+    bench = new Bench()
+    history = new History()
+  })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  const statesOf = id => history.versions(id).map(({ state, attempt }) => `${state} ${attempt}`)
+
+  it(`has of each job what happened to it, whatever is retried, deleted, closed and killed (SEED=${base})`, async () => {
+    const random = seeded(base)
+    for (let number = 0; number < ROUNDS; number++) {
+      const seed = random.below(4294967296)
+      await new ObservedRound(seed).play().catch(err => { throw new Error(`SEED=${base}, round ${number}: ${err.message}`, { cause: err }) })
+    }
+  })
+
+  it('shows each attempt of a job, the dead letter, and its life after that', async () => {
+    const queue = await bench.open({ observers: history, maxAttempts: 2, backoffMs: 10 })
+    await queue.pushType('t', 'a')
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await bench.gate.until(attempt + 1)
+      bench.gate.started[attempt].done(new TypeError('no'))
+      bench.clock.advance(10)
+      await quiet()
+    }
+    assert.deepEqual(statesOf(1), ['waiting 0', 'running 1', 'delayed 1', 'waiting 1', 'running 2', 'failed 2'])
+    assert.deepEqual([history.get(1).type, history.get(1).error], ['t', 'TypeError: no'])
+    assert.throws(() => history.remove(1), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    await queue.retryDead(1)
+    assert.deepEqual(statesOf(1).slice(6), ['waiting 0'])
+    await bench.gate.until(3)
+    bench.gate.started[2].done()
+    await queue.onIdle()
+    assert.deepEqual(statesOf(1).slice(6), ['waiting 0', 'running 1', 'done 1'])
+  })
+
+  it('begins with the jobs that are on disk, by when they were pushed and how often they were tried', async () => {
+    await bench.open({ concurrency: 1 })
+    await bench.queue.push('a')
+    bench.clock.advance(7)
+    await bench.queue.push('b')
+    await bench.gate.until(1)
+    bench.clock.advance(3)
+    await bench.reopenAfterKill({ observers: history, concurrency: 1 })
+    assert.deepEqual([history.get(1), history.get(2)].map(({ acceptedAt, attempts }) => [acceptedAt, attempts]), [[0, 1], [7, 0]])
+    await bench.gate.until(1)
+    assert.deepEqual([history.get(1).state, history.get(1).attempts, history.get(1).startedAt], ['running', 2, 10])
+    const id = await bench.queue.push('c')
+    assert.deepEqual([...history.list()].map(job => job.id), [id, 2, 1])
+  })
+
+  it('tells of a start when the runner is called, not when the job gets a slot', async () => {
+    const queue = await bench.open({ observers: history })
+    const pushed = queue.push('a')
+    assert.equal(history.get(1).state, 'waiting')
+    queue.pause()
+    await pushed
+    await quiet()
+    assert.deepEqual(statesOf(1), ['waiting 0'])
+    queue.resume()
+    await bench.gate.until(1)
+    assert.deepEqual(statesOf(1), ['waiting 0', 'running 1'])
+  })
+
+  it('takes back the starts of jobs that a closing queue leaves on disk, but for those that end well meanwhile', async () => {
+    const queue = await bench.open({ observers: history })
+    await queue.push('a')
+    await queue.push('b')
+    await bench.gate.until(2)
+    const closed = queue.close({ drain: false })
+    bench.gate.release()
+    await closed
+    assert.deepEqual([statesOf(1).at(-1), statesOf(2).at(-1)], ['done 1', 'waiting 0'])
+  })
+
+  it('has no record of a job that could not be written', async () => {
+    const queue = await bench.open({ observers: history })
+    await queue.push('a')
+    bench.disk.fault = kind => kind === 'write' ? systemError('EIO') : undefined
+    await assert.rejects(queue.push('b'), { code: 'FAIRLANE_ERR_IO' })
+    await quiet()
+    bench.disk.fault = () => undefined
+    assert.deepEqual([...history.list()].map(({ id }) => id), [1])
+  })
+
+  it('has no record of a job that was cancelled before it had an id', async () => {
+    const queue = await bench.open({ observers: history, maxInflightOps: 1 })
+    queue.pause()
+    const pushes = [queue.push('a'), queue.push('b')]
+    assert.equal(queue.clear(), 2)
+    await Promise.allSettled(pushes)
+    assert.deepEqual([...history.list()].map(({ id, state }) => [id, state]), [[1, 'cancelled']])
+  })
+
+  it('is of one queue: no other one is opened with it', async () => {
+    await bench.open({ observers: history })
+    assert.throws(() => { durable(() => {}, { path: '/nowhere', observers: history }) }, { code: 'FAIRLANE_ERR_OPTION' })
+  })
+
+  it('is of the first queue that is open if two are opened with it at once', async () => {
+    const second = new Bench()
+    const [first, other] = await Promise.allSettled([bench.open({ observers: history }), second.open({ observers: history })])
+    assert.equal(first.status, 'fulfilled')
+    assert.equal(other.reason.code, 'FAIRLANE_ERR_OPTION')
+    assert.equal(second.disk.openCount, 0)
+    await second.open({ observers: new History() })
+    await second.queue.close()
+  })
+
+  it('is not used up by a queue that could not be opened', async () => {
+    bench.disk.fault = () => systemError('EIO')
+    await assert.rejects(bench.open({ observers: history }), { code: 'FAIRLANE_ERR_IO' })
+    bench.disk.fault = () => undefined
+    await bench.open({ observers: history })
+    await bench.queue.push('a')
+    assert.equal(history.counts().waiting + history.counts().running, 1)
+  })
+
+  it('observes the queue on disk, not the one in memory below it', async () => {
+    const observer = { [OBSERVE]: (...given) => history[OBSERVE](...(observed = given)) }
+    let observed
+    await bench.open({ observers: observer })
+    assert.equal(observed[0], bench.queue)
+  })
+
+  it('shares its ledger with other observers', async () => {
+    const other = new History()
+    await bench.open({ observers: [history, other] })
+    await bench.queue.push('a')
+    assert.deepEqual(history.get(1), other.get(1))
+  })
+})
