@@ -12,7 +12,7 @@ const { dirname } = require('node:path')
 const { deserialize, serialize } = require('node:v8')
 const { crc32 } = require('node:zlib')
 const { FairlaneError } = require('../errors')
-const { Rows, isLive, ROWS, TIMES, WORDS, TYPE, NONE, FAILED, DEAD } = require('../ledger/segment')
+const { Rows, isLive, ROWS, TIMES, WORDS, TYPE, NONE, WAITING, FAILED, DEAD } = require('../ledger/segment')
 const { ascending } = require('./scan')
 
 const MAGIC = Buffer.from('FAIRHIST')
@@ -161,7 +161,8 @@ function adopt ({ names }, rows, row, types) {
   const state = rows.stateOf(row)
   if (state === NONE) return
   const { words } = rows
-  words[row * WORDS + TYPE] = names.add(types.get(words[row * WORDS + TYPE]), state)
+  const number = words[row * WORDS + TYPE] = names.add(types.get(words[row * WORDS + TYPE]))
+  names.move(number, WAITING, state)
   if (isLive(state)) rows.liveCount++
   else rows.endedCount++
   if (state === FAILED || state === DEAD) rows.failedCount++

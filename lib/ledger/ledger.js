@@ -81,7 +81,7 @@ class Ledger {
     const { time } = this
     times[row * TIMES + ACCEPTED] = time.isFresh ? time.ms : time.read()
     times[row * TIMES + STARTED] = NaN
-    words[row * WORDS + TYPE] = this.names.add(type, WAITING)
+    words[row * WORDS + TYPE] = this.names.add(type)
     words[row * WORDS + STATE] = WAITING
     segment.liveCount++
     this.lastId = id
@@ -93,8 +93,7 @@ class Ledger {
     if (rows === undefined) return
     const { row, time } = this
     rows.times[row * TIMES + STARTED] = time.isFresh ? time.ms : time.read()
-    rows.words[row * WORDS + STATE] += ATTEMPT
-    this.change(rows, row, RUNNING)
+    this.change(rows, row, RUNNING, ATTEMPT)
   }
 
   /** It has come to its end. */
@@ -138,7 +137,7 @@ class Ledger {
     if (isDead) rows.failedCount++
     if (!isDelayed && !isDead) return
     this.keepVersions(rows, row)
-    this.change(rows, row, isDead ? DEAD : DELAYED)
+    this.change(rows, row, isDead ? DEAD : DELAYED, 0)
   }
 
   /** An attempt has failed, and there will be another one. */
@@ -152,7 +151,7 @@ class Ledger {
     if (rows === undefined) return
     this.keepVersions(rows, this.row)
     rows.times[this.row * TIMES + ENDED] = this.time.read()
-    this.change(rows, this.row, WAITING)
+    this.change(rows, this.row, WAITING, 0)
   }
 
   /** An attempt has failed, and there will be no other one unless somebody asks for it. */
@@ -171,7 +170,7 @@ class Ledger {
     rows.times[row * TIMES + STARTED] = NaN
     rows.words[row * WORDS + STATE] &= STATE_MASK
     rows.failedCount--
-    this.change(rows, row, WAITING)
+    this.change(rows, row, WAITING, 0)
   }
 
   /** A dead letter has been deleted: it has failed. */
@@ -179,7 +178,7 @@ class Ledger {
     const rows = this.find(id)
     if (rows === undefined) return
     const { row } = this
-    this.changeSilently(rows, row, FAILED)
+    this.changeSilently(rows, row, FAILED, 0)
     this.leave(rows, id)
   }
 
@@ -189,8 +188,7 @@ class Ledger {
     if (rows === undefined) return
     const { row } = this
     rows.times[row * TIMES + STARTED] = takeBack(rows, row)
-    rows.words[row * WORDS + STATE] -= ATTEMPT
-    this.changeSilently(rows, row, WAITING)
+    this.changeSilently(rows, row, WAITING, -ATTEMPT)
   }
 
   /** It turned out to be none: it could not be written. */
@@ -267,8 +265,7 @@ class Ledger {
     if (tail !== undefined) tail.newestAt = this.acceptedLast()
     this.retention.look(true)
     if (base - this.end >= GAP || base - this.first >= SPAN) this.retention.scatter()
-    const segment = this.retention.spare ?? new Rows(ROWS)
-    this.retention.spare = undefined
+    const segment = this.retention.spares.pop() ?? new Rows(ROWS)
     segment.clear()
     segment.base = base
     this.addSegment(segment)
@@ -280,23 +277,24 @@ class Ledger {
     return this.tail.times[(this.lastId - this.tail.base) * TIMES + ACCEPTED]
   }
 
-  change (rows, row, state) {
-    this.changeSilently(rows, row, state)
+  change (rows, row, state, attempts) {
+    this.changeSilently(rows, row, state, attempts)
     if (rows.versions !== undefined) noteVersion(rows, row)
   }
 
-  /** That is no version of its own. */
-  changeSilently (rows, row, state) {
+  /** That is no version of its own. @param {number} attempts more of them, in units of ATTEMPT */
+  changeSilently (rows, row, state, attempts) {
     const { words } = rows
     const word = words[row * WORDS + STATE]
-    words[row * WORDS + STATE] = word + state - (word & STATE_MASK)
-    this.names.move(words[row * WORDS + TYPE], word & STATE_MASK, state)
+    const from = word & STATE_MASK
+    words[row * WORDS + STATE] = word - from + state + attempts
+    this.names.move(words[row * WORDS + TYPE], from, state)
   }
 
   finish (rows, id, state) {
     const { row, time } = this
     rows.times[row * TIMES + ENDED] = time.isFresh ? time.ms : time.read()
-    this.change(rows, row, state)
+    this.change(rows, row, state, 0)
     this.leave(rows, id)
   }
 
@@ -344,7 +342,7 @@ class Ledger {
     if (state === DELAYED) this.keepVersions(rows, row)
     rows.times[row * TIMES + ENDED] = this.time.read()
     rows.setError(row, text)
-    this.change(rows, row, state)
+    this.change(rows, row, state, 0)
     return rows
   }
 

@@ -4,15 +4,21 @@
 //
 //   numbers   Map  type → number
 //   texts     [ [type, …], … ]                 in chunks of 1024 types
-//   counts    [ Int32Array, … ]                eight counts a type: how many records it has in all, then those in states 1 to 7
+//   counts    [ Int32Array, … ]                eight counts a type: its records, those that do not wait, nothing, those in states 3 to 7
+//
+// How many wait and run is what is left: so each transition of a job on its usual way counts one number up, and takes from none.
 //
 // A type without a record gives its number back, and a chunk without types is given up: types that were invented cost nothing once their
 // records are gone.
+
+const { WAITING, RUNNING, DELAYED } = require('./segment')
 
 const CHUNK_SHIFT = 10
 const CHUNK = 2 ** CHUNK_SHIFT
 const CHUNK_MASK = CHUNK - 1
 const COUNTS = 8
+const ALL = 0
+const BEGUN = 1
 
 class Names {
   constructor () {
@@ -25,29 +31,31 @@ class Names {
     this.lastNumber = -1 // of that type; -1: of none
   }
 
-  /** One more record of a type has come. @returns {number} the number of the type */
-  add (type, state) {
+  /** One more record of a type has come, of a job that waits. @returns {number} the number of the type */
+  add (type) {
     const number = type === this.lastType && this.lastNumber >= 0 ? this.lastNumber : this.numberOf(type)
-    const counts = this.counts[number >> CHUNK_SHIFT]
-    const at = (number & CHUNK_MASK) * COUNTS
-    counts[at]++
-    counts[at + state]++
+    this.counts[number >> CHUNK_SHIFT][(number & CHUNK_MASK) * COUNTS + ALL]++
     return number
   }
 
+  /** A job came from one state to another. */
   move (number, from, to) {
     const counts = this.counts[number >> CHUNK_SHIFT]
     const at = (number & CHUNK_MASK) * COUNTS
-    counts[at + from]--
-    counts[at + to]++
+    if (from === WAITING) counts[at + BEGUN]++
+    else if (from !== RUNNING) counts[at + from]--
+    if (to === WAITING) counts[at + BEGUN]--
+    else if (to !== RUNNING) counts[at + to]++
   }
 
-  /** A record is gone. */
-  drop (number, state) {
+  /** Records of a type, all of jobs in one state, are gone. */
+  drop (number, state, count = 1) {
     const counts = this.counts[number >> CHUNK_SHIFT]
     const at = (number & CHUNK_MASK) * COUNTS
-    counts[at + state]--
-    if (--counts[at] === 0) this.release(number)
+    if (state !== WAITING) counts[at + BEGUN] -= count
+    if (state > RUNNING) counts[at + state] -= count
+    counts[at + ALL] -= count
+    if (counts[at + ALL] === 0) this.release(number)
   }
 
   /** @returns {string | undefined} the type of a number */
@@ -59,7 +67,12 @@ class Names {
   addTo (counts, number) {
     const own = this.counts[number >> CHUNK_SHIFT]
     const at = (number & CHUNK_MASK) * COUNTS
-    for (let state = 1; state < COUNTS; state++) counts[state] += own[at + state]
+    counts[WAITING] += own[at + ALL] - own[at + BEGUN]
+    counts[RUNNING] += own[at + BEGUN]
+    for (let state = DELAYED; state < COUNTS; state++) {
+      counts[state] += own[at + state]
+      counts[RUNNING] -= own[at + state]
+    }
   }
 
   // private from here on

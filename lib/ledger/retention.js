@@ -12,6 +12,7 @@ const { ROWS, WORDS, TYPE, STATE, STATE_MASK, NONE, FAILED, DEAD, isLive } = req
 
 // So many old segments may wait for their last jobs to end.
 const MOST_OLD = 4
+const MOST_SPARES = 2
 // A job among the strays takes twice the room, and a look-up in a Map.
 const MOST_STRAYS = 1024
 
@@ -19,7 +20,7 @@ class Retention {
   /** @param {object} ledger whose segments these are */
   constructor (ledger) {
     this.ledger = ledger
-    this.spare = undefined // a segment to be used again: new memory costs 5 ns a row
+    this.spares = [] // segments to be used again: new memory costs 5 ns a row
   }
 
   /** Lets go of what may go. @param {boolean} isFull the last segment is, and another one follows */
@@ -73,13 +74,26 @@ class Retention {
     const { names, segments } = ledger
     const segment = segments[i]
     const { words } = segment
+    // those of a type that stand one behind the other, and came to the same end, are counted together
+    let type = 0
+    let state = NONE
+    let count = 0
     for (let at = 0; at < words.length; at += WORDS) {
-      const state = words[at + STATE] & STATE_MASK
-      if (state !== 0) names.drop(words[at + TYPE], state)
+      const nextType = words[at + TYPE]
+      const nextState = words[at + STATE] & STATE_MASK
+      if (nextType === type && nextState === state) {
+        count++
+        continue
+      }
+      if (state !== NONE) names.drop(type, state, count)
+      type = nextType
+      state = nextState
+      count = 1
     }
+    if (state !== NONE) names.drop(type, state, count)
     ledger.endedCount -= segment.endedCount
     segments[i] = undefined
-    this.spare = segment
+    if (this.spares.length < MOST_SPARES) this.spares.push(segment)
   }
 
   /** Has the live jobs of a segment be strays, or all of them, and the segment go. */
