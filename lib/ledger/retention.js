@@ -12,6 +12,8 @@ const { ROWS, WORDS, TYPE, STATE, STATE_MASK, NONE, FAILED, DEAD, isLive } = req
 
 // So many old segments may wait for their last jobs to end.
 const MOST_OLD = 4
+// A look lets go of so many segments, at 0.1 ms each, while jobs run: more than come until the next look.
+const MOST_AT_ONCE = 8
 const MOST_SPARES = 2
 // A job among the strays takes twice the room, and a look-up in a Map.
 const MOST_STRAYS = 1024
@@ -23,23 +25,33 @@ class Retention {
     this.spares = [] // segments to be used again: new memory costs 5 ns a row
   }
 
-  /** Lets go of what may go. @param {boolean} isFull the last segment is, and another one follows */
-  look (isFull) {
+  /**
+   * Lets go of what may go.
+   * @param {boolean} isFull the last segment is, and another one follows
+   * @param {number} [most] so many segments
+   */
+  look (isFull, most = MOST_AT_ONCE) {
     const { ledger } = this
     const { segments } = ledger
     const end = isFull ? segments.length : segments.length - 1
     const waiting = []
     let newer = ledger.endedCount // jobs that have ended in the segments behind this one
     ledger.untilLook = ROWS
-    for (let i = 0; i < end; i++) {
+    let left = most
+    for (let i = 0; i < end && left > 0; i++) {
       const segment = segments[i]
       if (segment === undefined) continue
       newer -= segment.endedCount
       if (newer < ledger.keep && !this.isExpired(segment)) break
-      if (segment.liveCount === 0) this.retire(i)
-      else if (segment.liveCount <= MOST_STRAYS) waiting.push(i)
+      if (segment.liveCount === 0) {
+        this.retire(i)
+        left--
+      } else if (segment.liveCount <= MOST_STRAYS) {
+        waiting.push(i)
+      }
     }
-    for (const i of waiting.slice(0, Math.max(0, waiting.length - MOST_OLD))) this.move(i, false)
+    const movable = Math.min(Math.max(0, waiting.length - MOST_OLD), left)
+    for (const i of waiting.slice(0, movable)) this.move(i, false)
     this.trim()
   }
 
@@ -49,7 +61,7 @@ class Retention {
     const { tail } = ledger
     if (ledger.keepMs === Infinity || tail === undefined) return
     tail.newestAt = ledger.acceptedLast()
-    this.look(false)
+    this.look(false, Infinity)
     if (tail.liveCount > 0 || !this.isExpired(tail)) return
     this.retire(ledger.segments.length - 1)
     ledger.tail = undefined
