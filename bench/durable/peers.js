@@ -6,7 +6,10 @@
 //   .peers/python/               a virtual environment with RocksQ
 //   .peers/node<major>/<name>/   a package from npm with all that it needs
 //   .peers/pqueue                the program of ./pqueue, built with Go
+//   .peers/redoxql/              the source of RedoxQL, and a virtual environment with what was built of it with Rust; REDOX_PYTHON names another
+//                                Python that has it
 
+const fs = require('node:fs')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { versionOf: versionOfOurs } = require('../contenders')
@@ -22,8 +25,12 @@ const PINNED = {
   plainjob: '0.0.14',
   tinypool: '2.2.0',
   workerpool: '10.0.3',
-  poolifier: '5.3.2'
+  poolifier: '5.3.2',
+  redoxql: '2cf386942573f8cb6fe047c9cd0bf147980fae2f', // of its repository: it is in no registry
+  maturin: '1.8.2'
 }
+const REDOX_FOLDER = path.join(FOLDER, 'redoxql')
+const REDOX_REPOSITORY = 'https://github.com/JakeRoggenbuck/RedoxQL'
 const INSTALL_LIMIT_MS = 600000
 
 /** Loads a package that is at the path `at`, with its native part if it has one. */
@@ -46,7 +53,8 @@ const PREPARERS = {
   plainjob: preparePlainjob,
   tinypool: preparePackage,
   workerpool: preparePackage,
-  poolifier: preparePackage
+  poolifier: preparePackage,
+  redoxql: prepareRedox
 }
 
 /**
@@ -145,6 +153,39 @@ function prepareSqlite ({ node, environment }, say, run) {
   return { cannot: `skipped: Node ${environment.node} has no node:sqlite` }
 }
 
+/** It takes some minutes. */
+function prepareRedox (options, say, run) {
+  const test = () => run(redoxPython(), ['-c', 'import lstore.query; print("ok")'])
+  const version = PINNED.redoxql.slice(0, 7)
+  if (outputOf(test()) === 'ok') return { version: process.env.REDOX_PYTHON === undefined ? version : 'of REDOX_PYTHON' }
+
+  for (const program of ['git', 'cargo', 'python3']) {
+    if (run(program, ['--version']).status !== 0) return { cannot: `skipped: there is no ${program}` }
+  }
+  say(`building RedoxQL ${version}`)
+  const source = path.join(REDOX_FOLDER, 'source')
+  const inSource = { cwd: source }
+  fs.rmSync(REDOX_FOLDER, { recursive: true, force: true })
+  fs.mkdirSync(source, { recursive: true })
+  const reached = [['init', '--quiet'], ['fetch', '--depth', '1', REDOX_REPOSITORY, PINNED.redoxql], ['checkout', '--quiet', 'FETCH_HEAD']]
+  for (const args of reached) {
+    const result = run('git', args, inSource)
+    if (result.status !== 0) return skipped('its repository could not be reached', result, say)
+  }
+  const python = redoxPython({})
+  const env = { ...process.env, VIRTUAL_ENV: path.join(REDOX_FOLDER, 'python') }
+  const built = [
+    ['python3', ['-m', 'venv', env.VIRTUAL_ENV]],
+    [python, ['-m', 'pip', 'install', `maturin==${PINNED.maturin}`]],
+    [python, ['-m', 'maturin', 'develop', '--release'], { ...inSource, env }]
+  ]
+  for (const [command, args, how] of built) {
+    const result = run(command, args, how)
+    if (result.status !== 0) return skipped('it could not be built', result, say)
+  }
+  return outputOf(test()) === 'ok' ? { version } : skipped('it does not run', test(), say)
+}
+
 function runProgram (command, args, options) {
   return spawnSync(command, args, { encoding: 'utf8', timeout: INSTALL_LIMIT_MS, ...options })
 }
@@ -169,9 +210,14 @@ function pythonPath () {
   return path.join(FOLDER, 'python', process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
 }
 
+/** @returns {string} a Python that has RedoxQL, if it could be built */
+function redoxPython ({ REDOX_PYTHON } = process.env) {
+  return REDOX_PYTHON ?? path.join(REDOX_FOLDER, 'python', process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
+}
+
 /** @returns {string} what to require for a package that is installed for this major of Node */
 function packagePath (name, major = parseInt(process.versions.node, 10)) {
   return path.join(FOLDER, `node${major}`, name, 'node_modules', name)
 }
 
-module.exports = { preparePeers, entriesFor, versionIn, pythonPath, packagePath, PQUEUE_PROGRAM, PINNED }
+module.exports = { preparePeers, entriesFor, versionIn, pythonPath, packagePath, redoxPython, PQUEUE_PROGRAM, PINNED }
