@@ -22,7 +22,7 @@ const codes = Object.freeze({
   FAIRLANE_ERR_CLOSED: 'The queue is closed, or was closed before the job ended; or its threads are closed.',
   FAIRLANE_ERR_CRASHED: 'The thread ended while the job ran; or the process did, and the queue had no attempt left for it.',
   FAIRLANE_ERR_LOCKED: 'The durable queue is already open, in this process or in another one.',
-  FAIRLANE_ERR_CORRUPT: 'The files of a durable queue, or that of a history, are damaged; `file` and `offset` say where.',
+  FAIRLANE_ERR_CORRUPT: 'The files of a durable queue or a history are damaged; `file` and `offset` say where.',
   FAIRLANE_ERR_IO: 'The file system failed; `cause` says how.',
   FAIRLANE_ERR_TOO_LARGE: 'A payload, a batch or a type is larger than the queue can hold.',
   FAIRLANE_ERR_PEER: 'A package that this part of fairlane needs is not installed, or is another version; the message says how to install it.',

@@ -9,7 +9,6 @@
 //   .peers/redoxql/              the source of RedoxQL, and a virtual environment with what was built of it with Rust; REDOX_PYTHON names another
 //                                Python that has it
 
-const fs = require('node:fs')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { versionOf: versionOfOurs } = require('../contenders')
@@ -164,12 +163,10 @@ function prepareRedox (options, say, run) {
   }
   say(`building RedoxQL ${version}`)
   const source = path.join(REDOX_FOLDER, 'source')
-  const inSource = { cwd: source }
-  fs.rmSync(REDOX_FOLDER, { recursive: true, force: true })
-  fs.mkdirSync(source, { recursive: true })
-  const reached = [['init', '--quiet'], ['fetch', '--depth', '1', REDOX_REPOSITORY, PINNED.redoxql], ['checkout', '--quiet', 'FETCH_HEAD']]
+  run('git', ['init', '--quiet', source])
+  const reached = [['fetch', '--depth', '1', REDOX_REPOSITORY, PINNED.redoxql], ['checkout', '--quiet', '--force', 'FETCH_HEAD']]
   for (const args of reached) {
-    const result = run('git', args, inSource)
+    const result = run('git', ['-C', source, ...args])
     if (result.status !== 0) return skipped('its repository could not be reached', result, say)
   }
   const python = redoxPython({})
@@ -177,7 +174,7 @@ function prepareRedox (options, say, run) {
   const built = [
     ['python3', ['-m', 'venv', env.VIRTUAL_ENV]],
     [python, ['-m', 'pip', 'install', `maturin==${PINNED.maturin}`]],
-    [python, ['-m', 'maturin', 'develop', '--release'], { ...inSource, env }]
+    [python, ['-m', 'maturin', 'develop', '--release'], { cwd: source, env }]
   ]
   for (const [command, args, how] of built) {
     const result = run(command, args, how)
