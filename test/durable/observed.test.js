@@ -68,6 +68,29 @@ describe('a history of a durable queue', () => {
     assert.deepEqual([...history.list()].map(job => job.id), [id, 2, 1])
   })
 
+  it('has as cancelled what had waited for too long when the queue was opened', async () => {
+    await bench.open()
+    bench.queue.pause()
+    await bench.queue.push('a')
+    bench.clock.advance(7)
+    await bench.reopen({ observers: history, maxWaitMs: 5 })
+    assert.equal(history.get(1).error, 'FAIRLANE_ERR_MAX_WAIT: The job waited longer than maxWaitMs')
+    assert.deepEqual([history.get(1).state, history.counts().cancelled], ['cancelled', 1])
+  })
+
+  it('keeps a dead letter until that is deleted; then it is a failed job as any other', async () => {
+    const queue = await bench.open({ observers: history, maxAttempts: 1 })
+    await queue.push('a')
+    await bench.gate.until(1)
+    bench.gate.started[0].done(new Error('no'))
+    await queue.onIdle()
+    assert.throws(() => history.remove(1), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    await queue.deleteDead(1)
+    assert.equal(history.get(1).state, 'failed')
+    assert.equal(history.remove(1), true)
+    assert.equal(history.get(1), undefined)
+  })
+
   it('tells of a start when the runner is called, not when the job gets a slot', async () => {
     const queue = await bench.open({ observers: history })
     const pushed = queue.push('a')
