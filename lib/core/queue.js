@@ -323,10 +323,10 @@ class Queue extends Emitter {
     const { signal, timeoutMs, maxWaitMs } = extras
     if (signal !== undefined && signal.aborted) {
       this.#admission.countRejected(type)
-      return this.#tellRefused(whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
+      return this.#tellRefused(type, whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
     }
     const refusal = this.#isLimited ? this.#admission.refuse(type) : undefined
-    if (refusal !== undefined) return this.#tellRefused(whenSettled, refusal)
+    if (refusal !== undefined) return this.#tellRefused(type, whenSettled, refusal)
     if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || this.#needsTickets) {
       const ticket = this.#tickets.issue(whenSettled, extras)
       this.#dispatch.accept()
@@ -344,7 +344,8 @@ class Queue extends Emitter {
   }
 
   /** In a microtask of the context that the callback of an accepted job would have. */
-  #tellRefused (whenSettled, error) {
+  #tellRefused (type, whenSettled, error) {
+    this.#read.ledger?.refused(type, error)
     if (whenSettled === undefined) return this
     const isInQueue = this.#read.asyncContext === 'queue'
     queueMicrotask(isInQueue ? () => this.#dispatch.call(() => whenSettled(error)) : () => whenSettled(error))

@@ -51,13 +51,13 @@ class Intake {
    */
   push (type, payload, atHead) {
     const refusal = this.refusal(type, 0)
-    if (refusal !== undefined) return Promise.reject(refusal)
+    if (refusal !== undefined) return this.refuse(type, refusal)
     const now = this.now()
     const encoded = encode(this.serializer, payload)
     // encode may have pushed
     const error = this.refusal(type, sizeOf(type, encoded.length)) ??
       this.countRejected(this.store.refusal(1, STAMP_BYTES + encoded.length, type))
-    if (error !== undefined) return Promise.reject(error)
+    if (error !== undefined) return this.refuse(type, error)
     const { job, promise } = this.write(type, encoded, stampOf(now), atHead)
     this.counts.accepted++
     this.waiting.placeNew(job, type, atHead)
@@ -95,6 +95,11 @@ class Intake {
   }
 
   // private from here on
+
+  refuse (type, error) {
+    this.ledger?.refused(type, error)
+    return Promise.reject(error)
+  }
 
   refusal (type, bytes) {
     const { error, isClosed } = this.status

@@ -45,6 +45,7 @@ class Ledger {
     this.retention = new Retention(this)
     this.row = 0 // what find() has found
     this.lastError = '' // the text of it: many are the same
+    this.refusedCounts = new Map() // by the code of the error
   }
 
   /** The id of the next job, where the list gives ids. */
@@ -115,6 +116,12 @@ class Ledger {
   cancelledAll (ids, err) {
     const text = this.textOf(err)
     for (const id of ids) this.cancel(id, text)
+  }
+
+  /** One was not taken in. */
+  refused (type, { code }) {
+    const { refusedCounts } = this
+    refusedCounts.set(code, (refusedCounts.get(code) ?? 0) + 1)
   }
 
   // what queues with attempts tell, whose ids are their own

@@ -158,6 +158,19 @@ describe('a history of a durable queue', () => {
     assert.equal(history.counts().waiting + history.counts().running, 1)
   })
 
+  it('is told of each push that is refused, by the code of its error', async () => {
+    let ledger
+    const observer = { [OBSERVE]: (...given) => (ledger = history[OBSERVE](...given)) }
+    const queue = await bench.open({ observers: observer, capacity: 1 })
+    await assert.rejects(queue.pushType('t'.repeat(70000), 1), { code: 'FAIRLANE_ERR_TOO_LARGE' })
+    await queue.push(1)
+    await assert.rejects(queue.push(2), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
+    bench.queue.close({ drain: false })
+    await assert.rejects(queue.push(3), { code: 'FAIRLANE_ERR_CLOSED' })
+    assert.deepEqual([...ledger.refusedCounts], ['TOO_LARGE', 'QUEUE_FULL', 'CLOSED'].map(name => [`FAIRLANE_ERR_${name}`, 1]))
+    assert.equal(queue.stats().rejected, 3)
+  })
+
   it('observes the queue on disk, not the one in memory below it', async () => {
     const observer = { [OBSERVE]: (...given) => history[OBSERVE](...(observed = given)) }
     let observed

@@ -2,6 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../../..')
+const { OBSERVE } = require('../../../lib/core/internals')
 const { History } = require('../../../lib/history')
 const { fakeClock } = require('../../../lib/testing')
 const { quiet } = require('../../support/turns')
@@ -43,6 +44,28 @@ describe('the option observers', function () {
     await queue.onIdle()
     for (const history of histories) assert(history.counts().done >= 20000)
     assert.deepEqual(histories[0].counts(), histories[1].counts())
+  })
+
+  it('is told of each job that is refused, by the code of its error', async function () {
+    const history = new History()
+    let ledger
+    const observer = { [OBSERVE]: (...given) => (ledger = history[OBSERVE](...given)) }
+    const queue = fairlane(() => {}, { observers: observer, scheduler: 'equal', maxWaiting: 2, maxWaitingPerType: { a: 1 }, concurrency: 1 }).pause()
+    const codes = []
+    const add = (type, signal) => queue.add(1, { type, signal }).catch(({ code }) => codes.push(code))
+    queue.pushType('a', 1)
+    add('a') // its type has one
+    queue.pushType('b', 1)
+    add('b') // there are two
+    add('b', AbortSignal.abort())
+    queue.close({ drain: false })
+    add('a')
+    queue.pushType('a', 1) // nobody waits for the answer
+    await quiet()
+    const names = ['TYPE_FULL', 'QUEUE_FULL', 'ABORTED', 'CLOSED'].map(name => `FAIRLANE_ERR_${name}`)
+    assert.deepEqual(codes, names)
+    assert.deepEqual([...ledger.refusedCounts], names.map((name, at) => [name, at === 3 ? 2 : 1]))
+    assert.equal(queue.stats().rejected, 5)
   })
 
   it('changes nothing that a queue does: stats, order, contexts of runners, flushes', async function () {
