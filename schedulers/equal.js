@@ -122,7 +122,6 @@ class Equal {
     this.now = now
     this.runningCount++
     state.startSum += now
-    if (this.startedLast !== undefined) this.rekeyStarted()
     const order = ++this.order
     if (lane.size === 0 || lane.running >= state.limit) {
       state.order = order
@@ -176,9 +175,8 @@ class Equal {
   // private from here on
 
   enter (lane) {
-    const state = lane.state = new State(lane, this.virtualTime, this.jobLengths.meanMs, this.frame)
-    this.refresh(state)
-    return state
+    lane.state = new State(lane, this.virtualTime, this.jobLengths.meanMs, this.frame)
+    return lane.state
   }
 
   refresh (state) {

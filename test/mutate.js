@@ -14,7 +14,7 @@ const ORDER = 'test/property/@(schedulers|caps|order).test.js'
 const SCHEDULERS = `test/schedulers/@(options|queue|quickq|overflow|reentrant).test.js ${ORDER}`
 const LANES = `test/core/lists/@(lane|lanes|compaction|scheduled).test.js test/core/queue/@(cancel|close|drop|fflush|idle|signal|stall|stats|time-limits|type|waits).test.js test/schedulers/misbehaving.test.js ${SCHEDULERS}`
 const QUEUE = 'test/core/dispatch/*.test.js test/core/queue/!(arguments|clock|factory|fields|payload|push|settle-by|stall|type|values).test.js'
-const EQUAL = 'test/schedulers/@(equal|equal-weights|equal-caps|options|reentrant).test.js'
+const EQUAL = 'test/schedulers/@(equal|equal-model|equal-weights|equal-caps|options|overflow|reentrant).test.js'
 
 // File → the tests for it, of which those are run that come across what was changed, until one fails.
 const files = {
@@ -31,12 +31,12 @@ const files = {
   search: [`${CORE}/lists/search.js`, LANES],
   dispatch: [`${CORE}/dispatch.js`, `${QUEUE} test/core/queue/@(settle-by|values).test.js test/schedulers/@(queue|reentrant).test.js`],
   running: [`${CORE}/running.js`, `${QUEUE} test/core/queue/settle-by.test.js`],
-  interruptions: [`${CORE}/interruptions.js`, `${QUEUE} test/schedulers/reentrant.test.js`],
+  interruptions: [`${CORE}/interruptions.js`, `${QUEUE} test/core/facade.test.js test/schedulers/reentrant.test.js`],
   telling: [`${CORE}/telling.js`, QUEUE],
   flushes: [`${CORE}/flushes.js`, `${QUEUE} test/schedulers/@(overflow|reentrant).test.js`],
   idle: [`${CORE}/idle.js`, QUEUE],
-  pace: [`${CORE}/pace.js`, `${QUEUE} test/loop/*.test.js`],
-  tickets: [`${CORE}/tickets.js`, `${QUEUE} test/core/queue/clock.test.js`],
+  pace: [`${CORE}/pace.js`, `test/core/pace.test.js ${QUEUE} test/core/facade.test.js`],
+  tickets: [`${CORE}/tickets.js`, `${QUEUE} test/core/facade.test.js test/core/queue/clock.test.js`],
   admission: [`${CORE}/admission.js`, QUEUE],
   deadlines: [`${CORE}/deadlines.js`, `${QUEUE} test/core/queue/clock.test.js`],
   fair: ['schedulers/fair.js', `test/schedulers/fair.test.js ${SCHEDULERS}`],
