@@ -61,8 +61,8 @@ class Admission {
     if (!this.isLimited) return true
     const { list, dispatch, maxWaiting } = this
     const mostWaiting = maxWaiting + Math.max(0, dispatch.concurrency - dispatch.running)
-    const room = mostWaiting - list.size
-    if (room <= 0) return this.meets(QUEUE, list.size, mostWaiting)
+    const room = mostWaiting - dispatch.waiting
+    if (room <= 0) return this.meets(QUEUE, dispatch.waiting, mostWaiting)
     if (type === undefined || !this.hasTypes) return true
     const { all, byType } = this.maxWaitingPerType
     const waiting = list.waitingWith(type)

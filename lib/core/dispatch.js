@@ -38,6 +38,7 @@ class Dispatch {
     this.takesReturn = options.settleBy !== 'callback'
 
     this.running = 0
+    this.delayed = 0 // jobs that are in no list until their time has come
     this.accepted = 0
     this.done = 0
     this.failed = 0
@@ -146,6 +147,11 @@ class Dispatch {
   told (generation) {
     this.untoldCount--
     if (this.isFlushing) this.flushes.countDown(generation)
+  }
+
+  /** Jobs that were accepted and do not run, those included whose time has not come. */
+  get waiting () {
+    return this.list.size + this.delayed
   }
 
   settledCount () {
@@ -402,7 +408,7 @@ class Dispatch {
   }
 
   isIdle () {
-    return this.list.size + this.running === 0 && this.accepted === this.settledCount() && this.untoldCount === 0
+    return this.waiting + this.running === 0 && this.accepted === this.settledCount() && this.untoldCount === 0
   }
 
   flushesAreTold () {

@@ -20,7 +20,7 @@ class Flushes {
   /** Calls back once all jobs accepted up to now have settled and were told so, never synchronously. */
   add (callback) {
     const { dispatch, waits } = this
-    const liveCount = dispatch.list.size + dispatch.running - dispatch.overdueCount
+    const liveCount = dispatch.waiting + dispatch.running - dispatch.overdueCount
     const unsettledCount = liveCount + dispatch.untoldCount
     const knownCount = liveCount + dispatch.settledCount() // not `accepted`: a job on its way into the list is of the next flush
     const last = waits.peekAt(-1)

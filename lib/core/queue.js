@@ -78,7 +78,7 @@ class Queue extends Emitter {
 
   /** Waiting and running jobs. */
   get length () {
-    return this.#list.size + this.#dispatch.running
+    return this.#dispatch.waiting + this.#dispatch.running
   }
 
   /** Jobs that hold a slot. */
@@ -88,7 +88,7 @@ class Queue extends Emitter {
 
   /** Jobs that were accepted and have not been started. */
   get waiting () {
-    return this.#list.size
+    return this.#dispatch.waiting
   }
 
   /** What chooses the type whose job starts next: the object given, or the one that was made by name; else null. */
@@ -279,8 +279,7 @@ class Queue extends Emitter {
   /** Counts, of the queue or of a type. O(1). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   stats (type) {
     if (type !== undefined) return this.#list.statsOf(readKnownType(type, this.#scheduler, 'stats'))
-    const { accepted, running, done, failed, cancelled, rejected, misuse, overrun } = this.#dispatch
-    const waiting = this.#list.size
+    const { accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun } = this.#dispatch
     return { accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun, types: this.#list.typesCount }
   }
 
@@ -296,6 +295,7 @@ class Queue extends Emitter {
   #internals () {
     const queue = this
     return {
+      read: this.#read,
       list: this.#list,
       dispatch: this.#dispatch,
       get tickets () { return queue.#tickets },

@@ -45,19 +45,24 @@ const makeByName = {
  * @param {object | null} scheduler
  * @param {object} read the options of the queue, and `ledger` if it is observed: what the list tells of each job
  * @param {(type: string | undefined) => object} makeContext makes the runner's third argument for jobs of a type
+ * @param {(List: Function) => Function} [extend] gives the class of the list, which extends that of a plain queue; by default it is that
  */
-function makeList (scheduler, read, makeContext) {
-  if (read.ledger !== undefined) return read.ledger.makeList(scheduler, read, makeContext)
+function makeList (scheduler, read, makeContext, extend = asItIs) {
+  if (read.ledger !== undefined) return read.ledger.makeList(scheduler, read, makeContext, extend)
   if (scheduler === null) {
     Fifo ??= require('./lists/fifo').Fifo
-    return new Fifo(makeContext(undefined))
+    return new (extend(Fifo))(makeContext(undefined))
   }
   if (!isLaneScheduler(scheduler)) {
     const { Window } = require('./lists/window')
-    return new Window(scheduler, makeContext)
+    return new (extend(Window))(scheduler, makeContext)
   }
   const { Lanes } = require('./lists/lanes')
-  return new Lanes(scheduler, read, makeContext)
+  return new (extend(Lanes))(scheduler, read, makeContext)
+}
+
+function asItIs (List) {
+  return List
 }
 
 /** Called when the first job with extras comes, or the queue closes. */

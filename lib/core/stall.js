@@ -73,8 +73,8 @@ class StallWatch {
   }
 
   progressCount () {
-    const { accepted, done, failed, cancelled, list } = this.dispatch
-    return accepted - list.size + done + failed + cancelled
+    const { accepted, waiting, done, failed, cancelled } = this.dispatch
+    return accepted - waiting + done + failed + cancelled
   }
 }
 

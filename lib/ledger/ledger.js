@@ -67,9 +67,9 @@ class Ledger {
   }
 
   /** The list of the queue; arguments as of the builder in core/rooms.js. */
-  makeList (scheduler, read, makeContext) {
+  makeList (scheduler, read, makeContext, extend) {
     const { makeList } = require('./lists')
-    return makeList(this, scheduler, read, makeContext)
+    return makeList(this, scheduler, read, makeContext, extend)
   }
 
   // what lists tell

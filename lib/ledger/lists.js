@@ -5,17 +5,17 @@
 const { options: { isLaneScheduler } } = require('../core/internals')
 
 /** As the builder in core/rooms.js, for lists that tell a ledger. */
-function makeList (ledger, scheduler, read, makeContext) {
+function makeList (ledger, scheduler, read, makeContext, extend) {
   if (scheduler === null) {
     const { Line } = require('./line')
-    return new Line(ledger, makeContext(undefined))
+    return new (extend(Line))(ledger, makeContext(undefined))
   }
   if (isLaneScheduler(scheduler)) {
     const { ObservedLanes } = require('./observed-lanes')
-    return new ObservedLanes(ledger, scheduler, read, makeContext)
+    return new (extend(ObservedLanes))(ledger, scheduler, read, makeContext)
   }
   const { ObservedWindow } = require('./observed-window')
-  return new ObservedWindow(ledger, scheduler, makeContext)
+  return new (extend(ObservedWindow))(ledger, scheduler, makeContext)
 }
 
 module.exports = { makeList }
