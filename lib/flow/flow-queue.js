@@ -1,0 +1,104 @@
+'use strict'
+
+// The public class: a queue in memory with limits of rate. What is documented of each method is in index.d.ts and docs/flow.md.
+
+const { typeError } = require('../errors')
+const { Queue, ROOMS, internalsOf, options: { isLaneScheduler, readPausableType } } = require('../core/internals')
+const { Gate } = require('./gate')
+const { Limits } = require('./limits')
+const { extensionFor } = require('./lists')
+const { hasRates, readHoldMs, readNewRates, readOptions } = require('./options')
+const { Limit } = require('./windows')
+
+const FLOW_ROOMS = { ...ROOMS, readOptions, makeScheduler, makeList }
+
+function makeScheduler (read) {
+  const scheduler = ROOMS.makeScheduler(read)
+  if (!hasRates(read.ratePerType) || canHold(scheduler)) return scheduler
+  throw typeError('FAIRLANE_ERR_OPTION', 'ratePerType needs a scheduler with lanes that has the methods paused and resumed')
+}
+
+/** Whether the types of a scheduler can be paused, and so be held. */
+function canHold (scheduler) {
+  return scheduler !== null && isLaneScheduler(scheduler) && Boolean(scheduler.paused && scheduler.resumed)
+}
+
+function makeList (scheduler, read, makeContext) {
+  return ROOMS.makeList(scheduler, read, makeContext, extensionFor(scheduler))
+}
+
+/** A queue with limits of rate. Made by `flow(runner, options)` or `new FlowQueue(runner, options)`. */
+class FlowQueue extends Queue {
+  #list
+  #dispatch
+  #clock
+  #deadlinesOf
+  #limits = undefined // of types, if these can be held
+
+  /**
+   * @param {Function} runner as of a queue
+   * @param {object | number | string} [options] those of a queue, `rate` and `ratePerType`
+   * @throws as Queue
+   */
+  constructor (runner, options) {
+    super(runner, options, FLOW_ROOMS)
+    const internals = internalsOf(this)
+    const { list, dispatch, read: { rate, ratePerType, clock } } = internals
+    this.#list = list
+    this.#dispatch = dispatch
+    this.#clock = clock
+    this.#deadlinesOf = () => internals.tickets.deadlines
+    if (rate !== undefined) this.#gate.limit = new Limit(rate)
+    if (list.holds === undefined) return
+    this.#limits = new Limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
+    list.connect(this.#limits, this.#deadlinesOf, () => dispatch.wake())
+  }
+
+  /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
+  holdType (type, ms) {
+    const name = readPausableType(type, this.scheduler, 'holdType')
+    this.#list.holdType(name, readHoldMs(ms))
+    this.#dispatch.wake()
+    return this
+  }
+
+  /** Starts no job for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_ARGUMENT */
+  hold (ms) {
+    this.#gate.hold(readHoldMs(ms))
+    return this
+  }
+
+  /** In how many ms a job (of a type) might start as far as limits go; 0: now. @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE */
+  heldMs (type) {
+    const ofQueue = this.#list.gate === undefined ? 0 : this.#list.gate.waitMs()
+    return type === undefined ? ofQueue : Math.max(ofQueue, this.#list.heldMs(readPausableType(type, this.scheduler, 'heldMs')))
+  }
+
+  /** Replaces the rates that are given; null: none. @returns {this} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_SCHEDULER */
+  setRates (rates) {
+    const { rate, ratePerType } = readNewRates(rates)
+    if (ratePerType !== undefined && hasRates(ratePerType) && !canHold(this.scheduler)) {
+      throw typeError('FAIRLANE_ERR_SCHEDULER', 'setRates: ratePerType needs a scheduler with lanes that has the methods paused and resumed')
+    }
+    if (rate !== undefined) this.#gate.setLimit(rate === null ? undefined : new Limit(rate, this.#gate.limit))
+    if (ratePerType !== undefined && this.#limits !== undefined) {
+      this.#limits.setRates(ratePerType)
+      this.#list.adjustAll()
+      this.#dispatch.wake()
+    }
+    return this
+  }
+
+  /** As of a queue, and `heldTypes`. */
+  stats (type) {
+    const stats = super.stats(type)
+    if (type === undefined) stats.heldTypes = this.#list.holds === undefined ? 0 : this.#list.holds.size
+    return stats
+  }
+
+  get #gate () {
+    return (this.#list.gate ??= new Gate(this.#clock, this.#deadlinesOf, () => this.#dispatch.wake()))
+  }
+}
+
+module.exports = { FlowQueue }

@@ -1,0 +1,85 @@
+// Written by hand. What `fairlane/flow` exports.
+
+import type { AsyncRunner, PromiseRunner, Queue, QueueOptions, QueueStats, Runner } from '../../index'
+
+/** At most `limit` jobs start in any stretch of `intervalMs`. */
+export interface Rate {
+  /** A positive integer. */
+  limit: number
+  /** Above 0. */
+  intervalMs: number
+}
+
+/** One rate, or several, all of which hold. */
+export type Rates = Rate | readonly Rate[]
+
+/** The same rates for each type, or rates by type, or a function that is asked when a type has nothing left to count. */
+export type RatesPerType = Rates | ReadonlyMap<string, Rates> | ((type: string) => Rates | undefined)
+
+export interface FlowOptions extends QueueOptions {
+  /** Of the whole queue. Default: none. */
+  rate?: Rates | undefined
+  /** Of each type. Needs a scheduler with lanes. Default: none. */
+  ratePerType?: RatesPerType | undefined
+}
+
+export interface FlowStats extends QueueStats {
+  /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
+  heldTypes: number
+}
+
+/** A queue in memory with limits of rate. */
+export interface FlowQueue<P = any, R = any> extends Queue<P, R> {
+  /**
+   * Starts no job of a type for so many ms. Another call replaces the time; 0 ends it. The other types go on.
+   *
+   * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
+   * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+   * @throws FAIRLANE_ERR_ARGUMENT if the time is not a finite number, 0 or above
+   */
+  holdType (type: unknown, ms: number): this
+
+  /**
+   * Starts no job for so many ms. Another call replaces the time; 0 ends it.
+   *
+   * @throws FAIRLANE_ERR_ARGUMENT if the time is not a finite number, 0 or above
+   */
+  hold (ms: number): this
+
+  /**
+   * In how many ms a job might start as far as rates and holds go; 0 if one may start now. Of a type, or of the whole queue.
+   *
+   * @throws FAIRLANE_ERR_SCHEDULER if a type is given and types cannot be held
+   * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+   */
+  heldMs (type?: unknown): number
+
+  /**
+   * Replaces the rates that are given; null: there is none from now on. What has started stays counted in windows of the same `intervalMs`.
+   *
+   * @throws FAIRLANE_ERR_ARGUMENT if a rate is wrong, or `rates` has another name in it
+   * @throws FAIRLANE_ERR_SCHEDULER if `ratePerType` is given and types cannot be held
+   */
+  setRates (rates: { rate?: Rates | null | undefined, ratePerType?: RatesPerType | null | undefined }): this
+
+  stats (): FlowStats
+  stats (type: unknown): QueueStats
+}
+
+export interface FlowQueueConstructor {
+  readonly prototype: FlowQueue
+  new <P = any, R = any>(runner: PromiseRunner<P, R>, options: FlowOptions & { settleBy: 'promise' }): FlowQueue<P, R>
+  new <P = any, R = any>(runner: AsyncRunner<P, R>, options?: FlowOptions | number | string): FlowQueue<P, R>
+  new <P = any, R = any>(runner: Runner<P, R>, options?: FlowOptions | number | string): FlowQueue<P, R>
+}
+
+export const FlowQueue: FlowQueueConstructor
+
+/**
+ * A queue in memory with limits of rate. Without the options of its own it is as `fairlane(runner, options)`.
+ *
+ * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
+ */
+export function flow<P = any, R = any> (runner: PromiseRunner<P, R>, options: FlowOptions & { settleBy: 'promise' }): FlowQueue<P, R>
+export function flow<P = any, R = any> (runner: AsyncRunner<P, R>, options?: FlowOptions | number | string): FlowQueue<P, R>
+export function flow<P = any, R = any> (runner: Runner<P, R>, options?: FlowOptions | number | string): FlowQueue<P, R>

@@ -1,0 +1,10 @@
+'use strict'
+
+const { FlowQueue } = require('./flow-queue')
+
+/** A queue with limits of rate, that runs jobs through runner. Takes and throws what FlowQueue does. */
+function flow (runner, options) {
+  return new FlowQueue(runner, options)
+}
+
+module.exports = { flow, FlowQueue }

@@ -1,0 +1,168 @@
+'use strict'
+
+// HOT (bench: flow). The limits of types. A limit belongs to the type, not to its lane: it outlives the type's idleness, and is forgotten when its
+// windows are empty. Types that share a lane share a limit, whose key is the number of the lane.
+//
+//   young   key → Limit, of what has started since the last change of generations
+//   old     ... and before that: dropped as a whole when all its windows are empty, so that forgetting is O(1)
+//   held    type → until when nothing of it starts, as users said
+
+const { callSafely, rethrow } = require('../clock')
+const { Limit } = require('./windows')
+
+// So many limits are worth a timer that forgets them; fewer are forgotten when the next type comes.
+const MANY = 1024
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+class Limits {
+  /**
+   * @param {{ all?: object[], byType: Map<string, object[]>, ask?: (type: string) => object[] | undefined }} rates as read
+   * @param {object} clock
+   * @param {(fn: () => void) => void} call calls the caller's code in the context of the queue
+   */
+  constructor (rates, clock, call) {
+    this.clock = clock
+    this.call = call
+    this.young = new Map()
+    this.old = new Map()
+    this.youngUntil = this.oldUntil = -Infinity // when all their windows are empty
+    this.held = new Map()
+    this.heldCount = MANY // when there are so many in held, those that are over are forgotten
+    this.timer = undefined
+    this.setRates(rates)
+  }
+
+  /** From now on. What has started stays counted in windows of the same interval. O(limits). */
+  setRates (rates) {
+    this.rates = rates
+    this.hasRates = rates.all !== undefined || rates.ask !== undefined || rates.byType.size > 0
+    for (const limits of [this.young, this.old]) {
+      for (const [key, limit] of limits) {
+        if (typeof key === 'number' && rates.ask !== undefined) continue // whose rate it was nobody knows any more
+        const own = this.ratesOf(key)
+        if (own === undefined) limits.delete(key)
+        else limits.set(key, new Limit(own, limit))
+      }
+    }
+  }
+
+  /** Whether a type may be out of rate, or held. Where not, no clock need be read. */
+  get isUsed () {
+    return this.hasRates || this.held.size > 0
+  }
+
+  /** In how many ms a job of a key may start; 0: now. O(1). */
+  waitMs (key) {
+    const limit = this.find(key)
+    const isUsedUp = limit !== undefined && limit.isUsedUp
+    const until = this.held.size > 0 ? this.held.get(key) : undefined
+    if (!isUsedUp && until === undefined) return 0
+    const now = this.clock.now()
+    return Math.max(isUsedUp ? limit.waitMs(now) : 0, until === undefined ? 0 : until - now)
+  }
+
+  /** Whether a type must have a lane of its own: it has a limit of its own. */
+  isNamed (type) {
+    return this.held.has(type) || this.rates.byType.has(type) || this.find(type) !== undefined
+  }
+
+  /**
+   * The limit by which a start is to be counted. Where none is live, it is made now, for which the caller may be asked.
+   * @param {string | number} key
+   * @param {string} type of the job
+   * @returns {Limit | undefined} undefined if the type has none
+   */
+  limitOf (key, type) {
+    const limit = this.find(key)
+    if (limit !== undefined && (this.rates.ask === undefined || !limit.isEmpty(this.clock.now()))) return limit
+    const rates = this.ratesOf(type)
+    if (rates !== undefined) return new Limit(rates)
+    this.young.delete(key)
+    this.old.delete(key)
+    return undefined
+  }
+
+  /** A job has started, which is counted by the limit that limitOf() gave. */
+  count (key, limit) {
+    const now = this.clock.now()
+    limit.add(now)
+    this.keep(key, limit, now)
+  }
+
+  /** A type is to have a limit of its own: what was counted of those that it may have shared one with counts in it, too. */
+  inherit (type, sharedKey) {
+    const shared = this.find(sharedKey)
+    if (shared === undefined || this.find(type) !== undefined) return
+    const now = this.clock.now()
+    const rates = shared.isEmpty(now) ? undefined : this.ratesOf(type)
+    if (rates !== undefined) this.keep(type, new Limit(rates, shared), now)
+  }
+
+  /** Nothing of a type starts for so many ms; 0 ends that. O(1) amortised. */
+  hold (type, ms) {
+    this.held.delete(type)
+    if (ms === 0) return
+    const now = this.clock.now()
+    if (this.held.size >= this.heldCount) {
+      for (const [other, until] of this.held) if (until <= now) this.held.delete(other)
+      this.heldCount = Math.max(MANY, 2 * this.held.size)
+    }
+    this.held.set(type, now + ms)
+  }
+
+  // private from here on
+
+  find (key) {
+    return this.young.get(key) ?? this.old.get(key)
+  }
+
+  ratesOf (type) {
+    const { all, byType, ask } = this.rates
+    if (ask === undefined) return byType.get(type) ?? all
+    let rates
+    this.call(() => {
+      try {
+        rates = ask(type)
+      } catch (err) {
+        rethrow(err)
+      }
+    })
+    return rates
+  }
+
+  keep (key, limit, now) {
+    if (this.young.get(key) !== limit) {
+      if (now >= this.oldUntil) this.age()
+      this.old.delete(key)
+      this.young.set(key, limit)
+      if (this.timer === undefined && this.young.size >= MANY) this.forgetLater(now)
+    }
+    this.youngUntil = Math.max(this.youngUntil, now + limit.longestMs)
+  }
+
+  /** All windows of the old generation are empty. */
+  age () {
+    this.old = this.young
+    this.oldUntil = this.youngUntil
+    this.young = new Map()
+  }
+
+  /** The timer keeps no process alive: all that it does is to give memory back. */
+  forgetLater (now) {
+    const ms = Math.min(Math.max(Math.ceil(this.youngUntil - now), 1), LONGEST_TIMER_MS)
+    this.call(() => callSafely(() => {
+      this.timer = this.clock.setTimeout(() => this.forget(), ms)
+      this.timer?.unref?.()
+    }))
+  }
+
+  forget () {
+    const now = this.clock.now()
+    this.timer = undefined
+    if (now >= this.oldUntil) this.age()
+    if (now >= this.oldUntil) this.age()
+    if (this.young.size + this.old.size >= MANY) this.forgetLater(now)
+  }
+}
+
+module.exports = { Limits }

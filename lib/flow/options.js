@@ -1,0 +1,96 @@
+'use strict'
+
+// Options of flow, read once.
+
+const { rangeError, typeError, describe } = require('../errors')
+const { isArray, readFields, rejectUnknown } = require('../fields')
+const { ROOMS, options: queueOptions } = require('../core/internals')
+
+const OPTION = 'FAIRLANE_ERR_OPTION'
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const RATE_NAMES = ['limit', 'intervalMs']
+const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
+
+const readers = {
+  rate: value => value === undefined ? undefined : readRates(value, 'rate', OPTION),
+  ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
+}
+
+module.exports = { readOptions, readNewRates, readHoldMs, hasRates }
+
+/**
+ * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`
+ * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
+ */
+function readOptions (options) {
+  if (typeof options !== 'object' || options === null || isArray(options)) return { ...ROOMS.readOptions(options), ...readAll({}) }
+  const names = Object.keys(readers)
+  queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
+  const own = readAll(readFields(options, names, OPTION))
+  return { ...ROOMS.readOptions(readFields(options, queueOptions.names, OPTION)), ...own }
+}
+
+/** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */
+function readNewRates (rates) {
+  checkObject(rates, 'setRates: the rates', ARGUMENT)
+  rejectUnknown(rates, Object.keys(readers), ARGUMENT)
+  const { rate, ratePerType } = readFields(rates, Object.keys(readers), ARGUMENT)
+  return {
+    rate: rate === undefined || rate === null ? rate : readRates(rate, 'rate', ARGUMENT),
+    ratePerType: ratePerType === undefined ? undefined : ratePerType === null ? NO_RATES : readRatePerType(ratePerType, ARGUMENT)
+  }
+}
+
+/** @throws FAIRLANE_ERR_ARGUMENT */
+function readHoldMs (ms) {
+  if (Number.isFinite(ms) && ms >= 0) return ms
+  const error = typeof ms === 'number' ? rangeError : typeError
+  throw error(ARGUMENT, `a hold must be a finite time in ms, not ${describe(ms)}`)
+}
+
+function hasRates ({ all, byType, ask }) {
+  return all !== undefined || byType.size > 0 || ask !== undefined
+}
+
+function readAll (given) {
+  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
+}
+
+/** One rate for each type, rates by type, or a function that is asked for them. */
+function readRatePerType (value, code) {
+  if (typeof value === 'function') return { ...NO_RATES, ask: type => readAnswer(value(type)) }
+  if (!(value instanceof Map)) return { ...NO_RATES, all: readRates(value, 'ratePerType', code) }
+  const byType = new Map()
+  for (const [type, rate] of value) byType.set(String(type), readRates(rate, `ratePerType of ${describe(type)}`, code))
+  return { ...NO_RATES, byType }
+}
+
+function readAnswer (rate) {
+  return rate === undefined ? undefined : readRates(rate, 'what ratePerType gives', OPTION)
+}
+
+/** One, or an array of them. */
+function readRates (value, name, code) {
+  if (!isArray(value)) return [readRate(value, name, code)]
+  if (value.length > 0) return value.map(rate => readRate(rate, name, code))
+  throw rangeError(code, `${name} must have a rate in it`)
+}
+
+function readRate (value, name, code) {
+  checkObject(value, name, code)
+  rejectUnknown(value, RATE_NAMES, code)
+  const { limit, intervalMs } = readFields(value, RATE_NAMES, code)
+  if (!(Number.isSafeInteger(limit) && limit > 0)) throw wrong(limit, `limit of ${name} must be a positive integer`, code)
+  if (!(Number.isFinite(intervalMs) && intervalMs > 0)) throw wrong(intervalMs, `intervalMs of ${name} must be a finite time above 0`, code)
+  return { limit, intervalMs }
+}
+
+function checkObject (value, what, code) {
+  if (typeof value === 'object' && value !== null && !isArray(value)) return
+  throw typeError(code, `${what} must be an object, not ${describe(value)}`)
+}
+
+function wrong (value, message, code) {
+  const error = typeof value === 'number' ? rangeError : typeError
+  return error(code, `${message}, not ${describe(value)}`)
+}

@@ -1,0 +1,122 @@
+'use strict'
+
+// HOT (bench: flow). How many jobs may start in a stretch of time: sliding windows. In any half-open stretch of `intervalMs` at most `limit` jobs
+// start, whatever came before. A token bucket, and a window that begins anew every so often, let twice as many.
+//
+//   times   [ t0 │ t1 │ … ]      when the last job of an entry started, ascending
+//   counts  [ c0 │ c1 │ … ]      how many jobs the entry stands for
+//
+// Up to FINEST jobs have an entry each. Where the limit is higher, those that start in one slice of the interval share an entry, which counts
+// until its last start is `intervalMs` old. So there are never too many, a place comes back a slice late at most, and a window has at most
+// FINEST + 2 entries.
+
+const FINEST = 64
+
+class Window {
+  /** @param {{ limit: number, intervalMs: number }} rate */
+  constructor ({ limit, intervalMs }) {
+    this.intervalMs = intervalMs
+    this.times = []
+    this.counts = []
+    this.count = 0 // the sum of counts
+    this.sliceEnd = -Infinity // until then a start joins the last entry
+    this.setLimit(limit)
+  }
+
+  setLimit (limit) {
+    this.limit = limit
+    this.sliceMs = limit > FINEST ? this.intervalMs / FINEST : 0
+    this.sliceEnd = -Infinity
+  }
+
+  /** A job starts. */
+  add (now) {
+    this.count++
+    if (now < this.sliceEnd) {
+      const last = this.times.length - 1
+      this.times[last] = now
+      this.counts[last]++
+    } else {
+      if (this.count > 1) this.forget(now) // so that entries are bounded though the limit is never reached
+      this.times.push(now)
+      this.counts.push(1)
+      this.sliceEnd = now + this.sliceMs
+    }
+  }
+
+  /** In how many ms a job may start; 0: now. */
+  waitMs (now) {
+    if (this.count < this.limit) return 0
+    this.forget(now)
+    if (this.count < this.limit) return 0
+    let missing = this.count - this.limit + 1 // more than one only if the limit has been higher
+    let at = 0
+    while ((missing -= this.counts[at]) > 0) at++
+    return this.times[at] + this.intervalMs - now
+  }
+
+  isEmpty (now) {
+    this.forget(now)
+    return this.times.length === 0
+  }
+
+  /** @returns {Window} with the same starts */
+  copy () {
+    const copy = new Window(this)
+    copy.times = [...this.times]
+    copy.counts = [...this.counts]
+    copy.count = this.count
+    return copy
+  }
+
+  // private from here on
+
+  forget (now) {
+    const { times, counts, intervalMs } = this
+    while (times.length > 0 && times[0] + intervalMs <= now) {
+      times.shift() // of so few, as fast as a ring
+      this.count -= counts.shift()
+    }
+    if (times.length === 0) this.sliceEnd = -Infinity
+  }
+}
+
+/** One or several windows, all of which hold. */
+class Limit {
+  /** @param {{ limit: number, intervalMs: number }[]} rates @param {Limit} [before] whose starts count, in windows of the same interval */
+  constructor (rates, before) {
+    this.windows = rates.map(rate => {
+      const known = before?.windows.find(({ intervalMs }) => intervalMs === rate.intervalMs)
+      if (known === undefined) return new Window(rate)
+      const window = known.copy()
+      window.setLimit(rate.limit)
+      return window
+    })
+    this.longestMs = Math.max(...rates.map(({ intervalMs }) => intervalMs))
+  }
+
+  add (now) {
+    for (const window of this.windows) window.add(now)
+  }
+
+  /** Whether waitMs() may be above 0. No clock need be read to know. */
+  get isUsedUp () {
+    for (const { count, limit } of this.windows) if (count >= limit) return true
+    return false
+  }
+
+  waitMs (now) {
+    let longest = 0
+    for (const window of this.windows) {
+      const ms = window.waitMs(now)
+      if (ms > longest) longest = ms
+    }
+    return longest
+  }
+
+  isEmpty (now) {
+    return this.windows.every(window => window.isEmpty(now))
+  }
+}
+
+module.exports = { Limit }

@@ -1,0 +1,145 @@
+'use strict'
+
+const assert = require('node:assert')
+const { flow } = require('../../lib/flow')
+const { checkInvariants } = require('../../lib/testing')
+const { startsOf } = require('../support/starts')
+const { quiet } = require('../support/turns')
+
+describe('hold', function () {
+  it('starts no job for so long, and lets running ones finish', async function () {
+    const { queue, pass, times } = startsOf(flow, {})
+    assert.equal(queue.heldMs(), 0)
+    assert.equal(queue.hold(50), queue)
+    queue.push(1)
+    await pass(20)
+    assert.equal(queue.heldMs(), 30)
+    await pass(100)
+    assert.deepEqual(times(), [50])
+    assert.equal(queue.heldMs(), 0)
+  })
+
+  it('can be made longer, shorter, and ended', async function () {
+    const { queue, pass, times } = startsOf(flow, {})
+    queue.hold(50).push(1)
+    await pass(10)
+    queue.hold(100)
+    await pass(80)
+    assert.deepEqual(times(), [])
+    queue.hold(5)
+    await pass(10)
+    assert.deepEqual(times(), [95])
+    queue.hold(50).push(2)
+    await pass(10)
+    queue.hold(0)
+    await pass(0)
+    assert.deepEqual(times(), [95, 110])
+  })
+
+  it('takes a finite time', function () {
+    for (const ms of [undefined, null, '1', NaN, -1, Infinity]) {
+      assert.throws(() => flow(() => {}).hold(ms), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      assert.throws(() => flow(() => {}, { scheduler: 'fair' }).holdType('a', ms), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    }
+  })
+
+  it('goes with a rate', async function () {
+    const { queue, pass, times } = startsOf(flow, { rate: { limit: 1, intervalMs: 100 } })
+    queue.push(1).push(2)
+    await pass(10)
+    assert.equal(queue.heldMs(), 90)
+    queue.hold(200)
+    assert.equal(queue.heldMs(), 200)
+    await pass(300)
+    assert.deepEqual(times(), [0, 210])
+  })
+})
+
+describe('holdType', function () {
+  it('starts no job of the type for so long, while others go on', async function () {
+    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal', concurrency: 1 })
+    queue.pushType('a', 1).pushType('b', 2).holdType('a', 50)
+    assert.equal(queue.heldMs('a'), 50)
+    assert.equal(queue.heldMs('b'), 0)
+    assert.equal(queue.stats().heldTypes, 1)
+    await pass(100)
+    assert.deepEqual([times('a'), times('b')], [[50], [0]])
+    assert.equal(queue.stats().heldTypes, 0)
+  })
+
+  it('holds a type without jobs, for which there is no timer', async function () {
+    const { queue, clock, pass, times } = startsOf(flow, { scheduler: 'equal' })
+    queue.holdType('a', 50)
+    assert.deepEqual([clock.timerCount, queue.stats().heldTypes, queue.isTypePaused('a')], [0, 0, false])
+    await pass(20)
+    queue.pushType('a', 1)
+    assert.deepEqual([clock.timerCount, queue.stats().heldTypes], [1, 1])
+    await pass(100)
+    assert.deepEqual(times(), [50])
+  })
+
+  it('can be made longer, shorter, and ended', async function () {
+    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal' })
+    queue.pushType('a', 1).holdType('a', 10).holdType('a', 50)
+    await pass(40)
+    assert.deepEqual(times(), [])
+    queue.holdType('a', 5)
+    await pass(10)
+    assert.deepEqual(times(), [45])
+    queue.pushType('a', 2).holdType('a', 50).holdType('a', 0)
+    await pass(0)
+    assert.deepEqual(times(), [45, 50])
+  })
+
+  it('is independent of pauses by users', async function () {
+    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal' })
+    queue.pauseType('a').holdType('a', 10).pushType('a', 1)
+    await pass(20)
+    assert.deepEqual(times(), [])
+    queue.holdType('a', 10).resumeType('a')
+    await pass(20)
+    assert.deepEqual(times(), [30])
+  })
+
+  it('gives a type that shares a lane one of its own', async function () {
+    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal', maxTypes: 1 })
+    queue.pause().pushType('own', 1).pushType('a', 2).pushType('b', 3).holdType('a', 50)
+    assert.equal(queue.stats('a').waiting, 1)
+    checkInvariants(queue)
+    queue.resume(1)
+    await pass(10)
+    assert.deepEqual([times('a'), times('b')], [[], [0]])
+    queue.pushType('own', 4).pushType('a', 5)
+    assert.equal(queue.stats('a').waiting, 2)
+    await pass(100)
+    assert.deepEqual(times('a'), [50, 50])
+  })
+
+  it('holds when the queue has closed, and close() waits for it', async function () {
+    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal' })
+    queue.pushType('a', 1)
+    const closed = queue.close()
+    queue.holdType('a', 50)
+    await pass(100)
+    assert.deepEqual(times(), [50])
+    await closed
+  })
+
+  it('needs a scheduler whose types can be paused', function () {
+    for (const scheduler of [undefined, { queued () {}, next () {}, started () {}, ended () {} }]) {
+      const queue = flow(() => {}, { scheduler })
+      for (const call of [() => queue.holdType('a', 1), () => queue.heldMs('a')]) assert.throws(call, { code: 'FAIRLANE_ERR_SCHEDULER' })
+    }
+    assert.throws(() => flow(() => {}, { scheduler: 'equal' }).holdType(Symbol('a'), 1), { code: 'FAIRLANE_ERR_TYPE' })
+  })
+
+  it('warns of no stall', async function () {
+    const { queue, pass } = startsOf(flow, { scheduler: 'fair' })
+    const warned = []
+    process.on('warning', warning => warned.push(warning))
+    queue.holdType('a', 10).pushType('a', 1)
+    await pass(20)
+    await quiet()
+    assert.deepEqual(warned, [])
+  })
+})

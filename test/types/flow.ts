@@ -1,0 +1,31 @@
+import { flow, FlowQueue } from 'fairlane/flow'
+import type { FlowOptions, FlowStats, Rate, Rates, RatesPerType } from 'fairlane/flow'
+
+export async function use (): Promise<void> {
+  const rate: Rate = { limit: 10, intervalMs: 1000 }
+  const rates: Rates = [rate, { limit: 1000, intervalMs: 3600000 }]
+  const perType: RatesPerType = type => type === 'free' ? rate : undefined
+  const options: FlowOptions = { scheduler: 'equal', rate: rates, ratePerType: perType, concurrency: 3 }
+  const queue = flow(async (n: number) => n.toFixed(), options)
+  const result: string = await queue.add(1, { type: 'a' })
+  queue.holdType('a', 10).hold(5).setRates({ rate: null, ratePerType: new Map([['a', rate]]) }).push(1)
+  const ms: number = queue.heldMs() + queue.heldMs('a')
+  const stats: FlowStats = queue.stats()
+  const held: number = stats.heldTypes
+  const waiting: number = queue.stats('a').waiting
+  const made: FlowQueue<string, number> = new FlowQueue<string, number>((text, done) => done(null, text.length), 3)
+  const chosen = flow((n: number) => n, { settleBy: 'promise' })
+  const chosenResult: number = await chosen.add(1)
+  console.log(result, ms, held, waiting, made.length, chosenResult)
+
+  // @ts-expect-error no interval
+  flow(() => {}, { rate: { limit: 1 } })
+  // @ts-expect-error no text
+  queue.hold('1')
+  // @ts-expect-error no such option
+  flow(() => {}, { rates: rate })
+  // @ts-expect-error of the whole queue only
+  console.log(queue.stats('a').heldTypes)
+  // @ts-expect-error no such payload
+  queue.push('1')
+}
