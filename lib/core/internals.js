@@ -31,6 +31,9 @@ module.exports = {
     get Window () { return require('./lists/window').Window }
   },
 
+  /** What jobs with extras have in the place of callbacks. */
+  get tickets () { return require('./tickets') },
+
   /** As the constructor of Facade, of a queue. */
   facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),
 

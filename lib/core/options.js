@@ -57,8 +57,8 @@ const closeReaders = {
   timeoutMs: value => readDuration(value, 'timeoutMs', ARGUMENT)
 }
 
-/** What a job without extras is queued with; nothing is inherited. */
-const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undefined, timeoutMs: undefined, maxWaitMs: undefined })
+/** What a job without extras is queued with; nothing is inherited. `plan` is what a room that extends the queue reads beside. */
+const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undefined, timeoutMs: undefined, maxWaitMs: undefined, plan: undefined })
 
 module.exports = {
   NO_EXTRAS,
@@ -147,7 +147,8 @@ function readAddOptions (options) {
     unshift: readFlag(unshift, 'unshift', false, ARGUMENT),
     signal: readSignal(signal, ARGUMENT),
     timeoutMs: readMs(timeoutMs, 'timeoutMs', ARGUMENT),
-    maxWaitMs: readMs(maxWaitMs, 'maxWaitMs', ARGUMENT)
+    maxWaitMs: readMs(maxWaitMs, 'maxWaitMs', ARGUMENT),
+    plan: undefined
   }
 }
 

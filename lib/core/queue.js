@@ -320,18 +320,15 @@ class Queue extends Emitter {
 
   /** Puts a job into the list, unless it is refused. */
   #put (type, payload, whenSettled, atHead, extras) {
-    const { signal, timeoutMs, maxWaitMs } = extras
+    const { signal, timeoutMs, maxWaitMs, plan } = extras
     if (signal !== undefined && signal.aborted) {
       this.#admission.countRejected(type)
       return this.#tellRefused(type, whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
     }
     const refusal = this.#isLimited ? this.#admission.refuse(type) : undefined
     if (refusal !== undefined) return this.#tellRefused(type, whenSettled, refusal)
-    if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || this.#needsTickets) {
-      const ticket = this.#tickets.issue(whenSettled, extras)
-      this.#dispatch.accept()
-      this.#list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
-      this.#tickets.watch(ticket, extras)
+    if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || plan !== undefined || this.#needsTickets) {
+      this.#tickets.accept(type, payload, whenSettled, atHead, extras)
     } else {
       this.#dispatch.accept()
       this.#list[atHead ? 'unshift' : 'push'](type, payload, whenSettled)

@@ -45,7 +45,7 @@ class Ticket {
     tickets.deadlines.remove(this)
     if (tickets.isOfFacade) tickets.starting = this
     else tickets.limit(this)
-    const context = new JobContext(type, 1, () => this.runnersSignal())
+    const context = new JobContext(type, this.attempt, () => this.runnersSignal())
     if (scope === undefined) return runner(payload, done, context)
     if (!tickets.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
@@ -111,6 +111,9 @@ class Ticket {
   }
 }
 
+// Of a job that is tried once; such tickets have no room for it.
+Ticket.prototype.attempt = 1
+
 /** Listens to a thenable that the runner returns: many begin their work when somebody does. */
 function runAndListen (runner, payload, done, context) {
   const returned = runner(payload, done, context)
@@ -162,6 +165,15 @@ class Tickets {
     this.takesReturn = settleBy !== 'callback'
     this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items), dispatch.telling)
     this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
+  }
+
+  /** A job with extras comes in. */
+  accept (type, payload, callback, atHead, extras) {
+    const { dispatch } = this
+    const ticket = this.issue(callback, extras)
+    dispatch.accept()
+    dispatch.list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+    this.watch(ticket, extras)
   }
 
   /**
@@ -226,4 +238,4 @@ class Tickets {
   }
 }
 
-module.exports = { Tickets, SharedTicket }
+module.exports = { Ticket, Tickets, SharedTicket }

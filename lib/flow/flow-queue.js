@@ -7,10 +7,10 @@ const { Queue, ROOMS, internalsOf, options: { isLaneScheduler, readPausableType 
 const { Gate } = require('./gate')
 const { Limits } = require('./limits')
 const { extensionFor } = require('./lists')
-const { hasRates, readHoldMs, readNewRates, readOptions } = require('./options')
+const { hasRates, readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
 const { Limit } = require('./windows')
 
-const FLOW_ROOMS = { ...ROOMS, readOptions, makeScheduler, makeList }
+const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
 
 function makeScheduler (read) {
   const scheduler = ROOMS.makeScheduler(read)
@@ -25,6 +25,11 @@ function canHold (scheduler) {
 
 function makeList (scheduler, read, makeContext) {
   return ROOMS.makeList(scheduler, read, makeContext, extensionFor(scheduler))
+}
+
+function makeTickets (dispatch, list, read) {
+  const { FlowTickets } = require('./tickets')
+  return new FlowTickets(dispatch, read)
 }
 
 /** A queue with limits of rate. Made by `flow(runner, options)` or `new FlowQueue(runner, options)`. */
@@ -89,11 +94,11 @@ class FlowQueue extends Queue {
     return this
   }
 
-  /** As of a queue, and `heldTypes`. */
+  /** As of a queue, and `delayed`; of the whole queue `heldTypes`, too. */
   stats (type) {
     const stats = super.stats(type)
-    if (type === undefined) stats.heldTypes = this.#list.holds === undefined ? 0 : this.#list.holds.size
-    return stats
+    if (type !== undefined) return { delayed: 0, ...stats }
+    return { ...stats, delayed: this.#dispatch.delayed, heldTypes: this.#list.holds === undefined ? 0 : this.#list.holds.size }
   }
 
   get #gate () {

@@ -1,6 +1,6 @@
 // Written by hand. What `fairlane/flow` exports.
 
-import type { AsyncRunner, PromiseRunner, Queue, QueueOptions, QueueStats, Runner } from '../../index'
+import type { AddOptions, AsyncRunner, PromiseRunner, Queue, QueueOptions, QueueStats, Runner } from '../../index'
 
 /** At most `limit` jobs start in any stretch of `intervalMs`. */
 export interface Rate {
@@ -23,7 +23,21 @@ export interface FlowOptions extends QueueOptions {
   ratePerType?: RatesPerType | undefined
 }
 
-export interface FlowStats extends QueueStats {
+export interface FlowAddOptions extends AddOptions {
+  /**
+   * The job is put into the queue after so many ms, at the end. `maxWaitMs` counts from there.
+   *
+   * @default 0
+   */
+  delayMs?: number | undefined
+}
+
+export interface FlowTypeStats extends QueueStats {
+  /** Jobs whose time has not come. They are part of `waiting`. */
+  delayed: number
+}
+
+export interface FlowStats extends FlowTypeStats {
   /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
   heldTypes: number
 }
@@ -62,8 +76,15 @@ export interface FlowQueue<P = any, R = any> extends Queue<P, R> {
    */
   setRates (rates: { rate?: Rates | null | undefined, ratePerType?: RatesPerType | null | undefined }): this
 
+  /**
+   * As of a queue, with the options of `FlowAddOptions`.
+   *
+   * @throws as of a queue
+   */
+  add (payload: P, options?: FlowAddOptions): Promise<R>
+
   stats (): FlowStats
-  stats (type: unknown): QueueStats
+  stats (type: unknown): FlowTypeStats
 }
 
 export interface FlowQueueConstructor {

@@ -4,10 +4,11 @@
 // out of rate, or held, is paused: so it takes no slot, is charged nothing and saves nothing up.
 
 const { options: { isLaneScheduler } } = require('../core/internals')
+const { withDelays } = require('./delays')
 
 /** @returns {(List: Function) => Function} what extends the class of a list for a queue with that scheduler */
 function extensionFor (scheduler) {
-  return scheduler !== null && isLaneScheduler(scheduler) ? List => withHolds(withGate(List)) : withGate
+  return scheduler !== null && isLaneScheduler(scheduler) ? List => withHolds(withGate(withDelays(List))) : List => withGate(withDelays(List))
 }
 
 /** A list that limits of the whole queue may hold back. */

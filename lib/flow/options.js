@@ -3,12 +3,13 @@
 // Options of flow, read once.
 
 const { rangeError, typeError, describe } = require('../errors')
-const { isArray, readFields, rejectUnknown } = require('../fields')
+const { copyOf, isArray, ownNames, readFields, rejectUnknown } = require('../fields')
 const { ROOMS, options: queueOptions } = require('../core/internals')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const RATE_NAMES = ['limit', 'intervalMs']
+const PLAN_NAMES = ['delayMs']
 const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
 
 const readers = {
@@ -16,7 +17,7 @@ const readers = {
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
 
-module.exports = { readOptions, readNewRates, readHoldMs, hasRates }
+module.exports = { readOptions, readAddOptions, readNewRates, readHoldMs, hasRates }
 
 /**
  * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`
@@ -28,6 +29,20 @@ function readOptions (options) {
   queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
   const own = readAll(readFields(options, names, OPTION))
   return { ...ROOMS.readOptions(readFields(options, queueOptions.names, OPTION)), ...own }
+}
+
+/** As of a queue; `plan`, if there is one: what else is said of the job. @throws FAIRLANE_ERR_ARGUMENT */
+function readAddOptions (options) {
+  if (!PLAN_NAMES.some(name => hasOwn(options, name))) return ROOMS.readAddOptions(options)
+  const { delayMs, ...rest } = copyOf(options, ARGUMENT)
+  const read = ROOMS.readAddOptions(rest)
+  if (delayMs !== undefined) read.plan = { delayMs: readMs(delayMs, 'delayMs') }
+  return read
+}
+
+/** What is no object has nothing. */
+function hasOwn (options, name) {
+  return typeof options === 'object' && options !== null && ownNames(options, ARGUMENT).includes(name)
 }
 
 /** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */
@@ -43,9 +58,12 @@ function readNewRates (rates) {
 
 /** @throws FAIRLANE_ERR_ARGUMENT */
 function readHoldMs (ms) {
+  return readMs(ms, 'a hold')
+}
+
+function readMs (ms, what) {
   if (Number.isFinite(ms) && ms >= 0) return ms
-  const error = typeof ms === 'number' ? rangeError : typeError
-  throw error(ARGUMENT, `a hold must be a finite time in ms, not ${describe(ms)}`)
+  throw wrong(ms, `${what} must be a finite time in ms`, ARGUMENT)
 }
 
 function hasRates ({ all, byType, ask }) {

@@ -68,12 +68,12 @@ function checkAdmission ({ waiters, ring, isSaturated }, { isWatched }) {
 }
 
 /** What is left to be told; flushes and idleness must wait for it. */
-function checkTelling ({ untoldCount, madeTelling, madeFlushes, isFlushing, accepted, list, running }, waitingByGeneration) {
+function checkTelling ({ untoldCount, madeTelling, madeFlushes, isFlushing, accepted, waiting, running }, waitingByGeneration) {
   const { batches, isDue } = madeTelling ?? { batches: new QList(), isDue: false }
   let count = 0
   for (let i = 0; i < batches.size(); i++) count += batches.peekAt(i).untoldCount ?? 0
   check(count <= untoldCount, 'more jobs are to be told than were settled')
-  check(untoldCount >= 0 && untoldCount <= accepted - list.size, 'jobs are to be told that have not settled')
+  check(untoldCount >= 0 && untoldCount <= accepted - waiting, 'jobs are to be told that have not settled')
   check(isDue || batches.isEmpty(), 'nobody is going to tell what is left')
   if (madeFlushes === undefined) return
   const { waits: flushes, awaitedCount: flushingCount, generation } = madeFlushes
@@ -86,7 +86,7 @@ function checkTelling ({ untoldCount, madeTelling, madeFlushes, isFlushing, acce
     check(unsettledCount >= waitingCount, 'a flush does not wait for a job before it that waits')
   }
   check(!isFlushing || awaitedCount === flushingCount, 'flushes do not add up')
-  check(flushingCount <= list.size + running + untoldCount, 'a flush waits for a job that has ended')
+  check(flushingCount <= waiting + running + untoldCount, 'a flush waits for a job that has ended')
 }
 
 function check (condition, message) {

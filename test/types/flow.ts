@@ -12,12 +12,17 @@ export async function use (): Promise<void> {
   const ms: number = queue.heldMs() + queue.heldMs('a')
   const stats: FlowStats = queue.stats()
   const held: number = stats.heldTypes
-  const waiting: number = queue.stats('a').waiting
+  const waiting: number = queue.stats('a').waiting + queue.stats('a').delayed
   const made: FlowQueue<string, number> = new FlowQueue<string, number>((text, done) => done(null, text.length), 3)
   const chosen = flow((n: number) => n, { settleBy: 'promise' })
   const chosenResult: number = await chosen.add(1)
   console.log(result, ms, held, waiting, made.length, chosenResult)
 
+  const later: string = await queue.add(1, { type: 'a', delayMs: 500, timeoutMs: 5 })
+  console.log(later)
+
+  // @ts-expect-error no such option
+  await queue.add(1, { delay: 1 })
   // @ts-expect-error no interval
   flow(() => {}, { rate: { limit: 1 } })
   // @ts-expect-error no text

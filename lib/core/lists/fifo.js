@@ -253,7 +253,7 @@ class Fifo {
   compactIfSparse () {
     if (this.removedCount < MIN_REMOVED || this.removedCount <= this.size || this.scanCount > 0) return
     const dense = new Fifo()
-    this.forEach((payload, whenSettled, generation) => dense.pushOf(generation, payload, whenSettled))
+    this.scan((block, at, generation) => dense.pushOf(generation, block[at], block[at + 1]))
     this.replaceBy(dense)
   }
 

@@ -145,7 +145,7 @@ class Window extends Scheduled {
 
   /** As forEach, for the jobs of one type. O(n). */
   forEachOf (type, visit) {
-    this.forEach((payload, whenSettled, generation, jobType) => {
+    super.forEach((payload, whenSettled, generation, jobType) => {
       if (jobType === type) visit(payload, whenSettled, generation, type)
     })
   }

@@ -1,0 +1,128 @@
+'use strict'
+
+// Jobs that wait for their time. They are in no list until then, and count as waiting: the list shows and removes them behind those that
+// stand in it. A job that comes back keeps the flush generation in which it was accepted.
+
+const { lists } = require('../core/internals')
+
+class Delays {
+  /** @param {object} dispatch of the queue, which counts them */
+  constructor (dispatch) {
+    this.dispatch = dispatch
+    this.tickets = new Set()
+    this.countsByType = new Map()
+  }
+
+  /** @param {FlowTicket} ticket with payload, type and generation @param {number} dueAt */
+  add (ticket, dueAt) {
+    const { type } = ticket
+    ticket.isDelayed = true
+    ticket.dueAt = dueAt
+    this.tickets.add(ticket)
+    this.dispatch.delayed++
+    this.countsByType.set(type, this.countOf(type) + 1)
+  }
+
+  remove (ticket) {
+    const { type } = ticket
+    ticket.isDelayed = false
+    this.tickets.delete(ticket)
+    this.dispatch.delayed--
+    const count = this.countOf(type) - 1
+    if (count > 0) this.countsByType.set(type, count)
+    else this.countsByType.delete(type)
+  }
+
+  countOf (type) {
+    return this.countsByType.get(type) ?? 0
+  }
+
+  /** In the order of their times. O(n log n). @param {string} [type] only those of it */
+  list (type) {
+    const tickets = [...this.tickets].filter(ticket => type === undefined || ticket.type === type)
+    return tickets.sort((a, b) => a.dueAt - b.dueAt || a.order - b.order)
+  }
+}
+
+/** A list that knows of delayed jobs. While there never was one it does what the list does. */
+const withDelays = List => class extends List {
+  constructor (...args) {
+    super(...args)
+    this.delays = undefined // the Delays, from the first job with extras on
+  }
+
+  take () {
+    if (!super.take()) return false
+    const { whenSettled } = this
+    if (this.delays !== undefined && typeof whenSettled === 'object') this.generation = generationOf(whenSettled, this.generation)
+    return true
+  }
+
+  forEach (visit) {
+    super.forEach((payload, whenSettled, generation, type) => visit(payload, whenSettled, generationOf(whenSettled, generation), type))
+    for (const ticket of this.delays?.list() ?? []) visit(ticket.payload, ticket, ticket.generation, ticket.type)
+  }
+
+  forEachOf (type, visit) {
+    super.forEachOf(type, (payload, whenSettled, generation, type) => visit(payload, whenSettled, generationOf(whenSettled, generation), type))
+    for (const ticket of this.delays?.list(type) ?? []) visit(ticket.payload, ticket, ticket.generation, type)
+  }
+
+  removeAll () {
+    const removed = super.removeAll()
+    return this.delays === undefined ? removed : this.joined(removed, this.delays.list())
+  }
+
+  removeType (type) {
+    const removed = super.removeType(type)
+    return this.delays === undefined ? removed : this.joined(removed, this.delays.list(type))
+  }
+
+  remove (test) {
+    if (this.delays === undefined) return super.remove(test)
+    const found = this.delays.list().filter(({ payload, type }) => test(payload, type)) // first: where test throws, none is removed
+    return this.joined(super.remove(test), found)
+  }
+
+  drop (ticket) {
+    if (ticket.isDelayed) this.dropDelayed(ticket)
+    else super.drop(ticket)
+  }
+
+  waitingWith (type) {
+    return super.waitingWith(type) + (this.delays?.countOf(type) ?? 0)
+  }
+
+  statsOf (type) {
+    const delayed = this.delays?.countOf(type) ?? 0
+    const stats = super.statsOf(type)
+    return { ...stats, accepted: stats.accepted + delayed, waiting: stats.waiting + delayed, delayed }
+  }
+
+  // private from here on
+
+  /** @returns {object} a list of the jobs that were taken out and of delayed ones, which are taken out now */
+  joined (removed, delayed) {
+    const all = new lists.Fifo()
+    removed.forEach((payload, whenSettled, generation) => all.pushOf(generationOf(whenSettled, generation), payload, whenSettled))
+    for (const ticket of delayed) {
+      if (!ticket.isDelayed) continue // test has removed it
+      this.dropDelayed(ticket)
+      all.pushOf(ticket.generation, ticket.payload, ticket)
+    }
+    return all
+  }
+
+  dropDelayed (ticket) {
+    const counts = ticket.type === undefined ? undefined : this.countsOf(ticket.type)
+    this.delays.remove(ticket)
+    if (counts !== undefined) counts.cancelled++
+  }
+}
+
+/** Of a job that was delayed, that in which it was accepted. */
+function generationOf (whenSettled, generation) {
+  return whenSettled?.born ?? generation
+}
+
+module.exports = { Delays, withDelays }

@@ -1,0 +1,184 @@
+'use strict'
+
+const assert = require('node:assert')
+const { flow } = require('../../lib/flow')
+const { checkInvariants } = require('../../lib/testing')
+const { startsOf } = require('../support/starts')
+const { quiet } = require('../support/turns')
+
+const WINDOWS = { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }
+
+describe('the option delayMs', function () {
+  it('has a job start no earlier, behind those that wait then', async function () {
+    const { queue, pass, starts } = startsOf(flow, {})
+    queue.add('late', { delayMs: 100 })
+    queue.add('later', { delayMs: 200 })
+    queue.push('now')
+    await pass(99)
+    assert.deepEqual(starts.map(({ payload }) => payload), ['now'])
+    queue.pause().push('between')
+    await pass(1)
+    queue.resume()
+    await pass(300)
+    assert.deepEqual(starts.map(({ payload, at }) => `${payload} ${at}`), ['now 0', 'between 100', 'late 100', 'later 200'])
+  })
+
+  it('gives a promise of the result', async function () {
+    const { queue, pass } = startsOf(flow, {}, async payload => 2 * payload)
+    const result = queue.add(21, { delayMs: 100 })
+    await pass(100)
+    assert.equal(await result, 42)
+  })
+
+  for (const [name, scheduler] of [['no scheduler', undefined], ['equal', 'equal'], ['windows', WINDOWS]]) {
+    it(`counts the job in all that counts waiting ones (${name})`, async function () {
+      const { queue, clock, pass, times } = startsOf(flow, { scheduler })
+      let isFlushed = false
+      let isIdle = false
+      const type = scheduler && 'a'
+      queue.add(1, { type, delayMs: 100 })
+      queue.fflush(() => { isFlushed = true })
+      queue.onIdle().then(() => { isIdle = true })
+      assert.deepEqual([queue.length, queue.waiting, queue.stats().waiting, queue.stats().delayed, queue.stats().accepted], [1, 1, 1, 1, 1])
+      if (type) assert.deepEqual([queue.stats('a').waiting, queue.stats('a').delayed, queue.stats('a').accepted, queue.stats('b').delayed], [1, 1, 1, 0])
+      assert.deepEqual([...queue.jobs()], [{ type, payload: 1 }])
+      if (type) assert.deepEqual([...queue.jobs('a'), ...queue.jobs('b')], [{ type, payload: 1 }])
+      checkInvariants(queue)
+      await pass(99)
+      assert.deepEqual([isFlushed, isIdle, clock.timerCount], [false, false, 1])
+      await pass(1)
+      assert.deepEqual([isFlushed, isIdle, clock.timerCount, queue.stats().delayed], [true, true, 0, 0])
+      assert.deepEqual(times(), [100])
+      checkInvariants(queue)
+    })
+
+    it(`lets the job be removed and cleared (${name})`, async function () {
+      const { queue, clock, pass, times } = startsOf(flow, { scheduler })
+      const type = scheduler && 'a'
+      const codes = []
+      for (const payload of [1, 2, 3, 4]) queue.add(payload, { type, delayMs: 100 - payload }).catch(({ code }) => codes.push(`${payload} ${code}`))
+      if (type) queue.pushType(type, 0)
+      else queue.push(0)
+      assert.throws(() => queue.remove(({ payload }) => { if (payload === 4) return true; throw new Error('expected') }), /expected/)
+      assert.equal(queue.waiting, 5)
+      assert.equal(queue.remove(({ payload }) => payload === 0 || payload === 3), 2)
+      assert.deepEqual([...queue.jobs()].map(({ payload }) => payload), [4, 2, 1])
+      checkInvariants(queue)
+      assert.equal(type ? queue.clear({ type }) : queue.clear(), 3)
+      checkInvariants(queue)
+      await quiet()
+      assert.deepEqual(codes, [3, 4, 2, 1].map(payload => `${payload} FAIRLANE_ERR_CLEARED`))
+      assert.deepEqual([clock.timerCount, queue.stats().delayed, queue.stats().cancelled], [0, 0, 5])
+      await pass(100)
+      assert.deepEqual(times(), [])
+    })
+  }
+
+  it('is ended by a signal and by close', async function () {
+    const { queue, clock, pass, times } = startsOf(flow, {})
+    const controller = new AbortController()
+    const aborted = queue.add(1, { delayMs: 100, signal: controller.signal })
+    const closed = queue.add(2, { delayMs: 100 })
+    await pass(50)
+    controller.abort()
+    checkInvariants(queue)
+    assert.equal(queue.waiting, 1)
+    await assert.rejects(aborted, { code: 'FAIRLANE_ERR_ABORTED' })
+    queue.close({ drain: false })
+    await assert.rejects(closed, { code: 'FAIRLANE_ERR_CLOSED' })
+    await pass(100)
+    assert.deepEqual([times(), clock.timerCount], [[], 0])
+  })
+
+  it('is waited for by close', async function () {
+    const { queue, pass, times } = startsOf(flow, {})
+    queue.add(1, { delayMs: 100 })
+    const closed = queue.close()
+    await pass(100)
+    assert.equal(await closed, 0)
+    assert.deepEqual(times(), [100])
+  })
+
+  it('counts against limits of what may wait, and the job is not refused when its time has come', async function () {
+    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal', concurrency: 1, maxWaiting: 1, maxWaitingPerType: { a: 2 } })
+    queue.add(1, { type: 'a', delayMs: 100 })
+    queue.add(2, { type: 'a', delayMs: 100 })
+    await assert.rejects(queue.add(3, { type: 'a' }), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
+    await pass(100)
+    assert.deepEqual(times(), [100, 100])
+    const typed = startsOf(flow, { scheduler: 'equal', maxWaitingPerType: 1 }).queue
+    typed.add(1, { type: 'a', delayMs: 100 })
+    await assert.rejects(typed.add(2, { type: 'a' }), { code: 'FAIRLANE_ERR_TYPE_FULL' })
+    typed.close({ drain: false })
+  })
+
+  it('comes before the time of maxWaitMs begins', async function () {
+    const { queue, pass, times } = startsOf(flow, { concurrency: 1 })
+    const started = queue.add(1, { delayMs: 100, maxWaitMs: 50 })
+    const expired = assert.rejects(queue.add(2, { delayMs: 200, maxWaitMs: 50 }), { code: 'FAIRLANE_ERR_MAX_WAIT' })
+    await pass(150)
+    await started
+    queue.pause()
+    await pass(100)
+    await expired
+    assert.deepEqual(times(), [100])
+  })
+
+  it('goes with unshift: then the job starts before those that wait', async function () {
+    const { queue, pass, starts } = startsOf(flow, { concurrency: 1 })
+    queue.pause()
+    queue.add('first', { delayMs: 100, unshift: true })
+    queue.push('second')
+    await pass(100)
+    queue.resume()
+    await pass(0)
+    assert.deepEqual(starts.map(({ payload }) => payload), ['first', 'second'])
+  })
+
+  it('keeps the job in the flush before which it was pushed, also when it comes back behind a later one', async function () {
+    for (const scheduler of [undefined, 'equal', WINDOWS]) {
+      const { queue, pass } = startsOf(flow, { scheduler, concurrency: 1 }, () => {})
+      const type = scheduler && 'a'
+      const flushed = []
+      queue.add(1, { type, delayMs: 10 }).catch(() => {})
+      queue.fflush(() => flushed.push('first'))
+      queue.pause()
+      queue.add(2, { type, timeoutMs: 5000 }).catch(() => {})
+      queue.fflush(() => flushed.push('second'))
+      await pass(10)
+      checkInvariants(queue)
+      queue.remove(({ payload }) => payload === 1)
+      await quiet()
+      checkInvariants(queue)
+      assert.deepEqual(flushed, ['first'])
+      queue.add(3, { type, delayMs: 10 }).catch(() => {})
+      queue.fflush(() => flushed.push('third'))
+      await pass(10)
+      queue.resume(1)
+      await pass(1)
+      checkInvariants(queue)
+      assert.deepEqual([queue.running, flushed], [1, ['first']])
+      await queue.close({ drain: false })
+      assert.deepEqual(flushed, ['first', 'second', 'third'])
+    }
+  })
+
+  it('is 0 or more, and 0 is none', async function () {
+    const { queue, clock, pass, times } = startsOf(flow, {})
+    for (const delayMs of ['1', null, NaN, -1, Infinity]) assert.throws(() => queue.add(1, { delayMs }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    for (const options of [null, 3, { delayMS: 1 }, { delayMs: 1, typ: 1 }]) assert.throws(() => queue.add(1, options), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    queue.add(1, { delayMs: 0 })
+    queue.add(1, { delayMs: undefined })
+    assert.deepEqual([queue.stats().delayed, clock.timerCount], [0, 0])
+    await pass(0)
+    assert.deepEqual(times(), [0, 0])
+  })
+
+  it('is ended by a clock that fails', async function () {
+    const clock = { now: () => 0, setTimeout () { throw new Error('expected') }, clearTimeout () {} }
+    const queue = flow(() => {}, { clock })
+    await assert.rejects(queue.add(1, { delayMs: 5 }), /expected/)
+    checkInvariants(queue)
+    assert.equal(queue.length, 0)
+  })
+})
