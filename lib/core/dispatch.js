@@ -49,6 +49,7 @@ class Dispatch {
     this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
     this.isObserved = false // somebody listens to failures
+    this.retries = undefined // of a room that tries jobs again: asked when one has failed
     this.isPlain = this.givesDone // jobs without extras start by the short way
     this.pending = new Pending()
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
@@ -110,7 +111,17 @@ class Dispatch {
   /** From here on somebody listens to failures, or nobody does. */
   observe (isObserved) {
     this.isObserved = isObserved
-    this.isPlain = this.givesDone && !isObserved
+    this.isPlain = this.givesDone && !isObserved && this.retries === undefined
+  }
+
+  /**
+   * From here on jobs may be tried again.
+   * @param {{ takes: (job: Running, err: any) => object | undefined }} retries takes a job that has failed, which then waits, and gives what is to be
+   *   told so in the place of its callback; undefined if it has failed for good
+   */
+  retryBy (retries) {
+    this.retries = retries
+    this.isPlain = false
   }
 
   /** A job is put into the list. The list may have to ask the scheduler where: until it knows, the job is nowhere. */
@@ -270,6 +281,7 @@ class Dispatch {
     const { payload, whenSettled, context } = list
     const job = new Running(this, whenSettled, list.generation, list.origin)
     if (this.isObserved) job.whenSettled = new FailureObserver(this, whenSettled, context.type, payload)
+    if (this.retries !== undefined) job.payload = payload
     list.payload = list.whenSettled = undefined
     this.running++
     try {
@@ -301,11 +313,11 @@ class Dispatch {
 
   /** The runner has returned, and its job has ended. */
   endNow (job) {
-    const { whenSettled } = job
     const { err, result } = this
     this.err = this.result = undefined
-    if (this.postponed !== undefined) this.postponed = undefined // the job has an end of its own
-    this.release(job, err)
+    const isFinal = this.postponed !== undefined
+    if (isFinal) this.postponed = undefined // the job has an end of its own
+    const whenSettled = this.release(job, err, isFinal)
     if (whenSettled !== undefined) callBack(whenSettled, err, result)
   }
 
@@ -325,12 +337,11 @@ class Dispatch {
 
   /** A job ended later than its runner returned. */
   endLate (job, err, result) {
-    const { whenSettled } = job
     const isNested = this.isBusy
     this.isBusy = true
     job.state = ENDED
     this.pending.drop(job)
-    this.release(job, err)
+    const whenSettled = this.release(job, err, false)
     if (isNested) {
       // the caller's code is on the stack: whoever called that refills the slots
       this.isAskedAgain = true
@@ -375,14 +386,19 @@ class Dispatch {
     if (this.running === 0 || this.isFlushing || this.isAskedAgain || this.isWatched) this.notify()
   }
 
-  /** Frees the slot of a job that has ended. Retains nothing of it: callers may keep `done`. */
-  release (job, err) {
-    job.whenSettled = undefined
+  /** Frees the slot of a job that has ended. Retains nothing of it: callers may keep `done`. @returns who is to be told */
+  release (job, err, isFinal) {
+    const retry = err && this.retries !== undefined && !isFinal ? this.retries.takes(job, err) : undefined
+    const whenSettled = retry ?? job.whenSettled
+    job.whenSettled = job.payload = undefined
     this.running--
-    if (err) this.failed++
-    else this.done++
-    if (this.isFlushing) this.flushes.countDown(job.generation)
-    if (job.origin !== undefined) this.list.ended(job.origin, Boolean(err), err)
+    if (retry === undefined) {
+      if (err) this.failed++
+      else this.done++
+      if (this.isFlushing) this.flushes.countDown(job.generation)
+    }
+    if (job.origin !== undefined) this.list.ended(job.origin, retry === undefined ? Boolean(err) : null, err)
+    return whenSettled
   }
 
   reportMisuse (job) {

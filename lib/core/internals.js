@@ -34,6 +34,8 @@ module.exports = {
   /** What jobs with extras have in the place of callbacks. */
   get tickets () { return require('./tickets') },
 
+  get FailureObserver () { return require('./running').FailureObserver },
+
   /** As the constructor of Facade, of a queue. */
   facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),
 

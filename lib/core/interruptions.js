@@ -168,17 +168,20 @@ class Interruptions {
     const { hasFailed, releases } = end.verdict
     const { whenSettled } = job
     const own = whenSettled instanceof FailureObserver ? whenSettled.whenSettled : whenSettled
-    end.whenSettled = hasFailed ? whenSettled : own
-    end.generation = job.generation
+    const retry = hasFailed && dispatch.retries !== undefined ? dispatch.retries.takes(job, end.error()) : undefined
+    end.whenSettled = retry ?? (hasFailed ? whenSettled : own)
+    end.generation = retry === undefined ? job.generation : dispatch.list.newestGeneration // the job itself is waited for still
     dispatch.untoldCount++
     if (typeof own === 'object') {
       end.ticket = own
       own.retire()
     }
-    if (hasFailed) dispatch.failed++
-    else dispatch.cancelled++
-    dispatch.list.interrupted(job.origin, hasFailed, end)
-    job.whenSettled = undefined
+    if (retry === undefined) {
+      if (hasFailed) dispatch.failed++
+      else dispatch.cancelled++
+    }
+    dispatch.list.interrupted(job.origin, retry === undefined ? hasFailed : null, end)
+    job.whenSettled = job.payload = undefined
     dispatch.pending.drop(job)
     if (releases) {
       job.state = RELEASED

@@ -26,6 +26,7 @@ class Running {
     this.generation = generation
     this.origin = origin
     this.state = ON_STACK
+    this.payload = undefined // kept where jobs may be tried again
     this.before = undefined // in the ring of pending
     this.after = undefined
   }

@@ -48,6 +48,7 @@ class Delays {
 const withDelays = List => class extends List {
   constructor (...args) {
     super(...args)
+    this.hooks = undefined // of the queue, for tickets
     this.delays = undefined // the Delays, from the first job with extras on
   }
 

@@ -3,7 +3,8 @@
 // The public class: a queue in memory with limits of rate. What is documented of each method is in index.d.ts and docs/flow.md.
 
 const { typeError } = require('../errors')
-const { Queue, ROOMS, internalsOf, options: { isLaneScheduler, readPausableType } } = require('../core/internals')
+const { Postponed, Throttled } = require('../postponing')
+const { FailureObserver, Queue, ROOMS, internalsOf, options: { isLaneScheduler, readPausableType } } = require('../core/internals')
 const { Gate } = require('./gate')
 const { Limits } = require('./limits')
 const { extensionFor } = require('./lists')
@@ -38,6 +39,7 @@ class FlowQueue extends Queue {
   #dispatch
   #clock
   #deadlinesOf
+  #madeTickets // gives the FlowTickets, if they were made
   #limits = undefined // of types, if these can be held
 
   /**
@@ -48,11 +50,14 @@ class FlowQueue extends Queue {
   constructor (runner, options) {
     super(runner, options, FLOW_ROOMS)
     const internals = internalsOf(this)
-    const { list, dispatch, read: { rate, ratePerType, clock } } = internals
+    const { list, dispatch, read: { rate, ratePerType, maxAttempts, clock } } = internals
     this.#list = list
     this.#dispatch = dispatch
     this.#clock = clock
     this.#deadlinesOf = () => internals.tickets.deadlines
+    this.#madeTickets = () => internals.madeTickets
+    list.hooks = { throttle: (type, ms) => this.#throttle(type, ms), onRetry: about => this.#tellRetry(about) }
+    dispatch.retryBy({ takes: (job, err) => mayRetry(job, err, maxAttempts) ? internals.tickets.takes(job, err, ownOf(job)) : undefined })
     if (rate !== undefined) this.#gate.limit = new Limit(rate)
     if (list.holds === undefined) return
     this.#limits = new Limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
@@ -94,16 +99,41 @@ class FlowQueue extends Queue {
     return this
   }
 
-  /** As of a queue, and `delayed`; of the whole queue `heldTypes`, too. */
+  /** As of a queue, and `delayed`; of the whole queue `retried`, `throttled` and `heldTypes`, too. */
   stats (type) {
     const stats = super.stats(type)
     if (type !== undefined) return { delayed: 0, ...stats }
-    return { ...stats, delayed: this.#dispatch.delayed, heldTypes: this.#list.holds === undefined ? 0 : this.#list.holds.size }
+    const { retriedCount = 0, throttledCount = 0 } = this.#madeTickets() ?? {}
+    const heldTypes = this.#list.holds === undefined ? 0 : this.#list.holds.size
+    return { ...stats, delayed: this.#dispatch.delayed, retried: retriedCount, throttled: throttledCount, heldTypes }
+  }
+
+  /** A runner was told to come back later. What is held for longer stays so. */
+  #throttle (type, ms) {
+    if (type !== undefined && this.#limits !== undefined && canHold(this.scheduler)) {
+      if (this.#list.heldMs(type) < ms) this.#list.holdType(type, ms)
+    } else if (this.#gate.waitMs() < ms) {
+      this.#gate.hold(ms)
+    }
+  }
+
+  #tellRetry (about) {
+    if (this.listenerCount('retry') > 0) this.#dispatch.call(() => this.emit('retry', about))
   }
 
   get #gate () {
     return (this.#list.gate ??= new Gate(this.#clock, this.#deadlinesOf, () => this.#dispatch.wake()))
   }
+}
+
+/** What a job that was started has in the place of a callback. */
+function ownOf ({ whenSettled }) {
+  return whenSettled instanceof FailureObserver ? whenSettled.whenSettled : whenSettled
+}
+
+/** Whether a job that has failed is one that tickets must be asked about. */
+function mayRetry (job, err, maxAttempts) {
+  return maxAttempts > 1 || typeof ownOf(job) === 'object' || err instanceof Throttled || err instanceof Postponed
 }
 
 module.exports = { FlowQueue }

@@ -1,6 +1,6 @@
 // Written by hand. What `fairlane/flow` exports.
 
-import type { AddOptions, AsyncRunner, PromiseRunner, Queue, QueueOptions, QueueStats, Runner } from '../../index'
+import type { AddOptions, AsyncRunner, PromiseRunner, Queue, QueueEvents, QueueOptions, QueueStats, Runner } from '../../index'
 
 /** At most `limit` jobs start in any stretch of `intervalMs`. */
 export interface Rate {
@@ -16,7 +16,18 @@ export type Rates = Rate | readonly Rate[]
 /** The same rates for each type, or rates by type, or a function that is asked when a type has nothing left to count. */
 export type RatesPerType = Rates | ReadonlyMap<string, Rates> | ((type: string) => Rates | undefined)
 
-export interface FlowOptions extends QueueOptions {
+export interface FlowOptions extends Omit<QueueOptions, 'observers'> {
+  /**
+   * How often a job is started until it is done. Infinity: without end.
+   *
+   * @default 1
+   */
+  maxAttempts?: number | undefined
+  /**
+   * How long a job waits after an attempt that has failed, in ms: a time, or a function that is given the number of the attempt and its error.
+   * If it gives Infinity, the job has failed. Default: 1 s, 2 s, 4 s, … up to 60 s.
+   */
+  backoffMs?: number | ((attempt: number, error: any) => number) | undefined
   /** Of the whole queue. Default: none. */
   rate?: Rates | undefined
   /** Of each type. Needs a scheduler with lanes. Default: none. */
@@ -30,6 +41,33 @@ export interface FlowAddOptions extends AddOptions {
    * @default 0
    */
   delayMs?: number | undefined
+  /** Replaces that of the queue for this job. */
+  maxAttempts?: number | undefined
+}
+
+/** A job that has failed, and is to be tried again. */
+export interface FlowRetry {
+  type: string | undefined
+  payload: any
+  /** The number of the attempt that has failed, from 1. */
+  attempt: number
+  error: any
+  /** It waits so long. */
+  delayMs: number
+}
+
+/** What a runner fails with when it was told to come back later: the type of the job is held for so long, and the attempt does not count. */
+export class Throttled extends Error {
+  /** @param retryAfterMs ms, or the text of a Retry-After header. What is neither is 1 s */
+  constructor (retryAfterMs?: number | string | null, options?: { cause?: unknown })
+  readonly retryAfterMs: number
+}
+
+/** What a runner fails with to have its job tried later, without counting the attempt, while others of its type go on. */
+export class Postponed extends Error {
+  /** @throws FAIRLANE_ERR_ARGUMENT if the delay is not from 0 to 2^31 */
+  constructor (delayMs: number, options?: { cause?: unknown })
+  readonly delayMs: number
 }
 
 export interface FlowTypeStats extends QueueStats {
@@ -40,6 +78,10 @@ export interface FlowTypeStats extends QueueStats {
 export interface FlowStats extends FlowTypeStats {
   /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
   heldTypes: number
+  /** Attempts that have failed and were followed by another one, or will be. */
+  retried: number
+  /** Attempts that have failed with `Throttled`. */
+  throttled: number
 }
 
 /** A queue in memory with limits of rate. */
@@ -82,6 +124,9 @@ export interface FlowQueue<P = any, R = any> extends Queue<P, R> {
    * @throws as of a queue
    */
   add (payload: P, options?: FlowAddOptions): Promise<R>
+
+  on (event: 'retry', listener: (retry: FlowRetry) => void, context?: any): this
+  on<E extends keyof QueueEvents> (event: E, listener: QueueEvents[E], context?: any): this
 
   stats (): FlowStats
   stats (type: unknown): FlowTypeStats

@@ -1,5 +1,6 @@
 'use strict'
 
+const { Postponed, Throttled } = require('../postponing')
 const { FlowQueue } = require('./flow-queue')
 
 /** A queue with limits of rate, that runs jobs through runner. Takes and throws what FlowQueue does. */
@@ -7,4 +8,4 @@ function flow (runner, options) {
   return new FlowQueue(runner, options)
 }
 
-module.exports = { flow, FlowQueue }
+module.exports = { flow, FlowQueue, Throttled, Postponed }

@@ -2,6 +2,7 @@
 
 // Options of flow, read once.
 
+const { readBackoff } = require('../backoff')
 const { rangeError, typeError, describe } = require('../errors')
 const { copyOf, isArray, ownNames, readFields, rejectUnknown } = require('../fields')
 const { ROOMS, options: queueOptions } = require('../core/internals')
@@ -9,10 +10,13 @@ const { ROOMS, options: queueOptions } = require('../core/internals')
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const RATE_NAMES = ['limit', 'intervalMs']
-const PLAN_NAMES = ['delayMs']
+const RATES_NAMES = ['rate', 'ratePerType']
+const PLAN_NAMES = ['delayMs', 'maxAttempts']
 const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
 
 const readers = {
+  maxAttempts: value => value === undefined ? 1 : readAttempts(value, OPTION),
+  backoffMs: readBackoff,
   rate: value => value === undefined ? undefined : readRates(value, 'rate', OPTION),
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
@@ -27,6 +31,7 @@ function readOptions (options) {
   if (typeof options !== 'object' || options === null || isArray(options)) return { ...ROOMS.readOptions(options), ...readAll({}) }
   const names = Object.keys(readers)
   queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
+  if (hasOwn(options, 'observers')) throw typeError(OPTION, 'a queue with flow cannot be observed')
   const own = readAll(readFields(options, names, OPTION))
   return { ...ROOMS.readOptions(readFields(options, queueOptions.names, OPTION)), ...own }
 }
@@ -34,9 +39,13 @@ function readOptions (options) {
 /** As of a queue; `plan`, if there is one: what else is said of the job. @throws FAIRLANE_ERR_ARGUMENT */
 function readAddOptions (options) {
   if (!PLAN_NAMES.some(name => hasOwn(options, name))) return ROOMS.readAddOptions(options)
-  const { delayMs, ...rest } = copyOf(options, ARGUMENT)
+  const { delayMs, maxAttempts, ...rest } = copyOf(options, ARGUMENT)
   const read = ROOMS.readAddOptions(rest)
-  if (delayMs !== undefined) read.plan = { delayMs: readMs(delayMs, 'delayMs') }
+  if (delayMs === undefined && maxAttempts === undefined) return read
+  read.plan = {
+    delayMs: delayMs === undefined ? 0 : readMs(delayMs, 'delayMs'),
+    maxAttempts: maxAttempts === undefined ? undefined : readAttempts(maxAttempts, ARGUMENT)
+  }
   return read
 }
 
@@ -48,8 +57,8 @@ function hasOwn (options, name) {
 /** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */
 function readNewRates (rates) {
   checkObject(rates, 'setRates: the rates', ARGUMENT)
-  rejectUnknown(rates, Object.keys(readers), ARGUMENT)
-  const { rate, ratePerType } = readFields(rates, Object.keys(readers), ARGUMENT)
+  rejectUnknown(rates, RATES_NAMES, ARGUMENT)
+  const { rate, ratePerType } = readFields(rates, RATES_NAMES, ARGUMENT)
   return {
     rate: rate === undefined || rate === null ? rate : readRates(rate, 'rate', ARGUMENT),
     ratePerType: ratePerType === undefined ? undefined : ratePerType === null ? NO_RATES : readRatePerType(ratePerType, ARGUMENT)
@@ -59,6 +68,11 @@ function readNewRates (rates) {
 /** @throws FAIRLANE_ERR_ARGUMENT */
 function readHoldMs (ms) {
   return readMs(ms, 'a hold')
+}
+
+function readAttempts (value, code) {
+  if (value === Infinity || (Number.isInteger(value) && value > 0)) return value
+  throw wrong(value, 'maxAttempts must be a positive integer or Infinity', code)
 }
 
 function readMs (ms, what) {

@@ -1,13 +1,19 @@
 'use strict'
 
-// The extras of a job with flow: when it is to be put into the list.
+// The extras of a job with flow: when it is to be put into the list, and how often it is tried.
 //
-//   accept() ──▶ delayed ──due──▶ waiting ──▶ running
-//      └───────────────────────────▲
+//   accept() ──▶ delayed ──due──▶ waiting ──▶ running ──▶ settled
+//      │            ▲                ▲           │
+//      │            └────────────────┼─ takes() ─┘ it has failed, and is to be tried again
+//      └─────────────────────────────┘
+//
+// Each attempt has a ticket of its own, and so a signal and a time limit. A job without extras gets its first ticket when it fails.
 
+const { callSafely } = require('../clock')
 const { asyncScope } = require('../context')
 const { tickets: { Ticket, Tickets } } = require('../core/internals')
 const { Delays } = require('./delays')
+const { Retry, typeOf } = require('./retry')
 
 class FlowTicket extends Ticket {
   constructor (tickets, callback, signal, timeoutMs, scope) {
@@ -20,6 +26,8 @@ class FlowTicket extends Ticket {
     this.payload = undefined
     this.atHead = false
     this.maxWaitMs = undefined
+    this.attempt = 1
+    this.maxAttempts = tickets.maxAttempts
   }
 
   get generation () {
@@ -40,6 +48,10 @@ class FlowTicket extends Ticket {
 class FlowTickets extends Tickets {
   constructor (dispatch, read) {
     super(dispatch, read)
+    this.maxAttempts = read.maxAttempts
+    this.backoffMs = read.backoffMs
+    this.retriedCount = this.throttledCount = 0
+    this.hooks = dispatch.list.hooks // of the queue: throttle(type, ms), onRetry(event)
     this.delays = dispatch.list.delays = new Delays(dispatch)
   }
 
@@ -62,16 +74,54 @@ class FlowTickets extends Tickets {
     this.watch(ticket, { signal, maxWaitMs: delayMs })
   }
 
-  issue (callback, { signal, timeoutMs = this.timeoutMs }) {
-    return new FlowTicket(this, callback, signal, timeoutMs, this.keepsContext ? asyncScope() : undefined)
+  issue (callback, { signal, timeoutMs = this.timeoutMs, plan }) {
+    const ticket = new FlowTicket(this, callback, signal, timeoutMs, this.keepsContext ? asyncScope() : undefined)
+    if (plan?.maxAttempts !== undefined) ticket.maxAttempts = plan.maxAttempts
+    return ticket
+  }
+
+  /**
+   * As of retryBy(). Nothing of the caller's is called.
+   * @param {Function | FlowTicket | undefined} own what the job has in the place of a callback
+   */
+  takes (job, err, own) {
+    const before = typeof own === 'object' ? own : undefined
+    const { attempt, maxAttempts } = before ?? { attempt: 1, maxAttempts: this.maxAttempts }
+    const retry = new Retry(this, before, err)
+    if (retry.counts && attempt >= maxAttempts) return undefined
+    const { callback, signal, timeoutMs, scope } = before ?? { callback: own, signal: undefined, timeoutMs: this.timeoutMs, scope: undefined }
+    const ticket = retry.ticket = new FlowTicket(this, callback, signal, timeoutMs, scope)
+    ticket.attempt = retry.counts ? attempt + 1 : attempt
+    ticket.maxAttempts = maxAttempts
+    ticket.maxWaitMs = Infinity // it has started
+    ticket.born = job.generation
+    ticket.type = typeOf(job.origin)
+    ticket.payload = job.payload
+    ticket.atHead = true
+    before?.retire()
+    this.delays.add(ticket, Infinity)
+    return retry
+  }
+
+  /** A job is not tried again after all: it has failed. */
+  fail (ticket, err) {
+    const { dispatch } = this
+    const { type, payload, generation } = ticket
+    const counts = type === undefined ? undefined : dispatch.list.countsOf(type)
+    this.delays.remove(ticket)
+    dispatch.failed++
+    if (counts !== undefined) counts.failed++
+    if (dispatch.isFlushing) dispatch.flushes.countDown(generation)
+    callSafely(() => ticket.settle(err))
+    if (dispatch.isObserved) dispatch.hooks.onFailure(err, { type, payload })
   }
 
   // private from here on
 
   end (items) {
-    const due = items.filter(item => item.isDelayed)
+    const due = new Set(items.filter(item => item.isDelayed))
     for (const ticket of due) if (ticket.isDelayed) this.enter(ticket) // a scheduler may have cancelled it
-    super.end(due.length === 0 ? items : items.filter(item => !due.includes(item)))
+    super.end(due.size === 0 ? items : items.filter(item => !due.has(item)))
   }
 
   /** The time of a job has come. */

@@ -1,4 +1,4 @@
-import { flow, FlowQueue } from 'fairlane/flow'
+import { flow, FlowQueue, Postponed, Throttled } from 'fairlane/flow'
 import type { FlowOptions, FlowStats, Rate, Rates, RatesPerType } from 'fairlane/flow'
 
 export async function use (): Promise<void> {
@@ -18,6 +18,11 @@ export async function use (): Promise<void> {
   const chosenResult: number = await chosen.add(1)
   console.log(result, ms, held, waiting, made.length, chosenResult)
 
+  queue.on('retry', ({ type, attempt, error, delayMs }) => console.log(type, attempt.toFixed(), error, delayMs.toFixed())).on('drain', () => {})
+  flow(async () => { throw new Throttled('10', { cause: 1 }) }, { maxAttempts: 3, backoffMs: (attempt, error) => attempt * 10 })
+  const times: number = new Throttled(null).retryAfterMs + new Postponed(5).delayMs
+  const counts: number = stats.retried + stats.throttled
+  console.log(times, counts, await queue.add(1, { type: 'a', maxAttempts: Infinity }))
   const later: string = await queue.add(1, { type: 'a', delayMs: 500, timeoutMs: 5 })
   console.log(later)
 

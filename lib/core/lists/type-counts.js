@@ -14,18 +14,18 @@ class TypeCounts {
     this.overdueCount = 0 // of those running, that were settled before
   }
 
-  /** A running job has ended. hasFailed is undefined if it had been counted before. */
+  /** A running job has ended. hasFailed is undefined if it had been counted before, null if it is to be tried again. */
   countEnd (hasFailed) {
     if (hasFailed) this.failed++
     else if (hasFailed === false) this.done++
-    else this.overdueCount--
+    else if (hasFailed === undefined) this.overdueCount--
     this.running--
   }
 
-  /** A running job was settled, and its runner goes on. */
+  /** A running job was settled, and its runner goes on. hasFailed is null if the job is to be tried again. */
   countInterruption (hasFailed) {
     if (hasFailed) this.failed++
-    else this.cancelled++
+    else if (hasFailed === false) this.cancelled++
     this.overdueCount++
   }
 

@@ -1,0 +1,79 @@
+'use strict'
+
+// A job that has failed and is to be tried again. It stands in the place of the job's callback: when that would be called, the caller is asked how
+// long the job is to wait. The job counts as delayed from its failure on.
+
+const { backoffAfter } = require('../backoff')
+const { rethrow } = require('../clock')
+const { Postponed, Throttled } = require('../postponing')
+
+class Retry {
+  /** @param {object} tickets @param {object | undefined} before the ticket of the attempt that has failed @param {any} err what it failed with */
+  constructor (tickets, before, err) {
+    this.tickets = tickets
+    this.before = before
+    this.ticket = undefined // of the next attempt
+    this.isThrottled = err instanceof Throttled
+    this.counts = !this.isThrottled && !(err instanceof Postponed) // the attempt does
+  }
+
+  /** Called where the job's callback would be: all counts are right. The job may have been cleared meanwhile. */
+  settle (err) {
+    this.before?.leave()
+    if (!this.ticket.isDelayed) return
+    if (this.isThrottled) this.throttle(err)
+    else if (this.counts) this.backOff(err, this.ticket.attempt - 1)
+    else this.wait(err.delayMs)
+  }
+
+  // private from here on
+
+  /** The job waits as the first of its type, which is held. */
+  throttle ({ retryAfterMs }) {
+    const { tickets, ticket } = this
+    tickets.throttledCount++
+    tickets.hooks.throttle(ticket.type, retryAfterMs)
+    if (!ticket.isDelayed) return // a scheduler has cleared the queue
+    tickets.enter(ticket)
+    tickets.watch(ticket, { signal: ticket.signal, maxWaitMs: Infinity })
+  }
+
+  backOff (err, attempt) {
+    const { tickets, ticket } = this
+    const ms = this.backoffAfter(err, attempt)
+    if (!ticket.isDelayed) return
+    if (ms === Infinity) {
+      tickets.fail(ticket, err)
+      return
+    }
+    tickets.retriedCount++
+    tickets.hooks.onRetry({ type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
+    if (ticket.isDelayed) this.wait(ms)
+  }
+
+  /** What the caller says, in the context of the queue or the push. Infinity: the job is not tried again. */
+  backoffAfter (err, attempt) {
+    const { tickets: { backoffMs }, ticket: { scope } } = this
+    let isLast = false
+    const ask = (attempt, error) => {
+      const ms = scope === undefined ? backoffMs(attempt, error) : scope.runInAsyncScope(backoffMs, undefined, attempt, error)
+      isLast = ms === Infinity
+      return isLast ? 0 : ms
+    }
+    const ms = backoffAfter(ask, attempt, err, rethrow)
+    return isLast ? Infinity : ms
+  }
+
+  wait (ms) {
+    const { tickets, ticket } = this
+    ticket.dueAt = tickets.deadlines.clock.now() + ms
+    tickets.watch(ticket, { signal: ticket.signal, maxWaitMs: ms })
+  }
+}
+
+/** The type of a job that ran, by what its list gave it as origin. */
+function typeOf (origin) {
+  return origin?.type ?? (origin?.origin ?? origin?.record)?.type
+}
+
+module.exports = { Retry, typeOf }
