@@ -52,13 +52,6 @@ const withDelays = List => class extends List {
     this.delays = undefined // the Delays, from the first job with extras on
   }
 
-  take () {
-    if (!super.take()) return false
-    const { whenSettled } = this
-    if (this.delays !== undefined && typeof whenSettled === 'object') this.generation = generationOf(whenSettled, this.generation)
-    return true
-  }
-
   forEach (visit) {
     super.forEach((payload, whenSettled, generation, type) => visit(payload, whenSettled, generationOf(whenSettled, generation), type))
     for (const ticket of this.delays?.list() ?? []) visit(ticket.payload, ticket, ticket.generation, ticket.type)

@@ -39,6 +39,11 @@ class FlowTicket extends Ticket {
     this.listed = value
   }
 
+  run (job, runner, payload, done, context) {
+    job.generation = this.generation
+    return super.run(job, runner, payload, done, context)
+  }
+
   settle (err, result) {
     this.payload = undefined
     super.settle(err, result)

@@ -1,0 +1,137 @@
+'use strict'
+
+// Random mixtures of all that flow does with what ends, refuses or holds back jobs. Replay a failure with SEED=n.
+
+const assert = require('node:assert')
+const { flow, Postponed, Throttled } = require('../../lib/flow')
+const { checkInvariants } = require('../../lib/testing')
+const { startsOf } = require('../support/starts')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
+
+const WINDOWS = () => ({ waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 })
+const TYPES = ['a', 'b', 'c']
+
+describe('a queue with flow', function () {
+  const seed = seedFromEnvironment()
+
+  it(`settles each job once, with its counts right after each step (SEED=${seed})`, async function () {
+    const random = seeded(seed)
+    for (let number = 0; number < rounds(20); number++) {
+      try {
+        await play(seeded(random.below(4294967296)))
+      } catch (error) {
+        throw new Error(`SEED=${seed}, round ${number}: ${error.message}`, { cause: error })
+      }
+    }
+  })
+})
+
+async function play (random) {
+  const maybe = (chance, value) => random.chance(chance) ? value() : undefined
+  const scheduler = random.pick([undefined, 'fair', 'capped', 'equal', WINDOWS()])
+  const hasLanes = typeof scheduler === 'string'
+  const rate = () => ({ limit: 1 + random.below(5), intervalMs: 1 + random.below(20) })
+  const told = new Map() // by job, how often
+  const controllers = Array.from({ length: 3 }, () => new AbortController())
+  let job = 0
+
+  const { queue, clock, pass } = startsOf(flow, {
+    scheduler,
+    concurrency: 1 + random.below(4),
+    maxAttempts: random.pick([1, 3]),
+    backoffMs: () => { act(0.1); return random.pick([0, 5, 20, Infinity]) },
+    rate: maybe(0.3, rate),
+    ratePerType: hasLanes ? maybe(0.5, rate) : undefined,
+    maxTypes: hasLanes ? random.pick([1, Infinity]) : undefined,
+    maxWaiting: random.pick([10, Infinity]),
+    timeoutMs: random.pick([10, Infinity]),
+    onTimeout: random.pick(['hold', 'release']),
+    asyncContext: random.pick(['queue', 'push'])
+  }, (payload, done) => {
+    act(0.1)
+    const error = random.pick([undefined, undefined, new Error('expected'), new Throttled(1 + random.below(10)), new Postponed(random.below(10))])
+    if (random.chance(0.5)) done(error, payload)
+    else clock.setTimeout(() => done(error, payload), random.below(20))
+  })
+
+  let failure // also inside runners and callbacks, where the queue would catch it
+
+  function check () {
+    try {
+      checkInvariants(queue)
+      const { delayed } = queue.stats()
+      assert(delayed >= 0 && delayed <= queue.waiting, 'delayed jobs wait')
+    } catch (error) {
+      failure ??= error
+    }
+  }
+
+  function tell (id) {
+    told.set(id, told.get(id) + 1)
+    check()
+    act(0.1)
+  }
+
+  function add () {
+    const id = job++
+    const type = scheduler && random.pick(TYPES)
+    told.set(id, 0)
+    if (random.chance(0.4)) {
+      if (type) queue.pushType(type, id, () => tell(id))
+      else queue.push(id, () => tell(id))
+      return
+    }
+    const options = {
+      type,
+      delayMs: maybe(0.5, () => random.below(20)),
+      maxAttempts: maybe(0.3, () => 1 + random.below(3)),
+      unshift: random.chance(0.2),
+      signal: maybe(0.3, () => random.pick(controllers).signal),
+      timeoutMs: maybe(0.2, () => 1 + random.below(10)),
+      maxWaitMs: maybe(0.2, () => 1 + random.below(30))
+    }
+    queue.add(id, options).then(() => tell(id), () => tell(id))
+  }
+
+  const flushes = []
+  const calls = [
+    add, add, add, add,
+    () => queue.clear(),
+    () => queue.remove(({ payload }) => payload % 3 === 0),
+    () => queue.pause(),
+    () => queue.resume(1 + random.below(4)),
+    () => queue.hold(random.below(10)),
+    () => flushes.push(queue.fflush()),
+    () => { const at = random.below(3); controllers[at].abort(); controllers[at] = new AbortController() },
+    () => hasLanes && queue.holdType(random.pick(TYPES), random.below(10)),
+    () => hasLanes && queue.pauseType(random.pick(TYPES)),
+    () => hasLanes && queue.resumeType(random.pick(TYPES)),
+    () => hasLanes && queue.setRates({ ratePerType: random.pick([null, rate()]) }),
+    () => queue.setRates({ rate: random.pick([null, rate()]) })
+  ]
+
+  function act (chance) {
+    if (!random.chance(chance)) return
+    random.pick(calls)()
+    check()
+  }
+
+  for (let step = 0; step < 40; step++) {
+    act(1)
+    act(0.5)
+    await pass(random.below(4))
+    check()
+    if (failure) throw failure
+  }
+  queue.resume()
+  const closed = queue.close(random.pick([{ timeoutMs: 500 }, { drain: false }]))
+  await pass(2000)
+  await closed
+  await Promise.all(flushes)
+  await pass(100)
+  check()
+  if (failure) throw failure
+  assert.deepEqual([queue.length, queue.stats().delayed, clock.timerCount], [0, 0, 0])
+  for (const [id, count] of told) assert.equal(count, 1, `job ${id} was told ${count} times`)
+}
