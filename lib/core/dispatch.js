@@ -13,7 +13,6 @@
 const { defer, takeBack, rethrow, callSafely } = require('../clock') // before aflow, which it lends what browsers lack
 const { repeatUntil } = require('aflow')
 const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../context')
-const { warn } = require('../errors')
 const { promiseOf } = require('../promised')
 const { Pace } = require('./pace')
 const { Pending } = require('./pending')
@@ -49,7 +48,7 @@ class Dispatch {
     this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
     this.isObserved = false // somebody listens to failures
-    this.retries = undefined // of a room that tries jobs again: asked when one has failed
+    this.retries = undefined // of a room that tries jobs again; set before observe(). takes(job, err) gives who is to be told, or undefined
     this.isPlain = this.givesDone // jobs without extras start by the short way
     this.pending = new Pending()
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
@@ -112,16 +111,6 @@ class Dispatch {
   observe (isObserved) {
     this.isObserved = isObserved
     this.isPlain = this.givesDone && !isObserved && this.retries === undefined
-  }
-
-  /**
-   * From here on jobs may be tried again.
-   * @param {{ takes: (job: Running, err: any) => object | undefined }} retries takes a job that has failed, which then waits, and gives what is to be
-   *   told so in the place of its callback; undefined if it has failed for good
-   */
-  retryBy (retries) {
-    this.retries = retries
-    this.isPlain = false
   }
 
   /** A job is put into the list. The list may have to ask the scheduler where: until it knows, the job is nowhere. */
@@ -399,13 +388,6 @@ class Dispatch {
     }
     if (job.origin !== undefined) this.list.ended(job.origin, retry === undefined ? Boolean(err) : null, err)
     return whenSettled
-  }
-
-  reportMisuse (job) {
-    this.list.misused(job.origin)
-    if (this.misuse++ > 0) return
-    warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
-      'The first settlement counts. Further cases are only counted, in stats().misuse.')
   }
 
   /** Nothing of the caller's is on the stack any more: tells those who wait for all jobs, or for those before a flush. */

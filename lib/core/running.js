@@ -6,7 +6,7 @@
 //                   └──▶ OVERDUE, RELEASED ──▶ ENDED      settled by something else, and its runner goes on
 
 const { callSafely, rethrow } = require('../clock')
-const { failure } = require('../errors')
+const { failure, warn } = require('../errors')
 
 // What ended a job, as a third argument of `done` that callers can not have.
 const FULFILLED = Symbol('fulfilled')
@@ -40,7 +40,7 @@ function settle (err, result, how) {
   const { state, dispatch } = this
   if (state < ON_STACK) {
     if (state !== ENDED) dispatch.interruptions.endOverdue(this)
-    else if (how !== FULFILLED) dispatch.reportMisuse(this)
+    else if (how !== FULFILLED) reportMisuse(this)
     return
   }
   if (how === THROWN) err = failure(err)
@@ -51,6 +51,13 @@ function settle (err, result, how) {
   } else {
     dispatch.endLate(this, err, result)
   }
+}
+
+function reportMisuse ({ dispatch, origin }) {
+  dispatch.list.misused(origin)
+  if (dispatch.misuse++ > 0) return
+  warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
+    'The first settlement counts. Further cases are only counted, in stats().misuse.')
 }
 
 /** What a runner threw, or looking at what it returned did. */

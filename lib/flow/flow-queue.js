@@ -57,7 +57,8 @@ class FlowQueue extends Queue {
     this.#deadlinesOf = () => internals.tickets.deadlines
     this.#madeTickets = () => internals.madeTickets
     list.hooks = { throttle: (type, ms) => this.#throttle(type, ms), onRetry: about => this.#tellRetry(about) }
-    dispatch.retryBy({ takes: (job, err) => mayRetry(job, err, maxAttempts) ? internals.tickets.takes(job, err, ownOf(job)) : undefined })
+    dispatch.retries = { takes: (job, err) => mayRetry(job, err, maxAttempts) ? internals.tickets.takes(job, err, ownOf(job)) : undefined }
+    dispatch.observe(false)
     if (rate !== undefined) this.#gate.limit = new Limit(rate)
     if (list.holds === undefined) return
     this.#limits = new Limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))

@@ -86,7 +86,7 @@ class FlowTickets extends Tickets {
   }
 
   /**
-   * As of retryBy(). Nothing of the caller's is called.
+   * What dispatch asks when a job has failed. Nothing of the caller's is called.
    * @param {Function | FlowTicket | undefined} own what the job has in the place of a callback
    */
   takes (job, err, own) {
