@@ -3,11 +3,46 @@
 // How long a job waits between two attempts, where jobs have several.
 
 const { typeError, rangeError, describe } = require('./errors')
+const { readFields, rejectUnknown } = require('./fields')
 
 const FIRST_BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 60000
 
-module.exports = { defaultBackoffMs, readBackoff, backoffAfter }
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const DEFAULTS = { firstMs: FIRST_BACKOFF_MS, factor: 2, mostMs: LONGEST_BACKOFF_MS, jitter: 0.5 }
+const RANGES = { firstMs: [0, Number.MAX_VALUE], factor: [1, Number.MAX_VALUE], mostMs: [0, Number.MAX_VALUE], jitter: [0, 1] }
+
+module.exports = { backoff, defaultBackoffMs, readBackoff, backoffAfter }
+
+/**
+ * For the option backoffMs: waits `firstMs`, then `factor` times as long each time, `mostMs` at most. A random part of it, up to `jitter`, is left
+ * out, so that jobs that failed together do not come back together. Never less than `retryAfterMs` of the error.
+ * @param {{ firstMs?: number, factor?: number, mostMs?: number, jitter?: number }} [options] jitter from 0 to 1
+ * @returns {(attempt: number, error?: any) => number}
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
+function backoff (options = {}) {
+  if (typeof options !== 'object' || options === null) throw typeError(ARGUMENT, `backoff: the options must be an object, not ${describe(options)}`)
+  const names = Object.keys(DEFAULTS)
+  rejectUnknown(options, names, ARGUMENT)
+  const { firstMs, factor, mostMs, jitter } = { ...DEFAULTS, ...readGiven(options, names) }
+  return (attempt, error) => {
+    const ms = Math.min(firstMs * factor ** (attempt - 1), mostMs) * (1 - jitter * Math.random())
+    const leastMs = error?.retryAfterMs
+    return leastMs > ms && leastMs < Infinity ? leastMs : ms
+  }
+}
+
+function readGiven (options, names) {
+  const given = readFields(options, names, ARGUMENT)
+  for (const [name, value] of Object.entries(given)) {
+    const [least, most] = RANGES[name]
+    if (value === undefined) delete given[name]
+    else if (typeof value !== 'number') throw typeError(ARGUMENT, `${name} must be a number, not ${describe(value)}`)
+    else if (!(value >= least && value <= most)) throw rangeError(ARGUMENT, `${name} must be from ${least} to ${most}, not ${value}`)
+  }
+  return given
+}
 
 /** Before attempt 2, 3, …: a second, twice as long each time, a minute at most. */
 function defaultBackoffMs (attempt) {

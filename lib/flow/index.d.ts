@@ -56,6 +56,24 @@ export interface FlowRetry {
   delayMs: number
 }
 
+export interface BackoffOptions {
+  /** @default 1000 */
+  firstMs?: number | undefined
+  /** 1 or above. @default 2 */
+  factor?: number | undefined
+  /** @default 60000 */
+  mostMs?: number | undefined
+  /** Up to which part of the time is left out at random, from 0 to 1. @default 0.5 */
+  jitter?: number | undefined
+}
+
+/**
+ * Makes a function for `backoffMs`. It never gives less than `retryAfterMs` of the error.
+ *
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
+export function backoff (options?: BackoffOptions): (attempt: number, error?: any) => number
+
 /** What a runner fails with when it was told to come back later: the type of the job is held for so long, and the attempt does not count. */
 export class Throttled extends Error {
   /** @param retryAfterMs ms, or the text of a Retry-After header. What is neither is 1 s */

@@ -1,5 +1,6 @@
 'use strict'
 
+const { backoff } = require('../backoff')
 const { Postponed, Throttled } = require('../postponing')
 const { FlowQueue } = require('./flow-queue')
 
@@ -8,4 +9,4 @@ function flow (runner, options) {
   return new FlowQueue(runner, options)
 }
 
-module.exports = { flow, FlowQueue, Throttled, Postponed }
+module.exports = { flow, FlowQueue, Throttled, Postponed, backoff }

@@ -31,9 +31,10 @@ function readOptions (options) {
   if (typeof options !== 'object' || options === null || isArray(options)) return { ...ROOMS.readOptions(options), ...readAll({}) }
   const names = Object.keys(readers)
   queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
-  if (hasOwn(options, 'observers')) throw typeError(OPTION, 'a queue with flow cannot be observed')
   const own = readAll(readFields(options, names, OPTION))
-  return { ...ROOMS.readOptions(readFields(options, queueOptions.names, OPTION)), ...own }
+  const others = readFields(options, queueOptions.names, OPTION)
+  if (others.observers !== undefined) throw typeError(OPTION, 'a queue with flow cannot be observed')
+  return { ...ROOMS.readOptions(others), ...own }
 }
 
 /** As of a queue; `plan`, if there is one: what else is said of the job. @throws FAIRLANE_ERR_ARGUMENT */

@@ -1,4 +1,4 @@
-import { flow, FlowQueue, Postponed, Throttled } from 'fairlane/flow'
+import { backoff, flow, FlowQueue, Postponed, Throttled } from 'fairlane/flow'
 import type { FlowOptions, FlowStats, Rate, Rates, RatesPerType } from 'fairlane/flow'
 
 export async function use (): Promise<void> {
@@ -20,6 +20,7 @@ export async function use (): Promise<void> {
 
   queue.on('retry', ({ type, attempt, error, delayMs }) => console.log(type, attempt.toFixed(), error, delayMs.toFixed())).on('drain', () => {})
   flow(async () => { throw new Throttled('10', { cause: 1 }) }, { maxAttempts: 3, backoffMs: (attempt, error) => attempt * 10 })
+  flow(async () => {}, { backoffMs: backoff({ firstMs: 5, jitter: 0 }) })
   const times: number = new Throttled(null).retryAfterMs + new Postponed(5).delayMs
   const counts: number = stats.retried + stats.throttled
   console.log(times, counts, await queue.add(1, { type: 'a', maxAttempts: Infinity }))
