@@ -11,6 +11,11 @@ describe('backoff', function () {
     assert.deepEqual([1, 2, 3].map(attempt => other(attempt)), [10, 30, 50])
   })
 
+  it('waits a second at most before the second attempt by default', function () {
+    const ms = backoff()(1)
+    assert(ms >= 500 && ms <= 1000, `${ms}`)
+  })
+
   it('leaves out a random part, up to jitter', function () {
     const { random } = Math
     try {

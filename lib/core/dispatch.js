@@ -16,7 +16,7 @@ const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../
 const { promiseOf } = require('../promised')
 const { Pace } = require('./pace')
 const { Pending } = require('./pending')
-const { Running, FailureObserver, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
+const { Running, Repeatable, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
 
 takeBack()
 
@@ -268,9 +268,10 @@ class Dispatch {
   start () {
     const { list, runner } = this
     const { payload, whenSettled, context } = list
-    const job = new Running(this, whenSettled, list.generation, list.origin)
+    const job = this.retries === undefined
+      ? new Running(this, whenSettled, list.generation, list.origin)
+      : new Repeatable(this, whenSettled, list.generation, list.origin, payload)
     if (this.isObserved) job.whenSettled = new FailureObserver(this, whenSettled, context.type, payload)
-    if (this.retries !== undefined) job.payload = payload
     list.payload = list.whenSettled = undefined
     this.running++
     try {
@@ -377,16 +378,17 @@ class Dispatch {
 
   /** Frees the slot of a job that has ended. Retains nothing of it: callers may keep `done`. @returns who is to be told */
   release (job, err, isFinal) {
-    const retry = err && this.retries !== undefined && !isFinal ? this.retries.takes(job, err) : undefined
-    const whenSettled = retry ?? job.whenSettled
-    job.whenSettled = job.payload = undefined
-    this.running--
-    if (retry === undefined) {
-      if (err) this.failed++
-      else this.done++
-      if (this.isFlushing) this.flushes.countDown(job.generation)
+    if (this.retries !== undefined) {
+      const retry = releaseToRetry(job, err, isFinal)
+      if (retry !== undefined) return retry
     }
-    if (job.origin !== undefined) this.list.ended(job.origin, retry === undefined ? Boolean(err) : null, err)
+    const { whenSettled } = job
+    job.whenSettled = undefined
+    this.running--
+    if (err) this.failed++
+    else this.done++
+    if (this.isFlushing) this.flushes.countDown(job.generation)
+    if (job.origin !== undefined) this.list.ended(job.origin, Boolean(err), err)
     return whenSettled
   }
 

@@ -26,9 +26,16 @@ class Running {
     this.generation = generation
     this.origin = origin
     this.state = ON_STACK
-    this.payload = undefined // kept where jobs may be tried again
     this.before = undefined // in the ring of pending
     this.after = undefined
+  }
+}
+
+/** A started job that may be tried again. */
+class Repeatable extends Running {
+  constructor (dispatch, whenSettled, generation, origin, payload) {
+    super(dispatch, whenSettled, generation, origin)
+    this.payload = payload
   }
 }
 
@@ -76,6 +83,18 @@ function reject (reason) {
   settle.call(this, reason, undefined, THROWN)
 }
 
+/** Frees the slot of a job that has failed, if it is to be tried again. @returns who is to be told so, else undefined */
+function releaseToRetry (job, err, isFinal) {
+  const { dispatch, origin } = job
+  const retry = err && !isFinal ? dispatch.retries.takes(job, err) : undefined
+  job.payload = undefined
+  if (retry === undefined) return undefined
+  job.whenSettled = undefined
+  dispatch.running--
+  if (origin !== undefined) dispatch.list.ended(origin, null, err)
+  return retry
+}
+
 /** In the place of a callback, or ticket, while somebody listens to failures: calls back, then tells them. */
 class FailureObserver {
   constructor (dispatch, whenSettled, type, payload) {
@@ -106,4 +125,6 @@ function callBack (whenSettled, err, result) {
   }
 }
 
-module.exports = { Running, FailureObserver, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED }
+module.exports = {
+  Running, Repeatable, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED
+}
