@@ -8,7 +8,6 @@ const { nameOf, partitionOf, prefixesOf, typeOf } = require('./names')
 const { Place } = require('./place')
 const { define } = require('./scripts')
 
-const FORMAT = 1
 const LONGEST_PAUSE_MS = 1000
 const MOST_STALLS = 2 ** 31 - 1 // how often is too often, is decided here, not by BullMQ
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -17,6 +16,8 @@ const FORGET_AFTER_MS = 60000
 const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|ASK|MOVED|NOSCRIPT|NOREPLICAS|UNBLOCKED|BUSY)\b|Too many Cluster redirections|Failed to refresh slots|None of startup nodes|Connection is (closed|not)|Stream isn't writeable|max retries per request|Command (timed out|aborted)|ETIMEDOUT|ECONN|EPIPE|ENOENT|EHOST|ENOTFOUND|EAI_AGAIN/
 
 class Broker {
+  static format = 1 // of what this version keeps at the broker; processes of the next one, and of the one before, work beside it
+
   /**
    * @param {object} options read
    * @param {object} peers of loadPeers()
@@ -184,10 +185,11 @@ class Broker {
 
   /** The first look at the broker. */
   async look () {
+    const { format: own } = Broker
     const count = this.partitions.length
-    const kept = await this.client.fairlaneOpen(`{fairlane:${this.name}}:.queue`, FORMAT, count)
+    const kept = await this.client.fairlaneOpen(`{fairlane:${this.name}}:.queue`, own, count)
     const [format, partitions] = kept.map(Number)
-    if (Math.abs(format - FORMAT) > 1) {
+    if (Math.abs(format - own) > 1) {
       throw new FairlaneError('FAIRLANE_ERR_BROKER', `The queue at the broker has format ${format}, which this version does not know`)
     }
     if (partitions !== count) {

@@ -27,12 +27,14 @@ const HELD_MAX = Number.MAX_SAFE_INTEGER // what stands for a rate where a type 
 module.exports = { HELD_MAX, define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
 
 const scripts = {
-  // KEYS .queue   ARGV format, partitions   → what is kept of these
+  // KEYS .queue   ARGV format, partitions   → what is kept of these: the highest format of those that have opened it, each the next one of that before
   fairlaneOpen: {
     numberOfKeys: 1,
     lua: `
 redis.call('HSETNX', KEYS[1], 'format', ARGV[1])
 redis.call('HSETNX', KEYS[1], 'partitions', ARGV[2])
+local isNext = tonumber(ARGV[1]) == redis.call('HGET', KEYS[1], 'format') + 1
+if isNext and redis.call('HGET', KEYS[1], 'partitions') == ARGV[2] then redis.call('HSET', KEYS[1], 'format', ARGV[1]) end
 return redis.call('HMGET', KEYS[1], 'format', 'partitions')`
   },
 

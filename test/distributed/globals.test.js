@@ -3,6 +3,7 @@
 const assert = require('node:assert')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { Postponed, Throttled } = require('../../lib/distributed')
+const { Broker } = require('../../lib/distributed/broker')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { atServer } = require('./opened')
@@ -161,14 +162,41 @@ describeWithRedis('what holds in all processes', function () {
     assert.equal((await queue.globalStats('type-3')).cap, 5)
   })
 
-  it('refuses another number of partitions than the one at the broker, and another format', async () => {
+  it('refuses another number of partitions than the one at the broker', async () => {
     await at.open(null)
     await assert.rejects(at.open(null, { partitions: 2 }), { code: 'FAIRLANE_ERR_OPTION' })
-    const key = `{fairlane:${at.name}}:.queue`
-    at.server.cli('hset', key, 'format', '2')
-    await at.open(null)
-    at.server.cli('hset', key, 'format', '3')
-    await assert.rejects(at.open(null), { code: 'FAIRLANE_ERR_BROKER' })
+    await at.open(null, { partitions: 1 })
+  })
+
+  it('works side by side in two adjacent formats, whichever was there first, and refuses others', async () => {
+    const { format } = Broker
+    const openIn = (own, runner, options) => {
+      Broker.format = own
+      return at.open(runner, options)
+    }
+    const refused = { code: 'FAIRLANE_ERR_BROKER' }
+    const kept = () => at.server.cli('hget', `{fairlane:${at.name}}:.queue`, 'format')
+    try {
+      const old = await openIn(5, async n => `old ${n}`)
+      await assert.rejects(openIn(7, null), refused)
+      await assert.rejects(openIn(6, null, { partitions: 2 }), { code: 'FAIRLANE_ERR_OPTION' })
+      assert.equal(kept(), '5')
+      const next = await openIn(6, async n => `next ${n}`)
+      const late = await openIn(5, null)
+      for (const [idle, busy, name] of [[old, next, 'next'], [next, old, 'old']]) {
+        idle.pause()
+        assert.deepEqual(await Promise.all([old, next, late].map(queue => queue.add(1))), [`${name} 1`, `${name} 1`, `${name} 1`])
+        idle.resume()
+        assert.equal(busy.stats().done, 3)
+      }
+      await assert.rejects(openIn(4, null), refused)
+      // once all are of the next one
+      await openIn(7, null)
+      assert.equal(kept(), '7')
+      await assert.rejects(openIn(5, null), refused)
+    } finally {
+      Broker.format = format
+    }
   })
 
   it('works with several partitions as with one', async () => {
