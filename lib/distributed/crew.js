@@ -178,10 +178,14 @@ class Crew {
       await this.endings.tell(new Ending(job, 'returned'), false)
       supply.tellingCount--
     }
-    // somebody may have found the type empty meanwhile
-    await this.announcer.announce(supply.place).catch(ignore)
+    await this.announce(supply.place)
     supply.topUp()
     this.ended()
+  }
+
+  /** Jobs were put back: somebody may have found the type empty meanwhile. @returns {Promise<void>} */
+  announce (place) {
+    return this.announcer.announce(place).then(ignore, ignore)
   }
 
   /** Takes no more, and gives back what it holds. @returns {Promise<void>} */

@@ -4,6 +4,7 @@
 // one that ended the job, which is looked up. A job that is someone else's by then is lost.
 
 const { FairlaneError } = require('../errors')
+const { errorOf } = require('../faults')
 const { brokerError } = require('./broker')
 
 // what a job is at the broker once it has ended so
@@ -87,9 +88,9 @@ class Endings {
         return result
       }
       case 'dead': case 'cancelled': {
-        const { fields, error } = details
+        const { fields, fault } = details
         const minimal = { id, opts: { attempts: job.attempt } }
-        const { result } = await backend.moveToFailed(minimal, String(error?.message ?? error), kind === 'cancelled', token, fetches, fields)
+        const { result } = await backend.moveToFailed(minimal, errorOf(fault).message, kind === 'cancelled', token, fetches, fields)
         return result
       }
       case 'retried': case 'postponed':

@@ -157,6 +157,7 @@ class Supply {
     if (isAhead) crew.comingCount++
     const askedAt = performance.now()
     const next = await crew.endings.tell(ending, fetches)
+    if (!ending.mayFetch) await crew.announce(this.place)
     this.tellingCount--
     if (isAhead) crew.comingCount--
     if (fetches) this.answered(asker, next, askedAt)
