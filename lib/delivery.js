@@ -49,6 +49,7 @@ class Delivery {
     this.error = undefined
     this.result = undefined
     this.isSettled = false // by its end, a timeout or close
+    this.isCancelled = false // the job is gone whatever its runner does
     this.isFinal = false // not to be tried again whatever is left
     this.whenWell = undefined // given the result if the runner ends well after that
   }

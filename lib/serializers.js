@@ -4,12 +4,41 @@
 
 const { deserialize, serialize } = require('node:v8')
 const { typeError, describe } = require('./errors')
-const { isBytes } = require('./fields')
+const { hasMethods, isBytes } = require('./fields')
 
 /** Structured clone: what postMessage can carry, `undefined` too. */
 const structured = { encode: payload => serialize(payload), decode: bytes => deserialize(bytes) }
 
-module.exports = { structured, encode, notEncoded }
+/** JSON, as text. What is nothing there, such as `undefined`, takes no bytes. */
+const json = {
+  encode (payload) {
+    checkJson(payload)
+    return Buffer.from(JSON.stringify(payload) ?? '')
+  },
+  decode: bytes => bytes.length === 0 ? undefined : JSON.parse(bytes.toString())
+}
+
+module.exports = { json, structured, checkJson, readSerializer, encode, notEncoded }
+
+/**
+ * @param {unknown} value the option `serialize`: 'json', 'structured', or an object with encode and decode
+ * @param {'json' | 'structured'} byDefault
+ * @returns {{ encode: (payload: any) => Uint8Array, decode: (bytes: Buffer) => any }}
+ * @throws FAIRLANE_ERR_OPTION
+ */
+function readSerializer (value, byDefault) {
+  const given = value === undefined ? byDefault : value
+  if (given === 'json') return json
+  if (given === 'structured') return structured
+  if (given !== null && hasMethods(given, ['encode', 'decode'])) return given
+  throw typeError('FAIRLANE_ERR_OPTION',
+    `serialize must be 'json', 'structured' or an object with the methods encode and decode, not ${describe(value)}`)
+}
+
+/** Throws for what JSON leaves out without a word. */
+function checkJson (payload) {
+  if (typeof payload === 'function' || typeof payload === 'symbol') throw new TypeError('JSON has no functions and no symbols')
+}
 
 /**
  * @param {{ encode: (payload: any) => Uint8Array }} serializer

@@ -150,11 +150,12 @@ export interface DistributedJob<P = any> {
   readonly id: string
   readonly type: string
   readonly state: 'waiting' | 'delayed' | 'running' | 'done' | 'dead'
+  /** How many attempts have ended that count. */
   readonly attempts: number
   /** What the last attempt failed with: its `name`, `message` and `code`. */
   readonly error: (Error & { code?: string }) | undefined
   /** When a delayed job is due, in ms since 1970. */
-  readonly dueAt?: number
+  readonly dueAt: number | undefined
   readonly payload: P
 }
 

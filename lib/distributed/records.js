@@ -68,6 +68,7 @@ class Records {
       type: place.type,
       state,
       attempts: state === 'dead' ? Number(record.attempts ?? record.atm ?? 0) : made,
+      dueAt: undefined,
       error: faultOf(record),
       payload: undefined
     }

@@ -2,9 +2,7 @@
 
 // Payloads as what BullMQ calls the data of a job, which is JSON: `{ payload }`, or `{ bytes }` in base64; and `inbox`, whom to tell its result.
 
-const { typeError, describe } = require('../errors')
-const { hasMethods } = require('../fields')
-const { structured, encode, notEncoded } = require('../serializers')
+const serializers = require('../serializers')
 
 module.exports = { readSerialize, encodeResult }
 
@@ -13,12 +11,9 @@ module.exports = { readSerialize, encodeResult }
  * @returns {{ encode: (payload: any, inbox: string | undefined) => string, decode: (data: object) => any }} of the data of jobs
  * @throws FAIRLANE_ERR_OPTION
  */
-function readSerialize (value = 'json') {
-  if (value === 'json') return json
-  if (value === 'structured') return bytesBy(structured)
-  if (typeof value === 'object' && value !== null && hasMethods(value, ['encode', 'decode'])) return bytesBy(value)
-  throw typeError('FAIRLANE_ERR_OPTION',
-    `serialize must be 'json', 'structured' or an object with the methods encode and decode, not ${describe(value)}`)
+function readSerialize (value) {
+  const serializer = serializers.readSerializer(value, 'json')
+  return serializer === serializers.json ? json : bytesBy(serializer)
 }
 
 /** @returns {string} @throws what JSON.stringify throws */
@@ -28,11 +23,11 @@ function encodeResult (result) {
 
 const json = {
   encode (payload, inbox) {
-    if (typeof payload === 'function' || typeof payload === 'symbol') throw notEncoded(new TypeError('JSON has no functions and no symbols'))
     try {
+      serializers.checkJson(payload)
       return JSON.stringify({ payload, inbox })
     } catch (cause) {
-      throw notEncoded(cause)
+      throw serializers.notEncoded(cause)
     }
   },
   decode: ({ payload }) => payload
@@ -40,7 +35,7 @@ const json = {
 
 function bytesBy (serializer) {
   return {
-    encode: (payload, inbox) => JSON.stringify({ bytes: base64Of(encode(serializer, payload)), inbox }),
+    encode: (payload, inbox) => JSON.stringify({ bytes: base64Of(serializers.encode(serializer, payload)), inbox }),
     decode: ({ bytes }) => serializer.decode(Buffer.from(bytes, 'base64'))
   }
 }

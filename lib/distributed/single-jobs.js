@@ -57,7 +57,7 @@ class SingleJobs {
       for (const name of names) {
         const record = await this.records.read(place, name)
         if (record === undefined) continue
-        const { state, ...entry } = Object.getOwnPropertyDescriptors(this.records.entryOf(place, name, record, 'dead'))
+        const { state, dueAt, ...entry } = Object.getOwnPropertyDescriptors(this.records.entryOf(place, name, record, 'dead'))
         entries.push(Object.defineProperties({ at: Number(record.finishedOn) }, entry))
       }
     }

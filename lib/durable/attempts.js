@@ -55,6 +55,16 @@ class Attempts {
     return delivery
   }
 
+  /** @returns {Delivery | undefined} that of a job which has a slot. O(slots) */
+  deliveryOf (seq) {
+    return this.deliveries.get(seq) ?? this.deliveriesOf(new Set([seq]))[0]
+  }
+
+  /** @param {Set<number>} seqs @returns {Delivery[]} those of these jobs that have slots */
+  deliveriesOf (seqs) {
+    return [...this.deliveries.values()].filter(({ job }) => seqs.has(idOf(job)))
+  }
+
   /** The log has gone on, or a delivery may be lost that waits for it. */
   logged () {
     if (this.unwritten.length > 0) queueMicrotask(() => this.runWritten())

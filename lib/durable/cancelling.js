@@ -1,6 +1,6 @@
 'use strict'
 
-// Takes jobs that wait out of the queue for good: remove(), clear(), and those that wait for longer than maxWaitMs. They are gone from the
+// Takes jobs out of the queue for good: remove(), clear(), cancel(), and those that wait for longer than maxWaitMs. They are gone from the
 // disk, and the operating system has that, before anybody is told.
 
 const { FairlaneError, typeError } = require('../errors')
@@ -56,9 +56,10 @@ class Cancelling {
    * Jobs were taken out of the queue for good.
    * @param {(number | object)[]} jobs what stood there for them
    * @param {() => Error} makeError one for each
+   * @param {(group: object | undefined) => void} [whenLogged] given the last group that says so, if they are in one, before it is written
    * @returns {number} how many of them were jobs: not those that could not be written
    */
-  cancel (jobs, makeError) {
+  cancel (jobs, makeError, whenLogged = ignore) {
     const held = jobs.filter(job => idOf(job) === undefined)
     // first, for writing others may have them written
     for (const job of held) this.intake.cancel(job, makeError())
@@ -68,7 +69,9 @@ class Cancelling {
     this.counts.cancelled += all.length
     const events = this.events.isHeard('cancelled') ? all.map(job => this.eventOf(job, makeError())) : []
     if (this.status.error === undefined) {
-      for (const job of all) if (idOf(job) !== undefined) this.outcomes.finish(idOf(job))
+      let group
+      for (const job of all) if (idOf(job) !== undefined) group = this.outcomes.finish(idOf(job))
+      whenLogged(group)
       this.store.log.commitNow(false)
     }
     this.ledger?.cancelledAll(all.map(idOf), makeError())
@@ -92,5 +95,7 @@ class Cancelling {
     return { id: idOf(job), type: this.records.typeIfReadable(job), error }
   }
 }
+
+function ignore () {}
 
 module.exports = { Cancelling }

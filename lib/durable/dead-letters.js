@@ -3,7 +3,7 @@
 // Jobs that failed as often as they may, and jobs that no attempt can help. They stay on disk, each with its last error, until
 // somebody retries or deletes them.
 
-const { closedError, typeError, describe } = require('../errors')
+const { closedError } = require('../errors')
 const { JobState } = require('./job-state')
 const { errorOf, errorText } = require('../faults')
 
@@ -25,6 +25,10 @@ class DeadLetters {
 
   get size () {
     return this.seqs.size
+  }
+
+  has (seq) {
+    return this.seqs.has(seq)
   }
 
   /** The log has one. */
@@ -49,7 +53,7 @@ class DeadLetters {
 
   /** Queues a dead job again, with all its attempts. @returns {Promise<boolean>} false if there is none of this id */
   retry (id) {
-    return this.change(id, 'retryDead', () => {
+    return this.change(id, () => {
       if (this.outage.isOn) throw this.outage.error
       const type = this.records.typeOf(id)
       this.seqs.delete(id)
@@ -64,7 +68,7 @@ class DeadLetters {
 
   /** Takes a dead job off the disk. @returns {Promise<boolean>} false if there is none of this id */
   delete (id) {
-    return this.change(id, 'deleteDead', () => {
+    return this.change(id, () => {
       this.seqs.delete(id)
       const group = this.outage.finish(id)
       this.ledger?.buried(id)
@@ -76,8 +80,7 @@ class DeadLetters {
   // private from here on
 
   /** @param {() => object | undefined} change returns the group that it is in; if it throws, nothing has changed: it was not possible now */
-  change (id, method, change) {
-    if (!Number.isInteger(id)) throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: the id must be a number, not ${describe(id)}`)
+  change (id, change) {
     if (this.status.error !== undefined) return Promise.reject(this.status.error)
     if (this.status.isClosed) return Promise.reject(closedError())
     if (!this.seqs.has(id)) return Promise.resolve(false)

@@ -16,7 +16,7 @@ const { typeError, describe } = require('../errors')
 const { options: { readCallback, readCloseOptions, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')
-const { readJobOptions } = require('./options')
+const { readId, readJobOptions } = require('./options')
 const { prepare } = require('./parts')
 
 const SYSTEM = { files, lock, now: Date.now }
@@ -210,6 +210,24 @@ class DurableQueue extends EventEmitter {
   }
 
   /**
+   * A job, as it is now. O(log waiting + slots). @returns {Promise<{ id: number, type: string | undefined, state: 'waiting' | 'delayed' | 'running' |
+   *   'dead', attempts: number, dueAt: number | undefined, error: Error | undefined, payload: any } | undefined>} undefined: it has ended, or never was;
+   *   rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO @throws FAIRLANE_ERR_ARGUMENT
+   */
+  get (id) {
+    return this.#parts.jobs.get(readId(id, 'get'))
+  }
+
+  /**
+   * Cancels a job: one that waits is gone, the runner of one that runs is told by its signal, and it is not tried again. O(waiting), once for all
+   * calls of a turn. @returns {Promise<boolean>} resolves when that is safe; false if there is no such job; rejects as get()
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  cancel (id) {
+    return this.#parts.jobs.cancel(readId(id, 'cancel'))
+  }
+
+  /**
    * The jobs that will not be tried again, the oldest first. Payloads are read, blocking, when they are asked for.
    * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO
    */
@@ -222,12 +240,12 @@ class DurableQueue extends EventEmitter {
    * no such dead letter; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED @throws FAIRLANE_ERR_ARGUMENT
    */
   retryDead (id) {
-    return this.#parts.dead.retry(id)
+    return this.#parts.dead.retry(readId(id, 'retryDead'))
   }
 
   /** Deletes a dead letter. @returns {Promise<boolean>} as retryDead @throws FAIRLANE_ERR_ARGUMENT */
   deleteDead (id) {
-    return this.#parts.dead.delete(id)
+    return this.#parts.dead.delete(readId(id, 'deleteDead'))
   }
 
   /**

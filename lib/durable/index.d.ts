@@ -135,8 +135,12 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
   /** The folder, on a disk of this machine. It is made if it is not there. */
   path: string
 
-  /** Default: that of `node:v8`, which takes what `structuredClone` takes. */
-  serialize?: Serializer<P> | undefined
+  /**
+   * How payloads become bytes. `'structured'` takes what `structuredClone` takes. The same each time that a folder is opened.
+   *
+   * @default 'structured'
+   */
+  serialize?: 'json' | 'structured' | Serializer<P> | undefined
 
   /**
    * How often a job is started before it becomes a dead letter.
@@ -174,6 +178,20 @@ export interface DurableJob<P = any> {
   readonly payload: P
 }
 
+/** A job, as it was when `get()` was called. */
+export interface FoundJob<P = any> {
+  readonly id: number
+  readonly type: string | undefined
+  readonly state: 'waiting' | 'delayed' | 'running' | 'dead'
+  /** How many attempts have ended that count. */
+  readonly attempts: number
+  /** When a delayed job is due, in ms since 1970. */
+  readonly dueAt: number | undefined
+  /** What the last attempt failed with: its `name`, `message` and `code`. */
+  readonly error: (Error & { code?: string }) | undefined
+  readonly payload: P
+}
+
 /** A job that will not be tried again. */
 export interface DeadLetter<P = any> extends DurableJob<P> {
   readonly id: number
@@ -203,7 +221,7 @@ export interface DurableEvents<P = any, R = any> {
   failed: (job: JobFailed) => void
   /** An attempt has failed, and there will be another one in `delayMs`. */
   retry: (job: JobFailed & { delayMs: number }) => void
-  /** A waiting job was cleared or removed, or waited longer than `maxWaitMs`. */
+  /** A job was cancelled by `cancel()`, cleared or removed, or waited longer than `maxWaitMs`. */
   cancelled: (job: { id: number | undefined, type: string | undefined, error: FairlaneError }) => void
   /** At the same time as `failed`. */
   jobfailed: (error: any, job: DurableJob<P>) => void
@@ -278,6 +296,14 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   remove (test: (job: DurableJob<P>) => unknown): number
   /** Cancels all waiting jobs, or those of a type. */
   clear (options?: { type?: unknown, reason?: unknown }): number
+
+  /** Looks a job up; undefined if it has ended. Rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO. O(log waiting + slots). */
+  get (id: number): Promise<FoundJob<P> | undefined>
+  /**
+   * Cancels a job: one that waits is gone; one that runs is told by its signal, and not tried again. Resolves when that is safe; false if there is no
+   * such job. O(waiting), once for all calls of a turn.
+   */
+  cancel (id: number): Promise<boolean>
 
   /** The jobs that will not be tried again, the oldest first. */
   deadLetters (): Array<DeadLetter<P>>

@@ -5,8 +5,8 @@
 const { resolve } = require('node:path')
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
-const { hasMethods, isArray, readFields, rejectUnknown } = require('../fields')
-const { structured } = require('../serializers')
+const { isArray, readFields, rejectUnknown } = require('../fields')
+const { readSerializer } = require('../serializers')
 const { options: queueOptions } = require('../core/internals')
 
 const ACKS = ['disk', 'os']
@@ -24,12 +24,12 @@ const readers = {
 
 // Of job queues only.
 const jobReaders = {
-  serialize: readSerialize,
+  serialize: value => readSerializer(value, 'structured'),
   maxAttempts: value => readLimit(value, 'maxAttempts', 5),
   backoffMs: readBackoff
 }
 
-module.exports = { readOptions, readPath, readJobOptions }
+module.exports = { readId, readOptions, readPath, readJobOptions }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
@@ -70,6 +70,12 @@ function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
   throw typeError(code, `the path must be a string with something in it, not ${describe(path)}`)
 }
 
+/** @throws FAIRLANE_ERR_ARGUMENT */
+function readId (id, method) {
+  if (Number.isInteger(id)) return id
+  throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: the id must be a number, not ${describe(id)}`)
+}
+
 function readLimit (value, name, byDefault = Infinity) {
   return value === undefined ? byDefault : queueOptions.readPositiveCount(value, name, 'FAIRLANE_ERR_OPTION')
 }
@@ -84,9 +90,4 @@ function readSegmentBytes (value = 2 ** 26) {
 function readOnProgress (value) {
   if (value === undefined || typeof value === 'function') return value
   throw typeError('FAIRLANE_ERR_OPTION', 'onProgress must be a function')
-}
-
-function readSerialize (value = structured) {
-  if (value !== null && hasMethods(value, ['encode', 'decode'])) return value
-  throw typeError('FAIRLANE_ERR_OPTION', `serialize must be an object with the methods encode and decode, not ${describe(value)}`)
 }

@@ -46,7 +46,7 @@ class Outcomes {
 
   /** The queue in memory has settled a job that had a slot: by the end of its runner, a limit of time, or since it closes. */
   settled (delivery, err, result) {
-    if (this.status.error !== undefined) return
+    if (this.status.error !== undefined || delivery.isCancelled) return
     if (!delivery.isSettledBy(err)) this.interrupted(delivery, err)
     else if (err) this.failed(delivery, err)
     else this.done(delivery, result)
@@ -66,11 +66,12 @@ class Outcomes {
     this.events.tell('cancelled', { id: seq, type, error })
   }
 
-  /** Takes a job off the disk. */
+  /** Takes a job off the disk. @returns {object | undefined} the group that says so, if it is in one */
   finish (seq) {
-    this.outage.finish(seq)
+    const group = this.outage.finish(seq)
     this.left(seq)
     this.admission.freed()
+    return group
   }
 
   /** A job that stands in the queue could not be written. All that failed together are taken out at once. */

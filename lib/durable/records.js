@@ -83,6 +83,11 @@ class Records {
     return new JobView(this, job, type)
   }
 
+  /** The payload of a job whose bytes were read. Throws what decode throws. */
+  decode (bytes) {
+    return decode(this.serializer, Buffer.from(bytes))
+  }
+
   /** The encoded payload of a job: nobody else's. @param {number | object} job what stands in the queue for it */
   bytesOf (job) {
     const id = idOf(job)

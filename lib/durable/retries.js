@@ -30,7 +30,7 @@ class Retries {
     this.deadlines = deadlines
     this.place = place
     this.ledger = ledger
-    this.delayed = new Set()
+    this.delayed = new Map() // seq → DelayedJob
     // were running when the process ended, and have one attempt left
     this.suspects = new Map() // type → { seq, type }[]
     this.suspectsCount = 0 // of those
@@ -47,7 +47,7 @@ class Retries {
   /** Has a job placed in so many ms. */
   add (seq, type, ms) {
     const job = new DelayedJob(this, seq, type)
-    this.delayed.add(job)
+    this.delayed.set(seq, job)
     if (this.isStopped) return
     this.deadlines.addAnyway(job, ms)
   }
@@ -89,7 +89,7 @@ class Retries {
   /** From here on nothing falls due. */
   stop () {
     this.isStopped = true
-    for (const job of this.delayed) this.deadlines.remove(job)
+    for (const job of this.delayed.values()) this.deadlines.remove(job)
   }
 
   /**
@@ -97,10 +97,22 @@ class Retries {
    * @returns {{ seq: number, type: string | undefined }[]} those that wait here, in no particular order
    */
   list (type) {
-    const all = [...[...this.suspects.values()].flat(), ...this.delayed]
+    const all = [...[...this.suspects.values()].flat(), ...this.delayed.values()]
     if (type === undefined) return all
     const name = readType(type)
     return all.filter(job => (job.type ?? '') === name)
+  }
+
+  /** @param {Set<number>} seqs @returns {object[]} those of list() that have one of these numbers */
+  find (seqs) {
+    const suspects = [...this.suspects.values()].flat().filter(({ seq }) => seqs.has(seq))
+    const delayed = [...seqs].map(seq => this.delayed.get(seq)).filter(job => job !== undefined)
+    return [...suspects, ...delayed]
+  }
+
+  /** Whether the time of a job is to come. */
+  isDelayed (seq) {
+    return this.delayed.has(seq)
   }
 
   /** Takes jobs of list() out. @returns {object[]} those of them that were still there */
@@ -115,7 +127,7 @@ class Retries {
     }
     this.suspectsCount -= removed.length
     for (const job of jobs) {
-      if (!this.delayed.delete(job)) continue
+      if (!this.forget(job)) continue
       removed.push(job)
       this.deadlines.remove(job)
     }
@@ -126,9 +138,14 @@ class Retries {
 
   due (job) {
     // a job that fell due at the same time may have had this one removed
-    if (!this.delayed.delete(job)) return
+    if (!this.forget(job)) return
     this.ledger?.due(job.seq)
     this.place(job.seq, job.type)
+  }
+
+  /** @returns {boolean} whether it was still there */
+  forget (job) {
+    return this.delayed.get(job.seq) === job && this.delayed.delete(job.seq)
   }
 
   /** While none is being tried, the first suspect of each type stands in the queue. O(types of suspects). */

@@ -20,11 +20,11 @@ describe('job queues whose process is killed', function () {
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
   for (const ack of ['os', 'disk']) {
-    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done or dead, and nothing twice that was done`, async () => {
+    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done, dead or cancelled, and nothing again that was done or cancelled`, async () => {
       const seed = seedFromEnvironment()
       const random = seeded(seed)
       const path = join(folder, 'queue')
-      const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), attempts: new Map() }
+      const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), asked: new Set(), cancelled: new Set(), attempts: new Map() }
       for (let life = 0; life < KILLS; life++) {
         // the first not before the poison job of it is there
         await live([path, ack, '200'], seen, `SEED=${seed}, life ${life}`, (life === 0 ? 400 : 20) + random.below(600))
@@ -32,14 +32,16 @@ describe('job queues whose process is killed', function () {
       let isOver = false
       for (let life = 0; life < MAX_LIVES && !isOver; life++) isOver = await live([path, ack, '0', 'final'], seen, `SEED=${seed}, last lives`)
       assert(isOver, `SEED=${seed}: jobs are left`)
-      assert.deepEqual([...seen.safe].filter(id => !seen.ended.has(id) && !seen.dead.has(id)), [], `SEED=${seed}: jobs are lost`)
+      const settled = new Set([...seen.ended, ...seen.dead, ...seen.asked])
+      assert.deepEqual([...seen.safe].filter(id => !settled.has(id)), [], `SEED=${seed}: jobs are lost`)
+      assert(seen.cancelled.size > 0, `SEED=${seed}: jobs were cancelled`)
       assert(seen.dead.size > 0, `SEED=${seed}: there were poison jobs`)
     })
   }
 })
 
 /** One life of the child, until it has said so many lines, or ends. @returns {Promise<boolean>} whether it came to its end */
-async function live (args, { safe, ended, done, dead, attempts }, message, linesCount = Infinity) {
+async function live (args, { safe, ended, done, dead, asked, cancelled, attempts }, message, linesCount = Infinity) {
   // without the hooks of the coverage run, which take most of the time of many short lives
   const command = ['-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'killed-jobs.js'), ...args]
   const child = spawn('env', command, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -56,6 +58,8 @@ async function live (args, { safe, ended, done, dead, attempts }, message, lines
     if (sign === '+') safe.add(id)
     if (sign === '~') ended.add(id)
     if (sign === '-') done.add(id)
+    if (sign === '?') asked.add(id)
+    if (sign === 'c') cancelled.add(id)
     if (sign === 'x') {
       dead.add(id)
       assert.deepEqual([attempt, code], [MAX_ATTEMPTS, 'FAIRLANE_ERR_CRASHED'], `${message}: job ${id} is dead`)
@@ -63,6 +67,7 @@ async function live (args, { safe, ended, done, dead, attempts }, message, lines
     if (sign !== '=') continue
     assert(!done.has(id), `${message}: job ${id} is back`)
     assert(!dead.has(id), `${message}: job ${id} is alive again`)
+    assert(!cancelled.has(id), `${message}: job ${id} runs, which was cancelled`)
     assert(attempt > (attempts.get(id) ?? 0), `${message}: attempt ${attempt} of job ${id} comes twice`)
     attempts.set(id, attempt)
   }

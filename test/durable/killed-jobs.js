@@ -4,6 +4,7 @@
 //   + id   is safe            = id attempt   begins
 //   ~ id   is done            - id           ... and that was written
 //   x id attempts code        is a dead letter
+//   ? id   is to be cancelled  c id           was cancelled, and that was written
 
 const { writeSync } = require('node:fs')
 const { durable } = require('../../lib/durable')
@@ -24,12 +25,21 @@ async function main () {
   for (const { id, attempts, error } of queue.deadLetters()) say(`x ${id} ${attempts} ${error.code}`)
   for (let i = 0; i < Number(pushesCount); i++) {
     const kind = i === 60 ? 'poison' : i % 17 === 5 ? 'pinned' : 'job'
-    const pushed = queue.pushType(i % 3, { kind, filling: 'x'.repeat(i * 37 % 900) }).then(id => say(`+ ${id}`))
+    const pushed = queue.pushType(i % 3, { kind, filling: 'x'.repeat(i * 37 % 900) }).then(id => {
+      say(`+ ${id}`)
+      // that is before it has a slot, or while it runs
+      if (i % 13 === 7) cancel(queue, id)
+    })
     if (i % 8 === 0) await pushed
   }
   await queue.onIdle()
   await queue.close()
   say('end')
+}
+
+async function cancel (queue, id) {
+  say(`? ${id}`)
+  if (await queue.cancel(id)) say(`c ${id}`)
 }
 
 function run ({ kind }, done, { id, attempt }) {

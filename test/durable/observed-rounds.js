@@ -137,6 +137,7 @@ class ObservedRound {
     else if (kind < 0.79) await this.reopen()
     else if (kind < 0.81) await this.kill()
     else if (kind < 0.84) queue.concurrency = 1 + random.below(4)
+    else if (kind < 0.88) await this.lookUp(random.chance(0.7))
     if (random.chance(0.6)) await this.goOn(random.pick([0, 1, 5, 30, 100]))
   }
 
@@ -175,6 +176,21 @@ class ObservedRound {
       model.revived(id)
       queue.retryDead(id).then(isThere => assert.equal(isThere, true))
     }
+  }
+
+  /** What is said of a job by its id is what its record says, and perhaps it is cancelled. */
+  async lookUp (isCancelled) {
+    await quiet()
+    const { queue, model, random } = this
+    if (model.jobs.size === 0) return
+    const { id, isDead, versions } = random.pick([...model.jobs.values()])
+    const { state, attempt } = versions.at(-1)
+    const isLive = ['waiting', 'running', 'delayed'].includes(state)
+    const isThere = isDead && !model.buried.has(id)
+    const found = await queue.get(id)
+    assert.equal(found?.state, isLive ? state : isThere ? 'dead' : undefined)
+    if (isLive || isThere) assert.equal(found.attempts, state === 'running' ? attempt - 1 : attempt)
+    if (isCancelled) assert.equal(await queue.cancel(id), isLive)
   }
 
   async goOn (ms) {

@@ -1,6 +1,6 @@
 import { FairlaneError } from 'fairlane'
 import { durable, DurableQueue, PersistentQueue } from 'fairlane/durable'
-import type { DeadLetter, DurableOptions, PersistentQueueOptions, Reserved } from 'fairlane/durable'
+import type { DeadLetter, DurableOptions, FoundJob, PersistentQueueOptions, Reserved } from 'fairlane/durable'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 
@@ -62,12 +62,20 @@ async function useJobs (): Promise<void> {
   queue.on('close', (count, error) => error?.code)
   const dead: Array<DeadLetter<{ url: string }>> = queue.deadLetters()
   const codes = dead.map(({ error, payload, attempts }) => [error.code, payload.url, attempts])
+  const found: FoundJob<{ url: string }> | undefined = await queue.get(id)
+  const about: Array<string | number | undefined> = [found?.state, found?.attempts, found?.dueAt, found?.error?.code, found?.payload.url]
+  // @ts-expect-error no such state: a job that is done is no more
+  const isDone = found?.state === 'done'
+  const isCancelled: boolean = await queue.cancel(id)
   const isThere: boolean = await queue.retryDead(id) && await queue.deleteDead(id)
   const { delayed, dead: deadCount } = queue.stats()
   queue.pause().resume().remove(({ id, payload }) => id === 5 || payload.url === '')
   await queue.close({ drain: false })
   await using closed = await durable(() => {}, { path: 'folder' })
   const count: number = closed.length
+  await durable(() => {}, { path: 'folder', serialize: 'json' })
+  // @ts-expect-error no such name
+  await durable(() => {}, { path: 'folder', serialize: 'xml' }).catch(() => {})
   const promised = await durable((payload: string) => payload.length, { path: 'folder', settleBy: 'promise' })
   promised.on('done', ({ result }) => result.toFixed())
 
@@ -91,7 +99,7 @@ async function useJobs (): Promise<void> {
   await queue.push({ url: '' }, () => {})
   // @ts-expect-error no such option
   await durable(() => {}, { path: 'folder', attempts: 5 })
-  use([codes, isThere, delayed, deadCount, count])
+  use([codes, about, isDone, isCancelled, isThere, delayed, deadCount, count])
   function use (values: unknown[]): unknown { return values }
 }
 
