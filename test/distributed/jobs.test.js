@@ -26,14 +26,6 @@ describeWithRedis('a distributed queue', function () {
     assert.deepEqual({ waiting, delayed, running, dead }, { waiting: 0, delayed: 0, running: 0, dead: 0 })
   })
 
-  it('gives the runner the payload, and a context that says which job it is', async () => {
-    const started = []
-    const queue = await at.open(async (payload, done, { id, type, attempt, signal }) => { started.push({ payload, done, id, type, attempt, isSignal: signal instanceof AbortSignal }) })
-    const id = await queue.pushType('a', { n: 1 })
-    await queue.onIdle()
-    assert.deepEqual(started, [{ payload: { n: 1 }, done: undefined, id, type: 'a', attempt: 1, isSignal: true }])
-  })
-
   it('takes types of any text, and gives them back as they were', async () => {
     const types = ['', ':', '{}', '{a}', '%', '%41', '__proto__', 'constructor', '.ready', 'ä 漢 😀', 'x'.repeat(300)]
     const queue = await at.open(async (payload, done, { type }) => type)
@@ -65,20 +57,6 @@ describeWithRedis('a distributed queue', function () {
     }
     assert.equal(producer.running, 0)
     assert.equal(producer.scheduler, null)
-  })
-
-  it('starts the jobs of a type in order, and unshifted ones before them', async () => {
-    const started = []
-    const queue = await at.open(async n => { started.push(n) }, { concurrency: 1 })
-    queue.pause()
-    const pushes = [1, 2, 3].map(n => queue.push(n))
-    await Promise.all(pushes)
-    await queue.unshift(0)
-    await queue.unshift(-1)
-    assert.equal(queue.paused, true)
-    queue.resume()
-    await queue.onIdle()
-    assert.deepEqual(started, [-1, 0, 1, 2, 3])
   })
 
   it('waits for a delay', async () => {
@@ -141,23 +119,6 @@ describeWithRedis('a distributed queue', function () {
     assert.deepEqual(queue.stats('a'), { accepted: 1, rejected: 0, done: 0, failed: 1, cancelled: 0, retried: 2, lost: 0, running: 0, prefetched: 0 })
   })
 
-  it('gives a dead letter that is put back all its attempts', async () => {
-    let isDown = true
-    const queue = await at.open(async (payload, done, { attempt }) => {
-      if (isDown || attempt === 1) throw new Error('down')
-      return attempt
-    }, { maxAttempts: 2, backoffMs: 1 })
-    const id = await queue.pushType('a', 1)
-    await once(queue, 'failed')
-    isDown = false
-    const done = once(queue, 'done')
-    assert.equal(await queue.retryDead(id), true)
-    assert.equal((await done)[0].attempt, 2)
-    await queue.onIdle()
-    assert.deepEqual(await queue.deadLetters(), [])
-    for (const call of [queue.retryDead(id), queue.retryDead('a:nobody'), queue.retryDead('nonsense'), queue.deleteDead(id)]) assert.equal(await call, false)
-  })
-
   it('gives a dead letter all its attempts that another tool puts back', async () => {
     let isDown = true
     const queue = await at.open(async (payload, done, { attempt }) => {
@@ -185,35 +146,6 @@ describeWithRedis('a distributed queue', function () {
     assert.deepEqual((await queue.deadLetters()).map(({ id }) => id), ids.slice(1))
   })
 
-  it('finds jobs by their ids', async () => {
-    const gate = gates()
-    const queue = await at.open(gate.runner, { settleBy: 'callback', concurrency: 1 })
-    const [running, waiting, delayed] = [await queue.push('r'), await queue.push('w'), await queue.push('d', { delayMs: 60000 })]
-    await gate.until(1)
-    const { payload, ...entry } = await queue.get(running)
-    assert.deepEqual({ payload, ...entry }, { id: running, type: '', state: 'running', attempts: 0, error: undefined, payload: 'r' })
-    assert.equal((await queue.get(waiting)).state, 'waiting')
-    const { state, dueAt } = await queue.get(delayed)
-    assert.equal(state, 'delayed')
-    assert(Math.abs(dueAt - Date.now() - 60000) < 5000)
-    for (const id of ['a:b', 'nonsense', '']) assert.equal(await queue.get(id), undefined)
-    gate.release(1)
-    await gate.until(2)
-    gate.release(1)
-  })
-
-  it('cancels jobs that wait, and that are delayed', async () => {
-    const gate = gates()
-    const queue = await at.open(gate.runner, { settleBy: 'callback', concurrency: 1 })
-    await queue.push('r')
-    await gate.until(1)
-    const [waiting, delayed] = [await queue.push('w'), await queue.push('d', { delayMs: 60000 })]
-    assert.deepEqual([await queue.cancel(waiting), await queue.cancel(delayed), await queue.cancel(delayed), await queue.cancel('a:b')], [true, true, false, false])
-    gate.release(1)
-    await queue.onIdle()
-    assert.deepEqual(gate.payloads, ['r'])
-  })
-
   it('cancels a job that runs: its runner is told, and it is not tried again', async () => {
     const gate = gates()
     const queue = await at.open(gate.runner, { settleBy: 'callback', leaseMs: 1000 })
@@ -231,15 +163,6 @@ describeWithRedis('a distributed queue', function () {
     gate.release(1)
     await queue.onIdle()
     assert.equal(gate.payloads.length, 1)
-  })
-
-  it('clears types', async () => {
-    const queue = await at.open(null)
-    await Promise.all(['a', 'a', 'b'].map(type => queue.pushType(type, 1)))
-    await queue.pushType('a', 1, { delayMs: 60000 })
-    assert.equal(await queue.clear({ type: 'a' }), 3)
-    assert.equal(await queue.clear(), 1)
-    assert.equal(await queue.clear(), 0)
   })
 
   it('says which types have jobs, the largest first', async () => {
@@ -359,28 +282,6 @@ describeWithRedis('a distributed queue', function () {
     const [{ result }] = await once(next, 'done')
     assert.equal(result, 1)
     gate.release(1)
-  })
-
-  it('closes when its signal aborts', async () => {
-    const controller = new AbortController()
-    const queue = await at.open(double, { signal: controller.signal })
-    const closed = once(queue, 'close')
-    controller.abort()
-    await closed
-    assert.equal(queue.closed, true)
-  })
-
-  it('pauses types of this process', async () => {
-    const started = []
-    const queue = await at.open(async (n, done, { type }) => { started.push(type) }, { scheduler: 'fair' })
-    queue.pauseType('a')
-    await queue.pushType('a', 1)
-    await queue.pushType('b', 1)
-    await until(async () => (await queue.globalStats('b')).types === 0)
-    assert.deepEqual(started, ['b'])
-    queue.resumeType('a')
-    await queue.onIdle()
-    assert.deepEqual(started, ['b', 'a'])
   })
 
   it('takes the work up when BullMQ has added a job', async () => {

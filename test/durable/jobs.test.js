@@ -39,26 +39,6 @@ describe('a durable queue', () => {
     assert.deepEqual(bench.idsOf('done'), [1, 2, 3])
   })
 
-  it('takes the end of a runner as a queue in memory does', async () => {
-    const ends = {
-      callback: (payload, done) => done(null, payload),
-      returned: async payload => payload,
-      both: async (payload, done) => done(null, payload),
-      thenable: payload => ({ then: resolve => resolve(payload) }),
-      thrown: () => { throw new Error('no') },
-      rejected: async () => { throw undefined }, // eslint-disable-line no-throw-literal
-      late: (payload, done) => { setImmediate(done, null, payload) },
-      twice: (payload, done) => { done(null, payload); done(null, payload) }
-    }
-    const queue = await bench.open({ runner: (name, done) => ends[name](name, done), maxAttempts: 1 })
-    for (const name of Object.keys(ends)) await queue.push(name)
-    await queue.onIdle()
-    await turn()
-    const results = bench.events.map(([event, { result, error }]) => result ?? error.message)
-    assert.deepEqual(results.sort(), ['The runner threw or rejected without a reason', 'both', 'callback', 'late', 'no', 'returned', 'thenable', 'twice'])
-    assert.equal(queue.stats().misuse, 1)
-  })
-
   it("ignores what a runner returns with settleBy 'callback', and gives no done with 'promise'", async () => {
     let queue = await bench.open({ settleBy: 'callback', runner: async (payload, done) => { setImmediate(done, null, 'called') } })
     await queue.push(1)
@@ -265,30 +245,6 @@ describe('a durable queue', () => {
     assert.deepEqual(bench.events.slice(1).map(([event, { id, type }]) => [event, id, type]), [['cancelled', 2, undefined], ['cancelled', 3, undefined]])
     bench.disk.fault = () => undefined
     assert.equal(bench.queue.deadLetters().length, 1)
-  })
-
-  it('keeps of an error what it can', async () => {
-    const hostile = { get message () { throw new Error('no') } }
-    const errors = ['text', Symbol('s'), hostile, Object.assign(new Error('m'), { code: 7 }), { message: 'm', code: {} }, {}]
-    const queue = await bench.open({ maxAttempts: 1, runner: (index, done) => done(errors[index]) })
-    for (const index of errors.keys()) await queue.push(index)
-    await queue.onIdle()
-    assert.deepEqual(queue.deadLetters().map(({ error }) => [error.message, error.code]), [
-      ['text', undefined], ['Symbol(s)', undefined], ['an error that cannot be shown', undefined], ['m', '7'], ['m', undefined],
-      ['[object Object]', undefined]
-    ])
-  })
-
-  it('makes a dead letter at once of a job that can not be decoded, and goes on', async () => {
-    const serialize = { encode: text => Buffer.from(text), decode: bytes => JSON.parse(bytes) }
-    const queue = await bench.open({ serialize })
-    await queue.push('{')
-    await queue.push('{"a":1}')
-    await bench.gate.until(1)
-    assert.deepEqual(bench.gate.payloads, [{ a: 1 }])
-    assert.deepEqual(bench.idsOf('failed'), [1])
-    assert.equal(queue.deadLetters()[0].error.name, 'SyntaxError')
-    assert.throws(() => queue.deadLetters()[0].payload, SyntaxError)
   })
 
   it('fails a job whose record can not be read, and tries it again', async () => {
@@ -875,14 +831,6 @@ describe('a durable queue', () => {
     } finally {
       uncaught.release()
     }
-  })
-
-  it('takes jobs that are pushed by listeners', async () => {
-    const queue = await bench.open({ runner: (payload, done) => done(null, payload) })
-    queue.on('done', ({ result }) => { if (result < 5) queue.push(result + 1) })
-    await queue.push(1)
-    for (let i = 0; i < 20; i++) await turn()
-    assert.equal(queue.stats().done, 5)
   })
 
   it('can be awaited by events.once', async () => {

@@ -1,0 +1,530 @@
+'use strict'
+
+// What queues on disk and at a broker have in common: one suite, for durable() and distributed().
+
+const assert = require('node:assert')
+const { once } = require('node:events')
+const gates = require('../support/gates')
+const { revoked } = require('../support/proxies')
+const { quiet } = require('../support/turns')
+const { captureUncaught } = require('../support/uncaught')
+
+const coded = (code, message = 'no') => Object.assign(new RangeError(message), { code })
+const code = name => ({ code: `FAIRLANE_ERR_${name}` })
+
+module.exports = { behaveAsJobQueues }
+
+/**
+ * To be called in describe().
+ * @param {object} engine
+ *   open(runner, options)   opens a queue at the place of this test, which is empty at first; closed after it
+ *   unknownIds              ids of jobs that never were
+ */
+function behaveAsJobQueues ({ open, unknownIds }) {
+  let gate
+
+  beforeEach(() => { gate = gates() })
+
+  /** A queue whose runner has gates. */
+  const openGated = options => open(gate.runner, { settleBy: 'callback', backoffMs: 1, ...options })
+
+  /** What listeners are told, by event. */
+  const listen = (queue, ...names) => {
+    const told = []
+    for (const name of names) queue.on(name, about => told.push([name, about]))
+    return told
+  }
+
+  describe('attempts', () => {
+    it('are told which one they are, and are made after backoffMs until one is well', async () => {
+      const asked = []
+      const backoffMs = (attempt, error) => {
+        asked.push([attempt, error.message])
+        return attempt
+      }
+      const seen = []
+      const queue = await open(async (payload, done, { id, type, attempt, signal }) => {
+        seen.push([payload, id, type, attempt, signal.aborted])
+        if (attempt < 3) throw new Error(`failed ${attempt}`)
+        return payload.n
+      }, { backoffMs })
+      const told = listen(queue, 'retry', 'done', 'failed')
+      const id = await queue.pushType('t', { n: 5 })
+      await once(queue, 'done')
+      assert.deepEqual(seen, [1, 2, 3].map(attempt => [{ n: 5 }, id, 't', attempt, false]))
+      assert.deepEqual(asked, [[1, 'failed 1'], [2, 'failed 2']])
+      assert.deepEqual(told.map(([event, { error, ...about }]) => [event, error?.message, about]), [
+        ['retry', 'failed 1', { id, type: 't', attempt: 1, delayMs: 1 }],
+        ['retry', 'failed 2', { id, type: 't', attempt: 2, delayMs: 2 }],
+        ['done', undefined, { id, type: 't', attempt: 3, result: 5 }]
+      ])
+      assert.equal(queue.stats().retried, 2)
+      assert.equal(queue.stats().done, 1)
+    })
+
+    it('wait a second after the first one by default, and if backoffMs throws or gives no time', async () => {
+      const uncaught = captureUncaught()
+      try {
+        for (const backoffMs of [undefined, () => { throw new Error('mine') }, () => NaN]) {
+          const queue = await open(async () => { throw new Error('no') }, { backoffMs })
+          await queue.pushType('t', 1)
+          const [{ delayMs }] = await once(queue, 'retry')
+          assert.equal(delayMs, 1000)
+          await queue.clear()
+          await queue.close()
+        }
+        await uncaught.until(2)
+        assert.deepEqual(uncaught.seen.map(({ code, message }) => code ?? message), ['mine', 'FAIRLANE_ERR_OPTION'])
+      } finally {
+        uncaught.release()
+      }
+    })
+
+    it('fail by the time that they take, and their runners are told', async () => {
+      const queue = await openGated({ timeoutMs: 20, maxAttempts: 2 })
+      const failed = once(queue, 'failed')
+      await queue.pushType('t', 1)
+      await gate.until(2)
+      const [{ attempt, error }] = await failed
+      assert.deepEqual([attempt, error.code], [2, 'FAIRLANE_ERR_TIMEOUT'])
+      assert.deepEqual(gate.started.map(({ context }) => context.signal.reason.code), ['FAIRLANE_ERR_TIMEOUT', 'FAIRLANE_ERR_TIMEOUT'])
+      gate.release(2)
+      await queue.onIdle()
+      assert.equal(queue.stats().misuse, 0)
+    })
+
+    it('end as a runner does: by a call, a promise, or a throw', async () => {
+      const ends = {
+        called: (payload, done) => done(null, payload),
+        both: async (payload, done) => done(null, payload),
+        later: (payload, done) => { setImmediate(done, null, payload) },
+        promised: async payload => payload,
+        thenable: payload => ({ then: resolve => resolve(payload) }),
+        twice: (payload, done) => { done(null, payload); done(null, payload) },
+        thrown: () => { throw new Error('no') },
+        rejected: async () => { throw undefined } // eslint-disable-line no-throw-literal
+      }
+      const queue = await open((name, done) => ends[name](name, done), { settleBy: 'either', maxAttempts: 1 })
+      const told = listen(queue, 'done', 'failed')
+      for (const name of Object.keys(ends)) await queue.pushType('t', name)
+      await queue.onIdle()
+      assert.deepEqual(told.map(([event, { result, error }]) => `${event} ${result ?? error.message}`).sort(), [
+        'done both', 'done called', 'done later', 'done promised', 'done thenable', 'done twice',
+        'failed The runner threw or rejected without a reason', 'failed no'
+      ])
+      assert.equal(queue.stats().misuse, 1)
+    })
+
+    it('start in the order of the pushes, unshifted jobs before them', async () => {
+      const queue = await openGated({ concurrency: 1 })
+      queue.pause()
+      for (const payload of [1, 2]) await queue.pushType('t', payload)
+      for (const payload of [3, 4]) await queue.unshiftType('t', payload)
+      queue.resume()
+      for (let count = 1; count <= 4; count++) {
+        await gate.until(count)
+        gate.release(1)
+      }
+      await queue.onIdle()
+      assert.deepEqual(gate.payloads, [4, 3, 1, 2])
+    })
+
+    it('are not made of a job that waited too long', async () => {
+      const queue = await openGated({ maxWaitMs: 20 })
+      queue.pause()
+      const cancelled = once(queue, 'cancelled')
+      const id = await queue.pushType('t', 1)
+      const begin = Date.now()
+      while (Date.now() - begin < 40) await quiet()
+      queue.resume()
+      const [{ error, ...about }] = await cancelled
+      assert.deepEqual([about, error.code], [{ id, type: 't' }, 'FAIRLANE_ERR_MAX_WAIT'])
+      assert.deepEqual([queue.stats().cancelled, gate.payloads], [1, []])
+    })
+  })
+
+  describe('dead letters', () => {
+    it('are jobs that have failed maxAttempts times, with what the last attempt failed with', async () => {
+      const queue = await open(async (payload, done, { attempt }) => { throw coded('E_OWN', `${payload} ${attempt}`) }, { maxAttempts: 2, backoffMs: 1 })
+      const ids = [await queue.pushType('a', 'first')]
+      const [{ error, ...about }] = await once(queue, 'failed')
+      assert.deepEqual([about, error.message], [{ id: ids[0], type: 'a', attempt: 2 }, 'first 2'])
+      ids.push(await queue.pushType('b', 'second'))
+      await queue.onIdle()
+      const dead = await queue.deadLetters()
+      assert.deepEqual(dead.map(({ id, type, payload, attempts }) => ({ id, type, payload, attempts })), [
+        { id: ids[0], type: 'a', payload: 'first', attempts: 2 }, { id: ids[1], type: 'b', payload: 'second', attempts: 2 }
+      ])
+      const [{ error: kept }] = dead
+      assert.deepEqual([kept instanceof Error, kept.name, kept.message, kept.code], [true, 'RangeError', 'first 2', 'E_OWN'])
+      const { accepted, done, failed, cancelled, retried, rejected } = queue.stats()
+      assert.deepEqual({ accepted, done, failed, cancelled, retried, rejected }, { accepted: 2, done: 0, failed: 2, cancelled: 0, retried: 2, rejected: 0 })
+    })
+
+    it('keep of an error what can be kept', async () => {
+      const hostile = { get message () { throw new Error('no') } }
+      const errors = ['text', Symbol('s'), hostile, Object.assign(new Error('m'), { code: 7 }), { message: 'm', code: {} }, {}]
+      const queue = await open((index, done) => done(errors[index]), { settleBy: 'callback', maxAttempts: 1, concurrency: 1 })
+      for (const index of errors.keys()) await queue.pushType('t', index)
+      await queue.onIdle()
+      const dead = await queue.deadLetters()
+      assert.deepEqual(dead.map(({ payload, error }) => [payload, error.message, error.code]).sort(), [
+        [0, 'text', undefined], [1, 'Symbol(s)', undefined], [2, 'an error that cannot be shown', undefined], [3, 'm', '7'], [4, 'm', undefined],
+        [5, '[object Object]', undefined]
+      ])
+    })
+
+    it('have all their attempts when they are retried, and are gone when they are deleted', async () => {
+      let isDown = true
+      const queue = await open(async (payload, done, { attempt }) => {
+        if (isDown || attempt === 1) throw new Error('down')
+        return payload
+      }, { maxAttempts: 2, backoffMs: 1 })
+      const ids = [await queue.pushType('t', 1), await queue.pushType('t', 2)]
+      await queue.onIdle()
+      isDown = false
+      const done = once(queue, 'done')
+      assert.equal(await queue.retryDead(ids[0]), true)
+      const [{ id, attempt, result }] = await done
+      assert.deepEqual([id, attempt, result], [ids[0], 2, 1])
+      assert.equal(await queue.deleteDead(ids[1]), true)
+      await queue.onIdle()
+      assert.deepEqual(await queue.deadLetters(), [])
+      for (const id of [...ids, ...unknownIds]) assert.deepEqual([await queue.retryDead(id), await queue.deleteDead(id)], [false, false])
+    })
+
+    it('are jobs at once that cannot be decoded', async () => {
+      const serialize = { encode: text => Buffer.from(text), decode: bytes => JSON.parse(bytes) }
+      const queue = await open(gate.runner, { settleBy: 'callback', serialize })
+      const failed = once(queue, 'failed')
+      await queue.pushType('t', '{')
+      await queue.pushType('t', '{"a":1}')
+      const [{ attempt, error }] = await failed
+      assert.deepEqual([attempt, error.name], [1, 'SyntaxError'])
+      await gate.until(1)
+      assert.deepEqual(gate.payloads, [{ a: 1 }])
+      const [dead] = await queue.deadLetters()
+      assert.throws(() => dead.payload, SyntaxError)
+      gate.release(1)
+    })
+
+    it('are still there when the queue is opened again', async () => {
+      const first = await open(async () => { throw coded('E') }, { maxAttempts: 1 })
+      const id = await first.pushType('t', 1)
+      await first.onIdle()
+      await first.close()
+      const [dead] = await (await openGated()).deadLetters()
+      assert.deepEqual([dead.id, dead.type, dead.payload, dead.attempts, dead.error.code], [id, 't', 1, 1, 'E'])
+    })
+  })
+
+  describe('get', () => {
+    it('gives a job that waits, runs, is delayed, or is dead', async () => {
+      const queue = await openGated({ concurrency: 1, maxAttempts: 2, backoffMs: 60000 })
+      const ids = { first: await queue.pushType('t', { n: 1 }) }
+      await gate.until(1)
+      ids.second = await queue.pushType('t', 2)
+      const common = { type: 't', attempts: 0, dueAt: undefined, error: undefined }
+      assert.deepEqual({ ...await queue.get(ids.first) }, { id: ids.first, state: 'running', payload: { n: 1 }, ...common })
+      assert.deepEqual({ ...await queue.get(ids.second) }, { id: ids.second, state: 'waiting', payload: 2, ...common })
+      const retry = once(queue, 'retry')
+      gate.open.shift().done(coded('E_OWN'))
+      await retry
+      const delayed = await queue.get(ids.first)
+      assert.deepEqual([delayed.state, delayed.attempts, delayed.error.name, delayed.error.code, delayed.payload], ['delayed', 1, 'RangeError', 'E_OWN', { n: 1 }])
+      assert(Math.abs(delayed.dueAt - Date.now() - 60000) < 30000, delayed.dueAt)
+    })
+
+    it('counts the attempts that have ended, not the one that is made', async () => {
+      const queue = await openGated({ maxAttempts: 2 })
+      const id = await queue.pushType('t', 1)
+      await gate.until(1)
+      gate.open.shift().done(coded('E_FIRST'))
+      await gate.until(2)
+      const running = await queue.get(id)
+      assert.deepEqual([running.state, running.attempts, running.error.code, running.dueAt], ['running', 1, 'E_FIRST', undefined])
+      const failed = once(queue, 'failed')
+      gate.open.shift().done(coded('E_LAST'))
+      await failed
+      const dead = await queue.get(id)
+      assert.deepEqual([dead.state, dead.attempts, dead.error.code, dead.dueAt], ['dead', 2, 'E_LAST', undefined])
+    })
+
+    it('gives undefined for a job that has ended, or never was', async () => {
+      const queue = await openGated()
+      const id = await queue.pushType('t', 1)
+      const done = once(queue, 'done')
+      await gate.until(1)
+      gate.release(1)
+      await done
+      for (const asked of [id, ...unknownIds]) assert.equal(await queue.get(asked), undefined)
+    })
+  })
+
+  describe('cancel', () => {
+    it('takes a job away that waits, or is delayed, for good', async () => {
+      const queue = await openGated({ concurrency: 1, backoffMs: 60000 })
+      const ids = [await queue.pushType('t', 'delayed')]
+      await gate.until(1)
+      const retry = once(queue, 'retry')
+      gate.open.shift().done(coded('E'))
+      await retry
+      for (const payload of ['running', 'waiting']) ids.push(await queue.pushType('t', payload))
+      await gate.until(2)
+      assert.deepEqual([await queue.cancel(ids[0]), await queue.cancel(ids[2])], [true, true])
+      for (const id of [ids[0], ids[2]]) assert.deepEqual([await queue.get(id), await queue.cancel(id)], [undefined, false])
+      gate.release(1)
+      await queue.onIdle()
+      await queue.close()
+      await (await openGated()).onIdle()
+      assert.deepEqual(gate.payloads, ['delayed', 'running'])
+    })
+
+    it('tells the runner of a job that runs by its signal, and has it not tried again', async () => {
+      const queue = await openGated({ concurrency: 1 })
+      const told = listen(queue, 'retry', 'failed', 'done', 'cancelled')
+      const id = await queue.pushType('t', 1)
+      await queue.pushType('t', 2)
+      await gate.until(1)
+      const { signal } = gate.started[0].context
+      const cancelled = once(queue, 'cancelled')
+      const aborted = once(signal, 'abort')
+      assert.equal(await queue.cancel(id), true)
+      await Promise.all([aborted, cancelled])
+      assert.equal(signal.reason.code, 'FAIRLANE_ERR_ABORTED')
+      assert.deepEqual(told.map(([event, { error, ...about }]) => [event, error.code, about]), [['cancelled', 'FAIRLANE_ERR_ABORTED', { id, type: 't' }]])
+      assert.deepEqual([await queue.get(id), await queue.cancel(id)], [undefined, false])
+      await quiet()
+      assert.equal(gate.started.length, 1) // the slot is its runner's
+      gate.open.shift().done(signal.reason)
+      await gate.until(2)
+      gate.release(1)
+      await queue.onIdle()
+      assert.deepEqual(told.map(([event]) => event), ['cancelled', 'done'])
+      const { done, failed, cancelled: count, retried } = queue.stats()
+      assert.deepEqual({ done, failed, count, retried }, { done: 1, failed: 0, count: 1, retried: 0 })
+    })
+
+    it('leaves dead letters alone, and says that there was no job that has ended, or never was', async () => {
+      const queue = await open(async payload => { if (payload === 'bad') throw new Error('no') }, { maxAttempts: 1 })
+      const ids = [await queue.pushType('t', 'bad'), await queue.pushType('t', 'good')]
+      await queue.onIdle()
+      for (const id of [...ids, ...unknownIds]) assert.equal(await queue.cancel(id), false)
+      assert.equal((await queue.deadLetters()).length, 1)
+    })
+  })
+
+  describe('serialize', () => {
+    const date = new Date(0)
+    const payloads = { date, map: new Map([[1, 2]]), list: [1, undefined], text: 'ä' }
+
+    for (const [how, serialize, expected] of [
+      ["'json' gives what JSON makes of a payload", 'json', { date: date.toJSON(), map: {}, list: [1, null], text: 'ä' }],
+      ["'structured' gives what structuredClone gives", 'structured', payloads],
+      ['an object gives what its methods give', { encode: ({ text }) => Buffer.from(text), decode: bytes => `${bytes}!` }, 'ä!']
+    ]) {
+      it(how, async () => {
+        const queue = await openGated({ serialize, concurrency: 1 })
+        const id = await queue.pushType('t', payloads)
+        await gate.until(1)
+        assert.deepStrictEqual(gate.payloads, [expected])
+        assert.deepStrictEqual((await queue.get(id)).payload, expected)
+        gate.release(1)
+      })
+    }
+
+    for (const serialize of ['json', 'structured']) {
+      it(`'${serialize}' takes undefined, null and ''`, async () => {
+        const queue = await openGated({ serialize, concurrency: 1 })
+        for (const payload of [undefined, null, '']) await queue.pushType('t', payload)
+        for (let count = 1; count <= 3; count++) {
+          await gate.until(count)
+          gate.release(1)
+        }
+        await queue.onIdle()
+        assert.deepEqual(gate.payloads, [undefined, null, ''])
+      })
+
+      it(`'${serialize}' refuses what it cannot hold, and the queue takes nothing`, async () => {
+        const queue = await openGated({ serialize })
+        for (const payload of [() => {}, Symbol('s'), revoked()]) {
+          assert.throws(() => queue.pushType('t', payload), ({ code, cause }) => code === 'FAIRLANE_ERR_ARGUMENT' && cause instanceof Error)
+        }
+        assert.equal(queue.stats().accepted, 0)
+      })
+    }
+
+    it('refuses what its methods do not make bytes of', async () => {
+      for (const encoded of ['text', revoked()]) {
+        const queue = await openGated({ serialize: { encode: () => encoded, decode: () => {} } })
+        assert.throws(() => queue.pushType('t', 1), code('ARGUMENT'))
+        await queue.close()
+      }
+    })
+  })
+
+  describe('codes', () => {
+    const rejected = options => (async () => open(gate.runner, options))()
+
+    it('are those of options', async () => {
+      const wrong = [
+        { maxAttempts: 0 }, { maxAttempts: 1.5 }, { backoffMs: -1 }, { backoffMs: 'x' }, { serialize: {} }, { serialize: null }, { serialize: 'xml' },
+        { maxWaitMs: 'x' }, { timeoutMs: -1 }, { clock: {} }, { signal: {} }, { settleBy: 'x' }, { observers: 1 }, { maxAttempt: 1 }
+      ]
+      for (const options of wrong) await assert.rejects(rejected(options), code('OPTION'), Object.keys(options)[0])
+      await assert.rejects(rejected({ maxAttempt: 5 }), /did you mean 'maxAttempts'/)
+      await assert.rejects(rejected({ concurrency: 'x' }), code('CONCURRENCY'))
+      await assert.rejects(rejected({ scheduler: 'unfair' }), code('SCHEDULER'))
+      await assert.rejects((async () => open('x', {}))(), code('RUNNER'))
+    })
+
+    it('are those of arguments', async () => {
+      const queue = await openGated({ scheduler: 'equal' })
+      for (const call of [() => queue.push(1), () => queue.unshift(1)]) assert.throws(call, code('TYPE_REQUIRED'))
+      for (const type of [Symbol('a'), {}, '\ud800']) assert.throws(() => queue.pushType(type, 1), code('TYPE'))
+      for (const method of ['get', 'cancel', 'retryDead', 'deleteDead']) {
+        for (const id of [undefined, null, {}, Symbol('id'), NaN]) assert.throws(() => queue[method](id), code('ARGUMENT'), method)
+      }
+      for (const call of [() => queue.close({ wait: 1 }), () => queue.close({ timeoutMs: -1 }), () => queue.clear({ types: 'a' })]) assert.throws(call, code('ARGUMENT'))
+      assert.throws(() => new queue.constructor(), code('ARGUMENT'))
+    })
+
+    it('are those of pushes that are refused', async () => {
+      const queue = await openGated({ scheduler: 'equal', maxWaitingPerType: 1 })
+      queue.pause()
+      await queue.pushType('t', 1)
+      await assert.rejects(queue.pushType('t', 2), { ...code('TYPE_FULL'), type: 't', waiting: 1, limit: 1 })
+      await queue.pushType('u', 2)
+      assert.equal(queue.stats().rejected, 1)
+      queue.close({ drain: false })
+      await assert.rejects(queue.pushType('v', 3), code('CLOSED'))
+    })
+  })
+
+  describe('events', () => {
+    it('come to listeners whose throws are uncaught exceptions, and the queue goes on', async () => {
+      const uncaught = captureUncaught()
+      try {
+        const queue = await open(async payload => payload)
+        const told = listen(queue, 'done')
+        queue.on('done', ({ result }) => { if (result === 1) throw new Error('mine') })
+        for (const payload of [1, 2]) await queue.pushType('t', payload)
+        await queue.onIdle()
+        await uncaught.until(1)
+        assert.deepEqual([uncaught.seen.map(({ message }) => message), told.map(([, { result }]) => result)], [['mine'], [1, 2]])
+      } finally {
+        uncaught.release()
+      }
+    })
+
+    it('come to listeners that push', async () => {
+      const queue = await open(async payload => payload)
+      queue.on('done', ({ result }) => { if (result < 5) queue.pushType('t', result + 1) })
+      queue.pushType('t', 1)
+      while ((await once(queue, 'done'))[0].result < 5);
+      assert.equal(queue.stats().done, 5)
+    })
+  })
+
+  describe('pauses', () => {
+    it('hold all jobs, or those of a type', async () => {
+      const queue = await openGated({ scheduler: 'equal' })
+      queue.pauseType('a')
+      for (const type of ['a', 'b']) await queue.pushType(type, type)
+      await gate.until(1)
+      assert.deepEqual(gate.payloads, ['b'])
+      queue.pause()
+      queue.resumeType('a')
+      await quiet()
+      assert.deepEqual([queue.paused, gate.payloads], [true, ['b']])
+      queue.resume()
+      await gate.until(2)
+      gate.release(2)
+      await queue.onIdle()
+    })
+  })
+
+  describe('clear', () => {
+    it('takes away what waits or is delayed, of a type or of all', async () => {
+      const queue = await openGated({ scheduler: 'equal', backoffMs: 60000 })
+      const retry = once(queue, 'retry')
+      await queue.pushType('a', 1)
+      await gate.until(1)
+      gate.open.shift().done(new Error('later'))
+      await retry
+      queue.pause()
+      for (const type of ['a', 'b', 'b']) await queue.pushType(type, 2)
+      assert.equal(await queue.clear({ type: 'a' }), 2)
+      assert.equal(await queue.clear(), 2)
+      assert.equal(await queue.clear(), 0)
+      queue.resume()
+      await queue.onIdle()
+      assert.equal(gate.started.length, 1)
+    })
+  })
+
+  describe('close', () => {
+    it('waits for what runs, refuses pushes, and tells when it is over', async () => {
+      const queue = await openGated({ maxAttempts: 1 })
+      await queue.pushType('t', 1)
+      await gate.until(1)
+      const told = once(queue, 'close')
+      const closing = queue.close()
+      assert.equal(queue.closed, true)
+      await assert.rejects(queue.pushType('t', 2), code('CLOSED'))
+      await quiet()
+      gate.release(1)
+      assert.equal(await closing, 0)
+      assert.equal((await told)[0], 0)
+      const { done, failed } = queue.stats()
+      assert.deepEqual({ done, failed }, { done: 1, failed: 0 })
+      for (const call of [queue.get(unknownIds[0]), queue.cancel(unknownIds[0]), queue.retryDead(unknownIds[0]), queue.deleteDead(unknownIds[0])]) {
+        await assert.rejects(call, code('CLOSED'))
+      }
+      assert.equal(await queue.close(), 0)
+      assert.equal(await queue[Symbol.asyncDispose](), 0)
+    })
+
+    it('without drain tells runners, counts no attempt of theirs, and leaves their jobs to the next one', async () => {
+      const queue = await openGated({ maxAttempts: 1, concurrency: 1 })
+      for (const payload of ['running', 'waiting']) await queue.pushType('t', payload)
+      await gate.until(1)
+      const { signal } = gate.started[0].context
+      assert.equal(await queue.close({ drain: false }), 1)
+      assert.equal(signal.reason.code, 'FAIRLANE_ERR_CLOSED')
+      const next = await open(async (payload, done, { attempt }) => [payload, attempt], { maxAttempts: 1, concurrency: 1 })
+      const told = listen(next, 'done', 'failed')
+      await next.onIdle()
+      assert.deepEqual(told.map(([event, { result }]) => [event, ...result]).sort(), [['done', 'running', 1], ['done', 'waiting', 1]])
+      gate.release(1)
+    })
+
+    it('without drain takes a good end of a runner within timeoutMs', async () => {
+      const queue = await openGated()
+      const told = listen(queue, 'done', 'retry', 'failed')
+      for (const payload of ['well', 'badly']) await queue.pushType('t', payload)
+      await gate.until(2)
+      for (const { payload, done, context } of gate.open) {
+        context.signal.addEventListener('abort', () => payload === 'well' ? done(null, payload) : done(new Error('no')))
+      }
+      assert.equal(await queue.close({ drain: false, timeoutMs: 60000 }), 0)
+      assert.deepEqual(told.map(([event, { result }]) => [event, result]), [['done', 'well']])
+      const next = await open(async (payload, done, { attempt }) => [payload, attempt])
+      const [{ result }] = await once(next, 'done')
+      assert.deepEqual(result, ['badly', 1])
+    })
+
+    it('comes by the signal of the queue, whose reason is the cause', async () => {
+      const controller = new AbortController()
+      const queue = await openGated({ signal: controller.signal })
+      await queue.pushType('t', 1)
+      await gate.until(1)
+      const { signal } = gate.started[0].context
+      const closed = once(queue, 'close')
+      controller.abort('why')
+      assert.equal((await closed)[0], 1)
+      assert.deepEqual([queue.closed, signal.reason.code, signal.reason.cause], [true, 'FAIRLANE_ERR_CLOSED', 'why'])
+      gate.release(1)
+    })
+  })
+}
