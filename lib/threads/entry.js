@@ -3,7 +3,7 @@
 // What runs in each thread: loads the module of the jobs, and calls its function. piscina waits for `run` before it says that the
 // thread is ready, so a thread that is there has loaded its module. The export has a name, since piscina hands out the whole module else.
 //
-//   [number, payload, type, attempt, payload, type, attempt, …] ──▶ { results, failures }
+//   [number, payload, type, attempt, payload, type, attempt, …] ──▶ [result, result, …], behind them the failures if there are any
 
 const { parentPort } = require('node:worker_threads')
 const { typeError } = require('../errors')
@@ -37,32 +37,35 @@ async function load () {
   throw typeError('FAIRLANE_ERR_RUNNER', `the export '${name}' of ${url} is not a function`)
 }
 
-/** Runs the jobs of a message, all at once where they wait for something. */
-async function runAll (fn, message) {
+/** Runs the jobs of a message, all at once where they wait for something. @returns {any[] | Promise<any[]>} */
+function runAll (fn, message) {
   const results = []
   const failures = []
   const pending = []
   number = message[0]
-  for (let at = 1; at < message.length; at += 3) {
-    pending.push(run(fn, message, at, results, failures))
+  for (let at = 1, index = 0; at < message.length; at += 3, index++) {
+    results[index] = undefined
+    try {
+      const result = fn(message[at], { type: message[at + 1], attempt: message[at + 2] })
+      if (typeof result?.then === 'function') pending.push(follow(result, index, results, failures))
+      else results[index] = result
+    } catch (reason) {
+      failures.push({ index, parts: takeApart(reason) })
+    }
   }
-  for (const promise of pending) await promise
-  return moved({ results, failures })
+  return pending.length === 0 ? answer(results, failures) : Promise.all(pending).then(() => answer(results, failures))
 }
 
-async function run (fn, message, at, results, failures) {
-  const index = (at - 1) / 3
-  results[index] = undefined
+async function follow (promise, index, results, failures) {
   try {
-    results[index] = await fn(message[at], { type: message[at + 1], attempt: message[at + 2] })
+    results[index] = await promise
   } catch (reason) {
     failures.push({ index, parts: takeApart(reason) })
   }
 }
 
-/** The answer, so that what the jobs have moved is not copied. */
-function moved (answer) {
-  const { results } = answer
+/** What the jobs have moved is not copied. */
+function answer (results, failures) {
   const list = []
   for (let i = 0; i < results.length; i++) {
     const result = results[i]
@@ -70,5 +73,6 @@ function moved (answer) {
     list.push(...[result[TRANSFERABLE]].flat())
     results[i] = result[VALUE]
   }
-  return list.length === 0 ? answer : loadPiscina().move({ [TRANSFERABLE]: list, [VALUE]: answer })
+  if (failures.length > 0) results.push(failures)
+  return list.length === 0 ? results : loadPiscina().move({ [TRANSFERABLE]: list, [VALUE]: results })
 }

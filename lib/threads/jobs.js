@@ -158,8 +158,10 @@ class Jobs {
     return pool
   }
 
-  answered ({ jobs }, { results, failures }) {
-    for (const { index, parts } of failures) results[index] = new Failed(failure(putTogether(parts)))
+  answered ({ jobs }, results) {
+    if (results.length > jobs.length) {
+      for (const { index, parts } of results.pop()) results[index] = new Failed(failure(putTogether(parts)))
+    }
     this.running -= jobs.length
     for (let i = 0; i < jobs.length; i++) {
       const result = results[i]

@@ -76,16 +76,7 @@ describe('a runner in threads', () => {
   })
 
   describe('takes the function', () => {
-    // The thread ends by itself, so that what it has run is counted in the coverage.
-    const resultOf = async (file, options) => {
-      const runner = threads(file, { threads: 1, ...options })
-      try {
-        return await runner('x', undefined)
-      } finally {
-        await assert.rejects(runner('exit'), { code: 'FAIRLANE_ERR_CRASHED' })
-        await runner.close()
-      }
-    }
+    const resultOf = (file, options) => counted(file, options, 'exit', runner => runner('x', undefined))
 
     it('that an ES module exports by default, or by a name', async () => {
       assert.equal(await resultOf(fileOf('module.mjs')), 'default x')
@@ -171,14 +162,15 @@ describe('a runner in threads', () => {
   })
 
   it('fails with the error of the function: its class, message, code and other properties', async () => {
-    const { queue } = one()
-    for (const act of ['fail', 'reject']) {
-      await assert.rejects(queue.add({ act }), err => {
-        assert(err instanceof RangeError)
-        assert.deepEqual([err.code, err.retryAfterMs, err.cause.code, 'helper' in err], ['OWN', 7, 'CAUSE', false])
-        return /^it (fails|rejects)$/.test(err.message)
-      })
-    }
+    await counted(fileOf('jobs.js'), {}, { act: 'exit' }, async runner => {
+      for (const act of ['fail', 'reject']) {
+        await assert.rejects(runner({ act }), err => {
+          assert(err instanceof RangeError)
+          assert.deepEqual([err.code, err.retryAfterMs, err.cause.code, 'helper' in err], ['OWN', 7, 'CAUSE', false])
+          return /^it (fails|rejects)$/.test(err.message)
+        })
+      }
+    })
   })
 
   it('fails a job whose payload cannot be cloned, and keeps its thread', async () => {
@@ -224,3 +216,14 @@ describe('a runner in threads', () => {
     assert.equal((await pushed).code, 'FAIRLANE_ERR_CLOSED')
   })
 })
+
+/** What fn gives for a runner whose thread then ends by itself, so that what it has run is counted in the coverage. */
+async function counted (file, options, exit, fn) {
+  const runner = threads(file, { threads: 1, ...options })
+  try {
+    return await fn(runner)
+  } finally {
+    await assert.rejects(runner(exit), { code: 'FAIRLANE_ERR_CRASHED' })
+    await runner.close()
+  }
+}
