@@ -38,6 +38,7 @@ class Broker {
     this.epoch = 0 // how often the connection was lost
     this.isClosed = false
     this.onReady = [] // called whenever the broker is there again
+    this.onShaken = [] // called whenever a node of a Cluster was lost, or is there again
     this.waiters = new Set() // who waits for that
     this.lastError = undefined
   }
@@ -56,9 +57,8 @@ class Broker {
     try {
       this.client = this.makeClient('calls')
       define(this.client)
-      const lost = () => { this.epoch++ }
-      this.client.on('close', lost)
-      this.client.on('+node', node => node.on('close', lost)) // of a Cluster, whose own connection is never closed
+      this.client.on('close', () => { this.epoch++ })
+      this.client.on('+node', node => this.watch(node)) // of a Cluster, whose own connection is never closed
       this.client.on('ready', () => {
         for (const resume of this.waiters) resume()
         for (const tell of this.onReady) tell()
@@ -77,9 +77,10 @@ class Broker {
    * Makes a call, again and again while it fails by what passes.
    * @param {number} deadline by performance.now()
    * @param {(isRepeated: boolean) => Promise<any>} call
+   * @param {(err: any) => void} [repeats] called before it is made again
    * @returns {Promise<any>} rejects with what the broker refuses the call with, or, when the time is up, FAIRLANE_ERR_BROKER
    */
-  async until (deadline, call) {
+  async until (deadline, call, repeats = ignore) {
     for (let count = 0; ; count++) {
       await this.whenReady(deadline)
       try {
@@ -87,6 +88,7 @@ class Broker {
       } catch (err) {
         if (!isPassing(err)) throw err
         this.lastError = err
+        repeats(err)
         await this.rest(deadline - performance.now(), pauseOf(count))
       }
     }
@@ -172,6 +174,17 @@ class Broker {
     }
     client.on('error', err => { this.lastError = err })
     return client
+  }
+
+  /** Each attempt to connect to a lost node ends with a close, too: only connections that were there count. */
+  watch (node) {
+    node.on('ready', () => {
+      node.once('close', () => {
+        this.epoch++
+        for (const tell of this.onShaken) tell()
+      })
+      for (const tell of this.onShaken) tell()
+    })
   }
 
   clientOf (connection) {
@@ -262,6 +275,7 @@ class Partition {
   constructor (index, prefix) {
     this.index = index
     this.prefix = prefix
+    this.isAway = false // its master does not answer: what a process that runs jobs finds out (scout.js)
     this.types = this.key('types')
     this.ready = this.key('ready')
     this.workers = this.key('workers')

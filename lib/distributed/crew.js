@@ -5,13 +5,14 @@
 
 const { randomInt } = require('node:crypto')
 const { Delivery } = require('../delivery')
+const { isPassing } = require('./broker')
+const { Scout } = require('./scout')
 const { Supply } = require('./supply')
 const { TakenJob } = require('./taken-job')
 const { Ending, lostError } = require('./endings')
 
 const MOST_ASKING = 8 // processes that ask for a type that has become ready, on average
 const LOOK_AFTER_MS = 100 // the others look then whether it still is
-const SCAN_MS = 30000
 const STARTS_MS = 50 // starts are counted in stretches of this
 const LONGEST_HELD_MS = 1000
 const MOST_AT_ONCE = 500 // types that are asked about, and found, with one call
@@ -47,28 +48,34 @@ class Crew {
     this.startsNow = 0 // in this stretch of time
     this.startsBefore = 0 // ... and in the one before it
     this.stretch = 0
+    this.early = [] // names that were heard of before the queue was open; undefined from then on
     this.isStopped = false
     this.isHeldUp = false // nothing is taken: a job runs alone
     this.heard = new Map() // partition → names that others may ask for, until it is looked whether they still are ready
     this.lookTimer = undefined
-    this.scanTimer = undefined
+    this.scouts = new Map(broker.partitions.map(partition => [partition, new Scout(broker, partition, {
+      found: name => this.believeName(name),
+      back: () => this.topUpAll(partition)
+    })]))
     this.heldTimer = undefined
     this.idleWaiters = []
   }
 
-  /** Begins to hear of types, and looks which are ready. */
+  /** Begins to hear of types, and looks which are ready. No job is taken before it resolves: nobody could listen to what becomes of it. */
   async open () {
     for (const partition of this.broker.partitions) {
       await this.broker.listen(partition.wake, message => this.hear(partition, JSON.parse(message)))
     }
-    await this.heartbeat()
-    await this.scan()
-    this.scanLater()
+    await Promise.all(this.heartbeats().map(beat => beat.catch(unlessPassing)))
+    await Promise.all(this.eachScout(scout => scout.look()))
+    const names = this.early
+    this.early = undefined
+    for (const name of names) this.believeName(name)
   }
 
-  /** Whether the broker may be asked for jobs now. */
-  get mayAsk () {
-    return !this.isStopped && !this.isHeldUp && this.broker.isReady
+  /** Whether a partition may be asked for jobs now. */
+  mayAsk (partition) {
+    return !this.isStopped && !this.isHeldUp && !partition.isAway && this.broker.isReady
   }
 
   get mayHold () {
@@ -129,7 +136,8 @@ class Crew {
   async askBroker (place) {
     try {
       return await place.backend.moveToActive(this.token)
-    } catch {
+    } catch (err) {
+      this.failed(place.partition, err)
       return undefined
     }
   }
@@ -139,9 +147,15 @@ class Crew {
     try {
       const keys = [place.partition.ready, place.key('wait'), place.key('prioritized'), place.key('meta')]
       return await this.broker.client.fairlaneUnready(...keys, place.name) === 1
-    } catch {
-      return false // when the broker is back it is looked what is ready
+    } catch (err) {
+      this.failed(place.partition, err)
+      return false // when the partition is back it is looked what is ready
     }
+  }
+
+  /** A call to a partition has failed. */
+  failed (partition, err) {
+    this.scouts.get(partition).failed(err)
   }
 
   /** The broker has given a job to this process. */
@@ -191,7 +205,8 @@ class Crew {
   /** Takes no more, and gives back what it holds. @returns {Promise<void>} */
   stop () {
     this.isStopped = true
-    for (const timer of [this.lookTimer, this.scanTimer, this.heldTimer]) clearTimeout(timer)
+    for (const timer of [this.lookTimer, this.heldTimer]) clearTimeout(timer)
+    this.eachScout(scout => scout.stop())
     for (const supply of this.supplies.values()) supply.stop()
     this.stage.withdraw(list => list.removeAll(), token => { token.supply.tokensCount-- })
     return this.returnAllHeld()
@@ -221,14 +236,19 @@ class Crew {
 
   letGo () {
     this.isHeldUp = false
-    for (const supply of this.supplies.values()) supply.topUp()
+    this.topUpAll()
   }
 
   /** The broker is there again. */
   resume () {
     if (this.isStopped) return
-    for (const supply of this.supplies.values()) supply.topUp()
-    this.scan().catch(ignore)
+    this.topUpAll()
+    this.eachScout(scout => scout.look().catch(ignore))
+  }
+
+  /** A node of the broker was lost, or has come back. */
+  shaken () {
+    this.eachScout(scout => scout.alarm())
   }
 
   /** Forgets types that have nothing. O(types). */
@@ -252,9 +272,9 @@ class Crew {
     return Promise.all(this.broker.partitions.map(({ workers }) => this.broker.client.zrem(workers, this.token)))
   }
 
-  /** Says that this process is there. */
-  heartbeat () {
-    return Promise.all(this.broker.partitions.map(({ workers }) => this.broker.client.zadd(workers, Date.now(), this.token)))
+  /** Says that this process is there. @returns {Promise<any>[]} to each partition */
+  heartbeats () {
+    return this.broker.partitions.map(({ workers }) => this.broker.client.zadd(workers, Date.now(), this.token))
   }
 
   // private from here on
@@ -296,37 +316,32 @@ class Crew {
     this.lookTimer = undefined
     const heard = [...this.heard]
     this.heard.clear()
-    for (const [partition, names] of heard) {
+    await Promise.all(heard.map(async ([partition, names]) => {
       const all = [...names]
       for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
         const some = all.slice(at, at + MOST_AT_ONCE)
         const answers = await this.broker.client.smismember(partition.ready, ...some).catch(() => some.map(() => 1))
         some.forEach((name, index) => { if (answers[index] === 1) this.believeName(name) })
       }
-    }
+    }))
   }
 
-  /** Finds all types that are ready. */
-  async scan () {
-    for (const { ready } of this.broker.partitions) {
-      let cursor = '0'
-      do {
-        const [next, names] = await this.broker.client.sscan(ready, cursor, 'COUNT', MOST_AT_ONCE)
-        cursor = next
-        for (const name of names) this.believeName(name)
-      } while (cursor !== '0' && !this.isStopped)
-    }
+  eachScout (call) {
+    return [...this.scouts.values()].map(call)
   }
 
-  scanLater () {
-    if (this.isStopped) return
-    this.scanTimer = setTimeout(() => {
-      if (this.broker.isReady) this.scan().catch(ignore)
-      this.scanLater()
-    }, SCAN_MS * (0.75 + Math.random() / 2))
+  /** @param {object} [partition] of these types only */
+  topUpAll (partition) {
+    for (const supply of this.supplies.values()) {
+      if (partition === undefined || supply.place.partition === partition) supply.topUp()
+    }
   }
 
   believeName (name) {
+    if (this.early !== undefined) {
+      this.early.push(name)
+      return
+    }
     const place = this.broker.placeOf(name)
     if (place !== undefined) this.believe(place.type)
   }
@@ -337,6 +352,10 @@ class Crew {
     for (const supply of this.supplies.values()) supply.returnHeld(since)
     if (this.heldCount > 0) this.heldTimer = setTimeout(() => this.returnHeld(), LONGEST_HELD_MS / 4)
   }
+}
+
+function unlessPassing (err) {
+  if (!isPassing(err)) throw err
 }
 
 function ignore () {}

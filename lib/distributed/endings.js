@@ -50,9 +50,10 @@ class Endings {
   /**
    * @param {Ending} ending
    * @param {boolean} fetches the next job of the type
+   * @param {(err: any) => void} [repeats] called when the call is to be made again, which fetches nothing
    * @returns {Promise<any[] | undefined>} as of moveToActive; undefined if nothing was fetched
    */
-  async tell (ending, fetches) {
+  async tell (ending, fetches, repeats) {
     const { job } = ending
     const { epoch, isCluster } = this.broker
     let isUnsure = isCluster // its client makes calls again by itself
@@ -61,7 +62,7 @@ class Endings {
       next = await this.broker.until(Infinity, isRepeated => {
         isUnsure ||= isRepeated
         return this.call(ending, fetches && !isRepeated)
-      })
+      }, repeats)
     } catch (err) {
       isUnsure ||= epoch !== this.broker.epoch
       if (!isUnsure || !await this.hasEnded(ending)) {

@@ -43,11 +43,9 @@ class Keeper {
   // private from here on
 
   async walkAll () {
-    for (const partition of this.broker.partitions) {
-      if (this.isOver || !this.broker.isReady) return
-      // what fails now is done by the next walk
-      await this.walk(partition).catch(ignore)
-    }
+    if (this.isOver || !this.broker.isReady) return
+    // what fails now is done by the next walk
+    await Promise.all(this.broker.partitions.map(partition => this.walk(partition).catch(ignore)))
   }
 
   async walk (partition) {

@@ -33,7 +33,7 @@ class Leases {
   /** A broker that does not answer is not waited for: what is to be renewed in the end is not lost by that. */
   async renew () {
     if (!this.crew.broker.isReady) return
-    const calls = [this.crew.heartbeat()]
+    const calls = this.crew.heartbeats()
     for (const supply of this.crew.supplies.values()) {
       if (supply.jobs.size > 0) calls.push(this.renewOf(supply))
     }

@@ -88,6 +88,7 @@ function workersParts (broker, options, { runner, core, stage, isPaused }, { tok
     mayStart: type => !isPaused(type)
   })
   broker.onReady.push(() => crew.resume())
+  broker.onShaken.push(() => crew.shaken())
   return {
     endings,
     attempts,

@@ -129,7 +129,7 @@ class Supply {
   // private from here on
 
   mayAsk () {
-    return this.window > 0 && !this.isBlocked && this.crew.mayAsk
+    return this.window > 0 && !this.isBlocked && this.crew.mayAsk(this.place.partition)
   }
 
   decideSoon () {
@@ -156,11 +156,21 @@ class Supply {
     if (fetches) this.askingCount++
     if (isAhead) crew.comingCount++
     const askedAt = performance.now()
-    const next = await crew.endings.tell(ending, fetches)
+    let isWaiting = fetches
+    const fetched = next => {
+      if (!isWaiting) return
+      isWaiting = false
+      if (isAhead) crew.comingCount--
+      this.answered(asker, next, askedAt)
+    }
+    // a call that is made again brings no job: until the broker has it, the slot is of use to others
+    const next = await crew.endings.tell(ending, fetches, err => {
+      crew.failed(this.place.partition, err)
+      fetched(undefined)
+    })
     if (!ending.mayFetch) await crew.announce(this.place)
     this.tellingCount--
-    if (isAhead) crew.comingCount--
-    if (fetches) this.answered(asker, next, askedAt)
+    fetched(next)
     crew.ended()
   }
 
@@ -208,7 +218,7 @@ class Supply {
   gotNothing (next, limitMs, dueAt) {
     if (this.window === 0) return
     if (next === undefined) {
-      this.block(LONGEST_PAUSE_MS)
+      if (!this.place.partition.isAway) this.block(LONGEST_PAUSE_MS)
       return
     }
     if (dueAt > 0) this.wakeAt(dueAt)
@@ -228,10 +238,10 @@ class Supply {
     const isStill = await this.crew.unready(this.place)
     this.askingCount--
     this.crew.ended()
-    if (!isStill || this.crew.isStopped) return
-    this.window = Math.max(this.window, 1)
-    if (++this.stillCount < 2) {
-      this.topUp()
+    if (this.crew.isStopped) return
+    if (isStill) this.window = Math.max(this.window, 1)
+    if (!isStill || ++this.stillCount < 2) {
+      this.topUp() // a word that there are jobs may have come meanwhile
       return
     }
     this.isAtCap = true
