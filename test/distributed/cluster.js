@@ -26,7 +26,7 @@ describeWithRedis('a queue at a Redis Cluster', function () {
   }
 
   async function open (runner, options) {
-    const queue = await distributed(runner, { name: 'jobs', connection: cluster.urls, settleBy: 'promise', leaseMs: 3000, scheduler: 'equal', concurrency: 20, ...options })
+    const queue = await distributed(runner, { name: 'jobs', connection: cluster.urls, settleBy: 'promise', leaseMs: 3000, scheduler: 'equal', concurrency: 20, pushTimeoutMs: 100000, ...options })
     queues.push(queue)
     return queue
   }
@@ -71,16 +71,22 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     const producer = await open(null)
     const port = await cluster.addNode()
     const results = []
+    let failed
     const over = new AbortController()
     const pushing = (async () => {
       for (let n = 0; !over.signal.aborted; n++) {
-        results.push(producer.add(n, { type: TYPES[n % 40] }))
+        const result = producer.add(n, { type: TYPES[n % 40] })
+        result.catch(err => { failed ??= err })
+        results.push(result)
         await sleep(2)
       }
     })()
-    for (const from of cluster.ports) await cluster.moveSlots(1300, from, port)
+    const hadThem = new Set()
+    for (let partition = 0; partition < 8; partition++) hadThem.add(await cluster.moveSlotOf(`{fairlane:jobs:${partition}}`, port))
+    assert.deepEqual(hadThem, new Set(cluster.ports))
     over.abort()
     await pushing
+    assert.ifError(failed)
     const all = await Promise.all(results)
     all.forEach((result, n) => assert.equal(result, n))
     await producer.onIdle()
@@ -96,11 +102,15 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     await Promise.all(TYPES.map(type => producer.add(1, { type })))
     const [port] = cluster.ports
     await cluster.kill(port)
-    const settled = []
-    const results = TYPES.map(type => producer.add(2, { type }).finally(() => settled.push(type)))
-    await until(() => settled.length >= 15)
-    assert(settled.length < 40)
+    let count = 0
+    const results = Promise.all(TYPES.map(async type => {
+      const result = await producer.add(2, { type })
+      count++
+      return result
+    }))
+    await Promise.race([until(() => count >= 15), results])
+    assert(count < 40)
     await cluster.start(port)
-    assert.deepEqual(await Promise.all(results), TYPES.map(() => 2))
+    assert.deepEqual(await results, TYPES.map(() => 2))
   })
 })

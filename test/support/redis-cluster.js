@@ -2,15 +2,17 @@
 
 // Redis Clusters of the tests' own: servers on free ports of 127.0.0.1, below 55536, since their buses are at port + 10000.
 
-const { execFileSync, spawn } = require('node:child_process')
+const { execFile, execFileSync, spawn } = require('node:child_process')
 const { once } = require('node:events')
 const { mkdirSync, rmSync } = require('node:fs')
 const net = require('node:net')
 const { join } = require('node:path')
+const { promisify } = require('node:util')
 const { temporaryFolder } = require('./folders')
 const { program } = require('./redis-program')
 
 const SLOTS = 16384
+const MOVED_AT_ONCE = 5 // keys
 
 const running = new Set()
 
@@ -21,12 +23,17 @@ module.exports = { startCluster }
 /**
  * @param {string[]} [settings] as arguments of each server
  * @param {number} [mastersCount] 1 or 3
- * @returns {Promise<object>} `urls` of its nodes; `addNode()`; `moveSlots(count, fromPort, toPort)`; `kill(port)`, `start(port)`; `stop()`
+ * @returns {Promise<object>} `urls` of its nodes; `addNode()`; `moveSlotOf(key, toPort)`; `kill(port)`, `start(port)`; `stop()`
  */
 async function startCluster (settings = [], mastersCount = 3) {
   const folder = temporaryFolder()
   const servers = new Map() // port → child
-  const cli = (...args) => execFileSync(program.replace(/-server$/, '-cli'), args, { encoding: 'utf8', timeout: 60000 })
+  const client = program.replace(/-server$/, '-cli')
+  const cli = (...args) => execFileSync(client, args, { encoding: 'utf8', timeout: 60000 })
+  // while queues of this process go on; rejects with what it said
+  const run = (...args) => promisify(execFile)(client, args.map(String), { encoding: 'utf8' }).then(({ stdout }) => stdout, err => {
+    throw new Error(`${args.join(' ')} ended with ${err.code}: ${err.stdout.slice(-1500)}${err.stderr}`)
+  })
 
   async function start (port) {
     const dir = join(folder, String(port))
@@ -53,22 +60,36 @@ async function startCluster (settings = [], mastersCount = 3) {
   if (mastersCount === 1) cli('-p', String(first[0]), 'cluster', 'addslots', ...Array.from({ length: SLOTS }, (_, n) => String(n)))
   else cli('--cluster', 'create', ...first.map(port => `127.0.0.1:${port}`), '--cluster-replicas', '0', '--cluster-yes')
   await until(() => first.every(port => /cluster_state:ok/.test(cli('-p', port, 'cluster', 'info'))))
-  const idOf = port => cli('-p', port, 'cluster', 'myid').trim()
   return {
     ports: first,
     urls: first.map(port => `redis://127.0.0.1:${port}`),
     cli,
     async addNode () {
       const port = await start(ports[mastersCount])
-      cli('--cluster', 'add-node', `127.0.0.1:${port}`, `127.0.0.1:${first[0]}`)
-      await until(() => [...first, port].every(known => cli('-p', known, 'cluster', 'nodes').trim().split('\n').length === mastersCount + 1))
+      await run('--cluster', 'add-node', `127.0.0.1:${port}`, `127.0.0.1:${first[0]}`)
+      // nodes that do not know each other cannot agree on who has what
+      await until(async () => {
+        const known = await Promise.all([...first, port].map(one => run('-p', one, 'cluster', 'nodes')))
+        return known.every(text => parseNodes(text).length === mastersCount + 1 && !/handshake|fail/.test(text))
+      })
       return port
     },
-    /** Moves slots with all keys in them, while all goes on. */
-    async moveSlots (count, from, to) {
-      const child = spawn(program.replace(/-server$/, '-cli'), ['--cluster', 'reshard', `127.0.0.1:${from}`, '--cluster-from', idOf(from), '--cluster-to', idOf(to), '--cluster-slots', String(count), '--cluster-yes'], { stdio: 'ignore' })
-      const [code] = await once(child, 'exit')
-      if (code !== 0) throw new Error(`resharding ended with ${code}`)
+    /** Moves the slot of a key with all that is in it, while all goes on. @returns {Promise<number>} the port of the master that had it */
+    async moveSlotOf (key, to) {
+      const slot = (await run('-p', to, 'cluster', 'keyslot', key)).trim()
+      const nodes = parseNodes(await run('-p', to, 'cluster', 'nodes'))
+      const from = nodes.find(({ ranges }) => ranges.some(([low, high]) => slot >= low && slot <= high))
+      const { id } = nodes.find(({ port }) => port === to)
+      const setSlot = (port, ...args) => run('-p', port, 'cluster', 'setslot', slot, ...args)
+      await setSlot(to, 'importing', from.id)
+      await setSlot(from.port, 'migrating', id)
+      for (;;) {
+        const keys = (await run('-p', from.port, '--raw', 'cluster', 'getkeysinslot', slot, MOVED_AT_ONCE)).split('\n').filter(Boolean)
+        if (keys.length === 0) break
+        await run('-p', from.port, 'migrate', '127.0.0.1', to, '', 0, 60000, 'keys', ...keys)
+      }
+      for (const port of [to, ...nodes.map(({ port }) => port)]) await setSlot(port, 'node', id)
+      return from.port
     },
     async kill (port) {
       const child = servers.get(port)
@@ -89,6 +110,15 @@ async function startCluster (settings = [], mastersCount = 3) {
   }
 }
 
+/** @returns {{ id: string, port: number, ranges: [number, number][] }[]} slots that are being moved are not among its ranges */
+function parseNodes (text) {
+  return text.trim().split('\n').map(line => {
+    const [id, address, ...rest] = line.split(' ')
+    const ranges = rest.slice(6).filter(range => !range.startsWith('[')).map(range => range.split('-').map(Number))
+    return { id, port: Number(/:(\d+)@/.exec(address)[1]), ranges: ranges.map(([low, high = low]) => [low, high]) }
+  })
+}
+
 async function freePorts (count) {
   const ports = []
   for (let port = 20000 + process.pid % 30000; ports.length < count; port++) {
@@ -106,7 +136,7 @@ async function isFree (port) {
 }
 
 async function until (test) {
-  for (let times = 0; !test(); times++) {
+  for (let times = 0; !await test(); times++) {
     if (times > 600) throw new Error(`it has not come: ${test}`)
     await new Promise(resolve => setTimeout(resolve, 100))
   }
