@@ -83,6 +83,15 @@ const withDelays = List => class extends List {
     else super.drop(ticket)
   }
 
+  /** A job that waits gets another payload, and keeps its place. */
+  exchange (ticket, payload) {
+    const { block, at, lane } = ticket
+    if (ticket.isDelayed) ticket.payload = payload
+    else if (block === undefined) this.payloads.setAt(this.indexOf(at), payload) // of a Window
+    else if (lane?.isShared) block[at].payload = payload
+    else block[at] = payload
+  }
+
   waitingWith (type) {
     return super.waitingWith(type) + (this.delays?.countOf(type) ?? 0)
   }

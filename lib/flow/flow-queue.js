@@ -4,11 +4,11 @@
 
 const { typeError } = require('../errors')
 const { Postponed, Throttled } = require('../postponing')
-const { FailureObserver, Queue, ROOMS, internalsOf, options: { isLaneScheduler, readPausableType } } = require('../core/internals')
+const { FailureObserver, Queue, ROOMS, internalsOf, options: { isLaneScheduler, readJobType, readPausableType } } = require('../core/internals')
 const { Gate } = require('./gate')
 const { Limits } = require('./limits')
 const { extensionFor } = require('./lists')
-const { hasRates, readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
+const { ReadOptions, hasRates, readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
 const { Limit } = require('./windows')
 
 const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
@@ -39,7 +39,8 @@ class FlowQueue extends Queue {
   #dispatch
   #clock
   #deadlinesOf
-  #madeTickets // gives the FlowTickets, if they were made
+  #tickets // gives the FlowTickets
+  #madeTickets // ... if they were made
   #limits = undefined // of types, if these can be held
 
   /**
@@ -55,6 +56,7 @@ class FlowQueue extends Queue {
     this.#dispatch = dispatch
     this.#clock = clock
     this.#deadlinesOf = () => internals.tickets.deadlines
+    this.#tickets = () => internals.tickets
     this.#madeTickets = () => internals.madeTickets
     list.hooks = { throttle: (type, ms) => this.#throttle(type, ms), onRetry: about => this.#tellRetry(about) }
     dispatch.retries = { takes: (job, err) => mayRetry(job, err, maxAttempts) ? internals.tickets.takes(job, err, ownOf(job)) : undefined }
@@ -63,6 +65,15 @@ class FlowQueue extends Queue {
     if (list.holds === undefined) return
     this.#limits = new Limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
     list.connect(this.#limits, this.#deadlinesOf, () => dispatch.wake())
+  }
+
+  /** As of a queue. With a key that is taken: shares the job that has taken it. @throws as of a queue */
+  add (payload, options) {
+    if (options === undefined) return super.add(payload)
+    const read = readAddOptions(options)
+    if (read.plan?.key === undefined) return super.add(payload, new ReadOptions(read))
+    const type = readJobType(read.type, this.scheduler, 'add')
+    return this.#tickets().keys.add(type, payload, read, read => super.add(payload, new ReadOptions(read)))
   }
 
   /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
@@ -100,13 +111,13 @@ class FlowQueue extends Queue {
     return this
   }
 
-  /** As of a queue, and `delayed`; of the whole queue `retried`, `throttled` and `heldTypes`, too. */
+  /** As of a queue, and `delayed`; of the whole queue `retried`, `throttled`, `joined` and `heldTypes`, too. */
   stats (type) {
     const stats = super.stats(type)
     if (type !== undefined) return { delayed: 0, ...stats }
-    const { retriedCount = 0, throttledCount = 0 } = this.#madeTickets() ?? {}
+    const { retriedCount = 0, throttledCount = 0, keys } = this.#madeTickets() ?? {}
     const heldTypes = this.#list.holds === undefined ? 0 : this.#list.holds.size
-    return { ...stats, delayed: this.#dispatch.delayed, retried: retriedCount, throttled: throttledCount, heldTypes }
+    return { ...stats, delayed: this.#dispatch.delayed, retried: retriedCount, throttled: throttledCount, joined: keys?.joinedCount ?? 0, heldTypes }
   }
 
   /** A runner was told to come back later. What is held for longer stays so. */

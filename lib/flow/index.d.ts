@@ -43,6 +43,31 @@ export interface FlowAddOptions extends AddOptions {
   delayMs?: number | undefined
   /** Replaces that of the queue for this job. */
   maxAttempts?: number | undefined
+  /**
+   * While it is taken within the type, an add with it queues no job but shares the one that has taken it. Made into a string; neither a symbol, nor
+   * an object without a `toString` of its own or its class.
+   */
+  key?: unknown
+  /**
+   * What an add does that finds its key taken. 'replace': the job, if it waits for its first start, gets the new payload. 'postpone': and its delay
+   * begins again, if its time has not come. Needs a key.
+   *
+   * @default 'join'
+   */
+  onDuplicate?: 'join' | 'replace' | 'postpone' | undefined
+  /**
+   * How long the job keeps its key: until its first start, until it has settled, or for so many ms from when it was added and until it has started.
+   * Needs a key.
+   *
+   * @default 'started'
+   */
+  keyUntil?: 'started' | 'settled' | number | undefined
+  /**
+   * 'postpone' puts a job off until so many ms after it was added at most. Needs a key.
+   *
+   * @default Infinity
+   */
+  maxDelayMs?: number | undefined
 }
 
 /** A job that has failed, and is to be tried again. */
@@ -100,6 +125,8 @@ export interface FlowStats extends FlowTypeStats {
   retried: number
   /** Attempts that have failed with `Throttled`. */
   throttled: number
+  /** Calls of `add` that have shared a job by its key. */
+  joined: number
 }
 
 /** A queue in memory with limits of rate. */
@@ -137,7 +164,8 @@ export interface FlowQueue<P = any, R = any> extends Queue<P, R> {
   setRates (rates: { rate?: Rates | null | undefined, ratePerType?: RatesPerType | null | undefined }): this
 
   /**
-   * As of a queue, with the options of `FlowAddOptions`.
+   * As of a queue, with the options of `FlowAddOptions`. With a key that is taken, the promise is that of the job which has taken it; those with a
+   * signal get one of their own.
    *
    * @throws as of a queue
    */

@@ -11,8 +11,16 @@ const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const RATE_NAMES = ['limit', 'intervalMs']
 const RATES_NAMES = ['rate', 'ratePerType']
-const PLAN_NAMES = ['delayMs', 'maxAttempts']
+const PLAN_NAMES = ['delayMs', 'maxAttempts', 'key', 'onDuplicate', 'keyUntil', 'maxDelayMs']
+const DUPLICATES = ['join', 'replace', 'postpone']
 const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
+
+/** What readAddOptions() has given, for add() of a queue, which reads its options. */
+class ReadOptions {
+  constructor (read) {
+    this.read = read
+  }
+}
 
 const readers = {
   maxAttempts: value => value === undefined ? 1 : readAttempts(value, OPTION),
@@ -21,7 +29,7 @@ const readers = {
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
 
-module.exports = { readOptions, readAddOptions, readNewRates, readHoldMs, hasRates }
+module.exports = { readOptions, readAddOptions, ReadOptions, readNewRates, readHoldMs, hasRates }
 
 /**
  * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`
@@ -39,20 +47,62 @@ function readOptions (options) {
 
 /** As of a queue; `plan`, if there is one: what else is said of the job. @throws FAIRLANE_ERR_ARGUMENT */
 function readAddOptions (options) {
-  if (!PLAN_NAMES.some(name => hasOwn(options, name))) return ROOMS.readAddOptions(options)
-  const { delayMs, maxAttempts, ...rest } = copyOf(options, ARGUMENT)
+  if (options instanceof ReadOptions) return options.read
+  if (!hasPlan(options)) return ROOMS.readAddOptions(options)
+  const { delayMs, maxAttempts, key, onDuplicate, keyUntil, maxDelayMs, ...rest } = copyOf(options, ARGUMENT)
   const read = ROOMS.readAddOptions(rest)
-  if (delayMs === undefined && maxAttempts === undefined) return read
-  read.plan = {
-    delayMs: delayMs === undefined ? 0 : readMs(delayMs, 'delayMs'),
-    maxAttempts: maxAttempts === undefined ? undefined : readAttempts(maxAttempts, ARGUMENT)
+  const plan = {
+    delayMs: delayMs === undefined ? undefined : readMs(delayMs, 'delayMs'),
+    maxAttempts: maxAttempts === undefined ? undefined : readAttempts(maxAttempts, ARGUMENT),
+    key: key === undefined ? undefined : readKey(key),
+    onDuplicate: readDuplicate(onDuplicate),
+    keyUntil: readKeyUntil(keyUntil),
+    maxDelayMs: maxDelayMs === undefined || maxDelayMs === Infinity ? Infinity : readMs(maxDelayMs, 'maxDelayMs')
   }
+  if (key === undefined) rejectLone({ onDuplicate, keyUntil, maxDelayMs })
+  if (delayMs !== undefined || maxAttempts !== undefined || key !== undefined) read.plan = plan
   return read
 }
 
-/** What is no object has nothing. */
-function hasOwn (options, name) {
-  return typeof options === 'object' && options !== null && ownNames(options, ARGUMENT).includes(name)
+/** Without a key these say nothing. */
+function rejectLone (options) {
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined) throw typeError(ARGUMENT, `${name} needs a key`)
+  }
+}
+
+function readKey (key) {
+  if (typeof key === 'string') return key
+  const isText = typeof key !== 'symbol' && key !== null
+  const text = isText ? textOf(key) : ''
+  if (isText && !(typeof key === 'object' && text.startsWith('[object '))) return text
+  throw typeError(ARGUMENT, `key must be a string, or have a text of its own, not ${describe(key)}`)
+}
+
+function textOf (value) {
+  try {
+    return String(value)
+  } catch (cause) {
+    throw Object.assign(typeError(ARGUMENT, 'the key cannot be converted to a string'), { cause })
+  }
+}
+
+function readDuplicate (value = 'join') {
+  if (DUPLICATES.includes(value)) return value
+  throw (typeof value === 'string' ? rangeError : typeError)(ARGUMENT, `onDuplicate must be one of ${DUPLICATES.join(', ')}, not ${describe(value)}`)
+}
+
+function readKeyUntil (value = 'started') {
+  if (value === 'started' || value === 'settled') return value
+  if (typeof value !== 'string') return readMs(value, 'keyUntil')
+  throw rangeError(ARGUMENT, `keyUntil must be 'started', 'settled' or a time in ms, not ${describe(value)}`)
+}
+
+/** What is no object has none. */
+function hasPlan (options) {
+  if (typeof options !== 'object' || options === null) return false
+  const names = ownNames(options, ARGUMENT)
+  return PLAN_NAMES.some(name => names.includes(name))
 }
 
 /** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */

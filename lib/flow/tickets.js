@@ -13,6 +13,7 @@ const { callSafely } = require('../clock')
 const { asyncScope } = require('../context')
 const { tickets: { Ticket, Tickets } } = require('../core/internals')
 const { Delays } = require('./delays')
+const { Keys } = require('./keys')
 const { Retry, typeOf } = require('./retry')
 
 class FlowTicket extends Ticket {
@@ -28,6 +29,7 @@ class FlowTicket extends Ticket {
     this.maxWaitMs = undefined
     this.attempt = 1
     this.maxAttempts = tickets.maxAttempts
+    this.entry = undefined // of its key
   }
 
   get generation () {
@@ -41,12 +43,23 @@ class FlowTicket extends Ticket {
 
   run (job, runner, payload, done, context) {
     job.generation = this.generation
+    if (this.entry !== undefined) this.entry.start()
     return super.run(job, runner, payload, done, context)
   }
 
   settle (err, result) {
     this.payload = undefined
     super.settle(err, result)
+  }
+
+  retire (verdict) {
+    super.retire(verdict)
+    if (this.entry !== undefined) this.entry.end(this)
+  }
+
+  leave () {
+    super.leave()
+    if (this.entry !== undefined) this.entry.leave()
   }
 }
 
@@ -58,6 +71,7 @@ class FlowTickets extends Tickets {
     this.retriedCount = this.throttledCount = 0
     this.hooks = dispatch.list.hooks // of the queue: throttle(type, ms), onRetry(event)
     this.delays = dispatch.list.delays = new Delays(dispatch)
+    this.keys = new Keys(this)
   }
 
   accept (type, payload, callback, atHead, extras) {
@@ -80,8 +94,10 @@ class FlowTickets extends Tickets {
   }
 
   issue (callback, { signal, timeoutMs = this.timeoutMs, plan }) {
-    const ticket = new FlowTicket(this, callback, signal, timeoutMs, this.keepsContext ? asyncScope() : undefined)
+    const entry = plan?.entry
+    const ticket = new FlowTicket(this, entry === undefined ? callback : entry.callback, signal, timeoutMs, this.keepsContext ? asyncScope() : undefined)
     if (plan?.maxAttempts !== undefined) ticket.maxAttempts = plan.maxAttempts
+    if (entry !== undefined) this.join(ticket, entry)
     return ticket
   }
 
@@ -103,9 +119,17 @@ class FlowTickets extends Tickets {
     ticket.type = typeOf(job.origin)
     ticket.payload = job.payload
     ticket.atHead = true
+    if (before?.entry !== undefined) this.join(ticket, before.entry)
     before?.retire()
     this.delays.add(ticket, Infinity)
     return retry
+  }
+
+  /** A delayed job is due in so many ms from now on. */
+  postpone (ticket, ms) {
+    ticket.dueAt = this.deadlines.clock.now() + ms
+    this.deadlines.remove(ticket)
+    this.watch(ticket, { signal: undefined, maxWaitMs: ms })
   }
 
   /** A job is not tried again after all: it has failed. */
@@ -122,6 +146,12 @@ class FlowTickets extends Tickets {
   }
 
   // private from here on
+
+  /** The ticket is that of the job which has taken a key. */
+  join (ticket, entry) {
+    ticket.entry = entry
+    entry.accept(ticket)
+  }
 
   end (items) {
     const due = new Set(items.filter(item => item.isDelayed))

@@ -1,7 +1,8 @@
 'use strict'
 
 // HOT (bench: flow). How many jobs may start in a stretch of time: sliding windows. In any half-open stretch of `intervalMs` at most `limit` jobs
-// start, whatever came before. A token bucket, and a window that begins anew every so often, let twice as many.
+// start, whatever came before. A token bucket, and a window that begins anew every so often, let twice as many
+// (docs/decisions/0065-windows-not-buckets.md).
 //
 //   times   [ t0 │ t1 │ … ]      when the last job of an entry started, ascending
 //   counts  [ c0 │ c1 │ … ]      how many jobs the entry stands for

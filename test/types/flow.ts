@@ -27,6 +27,13 @@ export async function use (): Promise<void> {
   const later: string = await queue.add(1, { type: 'a', delayMs: 500, timeoutMs: 5 })
   console.log(later)
 
+  const shared: string = await queue.add(1, { type: 'a', key: 7, onDuplicate: 'postpone', keyUntil: 1000, delayMs: 500, maxDelayMs: 5000 })
+  console.log(shared, await queue.add(1, { key: 'k', keyUntil: 'settled', onDuplicate: 'replace' }), queue.stats().joined.toFixed())
+
+  // @ts-expect-error no such word
+  await queue.add(1, { key: 'k', keyUntil: 'done' })
+  // @ts-expect-error no such word
+  await queue.add(1, { key: 'k', onDuplicate: 'drop' })
   // @ts-expect-error no such option
   await queue.add(1, { delay: 1 })
   // @ts-expect-error no interval

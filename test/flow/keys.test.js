@@ -1,0 +1,468 @@
+'use strict'
+
+const assert = require('node:assert')
+const { flow, Postponed } = require('../../lib/flow')
+const { internalsOf } = require('../../lib/core/internals')
+const { checkInvariants } = require('../../lib/testing')
+const { startsOf } = require('../support/starts')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds } = require('../support/rounds')
+const { quiet } = require('../support/turns')
+
+const ERROR = new Error('expected')
+const WINDOWS = { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }
+const ABORTED = { code: 'FAIRLANE_ERR_ABORTED' }
+
+const later = (payload, done) => setImmediate(() => done(null, payload))
+
+describe('the option key', function () {
+  it('has those who add the same key share a job until that has started', async function () {
+    const { queue, pass, starts } = startsOf(flow, {}, later)
+    const first = queue.add(1, { key: 'k' })
+    assert.equal(queue.add(2, { key: 'k' }), first)
+    assert.deepEqual([queue.waiting, queue.stats().accepted, queue.stats().joined], [1, 1, 1])
+    checkInvariants(queue)
+    await pass(0)
+    const second = queue.add(3, { key: 'k' })
+    assert.notEqual(second, first)
+    await pass(0)
+    assert.deepEqual([await first, await second], [1, 3])
+    assert.deepEqual(starts.map(({ payload }) => payload), [1, 3])
+    assert.equal(queue.stats().joined, 1)
+  })
+
+  it('belongs to the type', async function () {
+    for (const scheduler of ['equal', undefined]) {
+      const { queue, pass, starts } = startsOf(flow, { scheduler })
+      for (const type of ['a', 'b', '1', '11']) for (const key of ['k', '1:k', 'k']) queue.add(`${type} ${key}`, { type, key })
+      if (!scheduler) queue.add('none', { key: 'k' })
+      await pass(0)
+      assert.equal(starts.length, scheduler ? 8 : 9)
+    }
+  })
+
+  it('is shared though the queue is full, and is taken by no job that was refused', async function () {
+    const { queue, pass, starts } = startsOf(flow, { maxWaiting: 1, concurrency: 1 })
+    queue.pause()
+    const first = queue.add(1, { key: 'a' })
+    const refused = { code: 'FAIRLANE_ERR_QUEUE_FULL' }
+    queue.add(0).catch(() => {})
+    await assert.rejects(queue.add(2, { key: 'b' }), refused)
+    await assert.rejects(queue.add(2, { key: 'b', signal: new AbortController().signal }), refused)
+    assert.equal(queue.add(3, { key: 'a' }), first)
+    queue.clear()
+    await assert.rejects(first)
+    const again = queue.add(4, { key: 'b' })
+    queue.resume()
+    await pass(0)
+    await again
+    assert.deepEqual(starts.map(({ payload }) => payload), [4])
+  })
+
+  it('is free when its job was cleared, before anybody is told', async function () {
+    const { queue, pass, starts } = startsOf(flow, { scheduler: 'equal' })
+    const cleared = queue.add(1, { type: 'a', key: 'k' })
+    let again
+    queue.pushType('a', 0, () => { again ??= queue.add(2, { type: 'a', key: 'k' }) })
+    queue.clear()
+    await assert.rejects(cleared, { code: 'FAIRLANE_ERR_CLEARED' })
+    await pass(0)
+    await again
+    assert.deepEqual(starts.map(({ payload }) => payload), [2])
+  })
+
+  it('is made into a string', async function () {
+    const { queue, pass, starts } = startsOf(flow, {})
+    for (const key of [1, '1', 1n, [1], new String('1')]) queue.add(0, { key }) // eslint-disable-line no-new-wrappers
+    queue.add(1, { key: true })
+    queue.add(2, { key: undefined })
+    queue.add(3, { key: undefined })
+    await pass(0)
+    assert.equal(starts.length, 4)
+    const thrower = { toString () { throw ERROR } }
+    for (const key of [null, Symbol('k'), {}, thrower]) assert.throws(() => queue.add(0, { key }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+  })
+
+  it('is checked with what goes with it', function () {
+    const { queue } = startsOf(flow, {})
+    const wrong = [{ onDuplicate: 'drop' }, { onDuplicate: 1 }, { keyUntil: 'done' }, { keyUntil: -1 }, { keyUntil: Infinity }, { maxDelayMs: -1 }, { maxDelayMs: '1' }]
+    for (const options of wrong) assert.throws(() => queue.add(0, { key: 'k', ...options }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    for (const options of [{ onDuplicate: 'join' }, { keyUntil: 'started' }, { maxDelayMs: 5 }]) assert.throws(() => queue.add(0, options), { code: 'FAIRLANE_ERR_ARGUMENT', message: /needs a key/ })
+    const typed = flow(() => {}, { scheduler: 'equal' })
+    assert.throws(() => typed.add(0, { key: 'k' }), { code: 'FAIRLANE_ERR_TYPE_REQUIRED' })
+    assert.equal(queue.length, 0)
+  })
+
+  it('of jobs that are tried again is taken as long as it would be', async function () {
+    const { queue, pass } = startsOf(flow, { maxAttempts: 3, backoffMs: 100 }, (payload, done, { attempt }) => done(attempt < 3 && ERROR, attempt))
+    const one = queue.add(1, { key: 'started' })
+    const other = queue.add(1, { key: 'settled', keyUntil: 'settled' })
+    await pass(150)
+    assert.notEqual(queue.add(2, { key: 'started' }), one)
+    assert.equal(queue.add(2, { key: 'settled', onDuplicate: 'replace' }), other)
+    await pass(1000)
+    assert.deepEqual([await one, await other], [3, 3])
+    assert.notEqual(queue.add(3, { key: 'settled' }), other)
+    await pass(1000)
+    checkInvariants(queue)
+  })
+})
+
+describe('the option keyUntil', function () {
+  it("'settled' has a job that runs shared", async function () {
+    const { queue, pass, starts } = startsOf(flow, {}, (payload, done) => queue.add('again', { key: 'k' }).then(() => {}) && later(payload, done))
+    const first = queue.add(1, { key: 'k', keyUntil: 'settled' })
+    await pass(0)
+    assert.equal(await first, 1)
+    assert.deepEqual(starts.map(({ payload }) => payload), [1])
+    queue.add(2, { key: 'k', keyUntil: 'settled' })
+    await pass(0)
+    assert.deepEqual(starts.map(({ payload }) => payload), [1, 2])
+  })
+
+  it('of so many ms lets one job in per time, from when it was added, and until it has started', async function () {
+    const { queue, pass, starts } = startsOf(flow, {}, async payload => payload)
+    const add = payload => queue.add(payload, { key: 'k', keyUntil: 100 })
+    const results = [add(1)]
+    await pass(99)
+    results.push(add(2))
+    await pass(1)
+    results.push(add(3))
+    queue.pause()
+    await pass(200)
+    results.push(add(4))
+    queue.resume()
+    await pass(0)
+    results.push(add(5))
+    await pass(0)
+    assert.deepEqual(starts.map(({ payload, at }) => `${payload} ${at}`), ['1 0', '3 300', '5 300'])
+    assert.deepEqual(await Promise.all(results), [1, 1, 3, 3, 5])
+  })
+
+  it('of so many ms is over when a job was cancelled that never started, and lets nobody leave what has settled', async function () {
+    const { queue, pass } = startsOf(flow, {}, async payload => payload)
+    const cleared = assert.rejects(queue.add(1, { key: 'k', keyUntil: 100 }), { code: 'FAIRLANE_ERR_CLEARED' })
+    queue.clear()
+    await cleared
+    const controller = new AbortController()
+    const second = queue.add(2, { key: 'k', keyUntil: 100 })
+    await pass(50)
+    const third = queue.add(3, { key: 'k', signal: controller.signal, onDuplicate: 'replace' })
+    controller.abort()
+    assert.deepEqual([await second, await third], [2, 2])
+  })
+
+  it('of so many ms is forgotten', async function () {
+    const { queue, pass } = startsOf(flow, {}, async () => {})
+    for (let i = 0; i < 100; i++) queue.add(i, { key: i, keyUntil: 100 })
+    const { entries } = internalsOf(queue).tickets.keys
+    await pass(50)
+    assert.equal(entries.size, 100)
+    await pass(50)
+    for (let i = 100; i < 200; i++) queue.add(i, { key: i, keyUntil: 100 })
+    assert(entries.size <= 150, `${entries.size}`)
+    await pass(0)
+  })
+})
+
+describe('the option onDuplicate', function () {
+  for (const [name, options] of [['no scheduler', {}], ['equal', { scheduler: 'equal' }], ['a shared lane', { scheduler: 'equal', maxTypes: 1 }], ['windows', { scheduler: WINDOWS }]]) {
+    it(`'replace' gives a job that waits another payload, in its place (${name})`, async function () {
+      const { queue, pass, starts } = startsOf(flow, { ...options, concurrency: 1 })
+      const type = options.scheduler && 'a'
+      if (options.maxTypes) queue.add('other', { type: 'b' })
+      const before = starts.length
+      queue.pause()
+      queue.add('first', { type })
+      const second = queue.add('second', { type, key: 'k' })
+      queue.add('third', { type })
+      const delayed = queue.add('delayed', { type, key: 'd', delayMs: 10 })
+      assert.equal(queue.add('new', { type, key: 'k', onDuplicate: 'replace' }), second)
+      assert.equal(queue.add('newest', { type, key: 'k', onDuplicate: 'postpone', delayMs: 1000 }), second)
+      assert.equal(queue.add('new delayed', { type, key: 'd', onDuplicate: 'replace', delayMs: 1000 }), delayed)
+      assert.deepEqual([...queue.jobs()].map(({ payload }) => payload).filter(payload => payload !== 'other'), ['first', 'newest', 'third', 'new delayed'])
+      checkInvariants(queue)
+      queue.resume(1)
+      await pass(10)
+      assert.deepEqual(starts.slice(before).map(({ payload }) => payload).filter(payload => payload !== 'other'), ['first', 'newest', 'third', 'new delayed'])
+    })
+  }
+
+  it("'replace' changes nothing once the job has started", async function () {
+    const { queue, pass, starts } = startsOf(flow, {}, (payload, done, { attempt }) => starts.length === 1 ? done(new Postponed(100)) : done(null, payload))
+    const first = queue.add(1, { key: 'k', keyUntil: 'settled' })
+    await pass(50)
+    assert.equal(queue.add(2, { key: 'k', onDuplicate: 'replace' }), first)
+    assert.equal(queue.add(2, { key: 'k', onDuplicate: 'postpone', delayMs: 1000 }), first)
+    await pass(50)
+    assert.equal(await first, 1)
+    assert.deepEqual(starts.map(({ payload, at }) => `${payload} ${at}`), ['1 0', '1 100'])
+  })
+
+  it("'replace' changes nothing while a scheduler is told of the start", async function () {
+    const lanes = new Set()
+    let again
+    const scheduler = {
+      queued: lane => lanes.add(lane),
+      next: () => [...lanes].find(({ size }) => size > 0),
+      started: ({ isShared }) => { if (isShared) again ??= queue.add('new', { type: 'a', key: 'k', onDuplicate: 'replace' }) },
+      ended () {}
+    }
+    const { queue, pass, starts } = startsOf(flow, { scheduler, maxTypes: 1 })
+    queue.pushType('b', 'other')
+    const first = queue.add('old', { type: 'a', key: 'k' })
+    await pass(0)
+    assert.deepEqual(starts.map(({ payload }) => payload), ['other', 'old'])
+    assert.equal(again, first)
+  })
+
+  it("'postpone' has a delay begin again, up to maxDelayMs", async function () {
+    const { queue, clock, pass, starts } = startsOf(flow, {})
+    const add = (payload, options) => queue.add(payload, { key: 'k', delayMs: 100, onDuplicate: 'postpone', ...options })
+    add(1)
+    await pass(60)
+    add(2)
+    await pass(60)
+    add(3, { delayMs: undefined })
+    assert.deepEqual([starts.length, queue.stats().delayed, clock.timerCount], [0, 1, 1])
+    await pass(99)
+    assert.equal(starts.length, 0)
+    await pass(1)
+    assert.deepEqual(starts.map(({ payload, at }) => `${payload} ${at}`), ['3 220'])
+    for (let i = 0; i < 5; i++) {
+      add(i, { maxDelayMs: 150 })
+      await pass(40)
+    }
+    checkInvariants(queue)
+    assert.deepEqual(starts.slice(1).map(({ payload, at }) => `${payload} ${at}`), ['3 370'])
+    add(9, { maxDelayMs: 10 })
+    await pass(0)
+    assert.equal(starts.at(-1).payload, 9)
+    assert.equal(clock.timerCount, 0)
+  })
+})
+
+describe('a signal of one who shares a job', function () {
+  it('ends nobody else', async function () {
+    for (const isRunning of [false, true]) {
+      const { queue, pass, starts } = startsOf(flow, {}, (payload, done) => { if (isRunning) setTimeout(() => done(null, payload), 5) })
+      const first = new AbortController()
+      const second = new AbortController()
+      queue.pause()
+      const promises = [first, second].map(({ signal }) => queue.add(1, { key: 'k', keyUntil: 'settled', signal }))
+      if (isRunning) queue.resume()
+      await pass(0)
+      first.abort(ERROR)
+      await assert.rejects(promises[0], { ...ABORTED, cause: ERROR })
+      checkInvariants(queue)
+      assert.equal(queue.length, 1)
+      if (isRunning) {
+        assert.equal(await promises[1], 1)
+        continue
+      }
+      second.abort()
+      await assert.rejects(promises[1], ABORTED)
+      checkInvariants(queue)
+      assert.deepEqual([queue.length, queue.stats().cancelled, starts.length], [0, 1, 0])
+    }
+  })
+
+  it('ends the job where all have left, and its key is free', async function () {
+    const signals = []
+    const { queue, pass } = startsOf(flow, {}, (payload, done, { signal }) => { signals.push(signal) })
+    const controller = new AbortController()
+    const add = () => queue.add(1, { key: 'k', keyUntil: 1000, signal: controller.signal })
+    const promises = [add(), add(), queue.add(1, { key: 'other', signal: controller.signal })]
+    await pass(0)
+    controller.abort()
+    for (const promise of promises) await assert.rejects(promise, ABORTED)
+    assert.deepEqual(signals.map(({ aborted }) => aborted), [true, true])
+    assert.deepEqual([queue.stats().cancelled, internalsOf(queue).tickets.keys.entries.size], [2, 0])
+    await assert.rejects(add(), ABORTED)
+    assert.equal(queue.stats().rejected, 1)
+    checkInvariants(queue)
+  })
+
+  it('ends no job that somebody without one shares', async function () {
+    const { queue, pass } = startsOf(flow, {}, later)
+    const controller = new AbortController()
+    const left = assert.rejects(queue.add(1, { key: 'k', signal: controller.signal }), ABORTED)
+    const kept = queue.add(2, { key: 'k' })
+    controller.abort()
+    await left
+    await pass(0)
+    assert.equal(await kept, 1)
+  })
+
+  it('is let go when the job is told', async function () {
+    const { signal } = new AbortController()
+    let listenerCount = 0
+    const counting = {
+      aborted: false,
+      addEventListener: (...args) => { listenerCount++; signal.addEventListener(...args) },
+      removeEventListener: (...args) => { listenerCount--; signal.removeEventListener(...args) }
+    }
+    const { queue, pass } = startsOf(flow, { maxAttempts: 2, backoffMs: 10 }, (payload, done, { attempt }) => done(attempt === 1 && ERROR))
+    const promises = [1, 2].map(() => queue.add(1, { key: 'k', keyUntil: 'settled', signal: counting }))
+    await pass(5)
+    assert.equal(listenerCount, 1)
+    await pass(5)
+    await Promise.all(promises)
+    assert.equal(listenerCount, 0)
+  })
+
+  it('may abort while the job is queued, and may throw', async function () {
+    const controller = new AbortController()
+    const lanes = new Set()
+    const scheduler = { queued: lane => { lanes.add(lane); controller.abort() }, next: () => [...lanes].find(({ size }) => size > 0), started () {}, ended () {} }
+    const aborting = startsOf(flow, { scheduler }).queue
+    aborting.pause()
+    await assert.rejects(aborting.add(1, { type: 'a', key: 'k', signal: controller.signal }), ABORTED)
+    assert.equal(aborting.length, 0)
+    const { queue } = startsOf(flow, {})
+    const signal = { aborted: false, addEventListener () { throw ERROR }, removeEventListener () {} }
+    queue.pause()
+    await assert.rejects(queue.add(1, { key: 'k', signal }), ERROR)
+    await quiet()
+    checkInvariants(queue)
+    assert.equal(queue.length, 0)
+  })
+})
+
+describe('random adds with keys', function () {
+  const seed = seedFromEnvironment()
+
+  it(`share jobs as the rules say (SEED=${seed})`, async function () {
+    const random = seeded(seed)
+    for (let number = 0; number < rounds(40); number++) {
+      try {
+        await play(seeded(random.below(4294967296)))
+      } catch (error) {
+        throw new Error(`SEED=${seed}, round ${number}: ${error.message}`, { cause: error })
+      }
+    }
+  })
+})
+
+/** One queue beside a model of it: which job has which key, told by nothing but what was added and what has started and settled. */
+async function play (random) {
+  const scheduler = random.pick([undefined, 'fair', 'equal', WINDOWS])
+  const maxTypes = random.pick([1, Infinity])
+  const holders = new Map() // by type and key
+  const jobs = []
+  const adds = [] // { job, controller, end }
+  let count = 0
+  let joined = 0
+  const failures = []
+  const { queue, clock, pass } = startsOf(flow, {
+    scheduler,
+    ...(typeof scheduler === 'string' ? { maxTypes } : {}),
+    concurrency: 1 + random.below(3),
+    maxWaiting: random.pick([5, Infinity]),
+    maxAttempts: random.pick([1, 2]),
+    backoffMs: 3
+  }, (payload, done) => {
+    const job = jobs.find(job => job.payload === payload)
+    if (!job.hasStarted && clock.now() < job.dueAt) failures.push(`${payload} started early`)
+    job.hasStarted = true
+    const hasFailed = random.chance(0.2)
+    clock.setTimeout(() => done(hasFailed && ERROR, payload), random.below(8))
+  })
+
+  function isTaken (job) {
+    if (job === undefined || job.isFree) return false
+    if (!job.hasStarted) return !job.hasEnded
+    if (job.keyUntil === 'started') return false
+    return job.keyUntil === 'settled' ? !job.hasEnded : clock.now() < job.addedAt + job.keyUntil
+  }
+
+  function add () {
+    const options = {
+      type: scheduler && random.pick(['a', 'b', 'c']),
+      key: random.pick(['x', 'y']),
+      keyUntil: random.pick(['started', 'settled', random.below(30)]),
+      onDuplicate: random.pick(['join', 'replace', 'postpone']),
+      delayMs: random.chance(0.5) ? random.below(10) : undefined,
+      maxDelayMs: random.pick([Infinity, 15])
+    }
+    const controller = random.chance(0.4) ? new AbortController() : undefined
+    const payload = count++
+    const id = `${options.type} ${options.key}`
+    const now = clock.now()
+    let job = holders.get(id)
+    const isShared = isTaken(job)
+    if (isShared) {
+      joined++
+      if (options.onDuplicate !== 'join' && !job.hasStarted && !job.hasEnded) {
+        job.payload = payload
+        if (options.onDuplicate === 'postpone' && now < job.dueAt) {
+          job.dueAt = Math.max(now, Math.min(now + (options.delayMs ?? job.delayMs), job.addedAt + options.maxDelayMs))
+        }
+      }
+    } else {
+      const delayMs = options.delayMs ?? 0
+      job = { id, payload, keyUntil: options.keyUntil, delayMs, addedAt: now, dueAt: now + delayMs, hasStarted: false, hasEnded: false, isFree: false, isKept: false, sharers: new Set() }
+    }
+    const entry = { job, controller, hasLeft: false, end: undefined }
+    const before = queue.stats()
+    const promise = queue.add(payload, { ...options, signal: controller?.signal })
+    const after = queue.stats()
+    assert.equal(after.joined, joined, `joined of ${payload}`)
+    assert.equal(after.accepted + after.rejected, before.accepted + before.rejected + (isShared ? 0 : 1))
+    if (after.rejected > before.rejected) {
+      promise.catch(() => {})
+      return
+    }
+    if (!isShared) {
+      holders.set(id, job)
+      jobs.push(job)
+      if (controller === undefined && job.promise === undefined) job.promise = promise
+    }
+    if (controller === undefined) {
+      if (isShared && job.isKept) assert.equal(promise, job.promise, 'the same promise')
+      job.isKept = true
+      job.promise = promise
+    } else {
+      job.sharers.add(entry)
+    }
+    adds.push(entry)
+    promise.then(result => { entry.end = { result } }, error => { entry.end = { error } }).then(() => {
+      if (entry.hasLeft) return
+      job.hasEnded = true
+    })
+  }
+
+  function abort () {
+    const open = adds.filter(({ controller, job, end, hasLeft }) => controller !== undefined && !hasLeft && !job.hasEnded && end === undefined)
+    if (open.length === 0) return
+    const one = random.pick(open)
+    one.hasLeft = true
+    one.job.sharers.delete(one)
+    if (!one.job.isKept && one.job.sharers.size === 0) one.job.hasEnded = one.job.isFree = true
+    one.controller.abort()
+  }
+
+  function clear () {
+    for (const job of jobs) if (!job.hasStarted && !job.hasEnded) job.hasEnded = true
+    // jobs that wait for another attempt are cleared, too: then their keys are free as those of others that have ended
+    queue.clear()
+  }
+
+  for (let step = 0; step < 60; step++) {
+    random.pick([add, add, add, add, add, abort, clear, () => queue.pause(), () => queue.resume(1 + random.below(3))])()
+    await quiet() // the model learns of ends by promises
+    checkInvariants(queue)
+    if (random.chance(0.5)) await pass(random.below(6))
+    checkInvariants(queue)
+    assert.deepEqual(failures, [])
+  }
+  queue.resume(3)
+  await pass(200)
+  assert.deepEqual([queue.length, clock.timerCount], [0, 0])
+  for (const { job, end, hasLeft } of adds) {
+    assert(end !== undefined, `nobody was told of ${job.payload}`)
+    if (hasLeft) assert.equal(end.error.code, 'FAIRLANE_ERR_ABORTED')
+    else if (end.error === undefined) assert.equal(end.result, job.payload)
+    else assert(end.error === ERROR || end.error.code === 'FAIRLANE_ERR_CLEARED', end.error)
+  }
+}
