@@ -7,8 +7,8 @@
 //           └─ 'settled' ───────────┼──────────────▶ free
 //           └─ so many ms, and until it has started ─┼────▶ free
 //
-// Keys belong to types (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after it, or when there are twice as many: a
-// Map whose front is taken off again and again gets slow.
+// Keys belong to types (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after
+// it, or when there are twice as many: a Map whose front is taken off again and again gets slow.
 
 const { FairlaneError } = require('../errors')
 const { callbackOf } = require('../promised')

@@ -66,6 +66,7 @@ class FlowTicket extends Ticket {
 class FlowTickets extends Tickets {
   constructor (dispatch, read) {
     super(dispatch, read)
+    this.hasTypes = read.scheduler !== null // without a scheduler, jobs have none whatever was given
     this.maxAttempts = read.maxAttempts
     this.backoffMs = read.backoffMs
     this.retriedCount = this.throttledCount = 0
@@ -85,7 +86,7 @@ class FlowTickets extends Tickets {
     const ticket = this.issue(callback, extras)
     dispatch.accepted++
     ticket.born = dispatch.list.newestGeneration
-    ticket.type = type
+    ticket.type = this.hasTypes ? type : undefined
     ticket.payload = payload
     ticket.atHead = atHead
     ticket.maxWaitMs = maxWaitMs

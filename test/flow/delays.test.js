@@ -74,6 +74,15 @@ describe('the option delayMs', function () {
     })
   }
 
+  it('makes nothing of a type that a queue without a scheduler is given', async function () {
+    const { queue } = startsOf(flow, {})
+    const cleared = assert.rejects(queue.add(1, { type: 'a', delayMs: 100 }), { code: 'FAIRLANE_ERR_CLEARED' })
+    assert.deepEqual([...queue.jobs()], [{ type: undefined, payload: 1 }])
+    assert.equal(queue.clear(), 1)
+    await cleared
+    checkInvariants(queue)
+  })
+
   it('is ended by a signal and by close', async function () {
     const { queue, clock, pass, times } = startsOf(flow, {})
     const controller = new AbortController()
