@@ -15,6 +15,9 @@ const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeL
 
 function makeScheduler (read) {
   const scheduler = ROOMS.makeScheduler(read)
+  if (read.priorityMs !== undefined && scheduler !== null && !isLaneScheduler(scheduler)) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, or none')
+  }
   if (!hasRates(read.ratePerType) || canHold(scheduler)) return scheduler
   throw typeError('FAIRLANE_ERR_OPTION', 'ratePerType needs a scheduler with lanes that has the methods paused and resumed')
 }
@@ -25,7 +28,10 @@ function canHold (scheduler) {
 }
 
 function makeList (scheduler, read, makeContext) {
-  return ROOMS.makeList(scheduler, read, makeContext, extensionFor(scheduler))
+  const extend = extensionFor(scheduler)
+  if (read.priorityMs === undefined) return ROOMS.makeList(scheduler, read, makeContext, extend)
+  const { makeListByPriority } = require('./priorities')
+  return makeListByPriority(scheduler, read, makeContext, extend)
 }
 
 function makeTickets (dispatch, list, read) {
@@ -41,6 +47,7 @@ class FlowQueue extends Queue {
   #deadlinesOf
   #tickets // gives the FlowTickets
   #madeTickets // ... if they were made
+  #hasPriorities
   #limits = undefined // of types, if these can be held
 
   /**
@@ -51,10 +58,11 @@ class FlowQueue extends Queue {
   constructor (runner, options) {
     super(runner, options, FLOW_ROOMS)
     const internals = internalsOf(this)
-    const { list, dispatch, read: { rate, ratePerType, maxAttempts, clock } } = internals
+    const { list, dispatch, read: { rate, ratePerType, maxAttempts, priorityMs, clock } } = internals
     this.#list = list
     this.#dispatch = dispatch
     this.#clock = clock
+    this.#hasPriorities = priorityMs !== undefined
     this.#deadlinesOf = () => internals.tickets.deadlines
     this.#tickets = () => internals.tickets
     this.#madeTickets = () => internals.madeTickets
@@ -71,6 +79,7 @@ class FlowQueue extends Queue {
   add (payload, options) {
     if (options === undefined) return super.add(payload)
     const read = readAddOptions(options)
+    if (read.plan?.priority !== undefined && !this.#hasPriorities) throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
     if (read.plan?.key === undefined) return super.add(payload, new ReadOptions(read))
     const type = readJobType(read.type, this.scheduler, 'add')
     return this.#tickets().keys.add(type, payload, read, read => super.add(payload, new ReadOptions(read)))
@@ -117,7 +126,8 @@ class FlowQueue extends Queue {
     if (type !== undefined) return { delayed: 0, ...stats }
     const { retriedCount = 0, throttledCount = 0, keys } = this.#madeTickets() ?? {}
     const heldTypes = this.#list.holds === undefined ? 0 : this.#list.holds.size
-    return { ...stats, delayed: this.#dispatch.delayed, retried: retriedCount, throttled: throttledCount, joined: keys?.joinedCount ?? 0, heldTypes }
+    const types = this.scheduler === null ? 0 : stats.types // where priorities are, there is a lane nonetheless
+    return { ...stats, types, delayed: this.#dispatch.delayed, retried: retriedCount, throttled: throttledCount, joined: keys?.joinedCount ?? 0, heldTypes }
   }
 
   /** A runner was told to come back later. What is held for longer stays so. */

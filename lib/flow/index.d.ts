@@ -28,6 +28,11 @@ export interface FlowOptions extends Omit<QueueOptions, 'observers'> {
    * If it gives Infinity, the job has failed. Default: 1 s, 2 s, 4 s, … up to 60 s.
    */
   backoffMs?: number | ((attempt: number, error: any) => number) | undefined
+  /**
+   * What a step of `priority` is worth, in ms: a job of priority p stands where it would had it been pushed p times as long earlier. Up to 2^31. Needs a
+   * scheduler with lanes, or none. Default: jobs have no priorities.
+   */
+  priorityMs?: number | undefined
   /** Of the whole queue. Default: none. */
   rate?: Rates | undefined
   /** Of each type. Needs a scheduler with lanes. Default: none. */
@@ -43,6 +48,13 @@ export interface FlowAddOptions extends AddOptions {
   delayMs?: number | undefined
   /** Replaces that of the queue for this job. */
   maxAttempts?: number | undefined
+  /**
+   * An integer from 0 to 15: among the jobs of its type, the job stands where it would had it been pushed so many times `priorityMs` earlier. Needs a
+   * queue with `priorityMs`.
+   *
+   * @default 0
+   */
+  priority?: number | undefined
   /**
    * While it is taken within the type, an add with it queues no job but shares the one that has taken it. Made into a string; neither a symbol, nor
    * an object without a `toString` of its own or its class.

@@ -10,8 +10,10 @@ const { ROOMS, options: queueOptions } = require('../core/internals')
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const RATE_NAMES = ['limit', 'intervalMs']
+const LONGEST_MS = 2 ** 31
+const HIGHEST = 15 // priority
 const RATES_NAMES = ['rate', 'ratePerType']
-const PLAN_NAMES = ['delayMs', 'maxAttempts', 'key', 'onDuplicate', 'keyUntil', 'maxDelayMs']
+const PLAN_NAMES = ['delayMs', 'maxAttempts', 'key', 'onDuplicate', 'keyUntil', 'maxDelayMs', 'priority']
 const DUPLICATES = ['join', 'replace', 'postpone']
 const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
 
@@ -25,6 +27,7 @@ class ReadOptions {
 const readers = {
   maxAttempts: value => value === undefined ? 1 : readAttempts(value, OPTION),
   backoffMs: readBackoff,
+  priorityMs: value => value === undefined ? undefined : readPriorityMs(value),
   rate: value => value === undefined ? undefined : readRates(value, 'rate', OPTION),
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
@@ -49,18 +52,19 @@ function readOptions (options) {
 function readAddOptions (options) {
   if (options instanceof ReadOptions) return options.read
   if (!hasPlan(options)) return ROOMS.readAddOptions(options)
-  const { delayMs, maxAttempts, key, onDuplicate, keyUntil, maxDelayMs, ...rest } = copyOf(options, ARGUMENT)
+  const { delayMs, maxAttempts, key, onDuplicate, keyUntil, maxDelayMs, priority, ...rest } = copyOf(options, ARGUMENT)
   const read = ROOMS.readAddOptions(rest)
   const plan = {
     delayMs: delayMs === undefined ? undefined : readMs(delayMs, 'delayMs'),
     maxAttempts: maxAttempts === undefined ? undefined : readAttempts(maxAttempts, ARGUMENT),
+    priority: priority === undefined ? undefined : readPriority(priority),
     key: key === undefined ? undefined : readKey(key),
     onDuplicate: readDuplicate(onDuplicate),
     keyUntil: readKeyUntil(keyUntil),
     maxDelayMs: maxDelayMs === undefined || maxDelayMs === Infinity ? Infinity : readMs(maxDelayMs, 'maxDelayMs')
   }
   if (key === undefined) rejectLone({ onDuplicate, keyUntil, maxDelayMs })
-  if (delayMs !== undefined || maxAttempts !== undefined || key !== undefined) read.plan = plan
+  if ([delayMs, maxAttempts, priority, key].some(value => value !== undefined)) read.plan = plan
   return read
 }
 
@@ -124,6 +128,16 @@ function readHoldMs (ms) {
 function readAttempts (value, code) {
   if (value === Infinity || (Number.isInteger(value) && value > 0)) return value
   throw wrong(value, 'maxAttempts must be a positive integer or Infinity', code)
+}
+
+function readPriorityMs (value) {
+  if (Number.isFinite(value) && value > 0 && value <= LONGEST_MS) return value
+  throw wrong(value, `priorityMs must be a time in ms above 0, up to ${LONGEST_MS}`, OPTION)
+}
+
+function readPriority (value) {
+  if (Number.isInteger(value) && value >= 0 && value <= HIGHEST) return value
+  throw wrong(value, `priority must be an integer from 0 to ${HIGHEST}`, ARGUMENT)
 }
 
 function readMs (ms, what) {

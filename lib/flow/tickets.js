@@ -30,6 +30,7 @@ class FlowTicket extends Ticket {
     this.attempt = 1
     this.maxAttempts = tickets.maxAttempts
     this.entry = undefined // of its key
+    this.priority = 0
   }
 
   get generation () {
@@ -98,6 +99,7 @@ class FlowTickets extends Tickets {
     const entry = plan?.entry
     const ticket = new FlowTicket(this, entry === undefined ? callback : entry.callback, signal, timeoutMs, this.keepsContext ? asyncScope() : undefined)
     if (plan?.maxAttempts !== undefined) ticket.maxAttempts = plan.maxAttempts
+    if (plan?.priority !== undefined) ticket.priority = plan.priority
     if (entry !== undefined) this.join(ticket, entry)
     return ticket
   }

@@ -32,6 +32,7 @@ async function play (random) {
   const scheduler = random.pick([undefined, 'fair', 'capped', 'equal', WINDOWS()])
   const hasLanes = typeof scheduler === 'string'
   const rate = () => ({ limit: 1 + random.below(5), intervalMs: 1 + random.below(20) })
+  const priorityMs = scheduler === undefined || hasLanes ? maybe(0.3, () => 1 + random.below(20)) : undefined
   const told = new Map() // by job, how often
   const controllers = Array.from({ length: 3 }, () => new AbortController())
   let job = 0
@@ -43,6 +44,7 @@ async function play (random) {
     backoffMs: () => { act(0.1); return random.pick([0, 5, 20, Infinity]) },
     rate: maybe(0.3, rate),
     ratePerType: hasLanes ? maybe(0.5, rate) : undefined,
+    priorityMs,
     maxTypes: hasLanes ? random.pick([1, Infinity]) : undefined,
     maxWaiting: random.pick([10, Infinity]),
     timeoutMs: random.pick([10, Infinity]),
@@ -87,6 +89,8 @@ async function play (random) {
       delayMs: maybe(0.5, () => random.below(20)),
       maxAttempts: maybe(0.3, () => 1 + random.below(3)),
       unshift: random.chance(0.2),
+      priority: priorityMs ? maybe(0.5, () => random.below(16)) : undefined,
+      ...maybe(0.3, () => ({ key: random.below(3), keyUntil: random.pick(['started', 'settled', 10]), onDuplicate: random.pick(['join', 'replace', 'postpone']) })),
       signal: maybe(0.3, () => random.pick(controllers).signal),
       timeoutMs: maybe(0.2, () => 1 + random.below(10)),
       maxWaitMs: maybe(0.2, () => 1 + random.below(30))

@@ -30,6 +30,10 @@ export async function use (): Promise<void> {
   const shared: string = await queue.add(1, { type: 'a', key: 7, onDuplicate: 'postpone', keyUntil: 1000, delayMs: 500, maxDelayMs: 5000 })
   console.log(shared, await queue.add(1, { key: 'k', keyUntil: 'settled', onDuplicate: 'replace' }), queue.stats().joined.toFixed())
 
+  await flow(async () => {}, { priorityMs: 1000 }).add(1, { priority: 15 })
+
+  // @ts-expect-error no number
+  await queue.add(1, { priority: 'high' })
   // @ts-expect-error no such word
   await queue.add(1, { key: 'k', keyUntil: 'done' })
   // @ts-expect-error no such word

@@ -343,13 +343,17 @@ class Lanes extends Scheduled {
   openOwn (type) {
     const known = this.lanes.get(type)
     if (known !== undefined) return known
-    const lane = new Lane(type, this, false)
+    const lane = this.makeLane(type)
     this.lanes.set(type, lane)
     lane.isOpening = true
     if (this.pausedTypes.delete(type)) this.pause(lane)
     this.overflow.moveTo(lane)
     lane.isOpening = false
     return lane
+  }
+
+  makeLane (type) {
+    return new Lane(type, this, false)
   }
 
   isNamed (type) {

@@ -1,0 +1,176 @@
+'use strict'
+
+// HOT (bench: flow). Priorities that age: a job of priority p stands where it would had it been pushed p × priorityMs earlier. So nothing starves,
+// and no job is ever sorted again (docs/decisions/0067-static-aging.md).
+//
+//   lane   front      [ n │ n │ … ]    unshifted jobs, and those that come back
+//          level 2    [ n │ n │ … ]    in the order of their numbers; of the first jobs of all levels
+//          level 0    [ n │ n │ … ]    the one starts next whose number, less what its level is ahead, is the least
+//
+// Arrival numbers rise with time here, by TICKS a millisecond, so they tell when a job was pushed, and a job takes no more room than it does without
+// priorities. Levels are within a type: what a tenant calls urgent takes nothing from others. In a lane that types share they do not count.
+
+const { ROOMS, lists } = require('../core/internals')
+
+// More pushes in a millisecond get numbers ahead of the time. The numbers are exact for 4 years.
+const TICKS = 2 ** 16
+
+/** The waiting jobs of one type, by levels. To lists and schedulers its first job is the one that is to start next. */
+class LeveledLane extends lists.lane.Lane {
+  /** @param {number} ahead what a level is ahead of the one below, in numbers */
+  constructor (type, owner, ahead) {
+    super(type, owner, false)
+    this.ahead = ahead
+    this.levels = [] // those that were ever used, the highest first
+    this.current = undefined // the one whose first job is the first
+  }
+
+  append (payload, whenSettled, number) {
+    const level = this.levelOf(whenSettled, number)
+    level.append(payload, whenSettled, number)
+    this.size++
+    if (level.size === 1) this.choose()
+  }
+
+  prepend (payload, whenSettled, number) {
+    this.levelOf(whenSettled, number).prepend(payload, whenSettled, number)
+    this.size++
+    this.choose()
+  }
+
+  shift () {
+    this.current.shift()
+    this.size--
+    this.choose()
+  }
+
+  removeAt (block, at) {
+    this.levelOf(block[at + 1], block[at + 2]).removeAt(block, at)
+    this.size--
+    this.choose()
+  }
+
+  scan (visit) {
+    for (const level of [...this.levels]) level.scan(visit)
+  }
+
+  compactIfSparse () {
+    for (const level of this.levels) level.compactIfSparse()
+    this.choose()
+  }
+
+  // private from here on
+
+  /** Numbers below 0 are those of unshifted jobs. */
+  levelOf (whenSettled, number) {
+    const priority = number < 0 ? Infinity : typeof whenSettled === 'object' ? whenSettled.priority : 0
+    for (const level of this.levels) if (level.priority === priority) return level
+    const level = new Level(priority, priority * this.ahead)
+    const at = this.levels.findIndex(other => other.priority < priority)
+    this.levels.splice(at === -1 ? this.levels.length : at, 0, level)
+    return level
+  }
+
+  /** Has head and headAt be at the job that is to start next. O(levels). */
+  choose () {
+    let first
+    let least = Infinity
+    for (const level of this.levels) {
+      if (level.size === 0) continue
+      const key = level.headSeq - level.ahead
+      if (key >= least) continue // of equals, the one of the higher level
+      first = level
+      least = key
+    }
+    this.current = first
+    if (first === undefined) return
+    this.head = first.head
+    this.headAt = first.headAt
+    this.headSeq = first.headSeq
+  }
+}
+
+/** The jobs of one priority, in the order of their numbers. */
+class Level extends lists.lane.Lane {
+  constructor (priority, ahead) {
+    super(undefined, undefined, false)
+    this.priority = priority
+    this.ahead = ahead
+  }
+}
+
+const withLevels = (Lanes, ahead) => class extends Lanes {
+  constructor (...args) {
+    super(...args)
+    this.epoch = this.clock.now()
+    this.putCount = 0
+  }
+
+  /** Jobs that were ever put in: numbers do not tell. */
+  get pushedCount () {
+    return this.putCount
+  }
+
+  push (type, payload, whenSettled) {
+    this.nextNumber = Math.max(this.nextNumber, Math.floor((this.clock.now() - this.epoch) * TICKS))
+    super.push(type, payload, whenSettled)
+  }
+
+  // private from here on
+
+  accept (lane, whenSettled) {
+    this.putCount++
+    super.accept(lane, whenSettled)
+  }
+
+  makeLane (type) {
+    return new LeveledLane(type, this, ahead)
+  }
+}
+
+/** The list of a queue without a scheduler. What it is told of types it forgets. */
+const withOneLane = Lanes => class extends Lanes {
+  push (type, payload, whenSettled) {
+    super.push(undefined, payload, whenSettled)
+  }
+
+  unshift (type, payload, whenSettled) {
+    super.unshift(undefined, payload, whenSettled)
+  }
+}
+
+/** The scheduler of that list. */
+class OneLane {
+  constructor () {
+    this.mayStall = true
+    this.lane = undefined
+  }
+
+  queued (lane) {
+    this.lane = lane
+  }
+
+  next () {
+    return this.lane // nobody asks while no job waits
+  }
+
+  started () {}
+  ended () {}
+
+  /** The next job needs the lane again. */
+  forget () {
+    return false
+  }
+}
+
+module.exports = { makeListByPriority }
+
+/**
+ * As the builder of the core. Without a scheduler all jobs are in one lane.
+ * @param {(List: Function) => Function} extend gives the class of the list
+ */
+function makeListByPriority (scheduler, read, makeContext, extend) {
+  const ahead = read.priorityMs * TICKS
+  if (scheduler !== null) return ROOMS.makeList(scheduler, read, makeContext, Lanes => extend(withLevels(Lanes, ahead)))
+  return ROOMS.makeList(new OneLane(), read, makeContext, Lanes => extend(withOneLane(withLevels(Lanes, ahead))))
+}
