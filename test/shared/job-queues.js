@@ -115,19 +115,21 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       assert.equal(queue.stats().misuse, 1)
     })
 
-    it('start in the order of the pushes, unshifted jobs before them', async () => {
-      const queue = await openGated({ concurrency: 1 })
-      queue.pause()
-      for (const payload of [1, 2]) await queue.pushType('t', payload)
-      for (const payload of [3, 4]) await queue.unshiftType('t', payload)
-      queue.resume()
-      for (let count = 1; count <= 4; count++) {
-        await gate.until(count)
-        gate.release(1)
-      }
-      await queue.onIdle()
-      assert.deepEqual(gate.payloads, [4, 3, 1, 2])
-    })
+    for (const [push, unshift, ...type] of [['pushType', 'unshiftType', 't'], ['push', 'unshift']]) {
+      it(`start in the order of ${push}(), jobs of ${unshift}() before them`, async () => {
+        const queue = await openGated({ concurrency: 1 })
+        queue.pause()
+        for (const payload of [1, 2]) await queue[push](...type, payload)
+        for (const payload of [3, 4]) await queue[unshift](...type, payload)
+        queue.resume()
+        for (let count = 1; count <= 4; count++) {
+          await gate.until(count)
+          gate.release(1)
+        }
+        await queue.onIdle()
+        assert.deepEqual(gate.payloads, [4, 3, 1, 2])
+      })
+    }
 
     it('are not made of a job that waited too long', async () => {
       const queue = await openGated({ maxWaitMs: 20 })
