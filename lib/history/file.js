@@ -136,14 +136,13 @@ function decode (ledger, bytes) {
   const begin = HEAD_BYTES + bytes.readUInt32LE(12)
   const { types, segments, strays, originMs, savedMs, ...fields } = deserialize(bytes.subarray(HEAD_BYTES, begin))
   Object.assign(ledger, fields)
-  ledger.time = { originMs, ms: savedMs, isFresh: true, read: () => savedMs }
+  ledger.time = { originMs, ms: savedMs, isFresh: true, now: () => savedMs, read: () => savedMs }
   let at = begin
   for (const { base, newestAt, errors, versions } of segments) {
     const segment = Object.assign(new Rows(ROWS), { base, newestAt })
     bytesOf(segment.words).set(bytes.subarray(at, at += ROWS * ROW_BYTES))
     for (let row = 0; row < ROWS; row++) adopt(ledger, segment, row, types)
     addExtras(segment, errors, versions, row => row)
-    ledger.endedCount += segment.endedCount
     ledger.addSegment(segment)
   }
   const rowsBySaved = new Map()
@@ -163,8 +162,8 @@ function adopt ({ names }, rows, row, types) {
   const { words } = rows
   const number = words[row * WORDS + TYPE] = names.add(types.get(words[row * WORDS + TYPE]))
   names.move(number, WAITING, state)
-  if (isLive(state)) rows.liveCount++
-  else rows.endedCount++
+  rows.count++
+  if (!isLive(state)) rows.endedCount++
   if (state === FAILED || state === DEAD) rows.failedCount++
 }
 

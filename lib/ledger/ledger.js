@@ -9,10 +9,10 @@
 // Promises: the record of a job that has not ended is never lost; counts are those of the records; nothing of the caller's is kept, and nothing
 // of the caller's is called. It knows neither the queue nor who asks.
 
-const { Names } = require('./names')
+const { Names, BEGUN, FIRST_END } = require('./names')
 const { Retention } = require('./retention')
 const {
-  Rows, SHIFT, ROWS, TIMES, ACCEPTED, STARTED, ENDED, WORDS, TYPE, STATE,
+  Rows, SHIFT, ROWS, ROW_MASK, TIMES, ACCEPTED, STARTED, ENDED, WORDS, TYPE, STATE,
   WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD, STATE_MASK, ATTEMPT
 } = require('./segment')
 const { Strays } = require('./strays')
@@ -39,13 +39,17 @@ class Ledger {
     this.tail = undefined // the last segment
     this.end = 0 // ids from there on are in no segment
     this.lastId = 0
-    this.endedCount = 0 // records of jobs that have ended, in segments
     this.untilLook = ROWS // so many more are to end until the next look for what can go
     this.strays = new Strays(row => this.discard(this.strays, row))
     this.retention = new Retention(this)
     this.row = 0 // what find() has found
     this.lastError = '' // the text of it: many are the same
     this.refusedCounts = new Map() // by the code of the error
+  }
+
+  /** Records of jobs that have ended, in segments. O(segments). */
+  get endedCount () {
+    return this.segments.reduce((count, segment) => count + (segment?.endedCount ?? 0), 0)
   }
 
   /** The id of the next job, where the list gives ids. */
@@ -74,27 +78,34 @@ class Ledger {
 
   // what lists tell
 
-  /** A job waits. Ids ascend. */
-  accepted (id, type) {
+  /** A job waits. Ids ascend. @param {number} [guess] what was returned for the type before @returns {number} for the next job of it */
+  accepted (id, type, guess) {
     const segment = id < this.end ? this.tail : this.open(id)
-    const row = id - segment.base
+    const row = id & ROW_MASK
     const { times, words } = segment
     const { time } = this
     times[row * TIMES + ACCEPTED] = time.isFresh ? time.ms : time.read()
     times[row * TIMES + STARTED] = NaN
-    words[row * WORDS + TYPE] = this.names.add(type)
+    const number = words[row * WORDS + TYPE] = this.names.add(type, guess)
     words[row * WORDS + STATE] = WAITING
-    segment.liveCount++
+    segment.count++
     this.lastId = id
+    return number
   }
 
   /** Its runner is called, or will be at once. */
   started (id) {
-    const rows = this.find(id)
-    if (rows === undefined) return
-    const { row, time } = this
-    rows.times[row * TIMES + STARTED] = time.isFresh ? time.ms : time.read()
-    this.change(rows, row, RUNNING, ATTEMPT)
+    const segment = this.usual(id, WAITING)
+    if (segment === undefined) {
+      this.startedOtherwise(id)
+      return
+    }
+    const { times, words } = segment
+    const { names, time } = this
+    const row = id & ROW_MASK
+    words[row * WORDS + STATE] += ATTEMPT + RUNNING - WAITING
+    names.first[words[row * WORDS + TYPE] + BEGUN]++
+    times[row * TIMES + STARTED] = time.isFresh ? time.ms : time.read()
   }
 
   /** It has come to its end. */
@@ -103,8 +114,18 @@ class Ledger {
       this.failed(id, err)
       return
     }
-    const rows = this.find(id)
-    if (rows !== undefined) this.finish(rows, id, DONE)
+    const segment = this.usual(id, RUNNING)
+    if (segment === undefined) {
+      this.doneOtherwise(id)
+      return
+    }
+    const { times, words } = segment
+    const { names, time } = this
+    const row = id & ROW_MASK
+    words[row * WORDS + STATE] += DONE - RUNNING
+    names.first[words[row * WORDS + TYPE] + DONE]++
+    times[row * TIMES + ENDED] = time.isFresh ? time.ms : time.read()
+    if ((++segment.endedCount === segment.count && segment !== this.tail) || --this.untilLook === 0) this.retention.look(false)
   }
 
   /** It has come to its end otherwise. */
@@ -202,9 +223,7 @@ class Ledger {
   unaccepted (id) {
     const rows = this.find(id)
     if (rows === undefined) return
-    rows.liveCount--
     rows.endedCount++
-    if (rows !== this.strays) this.endedCount++
     this.remove(id, rows)
   }
 
@@ -218,7 +237,7 @@ class Ledger {
     if (id >= this.first && id < this.end) {
       const segment = this.segments[(id - this.first) >> SHIFT]
       if (segment !== undefined) {
-        const row = this.row = id - segment.base
+        const row = this.row = id & ROW_MASK
         if (segment.words[row * WORDS + STATE] !== 0) return segment
       }
     }
@@ -250,7 +269,6 @@ class Ledger {
       strays.close(id, row)
     } else {
       rows.clearRow(row)
-      this.endedCount--
     }
   }
 
@@ -261,9 +279,33 @@ class Ledger {
     this.names.drop(words[row * WORDS + TYPE], state)
     if (state === FAILED) rows.failedCount--
     rows.endedCount--
+    rows.count--
   }
 
   // private from here on
+
+  /** @returns {Rows | undefined} the segment of a job in a state, whose record is where most are; undefined if it is elsewhere, or in another state */
+  usual (id, state) {
+    const segment = id >= this.first && id < this.end ? this.segments[(id - this.first) >> SHIFT] : undefined
+    if (segment === undefined || segment.versions !== undefined) return undefined
+    const { words } = segment
+    const at = (id & ROW_MASK) * WORDS
+    return (words[at + STATE] & STATE_MASK) === state && words[at + TYPE] < FIRST_END ? segment : undefined
+  }
+
+  /** As started(), of a job whose record is where few are. */
+  startedOtherwise (id) {
+    const rows = this.find(id)
+    if (rows === undefined) return
+    const { row } = this
+    rows.times[row * TIMES + STARTED] = this.time.now()
+    this.change(rows, row, RUNNING, ATTEMPT)
+  }
+
+  doneOtherwise (id) {
+    const rows = this.find(id)
+    if (rows !== undefined) this.finish(rows, id, DONE)
+  }
 
   /** The segment for the next id. */
   open (id) {
@@ -273,7 +315,6 @@ class Ledger {
     this.retention.look(true)
     if (base - this.end >= GAP || base - this.first >= SPAN) this.retention.scatter()
     const segment = this.retention.spares.pop() ?? new Rows(ROWS)
-    segment.clear()
     segment.base = base
     this.addSegment(segment)
     return segment
@@ -299,8 +340,8 @@ class Ledger {
   }
 
   finish (rows, id, state) {
-    const { row, time } = this
-    rows.times[row * TIMES + ENDED] = time.isFresh ? time.ms : time.read()
+    const { row } = this
+    rows.times[row * TIMES + ENDED] = this.time.now()
     this.change(rows, row, state, 0)
     this.leave(rows, id)
   }
@@ -308,12 +349,10 @@ class Ledger {
   /** A record is of a job that has ended. */
   leave (rows, id) {
     rows.endedCount++
-    rows.liveCount--
     if (rows === this.strays) {
       rows.hasEnded(id)
       return
     }
-    this.endedCount++
     if ((rows.liveCount === 0 && rows !== this.tail) || --this.untilLook === 0) this.retention.look(false)
   }
 

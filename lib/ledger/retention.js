@@ -93,6 +93,7 @@ class Retention {
     for (let at = 0; at < words.length; at += WORDS) {
       const nextType = words[at + TYPE]
       const nextState = words[at + STATE] & STATE_MASK
+      words[at + STATE] = NONE
       if (nextType === type && nextState === state) {
         count++
         continue
@@ -103,7 +104,7 @@ class Retention {
       count = 1
     }
     if (state !== NONE) names.drop(type, state, count)
-    ledger.endedCount -= segment.endedCount
+    segment.reset()
     segments[i] = undefined
     if (this.spares.length < MOST_SPARES) this.spares.push(segment)
   }
@@ -125,12 +126,10 @@ class Retention {
     strays.copy(strays.open(id), segment, row)
     segment.words[row * WORDS + STATE] = NONE
     if (state === DEAD || state === FAILED) strays.failedCount++
-    if (isLive(state)) {
-      segment.liveCount--
-      strays.liveCount++
-    } else {
+    segment.count--
+    strays.count++
+    if (!isLive(state)) {
       segment.endedCount--
-      ledger.endedCount--
       strays.endedCount++
       strays.hasEnded(id)
     }

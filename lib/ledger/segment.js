@@ -14,6 +14,7 @@
 
 const SHIFT = 13
 const ROWS = 2 ** SHIFT // of a segment
+const ROW_MASK = ROWS - 1 // the row of an id in its segment: 2 ns less than a subtraction, whose result has to be checked
 
 // Where the parts of a row are in its `times` and its `words`.
 const TIMES = 4
@@ -44,8 +45,8 @@ class Rows {
   constructor (capacity) {
     this.base = 0 // the id of the first row, in a segment
     this.newestAt = 0 // when the last of them was accepted, in a segment that is full
-    this.liveCount = 0 // those that have not ended, and dead letters
-    this.endedCount = 0 // the others
+    this.count = 0 // records
+    this.endedCount = 0 // those of jobs that have ended; dead letters have not
     this.failedCount = 0 // failed ones of these, and dead letters
     this.errors = undefined // texts by row, if there are any
     this.versions = undefined // Map row → all versions of a job that was tried again, if there are any
@@ -59,11 +60,15 @@ class Rows {
     this.words = new Int32Array(bytes)
   }
 
-  /** Makes all rows empty. */
-  clear () {
-    this.words.fill(0)
-    this.liveCount = this.endedCount = this.failedCount = 0
+  /** All rows are empty now. */
+  reset () {
+    this.count = this.endedCount = this.failedCount = 0
     this.errors = this.versions = undefined
+  }
+
+  /** Jobs that have not ended, and dead letters. */
+  get liveCount () {
+    return this.count - this.endedCount
   }
 
   stateOf (row) {
@@ -103,6 +108,7 @@ module.exports = {
   isLive,
   SHIFT,
   ROWS,
+  ROW_MASK,
   TIMES,
   ACCEPTED,
   STARTED,

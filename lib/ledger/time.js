@@ -25,6 +25,11 @@ class Time {
     this.age = () => { this.isFresh = false }
   }
 
+  /** Now, as exactly as this need be known. */
+  now () {
+    return this.isFresh ? this.ms : this.read()
+  }
+
   /** Now, as exactly as this can be known. */
   read () {
     this.ms = this.isOfSystem ? cut(this.clock.now()) : this.clock.now()
