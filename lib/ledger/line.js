@@ -1,51 +1,63 @@
 'use strict'
 
-// HOT (bench: history). The list of an observed queue without a scheduler: the jobs in arrival order, with their numbers, in one lane. It is not in
-// the core, so that no queue without observers pays for it: in its place that has a Fifo, which knows no numbers.
+// HOT (bench: history). The list of an observed queue without a scheduler: a Fifo that knows the ids of its jobs. It keeps none for each of them,
+// since their order tells: unshifted jobs come first, the last one before all others, and behind them pushed ones by their ids.
+//
+//   front   [ …, 7, 9 ]                unshifted: 9 is taken first
+//   row     3, 4, 5, 6, 8, 10 …        pushed: all ids from headId on, but for holes
+//   holes   { 7, 9 }                   ids of the row that stand in front, or were taken out
+//
+// When there are more holes than jobs, front takes all ids, and the row begins anew.
+//
+// It is not in the core, so that no queue without observers pays for it.
 
 const { lists } = require('../core/internals')
-const { Ids } = require('./ids')
 
-const { Fifo, Scheduled } = lists
-const { Lane, REMOVED } = lists.lane
-const { jobsIn, placesOf } = lists.search
-const NO_SCHEDULER = Object.freeze({})
+const { Fifo } = lists
+const MIN_HOLES = 64
 
-/** Methods as those of Fifo. 24 bytes a job. */
-class Line extends Scheduled {
+class Line extends Fifo {
   /** @param {object} ledger is told of each job @param {object} context the runner's third argument, the same for all jobs */
   constructor (ledger, context) {
-    super(NO_SCHEDULER, undefined)
+    super(context)
     this.ledger = ledger
-    this.ids = new Ids(this, ledger.nextId)
-    this.context = context
-    this.typesCount = 0
-    this.lane = new Lane(undefined, this, false)
+    this.nextId = this.headId = ledger.nextId
+    this.front = []
+    this.holes = new Set()
+    this.gone = new Set() // ids in front that were taken out
+    this.isPlain = true // nothing is in front, and the row has no holes
+    this.places = undefined // during remove(): block → ids of its jobs
     this.removedIds = [] // jobs that were taken out, and that the ledger has not been told of
   }
 
   push (type, payload, whenSettled) {
-    const id = this.nextNumber++
-    this.lane.append(payload, whenSettled, id)
-    this.accept(id, type, whenSettled)
+    super.push(type, payload, whenSettled)
+    this.ledger.accepted(this.nextId++, type)
   }
 
   unshift (type, payload, whenSettled) {
-    const number = --this.firstNumber
-    this.lane.prepend(payload, whenSettled, number)
-    this.accept(this.ids.take(number), type, whenSettled)
+    super.unshift(type, payload, whenSettled)
+    const id = this.nextId++
+    this.front.push(id)
+    this.holes.add(id)
+    this.isPlain = false
+    this.fillHoles()
+    this.ledger.accepted(id, type)
+  }
+
+  pushTicket (type, payload, ticket) {
+    super.pushTicket(type, payload, ticket)
+    ticket.id = this.nextId - 1
+  }
+
+  unshiftTicket (type, payload, ticket) {
+    super.unshiftTicket(type, payload, ticket)
+    ticket.id = this.nextId - 1
   }
 
   take () {
-    if (this.size === 0) return false
-    const { lane } = this
-    const { head, headAt, headSeq } = lane
-    this.payload = head[headAt]
-    this.whenSettled = head[headAt + 1]
-    this.generation = this.generationOf(headSeq)
-    lane.shift()
-    this.size--
-    const id = this.origin = this.ids.leave(headSeq)
+    if (!super.take()) return false
+    const id = this.origin = this.isPlain ? this.headId++ : this.takeId()
     this.ledger.started(id)
     return true
   }
@@ -60,26 +72,29 @@ class Line extends Scheduled {
   }
 
   drop (ticket) {
-    const { block, at } = ticket
-    this.ledger.cancelled(this.ids.leave(block[at + 2]), ticket.error())
-    this.takeOut(block, at)
-    if (this.scanCount === 0) this.lane.compactIfSparse()
+    this.leave(ticket.id)
+    super.drop(ticket)
+    this.ledger.cancelled(ticket.id, ticket.error())
   }
 
   removeAll () {
-    return this.remove(() => true)
+    this.eachId((block, at, id) => this.removedIds.push(id))
+    this.restart([])
+    return super.removeAll()
   }
 
   remove (test) {
-    const removed = new Fifo()
-    for (const { block, at, number } of this.search(test)) {
-      if (block[at + 2] !== number || block[at + 1] === REMOVED) continue // test has removed the job
-      removed.pushOf(this.generationOf(number), block[at], block[at + 1])
-      this.removedIds.push(this.ids.leave(number))
-      this.takeOut(block, at)
+    const outer = this.places // test may remove others
+    const places = this.places = new Map()
+    this.eachId((block, at, id) => {
+      if (!places.has(block)) places.set(block, [])
+      places.get(block)[at] = id
+    })
+    try {
+      return super.remove(test)
+    } finally {
+      this.places = outer
     }
-    if (this.scanCount === 0) this.lane.compactIfSparse()
-    return removed
   }
 
   tellRemovals (verdict) {
@@ -87,38 +102,85 @@ class Line extends Scheduled {
     if (ids.length > 0) this.ledger.cancelledAll(ids, verdict.error())
   }
 
-  isTypePaused () {
-    return false
-  }
-
-  misused () {}
-  overran () {}
-  beginPass () {}
-
   // private from here on
 
-  accept (id, type, whenSettled) {
-    if (typeof whenSettled === 'object') whenSettled.generation = this.newestGeneration
-    this.size++
-    this.ledger.accepted(id, type)
+  moveOut (block, at, generation, removed) {
+    const { size } = this
+    super.moveOut(block, at, generation, removed)
+    if (this.size === size) return // test has removed it
+    const id = this.places.get(block)[at]
+    this.leave(id)
+    this.removedIds.push(id)
   }
 
-  takeOut (block, at) {
-    this.lane.removeAt(block, at)
-    this.size--
+  compactIfSparse () {
+    super.compactIfSparse()
+    this.fillHoles()
   }
 
-  search (test) {
-    this.scanCount++
-    try {
-      return placesOf([this.lane], this, test)
-    } finally {
-      this.scanCount--
-    }
+  fillHoles () {
+    const count = this.holes.size + this.gone.size
+    if (count < MIN_HOLES || count <= this.size) return
+    const ids = []
+    this.eachId((block, at, id) => ids.push(id))
+    this.restart(ids.reverse())
   }
 
-  waitingJobs () {
-    return jobsIn([this.lane])
+  /** The row is empty now. */
+  restart (front) {
+    this.headId = this.nextId
+    this.front = front
+    this.holes.clear()
+    this.gone.clear()
+    this.isPlain = front.length === 0
+  }
+
+  /** The id of the first job, which leaves the list. */
+  takeId () {
+    const id = this.firstOfFront() ?? this.firstOfRow()
+    if (this.size === 0) this.restart([])
+    return id
+  }
+
+  /** @returns {number | undefined} undefined if there is none */
+  firstOfFront () {
+    const { front, gone } = this
+    let id = front.pop()
+    while (gone.delete(id)) id = front.pop()
+    return id
+  }
+
+  firstOfRow () {
+    const { holes } = this
+    let id = this.headId
+    while (holes.delete(id)) id++
+    this.headId = id + 1
+    this.isPlain = this.front.length === 0 && holes.size === 0
+    return id
+  }
+
+  /** A job is taken out that is not the first. */
+  leave (id) {
+    const isInFront = id < this.headId || this.holes.has(id)
+    if (isInFront) this.gone.add(id)
+    else this.holes.add(id)
+    this.isPlain = false
+  }
+
+  /** Calls visit(block, at, id) for each job, in order. */
+  eachId (visit) {
+    const { front, gone, holes } = this
+    let left = front.length
+    let id = this.headId
+    this.scan((block, at) => {
+      while (left > 0 && gone.has(front[left - 1])) left--
+      if (left > 0) {
+        visit(block, at, front[--left])
+        return
+      }
+      while (holes.has(id)) id++
+      visit(block, at, id++)
+    })
   }
 }
 

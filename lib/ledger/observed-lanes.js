@@ -7,6 +7,17 @@ const { observed } = require('./observed')
 
 const { countIn } = lists.overflow
 
+/** A running job, where the list below has no more of that than its lane. Fields as of Origin in core/lists/lanes.js. */
+class ObservedOrigin {
+  constructor (lane, id) {
+    this.lane = lane
+    this.startedAt = 0
+    this.type = lane.type
+    this.isOverdue = false
+    this.id = id
+  }
+}
+
 class ObservedLanes extends observed(lists.Lanes) {
   get pushedCount () {
     return this.ids.count
@@ -16,7 +27,7 @@ class ObservedLanes extends observed(lists.Lanes) {
     const lane = this.lanes.get(type) ?? this.open(type)
     const id = this.nextNumber++
     lane.append(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, id)
-    this.ledger.accepted(id, type)
+    lane.recordedAs = this.ledger.accepted(id, type, lane.recordedAs) // a property that other lanes do not have
     this.accept(lane, whenSettled)
   }
 
@@ -29,6 +40,12 @@ class ObservedLanes extends observed(lists.Lanes) {
   }
 
   // private from here on
+
+  withId (origin, id) {
+    if (origin.lane === origin) return new ObservedOrigin(origin, id)
+    origin.id = id
+    return origin
+  }
 
   choose () {
     const lane = super.choose()

@@ -5,8 +5,32 @@
 const { lists } = require('../core/internals')
 const { observed } = require('./observed')
 
+/** A running job: what the list below knows of it, and its id. */
+class ObservedOrigin {
+  constructor (record, id) {
+    this.record = record
+    this.id = id
+  }
+}
+
 class ObservedWindow extends observed(lists.Window) {
+  misused ({ record }) {
+    super.misused(record)
+  }
+
+  overran ({ record }, change) {
+    super.overran(record, change)
+  }
+
   // private from here on
+
+  withId (record, id) {
+    return new ObservedOrigin(record, id)
+  }
+
+  withoutId ({ record }) {
+    return record
+  }
 
   accept (record, whenSettled, number) {
     this.ledger.accepted(this.ids.take(number), record.type)

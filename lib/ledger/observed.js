@@ -7,14 +7,6 @@ const { Ids } = require('./ids')
 
 module.exports = { observed }
 
-/** A running job: what the list below knows of it, and its id. */
-class ObservedOrigin {
-  constructor (origin, id) {
-    this.origin = origin
-    this.id = id
-  }
-}
-
 /**
  * @param {Function} List of the core, with a scheduler
  * @returns {Function} a class of it that is made with a ledger before all else, and tells it
@@ -33,28 +25,20 @@ function observed (List) {
     take () {
       if (!super.take()) return false
       const id = this.ids.leave(this.chosen)
-      this.origin = new ObservedOrigin(this.origin, id)
+      this.origin = this.withId(this.origin, id)
       this.ledger.started(id)
       return true
     }
 
-    ended ({ origin, id }, hasFailed, err) {
-      if (hasFailed !== undefined) this.ledger.ended(id, hasFailed, err)
-      super.ended(origin, hasFailed)
+    ended (origin, hasFailed, err) {
+      if (hasFailed !== undefined) this.ledger.ended(origin.id, hasFailed, err)
+      super.ended(this.withoutId(origin), hasFailed)
     }
 
-    misused ({ origin }) {
-      super.misused(origin)
-    }
-
-    interrupted ({ origin, id }, hasFailed, end) {
-      if (hasFailed) this.ledger.ended(id, true, end.error())
-      else this.ledger.cancelled(id, end.error())
-      super.interrupted(origin, hasFailed)
-    }
-
-    overran ({ origin }, change) {
-      super.overran(origin, change)
+    interrupted (origin, hasFailed, end) {
+      if (hasFailed) this.ledger.ended(origin.id, true, end.error())
+      else this.ledger.cancelled(origin.id, end.error())
+      super.interrupted(this.withoutId(origin), hasFailed)
     }
 
     drop (ticket) {
@@ -69,6 +53,11 @@ function observed (List) {
     }
 
     // for the classes above
+
+    /** What the list below has of a running job, where its id is known, too. */
+    withoutId (origin) {
+      return origin
+    }
 
     /** The job of this number is taken out: by drop(), or among others, of which tellRemovals() tells. */
     leaves (number) {

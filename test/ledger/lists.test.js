@@ -9,8 +9,10 @@ const { internalsOf } = require('../../lib/core/internals')
 const { checkInvariants, fakeClock } = require('../../lib/testing')
 const gates = require('../support/gates')
 const { quiet } = require('../support/turns')
+const { seeded, seedFromEnvironment } = require('../support/random')
 const { captureWarnings } = require('../support/uncaught')
 
+const SEED = seedFromEnvironment()
 const WINDOW = { waiting () {}, start () {}, done () {}, select: () => 0 }
 const LISTS = {
   Line: {},
@@ -43,7 +45,7 @@ for (const [name, options] of Object.entries(LISTS)) {
       return settled
     }
 
-    const states = () => [...history.list()].reverse().map(({ state }) => state)
+    const states = () => [...history.list({ limit: Infinity })].reverse().map(({ state }) => state)
 
     it('says that a job has timed out, and no more when its runner ends', async function () {
       for (const onTimeout of ['hold', 'release']) {
@@ -139,7 +141,34 @@ for (const [name, options] of Object.entries(LISTS)) {
       for (let id = 1; id <= 10; id++) assert.equal(history.get(id).type, options.scheduler === undefined ? undefined : `type ${(id - 1) % 3}`)
       for (const { payload, done } of gate.started) done(payload % 2 === 0 ? null : new Error(`of ${payload}`))
       for (let id = 1; id <= 10; id++) assert.equal(history.get(id).error, (id - 1) % 2 === 0 ? undefined : `Error: of ${id - 1}`)
-      assert.equal(internalsOf(queue).list.ids.unshifted.size, 0)
+      const { list } = internalsOf(queue)
+      assert.equal((list.ids?.unshifted ?? list.holes).size, 0)
+    })
+
+    it(`knows which job is which, whatever is put in front and taken out (SEED=${SEED})`, async function () {
+      const random = seeded(SEED)
+      const running = []
+      const ends = [] // by payload
+      const queue = fairlane((payload, done) => {
+        assert.equal(history.get(payload + 1).state, 'running')
+        running.push(done)
+      }, { clock, observers: history, ...options, concurrency: 2 })
+      const settle = payload => add(queue, payload, { unshift: random.chance(0.5), maxWaitMs: random.chance(0.3) ? 5 : undefined })
+        .then(() => { ends[payload] = 'done' }, () => { ends[payload] = 'cancelled' })
+      for (let step = 0; step < 400; step++) {
+        const kind = random.next()
+        if (kind < 0.4) for (let i = random.below(30); i >= 0; i--) settle(ends.push(undefined) - 1)
+        else if (kind < 0.5) queue.remove(({ payload }) => random.chance(0.02) && queue.remove(job => job.payload % 3 === payload % 3) > 0)
+        else if (kind < 0.6) queue.remove(() => random.chance(0.7))
+        else if (kind < 0.62) queue.clear()
+        else if (kind < 0.7) clock.advance(5)
+        else for (let i = random.below(20); i >= 0 && running.length > 0; i--) running.shift()()
+        if (random.chance(0.3)) await quiet()
+        checkInvariants(queue)
+      }
+      for (; queue.length > 0; await quiet()) for (const done of running.splice(0)) done()
+      await quiet()
+      assert.deepEqual(states(), ends)
     })
 
     it('tells nobody of a second end', async function () {
@@ -150,6 +179,16 @@ for (const [name, options] of Object.entries(LISTS)) {
       gate.started[0].done(new Error('late'))
       assert.deepEqual(states(), ['done'])
       assert.equal(queue.stats().misuse, 1)
+    })
+
+    it('knows more types than stand in one place', async function () {
+      const queue = makeQueue({ concurrency: Infinity })
+      for (let i = 0; i < 2000; i++) queue.pushType(`type ${i}`, i)
+      await quiet()
+      assert.deepEqual(history.counts(), { waiting: 0, running: 2000, delayed: 0, done: 0, failed: 0, cancelled: 0 })
+      gate.release(2000)
+      await quiet()
+      assert.deepEqual([history.counts().done, history.counts('type 1999').done], [2000, 1])
     })
 
     it('says that none may start when none waits', () => assert.equal(internalsOf(makeQueue()).list.take(), false))

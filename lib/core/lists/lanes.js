@@ -24,6 +24,7 @@ class Origin {
     this.startedAt = startedAt
     this.type = type
     this.isOverdue = false // the job has settled, and its runner goes on
+    this.id = 0 // of an observed job
   }
 }
 
