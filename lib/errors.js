@@ -5,7 +5,7 @@
 // to the job's callback. Both carry `code`; match on codes, never on messages.
 
 const codes = Object.freeze({
-  FAIRLANE_ERR_RUNNER: 'The runner is not a function, or it threw or rejected without a reason.',
+  FAIRLANE_ERR_RUNNER: 'The runner is not a function, it threw or rejected without a reason, or it did not give a result for each job of a batch.',
   FAIRLANE_ERR_OPTION: 'An option is unknown or has a value that is not allowed.',
   FAIRLANE_ERR_CONCURRENCY: 'The concurrency is neither a positive integer nor Infinity.',
   FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, cannot do what is asked, or has misbehaved (a warning).',

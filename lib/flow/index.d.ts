@@ -190,6 +190,38 @@ export interface FlowQueue<P = any, R = any> extends Queue<P, R> {
   stats (type: unknown): FlowTypeStats
 }
 
+export interface BatchesOptions<P = any> {
+  /** How many jobs are in a batch at most: a positive integer, or Infinity. */
+  maxSize: number
+  /**
+   * How long a batch waits for others before it is put into the queue, in ms. It waits no longer when it is full.
+   *
+   * @default 0
+   */
+  delayMs?: number | undefined
+  /** Only jobs with the same key go together. Made into a string. Default: all of a type do. */
+  key?: ((payload: P) => unknown) | undefined
+}
+
+/** Gathers jobs of one type into batches, each of which is one job of a queue. */
+export interface Batches<P = any, R = any> {
+  /**
+   * Adds a job to the batch of its type that waits, or begins one. O(1).
+   *
+   * @returns a promise of its own result. It rejects with the Error in its place, with what the batch failed with, or with FAIRLANE_ERR_RUNNER if the
+   *   runner did not give an array with a result for each job
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED, and what `key` throws
+   */
+  add (payload: P, options?: { type?: unknown }): Promise<R>
+}
+
+/**
+ * For a queue whose runner takes an array of payloads, and gives an array of results, or Errors, in the same order.
+ *
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
+export function batches<P = any, R = any> (queue: FlowQueue<P[], Array<R | Error>> | FlowQueue<P[], R[]>, options: BatchesOptions<P>): Batches<P, R>
+
 export interface FlowQueueConstructor {
   readonly prototype: FlowQueue
   new <P = any, R = any>(runner: PromiseRunner<P, R>, options: FlowOptions & { settleBy: 'promise' }): FlowQueue<P, R>

@@ -177,4 +177,4 @@ function idOf (type, key) {
   return type === undefined ? `:${key}` : `${type.length}:${type}${key}`
 }
 
-module.exports = { Keys }
+module.exports = { Keys, idOf }

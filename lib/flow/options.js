@@ -32,7 +32,7 @@ const readers = {
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
 
-module.exports = { readOptions, readAddOptions, ReadOptions, readNewRates, readHoldMs, hasRates }
+module.exports = { readOptions, readAddOptions, ReadOptions, readNewRates, readHoldMs, readMs, hasRates }
 
 /**
  * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`

@@ -1,4 +1,4 @@
-import { backoff, flow, FlowQueue, Postponed, Throttled } from 'fairlane/flow'
+import { backoff, batches, flow, FlowQueue, Postponed, Throttled } from 'fairlane/flow'
 import type { FlowOptions, FlowStats, Rate, Rates, RatesPerType } from 'fairlane/flow'
 
 export async function use (): Promise<void> {
@@ -29,6 +29,16 @@ export async function use (): Promise<void> {
 
   const shared: string = await queue.add(1, { type: 'a', key: 7, onDuplicate: 'postpone', keyUntil: 1000, delayMs: 500, maxDelayMs: 5000 })
   console.log(shared, await queue.add(1, { key: 'k', keyUntil: 'settled', onDuplicate: 'replace' }), queue.stats().joined.toFixed())
+
+  const gathered = batches(flow(async (rows: number[]) => rows.map(String), { scheduler: 'equal' }), { maxSize: 10, delayMs: 5, key: row => row % 2 })
+  const text: string = await gathered.add(1, { type: 'a' })
+  const mixed = batches<number, string>(flow(async (rows: number[]) => rows.map(row => row > 0 ? String(row) : new Error('no'))), { maxSize: 10 })
+  const other: string = await mixed.add(1)
+  console.log(text, other)
+  // @ts-expect-error no size
+  batches(queue, {})
+  // @ts-expect-error no array
+  batches(flow(async (n: number) => n), { maxSize: 3 })
 
   await flow(async () => {}, { priorityMs: 1000 }).add(1, { priority: 15 })
 

@@ -1,0 +1,111 @@
+'use strict'
+
+// Jobs of one type that run together. They are gathered in the job that waits, not when a slot is given: the first one queues a batch as one job,
+// and others join that until it starts or is full. So a batch fills while the queue is busy, and goes at once when it is idle. It takes one slot and
+// counts as one start.
+//
+// Made of nothing but add() with a key: while the key is taken, the batch has not started.
+
+const { typeError, describe } = require('../errors')
+const { isArray, readFields, rejectUnknown } = require('../fields')
+const { options: { readPositiveCount, readType } } = require('../core/internals')
+const { FlowQueue } = require('./flow-queue')
+const { idOf } = require('./keys')
+const { readMs } = require('./options')
+
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const NAMES = ['maxSize', 'delayMs', 'key']
+const ADD_NAMES = ['type']
+
+let lastNumber = 0 // of a batch, whichever queue it is for
+
+module.exports = { batches }
+
+/** Jobs that run together. */
+class Batch {
+  constructor (queue, payload, options) {
+    this.payloads = [payload]
+    this.options = options
+    this.promise = queue.add(this.payloads, options)
+  }
+
+  /** @returns what came of one of them @throws that, if it has failed */
+  pick (results, at) {
+    const { length } = this.payloads
+    if (!isArray(results) || results.length !== length) {
+      throw typeError('FAIRLANE_ERR_RUNNER', `the runner of a batch must give an array with a result for each of ${length} jobs, not ${describe(results)}`)
+    }
+    if (results[at] instanceof Error) throw results[at]
+    return results[at]
+  }
+}
+
+class Batches {
+  #queue
+  #maxSize
+  #delayMs
+  #keyOf
+  #open = new Map() // id → the Batch that was begun last, unless it is full or has settled
+
+  constructor (queue, { maxSize, delayMs, key }) {
+    this.#queue = queue
+    this.#maxSize = readPositiveCount(maxSize, 'maxSize', ARGUMENT)
+    this.#delayMs = delayMs === undefined || this.#maxSize === 1 ? undefined : readMs(delayMs, 'delayMs')
+    this.#keyOf = key ?? (() => '')
+    if (typeof this.#keyOf !== 'function') throw typeError(ARGUMENT, `key must be a function, not ${describe(key)}`)
+  }
+
+  /**
+   * Adds a job to the batch of its type that waits, or begins one.
+   * @returns {Promise<any>} of its own result
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED, what `key` throws
+   */
+  add (payload, options = {}) {
+    const { type: given } = readGiven(options, ADD_NAMES, 'add')
+    const type = given === undefined ? undefined : readType(given)
+    const id = idOf(type, String(this.#keyOf(payload)))
+    const known = this.#open.get(id)
+    const fresh = new Batch(this.#queue, payload, known === undefined ? this.#optionsFor(type) : known.options)
+    if (fresh.promise === known?.promise) return this.#join(id, known, payload)
+    this.#begin(id, fresh)
+    return fresh.promise.then(results => fresh.pick(results, 0))
+  }
+
+  #optionsFor (type) {
+    return { type, key: `\u0000batch ${++lastNumber}`, delayMs: this.#delayMs }
+  }
+
+  #begin (id, batch) {
+    if (this.#maxSize === 1) return
+    this.#open.set(id, batch)
+    const forget = () => { if (this.#open.get(id) === batch) this.#open.delete(id) }
+    batch.promise.then(forget, forget)
+  }
+
+  /** The key is taken still, so the batch has not started. */
+  #join (id, batch, payload) {
+    const at = batch.payloads.push(payload) - 1
+    if (batch.payloads.length === this.#maxSize) {
+      this.#open.delete(id)
+      if (this.#delayMs !== undefined) this.#queue.add(batch.payloads, { ...batch.options, onDuplicate: 'postpone', delayMs: 0 }) // it waits no longer
+    }
+    return batch.promise.then(results => batch.pick(results, at))
+  }
+}
+
+/**
+ * Gathers jobs of one type into batches, for a queue whose runner takes arrays.
+ * @param {FlowQueue} queue
+ * @param {{ maxSize: number, delayMs?: number, key?: (payload: any) => any }} options
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
+function batches (queue, options) {
+  if (queue instanceof FlowQueue) return new Batches(queue, readGiven(options, NAMES, 'batches'))
+  throw typeError(ARGUMENT, `batches: the queue must be one of fairlane/flow, not ${describe(queue)}`)
+}
+
+function readGiven (options, names, method) {
+  if (typeof options !== 'object' || options === null) throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
+  rejectUnknown(options, names, ARGUMENT)
+  return readFields(options, names, ARGUMENT)
+}
