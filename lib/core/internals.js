@@ -23,6 +23,7 @@ module.exports = {
   /** Where jobs wait; none of them is loaded before it is asked for. */
   lists: {
     get Fifo () { return require('./lists/fifo').Fifo },
+    get lane () { return require('./lists/lane') },
     get Lanes () { return require('./lists/lanes').Lanes },
     get overflow () { return require('./lists/overflow') },
     get Window () { return require('./lists/window').Window }

@@ -1,0 +1,61 @@
+'use strict'
+
+const assert = require('node:assert')
+const { AsyncLocalStorage } = require('node:async_hooks')
+const { flow } = require('../../lib/flow')
+const { checkInvariants } = require('../../lib/testing')
+const { startsOf } = require('../support/starts')
+
+describe('a flow queue without any option of its own', function () {
+  it('removes and clears as a plain one does', function () {
+    const queue = flow(() => {}, { scheduler: 'fair' })
+    const told = []
+    queue.pause()
+    for (const type of ['a', 'b', 'c']) for (const n of [1, 2, 3]) queue.pushType(type, n, ({ code }) => told.push([type, n, code]))
+    assert.equal(queue.remove(({ payload }) => payload === 2), 3)
+    assert.equal(queue.clear({ type: 'a' }), 2)
+    assert.deepEqual([queue.stats('b').waiting, queue.stats('b').delayed], [2, 0])
+    assert.equal(queue.clear(), 4)
+    assert.deepEqual(told.map(([type, n]) => type + n), ['a2', 'b2', 'c2', 'a1', 'a3', 'b1', 'b3', 'c1', 'c3'])
+    assert(told.every(([, , code]) => code === 'FAIRLANE_ERR_CLEARED' || code === 'FAIRLANE_ERR_REMOVED'), told)
+    checkInvariants(queue)
+  })
+})
+
+describe('a job that is not tried again after all', function () {
+  for (const isFlushed of [false, true]) {
+    it(isFlushed ? 'is over for the flush that waits for it' : 'is over where no flush waits', async function () {
+      const { queue, pass } = startsOf(flow, { maxAttempts: 2, backoffMs: () => Infinity }, (payload, done) => done(new Error('no')))
+      const told = []
+      queue.push(1, ({ message }) => told.push(message))
+      if (isFlushed) queue.fflush(() => told.push('flushed'))
+      await pass(1)
+      assert.deepEqual(told, isFlushed ? ['no', 'flushed'] : ['no'])
+      checkInvariants(queue)
+    })
+  }
+})
+
+describe('the context of what a flow queue calls', function () {
+  const storage = new AsyncLocalStorage()
+
+  for (const [asyncContext, contexts] of [['queue', ['maker', 'maker', 'maker']], ['push', ['pusher', 'pusher', 'pusher']]]) {
+    it(`is that of the ${asyncContext} with asyncContext: '${asyncContext}', for each attempt and what is asked between them`, async function () {
+      const seen = []
+      const see = () => seen.push(storage.getStore())
+      const backoffMs = () => {
+        see()
+        return 10
+      }
+      const runner = (payload, done) => {
+        see()
+        done(seen.length < 3 ? new Error('no') : null)
+      }
+      const { queue, pass } = storage.run('maker', () => startsOf(flow, { asyncContext, maxAttempts: 2, backoffMs }, runner))
+      const result = storage.run('pusher', () => queue.add(1, { delayMs: 5 }))
+      await storage.run('elsewhere', () => pass(50))
+      await result
+      assert.deepEqual(seen, contexts)
+    })
+  }
+})
