@@ -12,7 +12,8 @@ const { TakenJob } = require('./taken-job')
 const { Ending, lostError } = require('./endings')
 
 const MOST_ASKING = 8 // processes that ask for a type that has become ready, on average
-const LOOK_AFTER_MS = 100 // the others look then whether it still is
+const MORE_ASKING = 4 // times as many, each time that it is looked and it still is
+const LOOK_AFTER_MS = 100 // the others look then
 const STARTS_MS = 50 // starts are counted in stretches of this
 const LONGEST_HELD_MS = 1000
 const MOST_AT_ONCE = 500 // types that are asked about, and found, with one call
@@ -51,7 +52,7 @@ class Crew {
     this.early = [] // names that were heard of before the queue was open; undefined from then on
     this.isStopped = false
     this.isHeldUp = false // nothing is taken: a job runs alone
-    this.heard = new Map() // partition → names that others may ask for, until it is looked whether they still are ready
+    this.heard = new Map() // partition → name that others may ask for, until it is looked whether it still is ready → { rank, most }: it is asked for below that rank
     this.lookTimer = undefined
     this.scouts = new Map(broker.partitions.map(partition => [partition, new Scout(broker, partition, {
       found: name => this.believeName(name),
@@ -287,23 +288,25 @@ class Crew {
     this.stretch = stretch
   }
 
-  /** Types have become ready: of many processes some ask, the others look a little later whether that was enough. */
+  /** Types have become ready: of many processes some ask, the others look a little later whether that was enough, and if not, some more ask. */
   hear (partition, message) {
     if (!Array.isArray(message)) {
       this.hearOf(message)
       return
     }
-    if (this.isStopped) return
     const [workersCount, names] = message
-    for (const name of names) {
-      if (workersCount <= MOST_ASKING || randomInt(workersCount) < MOST_ASKING) {
-        this.believeName(name)
-      } else {
-        if (!this.heard.has(partition)) this.heard.set(partition, new Set())
-        this.heard.get(partition).add(name)
-        this.lookTimer ??= setTimeout(() => this.look(), LOOK_AFTER_MS)
-      }
+    for (const name of names) this.heed(partition, name, workersCount <= MOST_ASKING ? 0 : randomInt(workersCount), MOST_ASKING)
+  }
+
+  heed (partition, name, rank, most) {
+    if (this.isStopped) return
+    if (rank < most) {
+      this.believeName(name)
+      return
     }
+    if (!this.heard.has(partition)) this.heard.set(partition, new Map())
+    this.heard.get(partition).set(name, { rank, most })
+    this.lookTimer ??= setTimeout(() => this.look(), LOOK_AFTER_MS)
   }
 
   /** A job that runs is cancelled, or what limits a type is another. */
@@ -317,11 +320,14 @@ class Crew {
     const heard = [...this.heard]
     this.heard.clear()
     await Promise.all(heard.map(async ([partition, names]) => {
-      const all = [...names]
+      const all = [...names.keys()]
       for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
         const some = all.slice(at, at + MOST_AT_ONCE)
         const answers = await this.broker.client.smismember(partition.ready, ...some).catch(() => some.map(() => 1))
-        some.forEach((name, index) => { if (answers[index] === 1) this.believeName(name) })
+        some.forEach((name, index) => {
+          const { rank, most } = names.get(name)
+          if (answers[index] === 1) this.heed(partition, name, rank, most * MORE_ASKING)
+        })
       }
     }))
   }
