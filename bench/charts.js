@@ -86,6 +86,23 @@ const CHARTS = {
     ])
   },
 
+  'distributed-fleet' (report) {
+    const workers = [...new Set(report.cells.map((cell) => cell.workers))]
+    const lines = (title, key) => ({
+      title,
+      categories: workers.map((count) => `${count.toLocaleString('en')} workers`),
+      series: [...new Set(report.cells.map((cell) => cell.types))].map((types) => ({
+        name: `${types.toLocaleString('en')} types`,
+        values: workers.map((count) => ({ value: report.cells.find((cell) => cell.workers === count && cell.types === types).contenders.fairlane[key].median }))
+      })),
+      isLines: true
+    })
+    return svg('What many workers and many types cost a broker (flat is better)', [
+      lines('calls per job', 'callsPerJob'),
+      lines('calls at rest, per worker and minute', 'restCalls')
+    ])
+  },
+
   fairness (report) {
     const cells = Object.fromEntries(report.cells.map((cell) => [cell.id, cell]))
     const valuesOf = (name, figures) => figures.map(([id, key]) => ({ value: cells[id].contenders[name][key].median }))

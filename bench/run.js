@@ -46,7 +46,7 @@ async function main (argv) {
   console.log(`Node ${environment.node} on ${environment.cpu} (${environment.cores} cores), ` +
     `${options.quick ? 'a quick try: the numbers mean nothing' : `rounds: ${options.rounds}`}\n`)
 
-  const cases = options.names.map(loadCase)
+  const cases = options.names.map(loadCase).filter(canRun)
   const peerNames = cases.flatMap(({ peers = [] }) => peers)
   const peers = options.peers && peerNames.length > 0 ? prepare({ ...options, names: peerNames, environment }) : undefined
   const progress = createProgress(process.stderr, cases, { ...options, peers })
@@ -68,6 +68,13 @@ async function main (argv) {
     console.error(`\n${failures.length} measurement(s) failed`)
     process.exitCode = 1
   }
+}
+
+/** What a case lacks is told, and it is left out. */
+function canRun ({ name, lack }) {
+  const lacked = lack?.()
+  if (lacked !== undefined) console.error(`SKIPPED ${name}: ${lacked}\n`)
+  return lacked === undefined
 }
 
 function prepare (options) {

@@ -171,6 +171,27 @@ const TARGETS = {
     ]
   },
 
+  distributed (cells) {
+    const valueOf = (id, key, name = 'fairlane') => cells[id][name][key].median
+    const toBullMQ = (id, key) => valueOf(id, key) / valueOf(id, key, 'BullMQ')
+    const rates = [[1, 0.9], [10, 0.9], [100, 1.2], [1000, 2]]
+    return [
+      ...rates.map(([types, limit]) => (
+        { what: `at a broker, jobs a second to BullMQ's, types: ${types}`, value: toBullMQ(`types-${types}`, 'jobsPerSecond'), limit, unit: '×', isLeast: true }
+      )),
+      { what: "single jobs, push to result: median to BullMQ's", value: toBullMQ('single', 'p50Ms'), limit: 1.5, unit: '×' },
+      { what: 'jobs a second of two workers to those of one', value: valueOf('full-2', 'jobsPerSecond') / valueOf('full-1', 'jobsPerSecond'), limit: 1.8, unit: '×', isLeast: true },
+      {
+        what: "quiet types behind a flood, median wait to a single BullMQ queue's",
+        value: valueOf('flood', 'quietP50Ms') / valueOf('flood', 'quietP50Ms', 'BullMQ, one queue'),
+        limit: 0.35,
+        unit: '×'
+      },
+      { what: 'bytes of a waiting job at the broker', value: valueOf('bytes', 'bytesPerJob'), limit: 800, unit: ' B' },
+      { what: 'bytes of a type in a producer', value: valueOf('bytes', 'producerBytesPerType'), limit: 6144, unit: ' B' }
+    ]
+  },
+
   eventloop (eventloop) {
     return [{ what: 'longest block in a flood of synchronous jobs', value: eventloop.sync.fairlane.blockMs.median, limit: 5, unit: ' ms' }]
   }

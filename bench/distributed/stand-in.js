@@ -1,0 +1,243 @@
+'use strict'
+
+// A fleet without a machine room: distributed queues by the hundred in this process, in virtual time, at a broker that is a few Maps and counts calls.
+// It replaces the timers, clocks and random numbers of the process, and what bullmq and ioredis are: so it is to be loaded before the queues,
+// in a process of its own. A call reaches the broker at once, and is answered RTT_MS later; messages take as long.
+
+const crypto = require('node:crypto')
+const { EventEmitter } = require('node:events')
+const { Heap } = require('../../lib/heap')
+const { randomNumbers } = require('../simulation')
+
+const RTT_MS = 1
+const EPOCH = 1e12
+/** Turns of the event loop in which all is done that a moment brings. */
+const TURNS = 6
+
+const turn = globalThis.setImmediate
+const timers = new Heap()
+let now = 0
+let order = 0
+
+function startTimer (fn, ms = 0, ...args) {
+  const timer = { position: -1, order: order++, call: () => fn(...args), unref: () => timer, ref: () => timer }
+  timers.insert(timer, Math.ceil(now + Math.max(ms, 0)))
+  return timer
+}
+
+function stopTimer (timer) {
+  if (timer?.position >= 0) timers.remove(timer.position)
+}
+
+function repeat (fn, ms) {
+  const again = () => {
+    fn()
+    timer.next = startTimer(again, ms)
+  }
+  const timer = { next: startTimer(again, ms), unref: () => timer, ref: () => timer }
+  return timer
+}
+
+/** @param {number} seed */
+function replaceGlobals (seed) {
+  const random = randomNumbers(seed)
+  Math.random = random
+  crypto.randomInt = max => Math.floor(random() * max)
+  Date.now = () => EPOCH + now
+  performance.now = () => now
+  Object.assign(globalThis, {
+    setTimeout: startTimer, clearTimeout: stopTimer, setInterval: repeat, clearInterval: timer => stopTimer(timer?.next)
+  })
+}
+
+/** Lets time go by, up to `end` in ms, or until isOver(). */
+async function goOn (end, isOver = () => false) {
+  await settle()
+  while (!isOver() && timers.size > 0 && timers.keys[0] <= end) {
+    now = timers.keys[0]
+    while (timers.size > 0 && timers.keys[0] === now) {
+      const [timer] = timers.items
+      timers.remove(0)
+      timer.call()
+    }
+    await settle()
+  }
+  if (end !== Infinity) now = Math.max(now, end)
+}
+
+async function settle () {
+  for (let i = 0; i < TURNS; i++) await new Promise(resolve => turn(resolve))
+}
+
+/** What a server of a single partition would have, as far as these loads go. */
+class Broker {
+  constructor () {
+    this.calls = new Map() // name → how many
+    this.queues = new Map() // name of the type → { waiting, activeCount, isIdle }
+    this.sets = new Map() // key → Set
+    this.keeperUntil = -1
+    this.subscribers = new Map() // channel → clients
+  }
+
+  get callsCount () {
+    let count = 0
+    for (const own of this.calls.values()) count += own
+    return count
+  }
+
+  /** Counts a call. @returns {Promise<any>} its answer, when it is there */
+  answer (name, value) {
+    this.calls.set(name, (this.calls.get(name) ?? 0) + 1)
+    return new Promise(resolve => startTimer(resolve, RTT_MS, value))
+  }
+
+  queue (name) {
+    if (!this.queues.has(name)) this.queues.set(name, { waiting: [], activeCount: 0, isIdle: false })
+    return this.queues.get(name)
+  }
+
+  set (key) {
+    if (!this.sets.has(key)) this.sets.set(key, new Set())
+    return this.sets.get(key)
+  }
+
+  publish (channel, message) {
+    const clients = this.subscribers.get(channel) ?? []
+    startTimer(() => { for (const client of clients) client.emit('message', channel, message) }, RTT_MS)
+  }
+
+  /** Types are ready. */
+  makeReady (readyKey, workersKey, wake, names) {
+    const ready = this.set(readyKey)
+    const fresh = names.filter(name => !ready.has(name))
+    for (const name of fresh) ready.add(name)
+    if (fresh.length > 0) this.publish(wake, JSON.stringify([this.set(workersKey).size, fresh]))
+  }
+}
+
+/** A client of ioredis: what is called of one, with our scripts. */
+class Client extends EventEmitter {
+  constructor (broker) {
+    super()
+    this.broker = broker
+    this.status = 'ready'
+    this.scans = new Map() // key → what is scanned
+  }
+
+  defineCommand () {}
+  disconnect () {}
+
+  info () { return this.broker.answer('info', '') }
+  zadd (key, score, member) { return this.broker.answer('zadd', this.broker.set(key).add(member).size) }
+  zrem (key, member) { return this.broker.answer('zrem', Number(this.broker.set(key).delete(member))) }
+  zremrangebyscore () { return this.broker.answer('zremrangebyscore', 0) }
+  smismember (key, ...names) { return this.broker.answer('smismember', names.map(name => Number(this.broker.set(key).has(name)))) }
+
+  subscribe (channel) {
+    const { subscribers } = this.broker
+    if (!subscribers.has(channel)) subscribers.set(channel, [])
+    subscribers.get(channel).push(this)
+    return this.broker.answer('subscribe', 1)
+  }
+
+  publish (channel, message) {
+    this.broker.publish(channel, message)
+    return this.broker.answer('publish', 1)
+  }
+
+  set () {
+    const { broker } = this
+    const isFree = now >= broker.keeperUntil
+    if (isFree) broker.keeperUntil = now + 14000
+    return broker.answer('set', isFree ? 'OK' : null)
+  }
+
+  sscan (key, cursor, count, most) {
+    if (cursor === '0') this.scans.set(key, [...this.broker.set(key)])
+    const all = this.scans.get(key)
+    const end = Number(cursor) + most
+    return this.broker.answer('sscan', [end < all.length ? String(end) : '0', all.slice(Number(cursor), end)])
+  }
+
+  fairlaneOpen (key, format, partitions) { return this.broker.answer('fairlaneOpen', [String(format), String(partitions)]) }
+  fairlanePrepare () { return this.broker.answer('fairlanePrepare', null) }
+
+  fairlaneAnnounce (count, types, ready, workers, ...rest) {
+    const [, wake, ...names] = rest.slice(count - 3)
+    for (const name of names) this.broker.set(types).add(name)
+    this.broker.makeReady(ready, workers, wake, names)
+    return this.broker.answer('fairlaneAnnounce', names.map(name => this.broker.queue(name).waiting.length))
+  }
+
+  fairlaneUnready (ready, wait, prioritized, meta, name) {
+    const isStill = this.broker.queue(name).waiting.length > 0
+    if (!isStill) this.broker.set(ready).delete(name)
+    return this.broker.answer('fairlaneUnready', Number(isStill))
+  }
+
+  fairlaneWalk (count, types, ready, workers, ...rest) {
+    const { broker } = this
+    const [, wake,, , ...names] = rest.slice(count - 3)
+    broker.makeReady(ready, workers, wake, names.filter(name => broker.queue(name).waiting.length > 0))
+    const bits = names.map(name => {
+      const queue = broker.queue(name)
+      if (queue.waiting.length + queue.activeCount > 0) return 0
+      if (queue.isIdle) {
+        for (const key of [types, ready]) broker.set(key).delete(name)
+        broker.queues.delete(name)
+      }
+      queue.isIdle = true
+      return 0
+    })
+    return broker.answer('fairlaneWalk', bits)
+  }
+}
+
+/** BullMQ's backend of a type. */
+class Backend {
+  constructor (broker, name, prefix) {
+    this.broker = broker
+    this.name = name
+    this.prefix = prefix
+  }
+
+  on () {}
+  waitUntilReady () { return Promise.resolve() }
+  forQueue (name, prefix) { return new Backend(this.broker, name, prefix) }
+  toKey (what) { return `${this.prefix}:${this.name}:${what}` }
+
+  addJobs (jobs) {
+    const queue = this.broker.queue(this.name)
+    queue.waiting.push(...jobs)
+    queue.isIdle = false
+    return this.broker.answer('addJobs', jobs.map(({ jobId }) => jobId))
+  }
+
+  moveToActive () { return this.broker.answer('moveToActive', this.take()) }
+
+  moveToCompleted (job, result, kept, token, fetches) {
+    this.broker.queue(this.name).activeCount--
+    return this.broker.answer('moveToCompleted', { result: fetches ? this.take() : undefined })
+  }
+
+  moveJobFromActiveToWait () { throw new Error('nothing goes back here') }
+  extendLocks () { return this.broker.answer('extendLocks', []) }
+
+  take () {
+    const queue = this.broker.queue(this.name)
+    const next = queue.waiting.shift()
+    if (next === undefined) return []
+    queue.activeCount++
+    const { job: { data, opts, timestamp }, jobId } = next
+    return [{ data, opts, timestamp, attemptsMade: 0, stalledCounter: 0, attemptsStarted: 1 }, jobId, 0, 0]
+  }
+}
+
+/** Has queues that are opened from now on be at this broker. */
+function replacePeers (broker) {
+  const path = require.resolve('../../lib/distributed/peers')
+  const loadPeers = () => ({ createRedisBackend: () => new Backend(broker, '.root', ''), Redis: Client, Cluster: Client })
+  require.cache[path] = { id: path, filename: path, loaded: true, exports: { loadPeers } }
+}
+
+module.exports = { Broker, Client, goOn, replaceGlobals, replacePeers, time: () => now, sleep: ms => new Promise(resolve => startTimer(resolve, ms)) }
