@@ -1,0 +1,52 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { flow } = require('../../lib/flow')
+const { fakeClock } = require('../../lib/testing')
+const { heapUsed } = require('../support/memory')
+
+const MB = 1024 * 1024
+const BURST = 10000
+
+describe('memory of a queue with flow', function () {
+  it('is at most 2 MB more after a million types with a rate and a job each, once their windows are empty', async function () {
+    const clock = fakeClock()
+    const queue = flow((n, done) => done(), { scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 10 }, clock })
+
+    async function run (count, name) {
+      for (let n = 0; n < count; n += BURST) {
+        for (let i = n; i < n + BURST; i++) queue.pushType(`${name} ${i}`, i)
+        await queue.onIdle()
+        clock.advance(1)
+      }
+      clock.advance(1000)
+    }
+
+    await run(1e5, 'first')
+    const before = await heapUsed()
+    await run(1e6, 'type')
+    const more = await heapUsed() - before
+    assert.equal(queue.stats().done, 1.1e6)
+    assert(more <= 2 * MB, `${more / MB} MB`)
+    assert.equal(clock.timerCount, 0)
+  })
+
+  it('is at most 2 MB more after 300,000 keys that are taken for a time, once that is over', async function () {
+    const clock = fakeClock()
+    const queue = flow((n, done) => done(), { clock })
+
+    async function run (count, name) {
+      for (let n = 0; n < count; n += BURST) {
+        for (let i = n; i < n + BURST; i++) queue.add(i, { key: `${name} ${i}`, keyUntil: 1 })
+        await queue.onIdle()
+        clock.advance(1)
+      }
+    }
+
+    await run(1e5, 'first')
+    const before = await heapUsed()
+    await run(3e5, 'key')
+    const more = await heapUsed() - before
+    assert(more <= 2 * MB, `${more / MB} MB`)
+  })
+})
