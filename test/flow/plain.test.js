@@ -34,6 +34,15 @@ describe('a job that is not tried again after all', function () {
       checkInvariants(queue)
     })
   }
+
+  it('counts for its type, while that has others', async function () {
+    const { queue, pass } = startsOf(flow, { scheduler: 'fair', maxAttempts: 2, backoffMs: () => Infinity }, (n, done) => n === 1 ? done(new Error('no')) : undefined)
+    for (const n of [1, 2]) queue.pushType('a', n)
+    await pass(1)
+    const { failed, running, waiting } = queue.stats('a')
+    assert.deepEqual([failed, running, waiting], [1, 1, 0])
+    checkInvariants(queue)
+  })
 })
 
 describe('the context of what a flow queue calls', function () {
