@@ -206,6 +206,8 @@ class Backend {
   forQueue (name, prefix) { return new Backend(this.broker, name, prefix) }
   toKey (what) { return `${this.prefix}:${this.name}:${what}` }
 
+  addJob (job, jobId) { return this.addJobs([{ job, jobId }]) }
+
   addJobs (jobs) {
     const queue = this.broker.queue(this.name)
     queue.waiting.push(...jobs)
