@@ -59,6 +59,18 @@ describeWithRedis('a distributed queue', function () {
     assert.equal(producer.scheduler, null)
   })
 
+  it('starts unshifted jobs before the others, of a type and of none', async () => {
+    const order = []
+    const queue = await at.open(async n => { order.push(n) }, { scheduler: null, concurrency: 1 })
+    queue.pause()
+    await queue.push(3)
+    await queue.unshift(2)
+    await queue.unshift(1)
+    queue.resume()
+    await queue.onIdle()
+    assert.deepEqual(order, [1, 2, 3])
+  })
+
   it('waits for a delay', async () => {
     const times = []
     const queue = await at.open(async () => { times.push(Date.now()) })

@@ -3,8 +3,13 @@
 // Parts of a queue by themselves, where what they meet comes about by chance otherwise.
 
 const assert = require('node:assert')
+const { Attempts } = require('../../lib/distributed/attempts')
+const { Crew } = require('../../lib/distributed/crew')
+const { Keeper } = require('../../lib/distributed/keeper')
+const { Leases } = require('../../lib/distributed/leases')
 const { Results } = require('../../lib/distributed/results')
-const { Supply } = require('../../lib/distributed/supply')
+const { HAS_ACTIVE } = require('../../lib/distributed/scripts')
+const { Suspects } = require('../../lib/distributed/suspects')
 
 const place = { idOf: name => `a:${name}`, partition: {} }
 
@@ -26,16 +31,178 @@ describe('who waits for results', () => {
   })
 })
 
-describe('what a process has of a type', () => {
-  it('lets go of a job once, and not of the one that has taken its place', () => {
-    const supply = new Supply({ heldCount: 1 }, place)
-    const [first, second] = [{ name: 'j' }, { name: 'j' }]
-    supply.jobs.set('j', second)
-    supply.held.push(second)
-    supply.drop(first)
-    assert.deepEqual([...supply.jobs.values()], [second])
-    supply.drop(second)
-    supply.drop(second)
-    assert.equal(supply.jobs.size + supply.held.length + supply.crew.heldCount, 0)
+describe('a crew', () => {
+  const { setTimeout } = global
+  let timers, crew, partition, asked, answers, calls
+
+  beforeEach(() => {
+    timers = []
+    global.setTimeout = fn => timers.push(fn)
+    partition = { ready: 'ready', isAway: false }
+    asked = []
+    answers = []
+    calls = { smismember: [] }
+    const broker = {
+      partitions: [partition],
+      isReady: true,
+      client: {
+        smismember: async (key, ...names) => {
+          calls.smismember.push(names)
+          const answer = answers.shift()
+          if (answer instanceof Error) throw answer
+          return answer
+        }
+      },
+      place: type => ({ type, partition, usersCount: 0, idOf: name => name }),
+      placeOf: name => broker.place(name)
+    }
+    const stage = { place: type => asked.push(type) }
+    crew = new Crew({ broker, stage }, { leaseMs: 1000, token: 'me', prefetch: () => 0, concurrency: () => 10 }, { hasTypes: true, lost: job => asked.push(`lost ${job.name}`) })
+    crew.early = undefined
+  })
+
+  afterEach(() => { global.setTimeout = setTimeout })
+
+  // so many workers that another one asks, but for one time in a billion
+  const MANY = 2 ** 40
+
+  it('looks once for all that it has heard of in a while, and asks for what still is ready', async () => {
+    crew.hear(partition, [MANY, ['a', 'b']])
+    crew.hear(partition, [MANY, ['c']])
+    assert.deepEqual([timers.length, asked], [1, []])
+    answers.push([0, 1, 0])
+    timers[0]()
+    await new Promise(resolve => setImmediate(resolve))
+    assert.deepEqual(calls.smismember, [['a', 'b', 'c']])
+    assert.deepEqual(asked, ['b'])
+    crew.hear(partition, [MANY, ['d']])
+    answers.push(new Error('ERR'))
+    timers[1]()
+    await new Promise(resolve => setImmediate(resolve))
+    assert.deepEqual(asked, ['b', 'd'])
+    crew.hear(partition, [8, ['e']])
+    assert.deepEqual(asked, ['b', 'd', 'e'])
+    assert.equal(timers.length, 2)
+  })
+
+  it('has lost the job that is given to it again', () => {
+    const supply = crew.supplyOf('a')
+    crew.taken(supply, 'j', {}, 0)
+    assert.deepEqual(asked, [])
+    crew.taken(supply, 'j', {}, 0)
+    assert.deepEqual(asked, ['lost j'])
+  })
+
+  it('forgets types that are idle, and no others', () => {
+    crew.supplyOf('a')
+    crew.believe('b')
+    crew.forget()
+    assert.deepEqual([...crew.supplies.keys()], ['b'])
+  })
+})
+
+describe('leases', () => {
+  it('are renewed for the jobs that run; one that the broker refuses is lost, unless it ends or is another by now', async () => {
+    const names = ['kept', 'gone', 'ends', 'replaced']
+    const supply = { jobs: new Map(names.map(name => [name, { name, isEnding: false, renewedAt: -1 }])) }
+    const all = [...supply.jobs.values()]
+    supply.place = {
+      backend: {
+        extendLocks: async asked => {
+          assert.deepEqual(asked, names)
+          all[2].isEnding = true
+          supply.jobs.set('replaced', { name: 'replaced' })
+          return names.slice(1)
+        }
+      }
+    }
+    const lost = []
+    const crew = { broker: { isReady: true }, heartbeats: () => [], supplies: new Map([['a', supply], ['b', { jobs: new Map() }]]), lose: ({ name }) => lost.push(name) }
+    await new Leases(crew, { leaseMs: 1000, token: 'me' }).renew()
+    assert.deepEqual(lost, ['gone'])
+    assert(all[0].renewedAt > 0)
+    assert.equal(all[1].renewedAt, -1)
+    crew.broker.isReady = false
+    await new Leases(crew, { leaseMs: 1000, token: 'me' }).renew()
+  })
+})
+
+describe('the keeper', () => {
+  it('announces a type whose jobs have gone back, and no other', async () => {
+    const announced = []
+    const moved = new Map([['a', ['j']], ['b', []]])
+    const broker = { placeOf: name => ({ name, backend: { moveStalledJobsToWait: async () => moved.get(name) } }) }
+    const keeper = new Keeper(broker, { announce: async ({ name }) => announced.push(name) }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
+    for (const name of moved.keys()) await keeper.tend(name, HAS_ACTIVE, 0)
+    assert.deepEqual(announced, ['a'])
+  })
+})
+
+describe('a suspect', () => {
+  it('begins when nothing runs beside it, and others wait for another time', async () => {
+    const said = []
+    let runningCount = 2
+    const suspects = new Suspects({ holdUp: () => said.push('held up'), letGo: () => said.push('let go'), runningCount: () => runningCount })
+    const [first, second, other] = [{}, {}, {}]
+    const entered = suspects.enter(first)
+    assert.equal(await suspects.enter(second), false)
+    runningCount = 1
+    suspects.left(other)
+    suspects.left(second)
+    runningCount = 0
+    suspects.left(other)
+    assert.equal(await entered, true)
+    suspects.left(first)
+    assert.deepEqual(said, ['held up', 'let go'])
+    // it is given up before it has begun
+    runningCount = 1
+    const again = suspects.enter(second)
+    suspects.left(second)
+    assert.equal(await again, false)
+  })
+})
+
+describe('attempts', () => {
+  let attempts, ends, interrupted
+
+  beforeEach(() => {
+    ends = []
+    interrupted = []
+    const stage = { interrupt: (ticket, { code }) => interrupted.push([ticket, code]) }
+    attempts = new Attempts(() => {}, { leaseMs: 1000, maxAttempts: 3, maxWaitMs: Infinity }, { stage, suspects: { left: () => {} } }, {})
+  })
+
+  const jobOf = (more) => ({ place: { running: 0 }, supply: { end: ({ kind }) => ends.push(kind), letGo: () => ends.push('let go') }, isEnding: false, ...more })
+
+  it('of a job that is cancelled end: before they begin, while they run, and not when they end already', () => {
+    attempts.cancelled(jobOf())
+    assert.deepEqual(ends.splice(0), ['let go', 'cancelled'])
+    attempts.cancelled(jobOf({ delivery: { ticket: 1 } }))
+    assert.deepEqual(ends.splice(0), ['cancelled'])
+    attempts.cancelled(jobOf({ isEnding: true }))
+    assert.deepEqual([ends, interrupted], [[], [[1, 'FAIRLANE_ERR_ABORTED']]])
+  })
+
+  it('of a job that is lost are interrupted if they have begun', () => {
+    const lost = { code: 'FAIRLANE_ERR_LEASE' }
+    attempts.lost(jobOf(), lost)
+    const job = jobOf({ delivery: { ticket: 2 } })
+    attempts.lost(job, lost)
+    attempts.lost(job, lost)
+    assert.deepEqual([ends, interrupted], [[], [[2, 'FAIRLANE_ERR_LEASE']]])
+  })
+
+  it('of a queue that closes may end well until it has closed, once', () => {
+    const wells = []
+    const delivery = { hasBegun: true, onceWell: well => wells.push(well) }
+    for (let n = 0; n < 3; n++) attempts.abandon(delivery, jobOf({ inbox: undefined }))
+    wells[0]()
+    wells[0]()
+    assert.deepEqual(ends.splice(0), ['done'])
+    attempts.abandoned.delete([...attempts.abandoned][0]) // it is lost meanwhile
+    wells[1]()
+    attempts.end()
+    wells[2]()
+    assert.deepEqual(ends, ['returned'])
   })
 })

@@ -1,0 +1,334 @@
+'use strict'
+
+// A type's supply beside a stand-in for its crew: answers of the broker come in the order that the test wants.
+
+const assert = require('node:assert')
+const { Supply } = require('../../lib/distributed/supply')
+
+const NOTHING = [0, 0, 0, 0]
+
+describe('what a process has of a type', () => {
+  const { setTimeout, clearTimeout } = global
+  let timers, crew, supply, partition
+
+  beforeEach(() => {
+    timers = []
+    global.setTimeout = (fn, ms) => {
+      const timer = { fn, ms }
+      timers.push(timer)
+      return timer
+    }
+    global.clearTimeout = timer => { timers = timers.filter(one => one !== timer) }
+    partition = { isAway: false }
+    crew = {
+      asks: [], // calls that wait for their answers
+      unreadies: [],
+      begun: [],
+      returned: [],
+      placedCount: 0,
+      heldCount: 0,
+      comingCount: 0,
+      leaseMs: 1000,
+      mostAsked: 4,
+      isStopped: false,
+      mayHold: true,
+      isPaused: false,
+      mayAsk: () => !crew.isStopped && !partition.isAway,
+      mayStart: () => !crew.isPaused,
+      hasRoom: () => false,
+      place: () => { crew.placedCount++ },
+      begin: (delivery, job) => crew.begun.push(job),
+      hold: () => { crew.heldCount++ },
+      taken: (own, name) => {
+        const job = { name, takenAt: 0 }
+        own.jobs.set(name, job)
+        return job
+      },
+      returnJobs: (own, jobs) => { crew.returned.push(...jobs.map(({ name }) => name)) },
+      ended: () => {},
+      askBroker: () => new Promise(resolve => crew.asks.push(resolve)),
+      unready: () => new Promise(resolve => crew.unreadies.push(resolve))
+    }
+    supply = new Supply(crew, { type: 'a', partition })
+  })
+
+  afterEach(() => { Object.assign(global, { setTimeout, clearTimeout }) })
+
+  async function turns () {
+    for (let count = 0; count < 10; count++) await undefined
+  }
+
+  /** Gives a token a slot. @returns {{ isSettled: boolean, givenBack: number, giveBack: () => void }} its delivery */
+  function serve () {
+    supply.tokensCount--
+    const delivery = { isSettled: false, givenBack: 0, giveBack: () => { delivery.givenBack++ } }
+    supply.serve(delivery)
+    return delivery
+  }
+
+  /** Believes in jobs, has them asked for, and answers. */
+  async function ask () {
+    supply.believe()
+    const delivery = serve()
+    await turns()
+    return delivery
+  }
+
+  async function answer (value, list = crew.asks) {
+    list.shift()(value)
+    await turns()
+  }
+
+  it('asks for twice as many with each job that comes', async () => {
+    await ask()
+    await answer([{}, 'j1'])
+    assert.deepEqual([supply.window, supply.tokensCount], [2, 2])
+    for (let n = 0; n < 2; n++) serve()
+    await turns()
+    await answer([{}, 'j2'])
+    await answer([{}, 'j3'])
+    assert.equal(supply.window, 4)
+    serve()
+    await turns()
+    await answer([{}, 'j4'])
+    assert.equal(supply.window, 4) // no more than mostAsked
+    assert.deepEqual(crew.begun.map(({ name }) => name), ['j1', 'j2', 'j3', 'j4'])
+  })
+
+  it('waits for the answers that are on their way before it says that the type is empty', async () => {
+    await ask()
+    await answer([{}, 'j1'])
+    const slots = [serve(), serve()]
+    await turns()
+    await answer(NOTHING)
+    assert.equal(supply.window, 1)
+    assert.equal(crew.unreadies.length, 0)
+    await answer(NOTHING)
+    assert.equal(crew.unreadies.length, 1)
+    await answer(false, crew.unreadies)
+    assert.deepEqual(slots.map(({ givenBack }) => givenBack), [1, 1])
+    supply.jobs.clear()
+    assert.equal(supply.isIdle, true)
+  })
+
+  it('asks once more if the broker has jobs after all, then waits ever longer: the type is at its cap', async () => {
+    const pauses = []
+    await ask()
+    for (let count = 0; count < 8; count++) {
+      await answer(NOTHING)
+      await answer(true, crew.unreadies)
+      if (timers.length > 0) {
+        assert.equal(supply.isAtCap, true)
+        const [{ fn, ms }] = timers.splice(0)
+        pauses.push(ms)
+        fn()
+      }
+      serve()
+      await turns()
+    }
+    assert.deepEqual(pauses, [25, 50, 100, 200, 400, 800, 1000])
+  })
+
+  it('asks at once when a job of a type at its cap ends', async () => {
+    await ask()
+    await answer(NOTHING)
+    await answer(true, crew.unreadies)
+    serve()
+    await turns()
+    await answer(NOTHING)
+    await answer(true, crew.unreadies)
+    assert.deepEqual([supply.isBlocked, supply.tokensCount], [true, 0])
+    crew.endings = { tell: async () => undefined }
+    supply.end({ mayFetch: true })
+    assert.deepEqual([supply.isBlocked, supply.tokensCount], [false, 1])
+    await turns()
+  })
+
+  it('does not say that a type is empty which is not to be asked before a time', async () => {
+    await ask()
+    await answer([{}, 'j1'])
+    serve()
+    serve()
+    await turns()
+    await answer([0, 0, 5000, 0]) // a rate
+    assert.equal(timers[0].ms, 5000)
+    await answer(NOTHING)
+    assert.equal(crew.unreadies.length, 0)
+    assert.equal(supply.isBlocked, true)
+  })
+
+  it('leaves a late answer of nothing at that when the type is dry, and asks no more when it is stopped', async () => {
+    await ask()
+    supply.window = 0
+    await answer(NOTHING)
+    assert.equal(crew.unreadies.length, 0)
+    await ask()
+    await answer(NOTHING)
+    crew.isStopped = true
+    await answer(true, crew.unreadies)
+    assert.deepEqual([supply.window, supply.tokensCount], [0, 0])
+  })
+
+  it('asks again after a while without an answer, or when the partition is back', async () => {
+    await ask()
+    await answer(undefined)
+    assert.deepEqual(timers.map(({ ms }) => ms), [1000])
+    timers.splice(0)[0].fn()
+    serve()
+    await turns()
+    partition.isAway = true
+    await answer(undefined)
+    assert.deepEqual(timers, [])
+    partition.isAway = false
+    supply.topUp()
+    assert.equal(supply.tokensCount, 1)
+  })
+
+  it('holds a job whose slot is gone, or whose type is paused', async () => {
+    const gone = await ask()
+    gone.isSettled = true
+    await answer([{}, 'j1'])
+    assert.deepEqual(supply.held.splice(0).map(({ name }) => name), ['j1'])
+    crew.isPaused = true
+    const paused = serve()
+    await turns()
+    await answer([{}, 'j2'])
+    assert.deepEqual(supply.held.map(({ name }) => name), ['j2'])
+    assert.deepEqual([crew.begun.length, gone.givenBack, paused.givenBack], [0, 1, 1])
+  })
+
+  it('brings the next job with the end of one, for the slot that waits or to hold it, and none with one that goes back', async () => {
+    const told = []
+    crew.announce = async () => told.push('announced')
+    crew.endings = { tell: (ending, fetches) => new Promise(resolve => told.push({ fetches, resolve })) }
+    supply.believe()
+    const delivery = serve()
+    supply.end({ mayFetch: true })
+    await turns()
+    assert.equal(told[0].fetches, true)
+    told[0].resolve([{}, 'j1'])
+    await turns()
+    assert.deepEqual([crew.begun.map(({ name }) => name), delivery.givenBack], [['j1'], 0])
+    crew.hasRoom = () => true
+    supply.end({ mayFetch: true })
+    await turns()
+    assert.deepEqual([told[1].fetches, crew.comingCount], [true, 1])
+    told[1].resolve([{}, 'j2'])
+    await turns()
+    assert.deepEqual([supply.held.map(({ name }) => name), crew.comingCount], [['j2'], 0])
+    supply.end({ mayFetch: false })
+    await turns()
+    assert.equal(told[2].fetches, false)
+    told[2].resolve(undefined)
+    await turns()
+    assert.equal(told[3], 'announced')
+    assert.equal(supply.tellingCount, 0)
+  })
+
+  it('gives the slot to others while the end of a job has to be told again', async () => {
+    const failed = []
+    let end, repeats
+    crew.failed = (where, err) => failed.push(err)
+    crew.hasRoom = () => true
+    crew.endings = {
+      tell: (ending, fetches, again) => new Promise(resolve => {
+        end = resolve
+        repeats = again
+      })
+    }
+    for (const isAhead of [false, true]) {
+      supply.believe()
+      const delivery = isAhead ? undefined : serve()
+      supply.end({ mayFetch: true })
+      await turns()
+      repeats('first')
+      repeats('second')
+      if (!isAhead) assert.equal(delivery.givenBack, 1)
+      assert.deepEqual([supply.askingCount, supply.askersCount, crew.comingCount, supply.tellingCount], [0, 0, 0, 1])
+      end(undefined)
+      await turns()
+      assert.equal(supply.tellingCount, 0)
+      supply.unblock()
+    }
+    assert.deepEqual(failed, ['first', 'second', 'first', 'second'])
+  })
+
+  it('gives back what was taken by an old limit, and asks by the new one', async () => {
+    await ask()
+    await answer([0, 0, 5000, 0])
+    supply.held.push({ name: 'j1', takenAt: 1 })
+    crew.heldCount = 1
+    supply.recheck()
+    assert.deepEqual(crew.returned, ['j1'])
+    assert.deepEqual([supply.isBlocked, supply.tokensCount, timers.length], [false, 1, 0])
+  })
+
+  it('gives a job back where it may hold none', async () => {
+    crew.isPaused = true
+    crew.mayHold = false
+    await ask()
+    await answer([{}, 'j1'])
+    assert.deepEqual(crew.returned, ['j1'])
+    assert.equal(supply.held.length, 0)
+  })
+
+  it('takes what is held before it asks, and gives it back in the order that puts each before the others', async () => {
+    supply.held.push({ name: 'j1', takenAt: 1 }, { name: 'j2', takenAt: 2 }, { name: 'j3', takenAt: 3 })
+    crew.heldCount = 3
+    assert.equal(supply.returnHeld(0), undefined)
+    supply.returnHeld(2)
+    assert.deepEqual(crew.returned, ['j2', 'j1'])
+    serve()
+    assert.deepEqual(crew.begun.map(({ name }) => name), ['j3'])
+    assert.equal(crew.heldCount, 0)
+  })
+
+  it('wakes for the next job that is due within a lease, by the earliest', async () => {
+    const now = Date.now()
+    supply.wakeAt(now + 5000)
+    assert.equal(timers.length, 0) // the keeper tells of it
+    supply.wakeAt(now + 500)
+    supply.wakeAt(now + 800)
+    assert.equal(timers.length, 1)
+    supply.wakeAt(now + 100)
+    assert.equal(timers.length, 1)
+    assert.equal(supply.isIdle, false)
+    timers.splice(0)[0].fn()
+    assert.equal(supply.tokensCount, 1)
+    crew.isStopped = true
+    supply.wakeAt(now + 100)
+    assert.equal(timers.length, 0)
+  })
+
+  it('gives a slot back that comes when nothing may be asked for', () => {
+    supply.believe()
+    partition.isAway = true
+    const delivery = serve()
+    assert.deepEqual([delivery.givenBack, supply.askersCount], [1, 0])
+  })
+
+  it('is idle only when nothing of it is here, nor on its way', () => {
+    assert.equal(supply.isIdle, true)
+    supply.jobs.set('j', {})
+    assert.equal(supply.isIdle, false)
+    supply.jobs.clear()
+    supply.wakeAt(Date.now() + 100)
+    assert.equal(supply.isIdle, false)
+    supply.stop()
+    assert.equal(supply.isIdle, true)
+    supply.believe()
+    assert.equal(supply.isIdle, false)
+  })
+
+  it('lets go of a job once, and not of the one that has taken its place', () => {
+    crew.heldCount = 1
+    const [first, second] = [{ name: 'j' }, { name: 'j' }]
+    supply.jobs.set('j', second)
+    supply.held.push(second)
+    supply.drop(first)
+    assert.deepEqual([...supply.jobs.values()], [second])
+    supply.drop(second)
+    supply.drop(second)
+    assert.equal(supply.jobs.size + supply.held.length + crew.heldCount, 0)
+  })
+})
