@@ -8,6 +8,7 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const { Postponed, Throttled } = require('../../lib/distributed')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
+const { atLaterTimes } = require('./later')
 const { atServer } = require('./opened')
 const { latch, rigged } = require('./rigged')
 const { until } = require('./until')
@@ -16,6 +17,7 @@ const GONE = 'Connection is closed.'
 
 describeWithRedis('answers of the broker', function () {
   const at = atServer()
+  const later = atLaterTimes()
 
   async function open (runner, options) {
     const rig = rigged(at.server.path)
@@ -110,15 +112,6 @@ describeWithRedis('answers of the broker', function () {
       assert.equal(await closing, 0)
       const other = await at.open(null)
       assert.equal((await other.get(id)).state, 'waiting')
-    })
-
-    it('that are errors: it asks again', async () => {
-      const { queue, rig } = await open(async () => {})
-      const refused = rig.refuse('moveToActive')
-      await queue.push(1)
-      await refused
-      await queue.onIdle()
-      assert.equal(queue.stats().done, 1)
     })
 
     it('that are errors as it closes end nothing but that', async () => {
@@ -285,6 +278,8 @@ describeWithRedis('answers of the broker', function () {
       queue.once('done', ({ id }) => at.server.cli('hdel', key(id), 'returnvalue'))
       const results = [undefined, 'done', 'fails'].map((n, at) => queue.add(n, { type: `type-${at}` }))
       const failed = expectReject(results[2], 'E_OWN')
+      await queue.flush()
+      await later(2000)
       assert.deepEqual(await Promise.all(results.slice(0, 2)), [null, 'done'])
       assert.equal((await failed).name, 'RangeError')
     })
@@ -294,11 +289,18 @@ describeWithRedis('answers of the broker', function () {
       rig.rig('publish', async () => 0)
       const result = queue.add(1)
       await queue.flush()
+      const looked = latch()
       const restore = rig.rig('pipeline', call => {
         const pipeline = call()
-        return Object.assign(pipeline, { exec: async () => [[new Error('ERR no'), null]] })
+        return Object.assign(pipeline, {
+          exec: async () => {
+            looked.open()
+            return [[new Error('ERR no'), null]]
+          }
+        })
       })
-      await sleep(2600)
+      await later(2000)
+      await looked.opened
       restore()
       await queue.close()
       assert.equal(await result, 1)

@@ -54,7 +54,7 @@ function describeEnds ({ jobsCount, besideCount }) {
     const at = atProcesses()
 
     it('a worker: each job settles once, and few run twice', async () => {
-      const [first] = [await at.start(), await at.start()]
+      const [first] = await Promise.all([at.start(), at.start()])
       const results = Array.from({ length: jobsCount }, (_, n) => at.producer.add({ ms: 20 }, { type: `type-${n % 7}` }))
       await first.until('done', jobsCount / 6)
       await first.kill()
@@ -183,7 +183,7 @@ function describeBrokerEnds ({ jobsCount, killsCount }) {
       const server = await startServer(['--appendfsync', 'always'])
       const log = join(dirname(server.path), 'starts')
       const options = { leaseMs: LEASE_MS, concurrency: SLOTS, scheduler: 'equal' }
-      for (let n = 0; n < 2; n++) workers.push(await startProcess({ path: server.path, log, options }))
+      workers.push(...await Promise.all([0, 1].map(() => startProcess({ path: server.path, log, options }))))
       const producer = await open(server, null, { leaseMs: LEASE_MS })
       const pushes = []
       const results = []

@@ -5,6 +5,7 @@ const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
 const { describeBrokerEnds, describeEnds } = require('./faults')
+const { atLaterTimes } = require('./later')
 const { servers } = require('./opened')
 
 describeEnds({ jobsCount: 120, besideCount: 40 })
@@ -12,6 +13,7 @@ describeBrokerEnds({ jobsCount: 100, killsCount: 1 })
 
 describeWithRedis('when the broker ends', function () {
   const { startServer, open } = servers()
+  const later = atLaterTimes()
 
   it('and comes back empty, its adds say that their results are gone', async () => {
     const server = await startServer(['--appendonly', 'no'])
@@ -20,6 +22,7 @@ describeWithRedis('when the broker ends', function () {
     await producer.flush()
     await server.kill()
     await server.start()
+    await later(2000)
     await expectReject(result, 'FAIRLANE_ERR_RESULT')
   })
 

@@ -5,6 +5,7 @@ const { once } = require('node:events')
 const { Queue } = require('bullmq')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
+const { atLaterTimes } = require('./later')
 const { atServer } = require('./opened')
 const { expectThrow, expectReject } = require('./expectations')
 const { until } = require('./until')
@@ -13,6 +14,7 @@ const double = async n => 2 * n
 
 describeWithRedis('a distributed queue', function () {
   const at = atServer()
+  const later = atLaterTimes()
 
   it('runs what another process pushes, and tells it the results', async () => {
     await at.open(double)
@@ -57,18 +59,6 @@ describeWithRedis('a distributed queue', function () {
     }
     assert.equal(producer.running, 0)
     assert.equal(producer.scheduler, null)
-  })
-
-  it('starts unshifted jobs before the others, of a type and of none', async () => {
-    const order = []
-    const queue = await at.open(async n => { order.push(n) }, { scheduler: null, concurrency: 1 })
-    queue.pause()
-    await queue.push(3)
-    await queue.unshift(2)
-    await queue.unshift(1)
-    queue.resume()
-    await queue.onIdle()
-    assert.deepEqual(order, [1, 2, 3])
   })
 
   it('waits for a delay', async () => {
@@ -253,6 +243,7 @@ describeWithRedis('a distributed queue', function () {
     const result = queue.add(1, { type: 'a' })
     await queue.flush()
     await queue.clear()
+    await later(2000)
     await expectReject(result, 'FAIRLANE_ERR_RESULT')
   })
 
