@@ -8,7 +8,7 @@ const { Crew } = require('../../lib/distributed/crew')
 const { Keeper } = require('../../lib/distributed/keeper')
 const { Leases } = require('../../lib/distributed/leases')
 const { Results } = require('../../lib/distributed/results')
-const { HAS_ACTIVE } = require('../../lib/distributed/scripts')
+const { HAS_ACTIVE, HAS_COMPLETED } = require('../../lib/distributed/scripts')
 const { Suspects } = require('../../lib/distributed/suspects')
 
 const place = { idOf: name => `a:${name}`, partition: {} }
@@ -135,6 +135,16 @@ describe('the keeper', () => {
     const keeper = new Keeper(broker, { announce: async ({ name }) => announced.push(name) }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
     for (const name of moved.keys()) await keeper.tend(name, HAS_ACTIVE, 0)
     assert.deepEqual(announced, ['a'])
+  })
+
+  it('takes away results that were kept for long enough, and leaves names alone that are not its own', async () => {
+    const cleaned = []
+    const backend = { cleanJobsByState: async (state, before) => cleaned.push([state, before]) }
+    const broker = { placeOf: name => name === 'a' ? { name, backend } : undefined }
+    const keeper = new Keeper(broker, {}, { leaseMs: 1000, resultTtlMs: 2000, token: 'me' })
+    for (const name of ['a', '%zz']) await keeper.tend(name, HAS_COMPLETED, 5000)
+    await keeper.tend('a', 0, 5000)
+    assert.deepEqual(cleaned, [['completed', 3000]])
   })
 })
 
