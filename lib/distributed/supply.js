@@ -38,6 +38,7 @@ class Supply {
     this.dueTimer = undefined // for the next delayed job
     this.dueAt = Infinity
     this.isDeciding = false
+    this.recheckedAt = 0 // when what limits it was another, by performance.now()
   }
 
   /** There may be jobs. */
@@ -48,6 +49,7 @@ class Supply {
 
   /** What limits it is another. @returns {Promise<void> | undefined} resolves when what was taken by the old limit is given back */
   recheck () {
+    this.recheckedAt = performance.now()
     const returned = this.returnHeld(Infinity)
     this.unblock()
     this.topUp()
@@ -192,7 +194,7 @@ class Supply {
     if (json) {
       this.window = Math.min(Math.max(this.window, 1) * 2, crew.mostAsked)
       this.stillCount = 0
-      this.took(asker, crew.taken(this, name, json, askedAt))
+      this.took(asker, crew.taken(this, name, json, askedAt), askedAt >= this.recheckedAt)
     } else {
       asker?.giveBack()
       this.gotNothing(next, limitMs, dueAt)
@@ -200,14 +202,14 @@ class Supply {
     this.topUp()
   }
 
-  took (asker, job) {
+  took (asker, job, isAllowed) {
     const { crew } = this
-    if (asker !== undefined && !asker.isSettled && crew.mayStart(this.place.type)) {
+    if (isAllowed && asker !== undefined && !asker.isSettled && crew.mayStart(this.place.type)) {
       crew.begin(asker, job)
       return
     }
     asker?.giveBack()
-    if (crew.mayHold) {
+    if (isAllowed && crew.mayHold) {
       this.held.push(job)
       crew.hold()
     } else {

@@ -300,6 +300,18 @@ describe('what a process has of a type', () => {
     assert.equal(timers.length, 0)
   })
 
+  it('gives back what was asked for by an old limit, and comes when there is a new one', async () => {
+    const delivery = await ask()
+    await new Promise(resolve => setImmediate(resolve))
+    supply.recheck()
+    await answer([{}, 'j1'])
+    assert.deepEqual([crew.returned, crew.begun, supply.held, delivery.givenBack], [['j1'], [], [], 1])
+    serve()
+    await turns()
+    await answer([{}, 'j2'])
+    assert.deepEqual(crew.begun.map(({ name }) => name), ['j2'])
+  })
+
   it('gives a slot back that comes when nothing may be asked for', () => {
     supply.believe()
     partition.isAway = true
