@@ -61,6 +61,14 @@ describe('a type that has become ready', () => {
     assert.equal(asking.size, count)
   })
 
+  it('is looked at together with others that have', async () => {
+    const [crew] = crews
+    for (const names of [['t', 'u'], ['v']]) crew.hear(partition, [2 ** 47, names]) // so many that this one does not ask
+    isReady = false
+    await lookAll()
+    assert.deepEqual([looksCount, asking.size], [1, 0])
+  })
+
   it('is not heeded by those that have stopped', () => {
     for (const crew of crews) crew.isStopped = true
     hearAll()
