@@ -6,9 +6,15 @@
 const { options: { isLaneScheduler } } = require('../core/internals')
 const { withDelays } = require('./delays')
 
+const madeFrom = new WeakMap() // the class of a list → the one that extends it: with a class for each queue nothing would get fast
+
 /** @returns {(List: Function) => Function} what extends the class of a list for a queue with that scheduler */
 function extensionFor (scheduler) {
-  return scheduler !== null && isLaneScheduler(scheduler) ? List => withHolds(withGate(withDelays(List))) : List => withGate(withDelays(List))
+  const extend = scheduler !== null && isLaneScheduler(scheduler) ? List => withHolds(withGate(withDelays(List))) : List => withGate(withDelays(List))
+  return List => {
+    if (!madeFrom.has(List)) madeFrom.set(List, extend(List))
+    return madeFrom.get(List)
+  }
 }
 
 /** A list that limits of the whole queue may hold back. */
