@@ -6,14 +6,20 @@
 const { options: { isLaneScheduler } } = require('../core/internals')
 const { withDelays } = require('./delays')
 
-const madeFrom = new WeakMap() // the class of a list → the one that extends it: with a class for each queue nothing would get fast
+const limited = oncePer(List => withGate(withDelays(List)))
+const held = oncePer(List => withHolds(limited(List)))
 
 /** @returns {(List: Function) => Function} what extends the class of a list for a queue with that scheduler */
 function extensionFor (scheduler) {
-  const extend = scheduler !== null && isLaneScheduler(scheduler) ? List => withHolds(withGate(withDelays(List))) : List => withGate(withDelays(List))
+  return scheduler !== null && isLaneScheduler(scheduler) ? held : limited
+}
+
+/** @returns {(List: Function) => Function} as `extend`, but with one class for all queues: with one for each, none would ever get fast */
+function oncePer (extend) {
+  const made = new WeakMap()
   return List => {
-    if (!madeFrom.has(List)) madeFrom.set(List, extend(List))
-    return madeFrom.get(List)
+    if (!made.has(List)) made.set(List, extend(List))
+    return made.get(List)
   }
 }
 
@@ -238,4 +244,4 @@ const withHolds = Lanes => class extends Lanes {
   }
 }
 
-module.exports = { extensionFor }
+module.exports = { extensionFor, oncePer }

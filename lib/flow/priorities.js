@@ -11,6 +11,7 @@
 // priorities. Levels are within a type: what a tenant calls urgent takes nothing from others. In a lane that types share they do not count.
 
 const { ROOMS, lists } = require('../core/internals')
+const { oncePer } = require('./lists')
 
 // More pushes in a millisecond get numbers ahead of the time. The numbers are exact for 4 years.
 const TICKS = 2 ** 16
@@ -99,9 +100,10 @@ class Level extends lists.lane.Lane {
   }
 }
 
-const withLevels = (Lanes, ahead) => class extends Lanes {
+const withLevels = oncePer(Lanes => class extends Lanes {
   constructor (...args) {
     super(...args)
+    this.ahead = 0 // what a level is ahead of the one below, in numbers; set before the first job comes
     this.epoch = this.clock.now()
     this.putCount = 0
   }
@@ -124,12 +126,12 @@ const withLevels = (Lanes, ahead) => class extends Lanes {
   }
 
   makeLane (type) {
-    return new LeveledLane(type, this, ahead)
+    return new LeveledLane(type, this, this.ahead)
   }
-}
+})
 
 /** The list of a queue without a scheduler. What it is told of types it forgets. */
-const withOneLane = Lanes => class extends Lanes {
+const withOneLane = oncePer(Lanes => class extends withLevels(Lanes) {
   push (type, payload, whenSettled) {
     super.push(undefined, payload, whenSettled)
   }
@@ -137,7 +139,7 @@ const withOneLane = Lanes => class extends Lanes {
   unshift (type, payload, whenSettled) {
     super.unshift(undefined, payload, whenSettled)
   }
-}
+})
 
 /** The scheduler of that list. */
 class OneLane {
@@ -170,7 +172,9 @@ module.exports = { makeListByPriority }
  * @param {(List: Function) => Function} extend gives the class of the list
  */
 function makeListByPriority (scheduler, read, makeContext, extend) {
-  const ahead = read.priorityMs * TICKS
-  if (scheduler !== null) return ROOMS.makeList(scheduler, read, makeContext, Lanes => extend(withLevels(Lanes, ahead)))
-  return ROOMS.makeList(new OneLane(), read, makeContext, Lanes => extend(withOneLane(withLevels(Lanes, ahead))))
+  const list = scheduler === null
+    ? ROOMS.makeList(new OneLane(), read, makeContext, Lanes => extend(withOneLane(Lanes)))
+    : ROOMS.makeList(scheduler, read, makeContext, Lanes => extend(withLevels(Lanes)))
+  list.ahead = read.priorityMs * TICKS
+  return list
 }
