@@ -82,10 +82,13 @@ describeWithRedis('a queue at a Redis Cluster', function () {
       }
     })()
     const hadThem = new Set()
-    for (let partition = 0; partition < 8; partition++) hadThem.add(await cluster.moveSlotOf(`{fairlane:jobs:${partition}}`, port))
+    try {
+      for (let partition = 0; partition < 8; partition++) hadThem.add(await cluster.moveSlotOf(`{fairlane:jobs:${partition}}`, port))
+    } finally {
+      over.abort() // or the process would push for ever
+      await pushing
+    }
     assert.deepEqual(hadThem, new Set(cluster.ports))
-    over.abort()
-    await pushing
     assert.ifError(failed)
     const all = await Promise.all(results)
     all.forEach((result, n) => assert.equal(result, n))
