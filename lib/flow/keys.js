@@ -162,7 +162,7 @@ class Keys {
     for (const sharer of sharers) {
       const { entry, reject } = sharer
       this.signals.remove(signal, sharer)
-      if (!entry.sharers.delete(sharer)) continue // the job has settled
+      if (!entry.sharers.delete(sharer) || entry.ticket === undefined) continue // the job has settled, if it was not told yet
       reject(reason)
       if (!entry.isDeserted) continue
       this.free(entry)

@@ -45,6 +45,18 @@ describe('a job that is not tried again after all', function () {
   })
 })
 
+describe('a signal of who shares a job', function () {
+  it('comes too late when the job has settled, though that was not told yet', async function () {
+    const leaving = new AbortController()
+    const { queue, pass } = startsOf(flow, { timeoutMs: 10, concurrency: 2 }, () => {})
+    queue.push('first', () => leaving.abort())
+    const shared = assert.rejects(queue.add('second', { key: 'k', keyUntil: 'settled', signal: leaving.signal }), { code: 'FAIRLANE_ERR_TIMEOUT' })
+    await pass(20)
+    await shared
+    checkInvariants(queue)
+  })
+})
+
 describe('the context of what a flow queue calls', function () {
   const storage = new AsyncLocalStorage()
 
