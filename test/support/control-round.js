@@ -108,6 +108,7 @@ class Round extends Expectations {
     this.waits = [] // promises and flushes: { what, isFired, isDue, since }
     this.mappings = []
     this.abandonAt = Infinity // when close() gives all up
+    this.advancesFrom = Infinity // while the clock goes on: since when
     this.closing = undefined
     this.levels = []
     this.depth = 0
@@ -165,7 +166,7 @@ class Round extends Expectations {
     const kind = random.next()
     if (kind < 0.40) this.push(random)
     else if (kind < 0.58) this.endGate(random)
-    else if (kind < 0.66) this.clock.advance(random.below(15))
+    else if (kind < 0.66) this.advance(random.below(15))
     else if (kind < 0.71) this.abort(random)
     else if (kind < 0.73) this.quietly(() => queue.pause())
     else if (kind < 0.78) this.resume(random)
@@ -225,6 +226,13 @@ class Round extends Expectations {
     const { maxWaitingPerType = {} } = this.options
     const limit = Object.hasOwn(maxWaitingPerType, type) ? maxWaitingPerType[type] : Infinity // not of '__proto__'
     return queue.stats(type).waiting < Math.min(limit, Math.max(1, 4 * room)) ? '' : 'TYPE_FULL'
+  }
+
+  advance (ms) {
+    const before = this.advancesFrom
+    this.advancesFrom = Math.min(before, this.clock.now())
+    this.clock.advance(ms)
+    this.advancesFrom = before
   }
 
   endGate (random) {
@@ -538,7 +546,7 @@ class Round extends Expectations {
   async release () {
     for (const end of this.gates.splice(0)) end()
     await this.nextTurn()
-    this.clock.advance(1)
+    this.advance(1)
     this.rethrow()
   }
 
@@ -655,8 +663,9 @@ class Job {
     round.expect(!round.isInQuietCall && round.startlessDepth === 0, 'nothing starts inside a call')
     round.expect(!round.isInRunner, 'no runner starts inside another')
     round.expect(this.state === (this.mapped ? 'made' : 'waiting'), `job ${this.id} starts while ${this.state}`)
-    // while what is due is told in turns, the time limit of close() may be among the rest
-    const isLate = round.isAbandoned && !round.deadlines.isLate && round.lastStarts-- === 0
+    // the time limit of close() may be among what is due and not told yet: in later turns, or since the clock went on
+    const mayBeDue = round.deadlines.isLate || round.advancesFrom < round.abandonAt
+    const isLate = round.isAbandoned && !mayBeDue && round.lastStarts-- === 0
     round.expect(!isLate, 'nothing starts once all was given up')
     const { isChosenBefore } = round
     round.isChosenBefore = false
