@@ -3,7 +3,6 @@
 // Jobs that failed as often as they may, and jobs that no attempt can help. They stay on disk, each with its last error, until
 // somebody retries or deletes them.
 
-const { closedError } = require('../errors')
 const { JobState } = require('./job-state')
 const { errorOf, errorText } = require('../faults')
 
@@ -81,10 +80,9 @@ class DeadLetters {
 
   /** @param {() => object | undefined} change returns the group that it is in; if it throws, nothing has changed: it was not possible now */
   change (id, change) {
-    if (this.status.error !== undefined) return Promise.reject(this.status.error)
-    if (this.status.isClosed) return Promise.reject(closedError())
-    if (!this.seqs.has(id)) return Promise.resolve(false)
     try {
+      this.status.check()
+      if (!this.seqs.has(id)) return Promise.resolve(false)
       return this.outage.safe(change()).then(() => this.events.whenTold).then(() => true)
     } catch (err) {
       return Promise.reject(err)

@@ -22,6 +22,7 @@ const { Restore } = require('./restore')
 const { Retries } = require('./retries')
 const { STAMP_BYTES } = require('./serialize')
 const { SingleJobs } = require('./single-jobs')
+const { Status } = require('./status')
 const { openStore } = require('./store')
 const { Survey } = require('./survey')
 const { Waiting } = require('./waiting')
@@ -84,11 +85,7 @@ function connect (parts, options) {
   const { core, store } = parts
   parts.hasTypes = options.hasTypes
   parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0 }
-  parts.status = {
-    error: undefined, // of the log: nothing is written any more
-    isClosed: false, // nothing new is taken in
-    isOver: false // the log is closed
-  }
+  parts.status = new Status()
   parts.stage = facadeOf(core, (job, err, result) => slotLost(parts, job, err, result))
   parts.events = new Events(fn => parts.stage.call(fn))
   parts.flushes = new Flushes(callback => queueMicrotask(() => parts.stage.call(callback)))

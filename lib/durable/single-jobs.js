@@ -3,7 +3,7 @@
 // What is asked of single jobs by their ids: what they are, and that they end. What is cancelled in one turn is taken out together, since that
 // looks at all jobs that wait.
 
-const { FairlaneError, closedError } = require('../errors')
+const { FairlaneError } = require('../errors')
 const { errorOf } = require('../faults')
 const { idOf } = require('./records')
 
@@ -32,13 +32,13 @@ class SingleJobs {
 
   /** @returns {Promise<object | undefined>} a job as it is now; its payload is decoded when it is asked for. O(log waiting + slots) */
   async get (id) {
-    this.check()
+    this.status.check()
     return this.isJob(id) ? this.entry(id) : undefined
   }
 
   /** @returns {Promise<boolean>} when that is safe; false if there is no such job that waits or runs */
   async cancel (id) {
-    this.check()
+    this.status.check()
     if (this.asked.size === 0) queueMicrotask(() => this.cancelAsked())
     const asked = this.asked.get(id) ?? new Asked()
     this.asked.set(id, asked)
@@ -46,12 +46,6 @@ class SingleJobs {
   }
 
   // private from here on
-
-  check () {
-    const { error, isClosed } = this.status
-    if (error !== undefined) throw error
-    if (isClosed) throw closedError()
-  }
 
   /** Whether there is such a job: what cannot be written is none. */
   isJob (id) {
@@ -89,7 +83,7 @@ class SingleJobs {
     const { asked } = this
     this.asked = new Map()
     try {
-      this.check()
+      this.status.check()
     } catch (err) {
       for (const { reject } of asked.values()) reject(err)
       return
