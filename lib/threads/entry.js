@@ -7,6 +7,7 @@
 
 const { parentPort } = require('node:worker_threads')
 const { typeError } = require('../errors')
+const { promiseOf } = require('../promised')
 const { takeApart } = require('./failures')
 const { loadPiscina } = require('./peer')
 
@@ -47,8 +48,9 @@ function runAll (fn, message) {
     results[index] = undefined
     try {
       const result = fn(message[at], { type: message[at + 1], attempt: message[at + 2] })
-      if (typeof result?.then === 'function') pending.push(follow(result, index, results, failures))
-      else results[index] = result
+      const promise = promiseOf(result)
+      if (promise === undefined) results[index] = result
+      else pending.push(follow(promise, index, results, failures))
     } catch (reason) {
       failures.push({ index, parts: takeApart(reason) })
     }
