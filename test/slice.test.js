@@ -2,27 +2,21 @@
 
 const assert = require('node:assert/strict')
 const { Slice, PACE } = require('../lib/slice')
+const { stoppedTime } = require('./support/time')
 
 describe('a slice of work', function () {
-  const { now } = performance
   let time
-  let lookCount
 
   beforeEach(function () {
-    time = 1000
-    lookCount = 0
-    performance.now = () => {
-      lookCount++
-      return time
-    }
+    time = stoppedTime(1000)
   })
 
-  afterEach(function () { performance.now = now })
+  afterEach(function () { time.release() })
 
   /** Does pieces that take so many ms each. @returns {number} how many until it is over */
   function workUntilOver (slice, ms) {
     for (let count = 1; count < 1e6; count++) {
-      time += ms
+      time.pass(ms)
       if (slice.isOver()) return count
     }
     throw new Error('it goes on for ever')
@@ -31,11 +25,11 @@ describe('a slice of work', function () {
   it('has 2 ms, and looks at the clock after 16 pieces first', function () {
     assert.deepEqual({ ...PACE }, { ms: 2, pieces: 16 })
     const slice = new Slice(PACE)
-    lookCount = 0
+    time.lookCount = 0
     for (let i = 0; i < 15; i++) slice.isOver()
-    assert.equal(lookCount, 0)
+    assert.equal(time.lookCount, 0)
     slice.isOver()
-    assert.equal(lookCount, 1)
+    assert.equal(time.lookCount, 1)
   })
 
   it('looks after twice as many pieces each time while they are quick, up to 32, or to as many as it began with', function () {
@@ -43,9 +37,9 @@ describe('a slice of work', function () {
       const slice = new Slice({ ms: 2, pieces })
       const looks = []
       for (let count = 1; looks.length < strides.length; count++) {
-        const before = lookCount
+        const before = time.lookCount
         assert.equal(slice.isOver(), false)
-        if (lookCount > before) looks.push(count)
+        if (time.lookCount > before) looks.push(count)
       }
       assert.deepEqual(looks.map((count, i) => count - (looks[i - 1] ?? 0)), strides)
     }
@@ -53,14 +47,14 @@ describe('a slice of work', function () {
 
   it('looks after each piece once they take more than a quarter of what is left', function () {
     const slice = new Slice({ ms: 2, pieces: 4 })
-    time += 0.5
+    time.pass(0.5)
     for (let i = 0; i < 4; i++) assert.equal(slice.isOver(), false) // 0.5 ms of 1.5 that are left
-    lookCount = 0
+    time.lookCount = 0
     for (let i = 0; i < 3; i++) {
-      time += 0.1
+      time.pass(0.1)
       slice.isOver()
     }
-    assert.equal(lookCount, 2) // quick again: after one piece, then after two
+    assert.equal(time.lookCount, 2) // quick again: after one piece, then after two
   })
 
   it('is over when its time is, to the point', function () {
@@ -70,7 +64,7 @@ describe('a slice of work', function () {
 
   it('counts pieces that are done at once', function () {
     const slice = new Slice({ ms: 2, pieces: 16 })
-    time += 3
+    time.pass(3)
     assert.equal(slice.isOver(15), false)
     assert.equal(slice.isOver(), true)
   })

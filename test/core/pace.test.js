@@ -2,28 +2,23 @@
 
 const assert = require('node:assert/strict')
 const { Pace } = require('../../lib/core/pace')
+const { stoppedTime } = require('../support/time')
 
 describe('the pace of a pass', function () {
-  const { now } = performance
-  let time, lookCount, pace
+  let time, pace
 
   beforeEach(function () {
-    time = 1000
-    lookCount = 0
-    performance.now = () => {
-      lookCount++
-      return time
-    }
+    time = stoppedTime(1000)
     pace = new Pace()
   })
 
-  afterEach(function () { performance.now = now })
+  afterEach(function () { time.release() })
 
   /** Starts jobs that take so many ms each, as a pass does, until it is to yield. @returns {number} how many */
   function startUntilOver (ms) {
     for (let count = 0; count < 1e6; count++) {
       if (--pace.untilLook <= 0 && pace.isTimeUp()) return count
-      time += ms
+      time.pass(ms)
     }
     throw new Error('it goes on for ever')
   }
@@ -32,13 +27,13 @@ describe('the pace of a pass', function () {
   function strides (ms, looks) {
     const between = []
     for (let count = 0; between.length < looks; count++) {
-      const before = lookCount
+      const before = time.lookCount
       if (--pace.untilLook <= 0) assert.equal(pace.isTimeUp(), false)
-      if (lookCount > before) {
+      if (time.lookCount > before) {
         between.push(count)
         count = 0
       }
-      time += ms
+      time.pass(ms)
     }
     return between
   }
@@ -46,7 +41,7 @@ describe('the pace of a pass', function () {
   it('is one millisecond, from its beginning', function () {
     pace.beginPass()
     assert.equal(startUntilOver(0.125), 8)
-    time += 50
+    time.pass(50)
     pace.beginPass()
     assert.equal(startUntilOver(0.25), 4)
   })
@@ -58,9 +53,9 @@ describe('the pace of a pass', function () {
 
   it('is counted from where the turn was measured, if it begins in the middle of that', function () {
     pace.beginPass()
-    time += 100
+    time.pass(100)
     pace.beginTurn()
-    time += 0.5
+    time.pass(0.5)
     pace.goOn()
     assert.equal(startUntilOver(0.25), 2)
   })
@@ -73,11 +68,11 @@ describe('the pace of a pass', function () {
   it('looks after each start once the last took more than an eighth of what is left', function () {
     pace.beginPass()
     strides(0, 2)
-    time += 0.2
+    time.pass(0.2)
     assert.deepEqual(strides(0, 3), [15, 1, 4])
     pace.sliceMs = 1.125
     pace.beginPass()
-    time += 0.125
+    time.pass(0.125)
     assert.deepEqual(strides(0, 2), [1, 4]) // an eighth, to the point
   })
 
@@ -85,10 +80,10 @@ describe('the pace of a pass', function () {
     pace.beginPass()
     pace.allow(100)
     pace.allow(10)
-    lookCount = 0
+    time.lookCount = 0
     for (let count = 0; count < 100; count++) assert(--pace.untilLook > 0)
     assert.equal(--pace.untilLook, 0)
-    assert.equal(lookCount, 0)
+    assert.equal(time.lookCount, 0)
   })
 
   it('counts none of those for the starts after them', function () {

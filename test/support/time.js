@@ -16,13 +16,20 @@ async function withoutTime (fn) {
   }
 }
 
-/** @returns {{ pass: (ms: number) => void, release: () => void }} stands still but for what passes; `release` must be called */
-function stoppedTime () {
+/**
+ * @param {number} [from] in ms
+ * @returns {{ lookCount: number, pass: (ms: number) => void, release: () => void }} stands still but for what passes; `release` must be called
+ */
+function stoppedTime (from = performance.now()) {
   const { now } = performance
   const outer = stopped
-  let time = performance.now()
-  performance.now = () => time
+  let time = from
+  performance.now = () => {
+    stopped.lookCount++
+    return time
+  }
   stopped = {
+    lookCount: 0,
     pass (ms) { time += ms },
     release () {
       performance.now = now
