@@ -6,7 +6,7 @@ const { batches, flow } = require('../../lib/flow')
 const { checkInvariants } = require('../../lib/testing')
 const { startsOf } = require('../support/starts')
 const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
+const { rounds, playRounds } = require('../support/rounds')
 
 const ERROR = new Error('expected')
 
@@ -150,16 +150,7 @@ describe('batches', function () {
 
   const seed = seedFromEnvironment()
 
-  it(`hold each job once, in order, with none begun before the one before it is full or has started (SEED=${seed})`, async function () {
-    const random = seeded(seed)
-    for (let number = 0; number < rounds(20); number++) {
-      try {
-        await play(seeded(random.below(4294967296)))
-      } catch (error) {
-        throw new Error(`SEED=${seed}, round ${number}: ${error.message}`, { cause: error })
-      }
-    }
-  })
+  it(`hold each job once, in order, with none begun before the one before it is full or has started (SEED=${seed})`, () => playRounds(rounds(20), seed, seeded, play))
 })
 
 async function play (random) {

@@ -6,7 +6,7 @@ const { internalsOf } = require('../../lib/core/internals')
 const { checkInvariants } = require('../../lib/testing')
 const { startsOf } = require('../support/starts')
 const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
+const { rounds, playRounds } = require('../support/rounds')
 const { quiet } = require('../support/turns')
 
 const ERROR = new Error('expected')
@@ -332,16 +332,7 @@ describe('a signal of one who shares a job', function () {
 describe('random adds with keys', function () {
   const seed = seedFromEnvironment()
 
-  it(`share jobs as the rules say (SEED=${seed})`, async function () {
-    const random = seeded(seed)
-    for (let number = 0; number < rounds(40); number++) {
-      try {
-        await play(seeded(random.below(4294967296)))
-      } catch (error) {
-        throw new Error(`SEED=${seed}, round ${number}: ${error.message}`, { cause: error })
-      }
-    }
-  })
+  it(`share jobs as the rules say (SEED=${seed})`, () => playRounds(rounds(40), seed, seeded, play))
 })
 
 /** One queue beside a model of it: which job has which key, told by nothing but what was added and what has started and settled. */

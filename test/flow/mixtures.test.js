@@ -7,7 +7,7 @@ const { flow, Postponed, Throttled } = require('../../lib/flow')
 const { checkInvariants } = require('../../lib/testing')
 const { startsOf } = require('../support/starts')
 const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
+const { rounds, playRounds } = require('../support/rounds')
 
 const WINDOWS = () => ({ waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 })
 const TYPES = ['a', 'b', 'c']
@@ -15,16 +15,7 @@ const TYPES = ['a', 'b', 'c']
 describe('a queue with flow', function () {
   const seed = seedFromEnvironment()
 
-  it(`settles each job once, with its counts right after each step (SEED=${seed})`, async function () {
-    const random = seeded(seed)
-    for (let number = 0; number < rounds(20); number++) {
-      try {
-        await play(seeded(random.below(4294967296)))
-      } catch (error) {
-        throw new Error(`SEED=${seed}, round ${number}: ${error.message}`, { cause: error })
-      }
-    }
-  })
+  it(`settles each job once, with its counts right after each step (SEED=${seed})`, () => playRounds(rounds(20), seed, seeded, play))
 })
 
 async function play (random) {

@@ -5,7 +5,7 @@ const { flow } = require('../../lib/flow')
 const { checkInvariants } = require('../../lib/testing')
 const { startsOf } = require('../support/starts')
 const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
+const { rounds, playRounds } = require('../support/rounds')
 
 const ERROR = new Error('expected')
 const WINDOWS = { waiting () {}, start () {}, done () {}, select: () => 0 }
@@ -100,16 +100,7 @@ for (const scheduler of [undefined, 'equal', 'fair', 'capped']) {
 
     const seed = seedFromEnvironment()
 
-    it(`holds for random jobs, beside a list that is sorted each time (SEED=${seed})`, async function () {
-      const random = seeded(seed)
-      for (let number = 0; number < rounds(10); number++) {
-        try {
-          await play(seeded(random.below(4294967296)), scheduler)
-        } catch (error) {
-          throw new Error(`SEED=${seed}, round ${number}: ${error.message}`, { cause: error })
-        }
-      }
-    })
+    it(`holds for random jobs, beside a list that is sorted each time (SEED=${seed})`, () => playRounds(rounds(10), seed, seeded, random => play(random, scheduler)))
   })
 }
 

@@ -4,8 +4,8 @@
 // naive account of the same. Replay a failure with SEED=n.
 
 const { LedgerRound } = require('../support/ledger-round')
-const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
+const { seedFromEnvironment } = require('../support/random')
+const { rounds, playRounds } = require('../support/rounds')
 
 const KINDS = [
   { title: 'that keeps all', options: undefined, steps: 600, askChance: 0.02, burst: 300, count: 20 },
@@ -17,16 +17,7 @@ const KINDS = [
 describe('what is asked of a history', function () {
   const seed = seedFromEnvironment()
   for (const { title, options, steps, askChance, burst, count } of KINDS) {
-    it(`${title} is what has happened (SEED=${seed})`, () => {
-      const random = seeded(seed)
-      for (let number = 0; number < rounds(count); number++) {
-        const round = new LedgerRound(random.below(4294967296), options)
-        try {
-          round.play(steps, askChance, burst)
-        } catch (error) {
-          throw new Error(`SEED=${seed}, round ${number}: ${error.message}`, { cause: error })
-        }
-      }
-    })
+    const make = seed => new LedgerRound(seed, options)
+    it(`${title} is what has happened (SEED=${seed})`, () => playRounds(rounds(count), seed, make, round => round.play(steps, askChance, burst)))
   }
 })

@@ -4,8 +4,8 @@
 // SEED=n: it plays the same rounds, up to the time slices of the queue, which are of real time.
 
 const { ObservedRound } = require('../support/observed-round')
-const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
+const { seedFromEnvironment } = require('../support/random')
+const { rounds, playRounds } = require('../support/rounds')
 const { captureWarnings } = require('../support/uncaught')
 
 const ROUNDS = rounds(100)
@@ -18,16 +18,8 @@ describe('a history of a queue', function () {
   beforeEach(function () { warnings = captureWarnings() })
   afterEach(function () { warnings.release() })
 
-  it(`has of each job what happened to it, and counts what the queue counts (SEED=${seed})`, async function () {
-    const random = seeded(seed)
-    for (let number = 0; number < ROUNDS; number++) {
-      const round = new ObservedRound(random.below(4294967296))
-      try {
-        await round.play(STEPS)
-        if (warnings.seen.length > 0) throw warnings.seen[0]
-      } catch (error) {
-        throw new Error(`SEED=${seed}, round ${number}, ${round.description}: ${error.message}`, { cause: error })
-      }
-    }
-  })
+  it(`has of each job what happened to it, and counts what the queue counts (SEED=${seed})`, () => playRounds(ROUNDS, seed, seed => new ObservedRound(seed), async round => {
+    await round.play(STEPS)
+    if (warnings.seen.length > 0) throw warnings.seen[0]
+  }))
 })

@@ -3,9 +3,9 @@
 // Random mixtures of everything that can end, refuse or hold back a job, on a clock that the test moves, with every kind of
 // scheduler. Replay a failure with SEED=n: it plays the same rounds, up to the time slices of the queue, which are of real time.
 
-const { seeded, seedFromEnvironment } = require('../support/random')
+const { seedFromEnvironment } = require('../support/random')
 const { Round } = require('../support/control-round')
-const { rounds } = require('../support/rounds')
+const { rounds, playRounds } = require('../support/rounds')
 const { captureWarnings } = require('../support/uncaught')
 
 const ROUNDS = rounds(150)
@@ -18,16 +18,8 @@ describe('a queue with limits, signals and deadlines', function () {
   beforeEach(function () { warnings = captureWarnings() })
   afterEach(function () { warnings.release() })
 
-  it(`settles every accepted job once and for a reason, and tells every refused one once (SEED=${seed})`, async function () {
-    const random = seeded(seed)
-    for (let number = 0; number < ROUNDS; number++) {
-      const round = new Round(random.below(4294967296))
-      try {
-        await round.play(STEPS)
-        if (warnings.seen.length > 0) throw warnings.seen[0]
-      } catch (error) {
-        throw new Error(`SEED=${seed}, round ${number}, ${round.description}: ${error.message}`, { cause: error })
-      }
-    }
-  })
+  it(`settles every accepted job once and for a reason, and tells every refused one once (SEED=${seed})`, () => playRounds(ROUNDS, seed, seed => new Round(seed), async round => {
+    await round.play(STEPS)
+    if (warnings.seen.length > 0) throw warnings.seen[0]
+  }))
 })

@@ -3,9 +3,9 @@
 // Schedulers that throw, lie, and call the queue from each of their methods. Replay a failure with SEED=n: it plays the same rounds, up
 // to the time slices of the queue, which are of real time.
 
-const { seeded, seedFromEnvironment } = require('../support/random')
+const { seedFromEnvironment } = require('../support/random')
 const { MisbehavingRound } = require('../support/misbehaving-round')
-const { rounds } = require('../support/rounds')
+const { rounds, playRounds } = require('../support/rounds')
 const { captureUncaught, captureWarnings } = require('../support/uncaught')
 const { turn } = require('../support/turns')
 
@@ -26,19 +26,11 @@ describe('a queue with a scheduler that misbehaves', function () {
     warnings.release()
   })
 
-  it(`tells every job once, loses none, and comes to an end (SEED=${seed})`, async function () {
-    const random = seeded(seed)
-    for (let number = 0; number < ROUNDS; number++) {
-      const round = new MisbehavingRound(random.below(4294967296))
-      try {
-        await round.play(STEPS)
-        await turn()
-        for (const error of uncaught.seen.splice(0)) if (error !== round.thrown) throw error
-        const wrong = warnings.seen.splice(0).find(({ code }, i) => code !== 'FAIRLANE_ERR_SCHEDULER' || i === MOST_WARNINGS)
-        if (wrong !== undefined) throw wrong
-      } catch (error) {
-        throw new Error(`SEED=${seed}, round ${number}, ${round.description}: ${error.message}`, { cause: error })
-      }
-    }
-  })
+  it(`tells every job once, loses none, and comes to an end (SEED=${seed})`, () => playRounds(ROUNDS, seed, seed => new MisbehavingRound(seed), async round => {
+    await round.play(STEPS)
+    await turn()
+    for (const error of uncaught.seen.splice(0)) if (error !== round.thrown) throw error
+    const wrong = warnings.seen.splice(0).find(({ code }, i) => code !== 'FAIRLANE_ERR_SCHEDULER' || i === MOST_WARNINGS)
+    if (wrong !== undefined) throw wrong
+  }))
 })
