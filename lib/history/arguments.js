@@ -2,8 +2,9 @@
 
 // Options and arguments of a History, read once: validated, completed, never kept by reference.
 
-const { typeError, rangeError, describe } = require('../errors')
-const { hasMethods, isArray, readFields, rejectUnknown } = require('../fields')
+const { typeError, describe } = require('../errors')
+const { hasMethods } = require('../fields')
+const { readAll, readWhole, readChoice, wrong } = require('../readers')
 const { options: { readType } } = require('../core/internals')
 const { NONE, WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD } = require('../ledger/segment')
 
@@ -65,16 +66,6 @@ module.exports = {
   readExport: options => readAll(options, exportReaders, ARGUMENT)
 }
 
-function readAll (options = {}, readers, code) {
-  if (typeof options !== 'object' || options === null || isArray(options)) {
-    throw typeError(code, `the options must be an object, not ${describe(options)}`)
-  }
-  const names = Object.keys(readers)
-  rejectUnknown(options, names, code)
-  const given = readFields(options, names, code)
-  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
-}
-
 /** As a queue reads it; undefined: any. */
 function readTypeOf (value) {
   return value === undefined ? undefined : readType(value)
@@ -83,12 +74,6 @@ function readTypeOf (value) {
 function readId (value, name = 'the id') {
   if (Number.isInteger(value)) return value
   throw typeError(ARGUMENT, `${name} must be a whole number, not ${describe(value)}`)
-}
-
-/** Whole, 0 or more, or Infinity. */
-function readWhole (value, name, code) {
-  if (value === Infinity || (Number.isInteger(value) && value >= 0)) return value
-  throw wrong(value, 'number', code, `${name} must be a whole number or Infinity`)
 }
 
 function readDuration (value, name, code) {
@@ -101,11 +86,6 @@ function readTime (value, name) {
   const ms = value instanceof Date ? value.getTime() : value
   if (typeof ms === 'number' && !Number.isNaN(ms)) return ms
   throw wrong(value, 'number', ARGUMENT, `${name} must be a time in ms or a Date`)
-}
-
-function readChoice (value, name, choices, code) {
-  if (choices.includes(value)) return value
-  throw wrong(value, 'string', code, `${name} must be one of ${choices.join(', ')}`)
 }
 
 function readPath (value) {
@@ -121,9 +101,4 @@ function readTable (value = 'jobs') {
 function readDatabase (value) {
   if (hasMethods(value, ['exec', 'prepare'])) return value
   throw typeError(ARGUMENT, `exportTo: the database must be one of node:sqlite or better-sqlite3, not ${describe(value)}`)
-}
-
-function wrong (value, type, code, what) {
-  const error = typeof value === type ? rangeError : typeError // eslint-disable-line valid-typeof
-  return error(code, `${what}, not ${describe(value)}`)
 }
