@@ -201,11 +201,11 @@ declare namespace fairlane {
     /** Where time comes from. Default: the clock of the system. */
     clock?: Clock | undefined
 
-    /** Who is told what becomes of each job: one or several made by `fairlane/history`, each for one queue. Default: nobody. */
+    /** Who is told what becomes of each job: one or several made by `fairlane/history` and `fairlane/metrics`, each for one queue. Default: nobody. */
     observers?: Observer | readonly Observer[] | undefined
   }
 
-  /** What `fairlane/history` makes, for the option `observers`. It cannot be made otherwise. */
+  /** What `fairlane/history` and `fairlane/metrics` make, for the option `observers`. It cannot be made otherwise. */
   interface Observer {
     readonly [observes]: true
   }

@@ -337,7 +337,7 @@ function readMaxTypes (value = Infinity) {
 function readObservers (value = []) {
   const observers = isArray(value) ? [...value] : [value]
   if (observers.every((one, at) => hasMethods(one, [OBSERVE]) && observers.indexOf(one) === at)) return observers
-  throw typeError('FAIRLANE_ERR_OPTION', 'observers must be of fairlane/history, for no other queue')
+  throw typeError('FAIRLANE_ERR_OPTION', 'observers must be of fairlane/history or fairlane/metrics, for no other queue')
 }
 
 function readClock (value) {

@@ -161,10 +161,10 @@ class History {
     }
     if (this.#isOpened) require('./file').resume(this.#ledger, clock)
     else if (ledger === undefined) this.#ledger.begin(clock)
-    else ledger.widen(this.#ledger)
+    else ledger.records.widen(this.#ledger)
     this.#isObserving = true
-    this.#ledger = ledger ?? this.#ledger
-    return this.#ledger
+    this.#ledger = ledger?.records ?? this.#ledger
+    return ledger ?? this.#ledger
   }
 
   #sum (column, { type, first, last, since, until }, moment) {

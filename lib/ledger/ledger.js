@@ -1,6 +1,6 @@
 'use strict'
 
-// HOT (bench: history). What is known of each job of an observed queue. Lists tell it of each change; views of it (history) ask.
+// HOT (bench: history). What is known of each job of an observed queue. Lists tell it of each change; views of it (history, metrics) ask.
 //
 //   segments   [ Segment, undefined, …, tail ]      of the ids from `first` on; undefined where no record is left
 //   strays     records that outlived their segment (strays.js)
@@ -55,6 +55,11 @@ class Ledger {
   /** The id of the next job, where the list gives ids. */
   get nextId () {
     return this.lastId + 1
+  }
+
+  /** What has the records, of this or of what stands before it. */
+  get records () {
+    return this
   }
 
   /** A queue is observed from now on. @param {object} clock the queue's */

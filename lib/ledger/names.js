@@ -47,6 +47,11 @@ class Names {
     return number
   }
 
+  /** Whether a type has one record, so that its number may have been another type's before. */
+  isOnly (number) {
+    return this.counts[number >> CHUNK_SHIFT][(number & CHUNK_MASK) + ALL] === 1
+  }
+
   /** A job came from one state to another. */
   move (number, from, to) {
     const counts = this.counts[number >> CHUNK_SHIFT]

@@ -43,7 +43,7 @@ describe('the entries of the package', () => {
     `])
   })
 
-  for (const entry of ['flow', 'durable', 'distributed', 'history', 'threads', 'testing', 'schedulers']) {
+  for (const entry of ['flow', 'durable', 'distributed', 'history', 'metrics', 'threads', 'testing', 'schedulers']) {
     it(`of ${entry} are the same for import and for require`, async () => {
       await assertRuns(['--input-type=module', '--eval', `
         import assert from 'node:assert'
@@ -83,7 +83,8 @@ describe('the entries of the package', () => {
       require('fairlane')
       require('fairlane/durable')
       require('fairlane/distributed')
-      assert.deepEqual(Object.keys(require.cache).filter(file => /node_modules.(bullmq|ioredis)/.test(file)), [])
+      require('fairlane/metrics')
+      assert.deepEqual(Object.keys(require.cache).filter(file => /node_modules.(bullmq|ioredis|prom-client)/.test(file)), [])
     `])
   })
 

@@ -37,7 +37,7 @@ const RULES = [
   // it may look inside
   { of: file => isIn(file, 'lib/testing'), may: name => isLoose(name) || isIn(name, 'lib/core') || isIn(name, 'lib/testing') },
   // what history and metrics have in common
-  { of: file => isIn(file, 'lib/history'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') },
+  { of: file => isIn(file, 'lib/history') || isIn(file, 'lib/metrics'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') },
   { of: file => isIn(file, 'lib'), may: mayAnyRoom }
 ]
 

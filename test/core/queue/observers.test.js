@@ -94,7 +94,7 @@ describe('the option observers', function () {
   it('is not loaded for queues without it', async function () {
     const { stdout } = await node(['--eval', `
       const queue = require('fairlane')((n, done) => done(), { scheduler: 'equal' })
-      queue.pushType('a', 1, () => console.log(Object.keys(require.cache).some(file => /lib.(ledger|history)/.test(file))))
+      queue.pushType('a', 1, () => console.log(Object.keys(require.cache).some(file => /lib.(ledger|history|metrics)/.test(file))))
     `])
     assert.equal(stdout.trim(), 'false')
   })
@@ -102,7 +102,8 @@ describe('the option observers', function () {
   it('keeps no program alive', async function () {
     const { code } = await node(['--eval', `
       const { History } = require('fairlane/history')
-      require('fairlane')((n, done) => done(), { observers: new History() }).push(1)
+      const { Metrics } = require('fairlane/metrics')
+      require('fairlane')((n, done) => done(), { observers: [new History(), new Metrics()] }).push(1)
     `], { timeoutMs: 20000 })
     assert.equal(code, 0)
   })

@@ -1,0 +1,166 @@
+'use strict'
+
+// HOT. What is counted of each label. A label is the text of a type, cut so that it is fit for a metric; types beyond `maxTypes`
+// share one.
+//
+//   cells   │ nobody's │ place │ place │ … │          Float64: an increment takes no look at what is there
+//   place   │ ACCEPTED … RUN_SUM │ buckets of the wait │ buckets of the run │
+//
+// First come, first placed. A place can go to another label when nothing has changed in it for an hour, since something has read it: a label
+// that comes back begins at 0, which is a reset for those who read counters.
+
+// The cells of a place, before its buckets.
+const ACCEPTED = 0
+const UNACCEPTED = 1 // of these: could not be written, so they were none
+const DONE = 2
+const FAILED = 3
+const CANCELLED = 4
+const RETRIED = 5
+const RUNNING_SINCE = 6 // minus the sum of the starts of running jobs: with their number times now it is for how long they have run
+const WAIT_SUM = 7
+const RUN_SUM = 8
+const FIRST_BUCKET = 9
+
+const NOWHERE = 0 // a type without a place
+const IDLE_MS = 3600000
+const MOST_CHARACTERS = 128
+const FIRST_CAPACITY = 8 // places
+
+class Place {
+  constructor (label, at) {
+    this.label = label
+    this.at = at // its first cell
+    this.seen = -1 // how many changes there had been when it was last read
+    this.idleAt = Infinity // when it may go to another label, if nothing changes
+  }
+}
+
+class Places {
+  /** @param {{ maxTypes: number, otherType: string }} options @param {number} bucketCount of a histogram */
+  constructor ({ maxTypes, otherType }, bucketCount) {
+    this.maxTypes = maxTypes
+    this.otherLabel = labelOf(otherType)
+    this.bucketCount = bucketCount
+    this.stride = FIRST_BUCKET + 2 * bucketCount
+    this.cells = new Float64Array(FIRST_CAPACITY * this.stride)
+    this.end = this.stride // cells from there on are no place's
+    this.byLabel = new Map()
+    this.ownCount = 0 // places but for that of the others
+    this.idleAt = Infinity // no place can go to another label before
+    this.byType = new Int32Array(64) // by number of the type / 8, as names.js of the ledger has it: where its place is
+  }
+
+  /** Where the buckets of the times of runs begin, in a place. */
+  get firstOfRun () {
+    return FIRST_BUCKET + this.bucketCount
+  }
+
+  /**
+   * Gives a type the place of its label.
+   * @param {number} at number of the type / 8
+   * @param {string | undefined} type
+   * @param {number} ms now
+   * @returns {number} the first cell
+   */
+  assign (at, type, ms) {
+    while (at >= this.byType.length) {
+      const { byType } = this
+      this.byType = new Int32Array(2 * byType.length)
+      this.byType.set(byType)
+    }
+    const place = this.placeOf(labelOf(type), ms)
+    this.byType[at] = place.at
+    return place.at
+  }
+
+  /** None of the jobs of a type is live: it may get another place. @param {number} at number of the type / 8 */
+  release (at) {
+    this.byType[at] = NOWHERE // behind its end nothing is written
+  }
+
+  /** All that has a place has been read. @param {(place: Place) => boolean} isAtRest whether no job of it is live @param {number} ms now */
+  wasRead (isAtRest, ms) {
+    this.idleAt = Infinity
+    for (const place of this.byLabel.values()) {
+      const changes = this.changesOf(place)
+      if (!isAtRest(place)) place.idleAt = Infinity
+      else if (changes !== place.seen || place.idleAt === Infinity) place.idleAt = ms + IDLE_MS
+      place.seen = changes
+      this.idleAt = Math.min(this.idleAt, place.idleAt)
+    }
+  }
+
+  // private from here on
+
+  placeOf (label, ms) {
+    const found = this.byLabel.get(label)
+    if (found !== undefined) return found
+    if (label === this.otherLabel) return this.open(label)
+    if (this.ownCount < this.maxTypes) {
+      this.ownCount++
+      return this.open(label)
+    }
+    const idle = ms < this.idleAt ? undefined : this.idlePlace(ms)
+    return idle === undefined ? this.placeOf(this.otherLabel, ms) : this.handOver(idle, label)
+  }
+
+  open (label) {
+    if (this.end === this.cells.length) {
+      const { cells } = this
+      this.cells = new Float64Array(2 * cells.length)
+      this.cells.set(cells)
+    }
+    const place = new Place(label, this.end)
+    this.end += this.stride
+    this.byLabel.set(label, place)
+    return place
+  }
+
+  /** @returns {Place | undefined} one that may go to another label */
+  idlePlace (ms) {
+    for (const place of this.byLabel.values()) {
+      if (place.idleAt <= ms && place.seen === this.changesOf(place)) return place
+    }
+    this.idleAt = Infinity // until they are read again
+    return undefined
+  }
+
+  /** Its types were released when it was read: none of them has come back. */
+  handOver ({ label: former, at }, label) {
+    this.byLabel.delete(former)
+    this.cells.fill(0, at, at + this.stride)
+    const place = new Place(label, at)
+    this.byLabel.set(label, place)
+    return place
+  }
+
+  /** Rises with each change of a job. */
+  changesOf ({ at }) {
+    const { cells } = this
+    let changes = 0
+    for (let i = ACCEPTED; i <= RETRIED; i++) changes += cells[at + i]
+    for (let i = FIRST_BUCKET; i < this.stride; i++) changes += cells[at + i]
+    return changes
+  }
+}
+
+/** Well-formed, since others may become the same text when they are encoded; so short that a hostile name costs little. No type is the empty text. */
+function labelOf (type = '') {
+  return type.slice(0, MOST_CHARACTERS).toWellFormed()
+}
+
+module.exports = {
+  Places,
+  labelOf,
+  NOWHERE,
+  ACCEPTED,
+  UNACCEPTED,
+  DONE,
+  FAILED,
+  CANCELLED,
+  RETRIED,
+  RUNNING_SINCE,
+  WAIT_SUM,
+  RUN_SUM,
+  FIRST_BUCKET
+}

@@ -1,0 +1,91 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { Ledger } = require('../../lib/ledger/ledger')
+const { Buckets } = require('../../lib/metrics/buckets')
+const { Meter } = require('../../lib/metrics/meter')
+const places = require('../../lib/metrics/places')
+const { fakeClock } = require('../../lib/testing')
+
+/** A meter of a ledger, and what is in the cells of a label. */
+function example () {
+  const clock = fakeClock(1000)
+  const ledger = new Ledger({ keep: 0, keepMs: 0, isExact: false })
+  ledger.begin(clock)
+  const buckets = new Buckets([10])
+  const own = new places.Places({ maxTypes: 9, otherType: 'other' }, buckets.count)
+  const meter = new Meter(ledger, own, buckets)
+  const cell = (name, label = 'a') => own.cells[own.byLabel.get(label).at + places[name]]
+  return { clock, ledger, meter, own, cell }
+}
+
+describe('a meter', function () {
+  it('hands on what it is told of jobs that have no record, and counts nothing', function () {
+    const { meter, ledger, own } = example()
+    for (const tell of ['started', 'ended', 'cancelled', 'retried', 'due', 'dead', 'revived', 'buried', 'uncounted', 'unaccepted']) meter[tell](7, true, 'no')
+    meter.cancelledAll([7, 8], 'no')
+    assert.deepEqual([own.byLabel.size, ledger.names.numbers.size], [0, 0])
+  })
+
+  it('takes a start back that does not count, but not its wait', function () {
+    const { clock, meter, cell } = example()
+    meter.accepted(1, 'a')
+    clock.advance(5)
+    meter.started(1)
+    clock.advance(3)
+    meter.uncounted(1)
+    assert.deepEqual([cell('RUNNING_SINCE'), cell('WAIT_SUM'), cell('RUN_SUM')], [0, 5, 0])
+    meter.started(1)
+    clock.advance(7)
+    meter.ended(1, false)
+    assert.deepEqual([cell('RUNNING_SINCE'), cell('WAIT_SUM'), cell('RUN_SUM'), cell('DONE')], [0, 13, 7, 1])
+  })
+
+  it('counts jobs that could not be written apart, since nothing that is counted falls', function () {
+    const { meter, cell, ledger } = example()
+    meter.accepted(1, 'a')
+    meter.accepted(2, 'a')
+    meter.unaccepted(2)
+    assert.deepEqual([cell('ACCEPTED'), cell('UNACCEPTED')], [2, 1])
+    assert.equal(ledger.find(2), undefined)
+  })
+
+  it('takes the wait of a job from when it was pushed, or from when it waited again', function () {
+    const { clock, meter, cell } = example()
+    meter.recovered(1, 'a', 400, 0)
+    clock.advance(100)
+    meter.started(1)
+    assert.equal(cell('WAIT_SUM'), 500)
+    clock.advance(20)
+    meter.retried(1, 'no')
+    clock.advance(1000)
+    meter.due(1)
+    clock.advance(4)
+    meter.started(1)
+    assert.deepEqual([cell('WAIT_SUM'), cell('RUN_SUM'), cell('RETRIED')], [504, 20, 1])
+    meter.dead(1, 'no')
+    clock.advance(50)
+    meter.revived(1)
+    clock.advance(6)
+    meter.started(1)
+    meter.cancelled(1, 'no')
+    assert.deepEqual([cell('WAIT_SUM'), cell('ACCEPTED'), cell('FAILED'), cell('CANCELLED')], [510, 2, 1, 1])
+  })
+
+  it('takes times of a clock that another process has set otherwise for 0', function () {
+    const { clock, meter, cell } = example()
+    meter.recovered(1, 'a', -400, 0)
+    meter.started(1)
+    meter.ledger.time.clock = { now: () => 900 }
+    clock.advance(1)
+    meter.ended(1, false)
+    assert.deepEqual([cell('WAIT_SUM'), cell('RUN_SUM')], [0, 0])
+  })
+
+  it('has room for more types than it had at first', function () {
+    const { meter, own } = example()
+    for (let i = 0; i < 1000; i++) meter.accepted(i + 1, `type ${i}`)
+    assert.equal(own.byLabel.size, 10)
+    assert.equal(own.cells[own.byLabel.get('other').at + places.ACCEPTED], 991)
+  })
+})

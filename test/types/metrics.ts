@@ -1,0 +1,25 @@
+import fairlane = require('fairlane')
+import { durable } from 'fairlane/durable'
+import { History } from 'fairlane/history'
+import { Metrics } from 'fairlane/metrics'
+import type { MetricsOptions, MetricsSnapshot, TypeMetrics } from 'fairlane/metrics'
+import { Registry } from 'prom-client'
+
+export async function use (): Promise<void> {
+  const options: MetricsOptions = { name: 'mails', maxTypes: 10, otherType: 'rest', bucketsMs: [1, 10], clock: 'exact' }
+  const metrics = new Metrics(options)
+  fairlane(async () => {}, { observers: [metrics, new History()] })
+  await durable(async () => {}, { path: 'folder', observers: new Metrics() })
+  const snapshot: MetricsSnapshot = metrics.snapshot()
+  const [first]: TypeMetrics[] = snapshot.types
+  const p99: number | undefined = first?.waitMs.p99
+  const count: number | undefined = snapshot.refused.FAIRLANE_ERR_CLOSED
+  metrics.register(new Registry())
+  const bytes: Uint8Array = metrics.toText()
+  console.log(p99, count, bytes)
+
+  // @ts-expect-error no registry
+  metrics.register({})
+  // @ts-expect-error no such option
+  new Metrics({ maxType: 5 })
+}
