@@ -79,8 +79,12 @@ const withDelays = List => class extends List {
   }
 
   drop (ticket) {
-    if (ticket.isDelayed) this.dropDelayed(ticket)
-    else super.drop(ticket)
+    if (!ticket.isDelayed) {
+      super.drop(ticket)
+      return
+    }
+    this.dropDelayed(ticket)
+    this.ledger?.cancelled(ticket.id, ticket.error())
   }
 
   /** A job that waits gets another payload, and keeps its place. */
@@ -111,6 +115,7 @@ const withDelays = List => class extends List {
     for (const ticket of delayed) {
       if (!ticket.isDelayed) continue // test has removed it
       this.dropDelayed(ticket)
+      this.removedIds?.push(ticket.id) // of an observed queue
       all.pushOf(ticket.generation, ticket.payload, ticket)
     }
     return all

@@ -16,7 +16,7 @@ export type Rates = Rate | readonly Rate[]
 /** The same rates for each type, or rates by type, or a function that is asked when a type has nothing left to count. */
 export type RatesPerType = Rates | ReadonlyMap<string, Rates> | ((type: string) => Rates | undefined)
 
-export interface FlowOptions extends Omit<QueueOptions, 'observers'> {
+export interface FlowOptions extends QueueOptions {
   /**
    * How often a job is started until it is done. Infinity: without end.
    *

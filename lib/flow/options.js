@@ -35,7 +35,7 @@ const readers = {
 module.exports = { readOptions, readAddOptions, ReadOptions, readNewRates, readHoldMs, readMs, hasRates }
 
 /**
- * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`
+ * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`; `returns`: jobs come back to the list
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
@@ -44,8 +44,7 @@ function readOptions (options) {
   queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
   const own = readAll(readFields(options, names, OPTION))
   const others = readFields(options, queueOptions.names, OPTION)
-  if (others.observers !== undefined) throw typeError(OPTION, 'a queue with flow cannot be observed')
-  return { ...ROOMS.readOptions(others), ...own }
+  return { ...ROOMS.readOptions(others), ...own, returns: true }
 }
 
 /** As of a queue; `plan`, if there is one: what else is said of the job. @throws FAIRLANE_ERR_ARGUMENT */

@@ -132,12 +132,25 @@ const withLevels = oncePer(Lanes => class extends Lanes {
 
 /** The list of a queue without a scheduler. What it is told of types it forgets. */
 const withOneLane = oncePer(Lanes => class extends withLevels(Lanes) {
+  constructor (...args) {
+    super(...args)
+    this.given = undefined // the type of the job that is put in, which is recorded nonetheless
+  }
+
   push (type, payload, whenSettled) {
+    this.given = type
     super.push(undefined, payload, whenSettled)
   }
 
   unshift (type, payload, whenSettled) {
+    this.given = type
     super.unshift(undefined, payload, whenSettled)
+  }
+
+  // private from here on
+
+  recorded (number, type, guess, whenSettled) {
+    return super.recorded(number, this.given, guess, whenSettled)
   }
 })
 

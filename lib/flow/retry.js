@@ -76,4 +76,9 @@ function typeOf (origin) {
   return origin?.type ?? (origin?.origin ?? origin?.record)?.type
 }
 
-module.exports = { Retry, typeOf }
+/** The id of a job that ran, if it is observed. */
+function idOf (origin) {
+  return typeof origin === 'number' ? origin : origin?.id ?? 0
+}
+
+module.exports = { Retry, idOf, typeOf }

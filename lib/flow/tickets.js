@@ -14,7 +14,7 @@ const { asyncScope } = require('../context')
 const { tickets: { Ticket, Tickets } } = require('../core/internals')
 const { Delays } = require('./delays')
 const { Keys } = require('./keys')
-const { Retry, typeOf } = require('./retry')
+const { Retry, idOf, typeOf } = require('./retry')
 
 class FlowTicket extends Ticket {
   constructor (tickets, callback, signal, timeoutMs, scope) {
@@ -31,6 +31,7 @@ class FlowTicket extends Ticket {
     this.maxAttempts = tickets.maxAttempts
     this.entry = undefined // of its key
     this.priority = 0
+    this.id = 0 // of an observed job
   }
 
   get generation () {
@@ -91,6 +92,7 @@ class FlowTickets extends Tickets {
     ticket.payload = payload
     ticket.atHead = atHead
     ticket.maxWaitMs = maxWaitMs
+    if (dispatch.list.ledger !== undefined) dispatch.list.recordDelayed(ticket, type)
     this.delays.add(ticket, clock.now() + delayMs)
     this.watch(ticket, { signal, maxWaitMs: delayMs })
   }
@@ -120,6 +122,7 @@ class FlowTickets extends Tickets {
     ticket.maxWaitMs = Infinity // it has started
     ticket.born = job.generation
     ticket.type = typeOf(job.origin)
+    ticket.id = idOf(job.origin)
     ticket.payload = job.payload
     ticket.atHead = true
     if (before?.entry !== undefined) this.join(ticket, before.entry)
@@ -144,6 +147,7 @@ class FlowTickets extends Tickets {
     dispatch.failed++
     if (counts !== undefined) counts.failed++
     if (dispatch.isFlushing) dispatch.flushes.countDown(generation)
+    dispatch.list.ledger?.ended(ticket.id, true, err)
     callSafely(() => ticket.settle(err))
     if (dispatch.isObserved) dispatch.hooks.onFailure(err, { type, payload })
   }

@@ -34,4 +34,31 @@ class Ids {
   }
 }
 
-module.exports = { Ids }
+/**
+ * The ids of jobs that may come back to their list, where they get other numbers. Numbers may be far apart, while ids are one behind the other. As
+ * long as both rise together, nothing is kept.
+ */
+class KeptIds {
+  constructor () {
+    this.shift = 0 // an id less its number, but for those in `others`
+    this.others = new Map() // number → id
+    this.waitingCount = 0
+  }
+
+  /** A job was put into the list. */
+  put (number, id) {
+    if (this.waitingCount++ === 0) this.shift = id - number
+    else if (number + this.shift !== id) this.others.set(number, id)
+  }
+
+  /** The id of a job that leaves the list. */
+  leave (number) {
+    this.waitingCount--
+    const id = this.others.size === 0 ? undefined : this.others.get(number)
+    if (id === undefined) return number + this.shift
+    this.others.delete(number)
+    return id
+  }
+}
+
+module.exports = { Ids, KeptIds }

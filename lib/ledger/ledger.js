@@ -178,7 +178,16 @@ class Ledger {
     this.failedFor(id, err, DELAYED)
   }
 
-  /** The time of the next attempt has come. */
+  /** A job that was just accepted is not to start before its time. */
+  delayed (id) {
+    const rows = this.find(id)
+    const { row } = this
+    this.keepVersions(rows, row)
+    rows.times[row * TIMES + ENDED] = rows.times[row * TIMES + ACCEPTED]
+    this.change(rows, row, DELAYED, 0)
+  }
+
+  /** The time of a job, or of its next attempt, has come. */
   due (id) {
     const rows = this.find(id)
     if (rows === undefined) return

@@ -32,7 +32,7 @@ class Line extends Fifo {
 
   push (type, payload, whenSettled) {
     super.push(type, payload, whenSettled)
-    this.ledger.accepted(this.nextId++, type)
+    this.recorded(this.nextId++, type, undefined, whenSettled)
   }
 
   unshift (type, payload, whenSettled) {
@@ -42,43 +42,43 @@ class Line extends Fifo {
     this.holes.add(id)
     this.isPlain = false
     this.fillHoles()
-    this.ledger.accepted(id, type)
+    this.recorded(id, type, undefined, whenSettled)
   }
 
   pushTicket (type, payload, ticket) {
     super.pushTicket(type, payload, ticket)
-    ticket.id = this.nextId - 1
+    ticket.place = this.nextId - 1
   }
 
   unshiftTicket (type, payload, ticket) {
     super.unshiftTicket(type, payload, ticket)
-    ticket.id = this.nextId - 1
+    ticket.place = this.nextId - 1
   }
 
   take () {
     if (!super.take()) return false
-    const id = this.origin = this.isPlain ? this.headId++ : this.takeId()
+    const id = this.origin = this.leavesFrom(this.isPlain ? this.headId++ : this.takeId())
     this.ledger.started(id)
     return true
   }
 
   ended (id, hasFailed, err) {
-    if (hasFailed !== undefined) this.ledger.ended(id, hasFailed, err)
+    if (typeof hasFailed === 'boolean') this.ledger.ended(id, hasFailed, err)
   }
 
   interrupted (id, hasFailed, end) {
     if (hasFailed) this.ledger.ended(id, true, end.error())
-    else this.ledger.cancelled(id, end.error())
+    else if (hasFailed === false) this.ledger.cancelled(id, end.error())
   }
 
   drop (ticket) {
-    this.leave(ticket.id)
+    this.leave(ticket.place)
     super.drop(ticket)
-    this.ledger.cancelled(ticket.id, ticket.error())
+    this.ledger.cancelled(this.leavesFrom(ticket.place), ticket.error())
   }
 
   removeAll () {
-    this.eachId((block, at, id) => this.removedIds.push(id))
+    this.eachId((block, at, id) => this.removedIds.push(this.leavesFrom(id)))
     this.restart([])
     return super.removeAll()
   }
@@ -102,6 +102,18 @@ class Line extends Fifo {
     if (ids.length > 0) this.ledger.cancelledAll(ids, verdict.error())
   }
 
+  // for the class above
+
+  /** A job was put into the list, at this place. @returns what the ledger does */
+  recorded (id, type, guess, whenSettled) {
+    return this.ledger.accepted(id, type, guess)
+  }
+
+  /** The id of the job at this place, which leaves the list. */
+  leavesFrom (id) {
+    return id
+  }
+
   // private from here on
 
   moveOut (block, at, generation, removed) {
@@ -110,7 +122,7 @@ class Line extends Fifo {
     if (this.size === size) return // test has removed it
     const id = this.places.get(block)[at]
     this.leave(id)
-    this.removedIds.push(id)
+    this.removedIds.push(this.leavesFrom(id))
   }
 
   compactIfSparse () {

@@ -6,15 +6,16 @@ const { options: { isLaneScheduler } } = require('../core/internals')
 
 /** As the builder in core/rooms.js, for lists that tell a ledger. */
 function makeList (ledger, scheduler, read, makeContext, extend) {
+  const returns = read.returns ? require('./returning') : undefined // jobs come back to the list
   if (scheduler === null) {
-    const { Line } = require('./line')
+    const { Line } = returns ?? require('./line')
     return new (extend(Line))(ledger, makeContext(undefined))
   }
   if (isLaneScheduler(scheduler)) {
-    const { ObservedLanes } = require('./observed-lanes')
+    const { ObservedLanes } = returns ?? require('./observed-lanes')
     return new (extend(ObservedLanes))(ledger, scheduler, read, makeContext)
   }
-  const { ObservedWindow } = require('./observed-window')
+  const { ObservedWindow } = returns ?? require('./observed-window')
   return new (extend(ObservedWindow))(ledger, scheduler, makeContext)
 }
 

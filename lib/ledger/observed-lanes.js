@@ -25,9 +25,9 @@ class ObservedLanes extends observed(lists.Lanes) {
 
   push (type, payload, whenSettled) {
     const lane = this.lanes.get(type) ?? this.open(type)
-    const id = this.nextNumber++
-    lane.append(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, id)
-    lane.recordedAs = this.ledger.accepted(id, type, lane.recordedAs) // a property that other lanes do not have
+    const number = this.nextNumber++
+    lane.append(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, number)
+    lane.recordedAs = this.recorded(number, type, lane.recordedAs, whenSettled) // a property that other lanes do not have
     this.accept(lane, whenSettled)
   }
 
@@ -35,7 +35,7 @@ class ObservedLanes extends observed(lists.Lanes) {
     const lane = this.lanes.get(type) ?? this.open(type)
     const number = --this.firstNumber
     lane.prepend(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, number)
-    this.ledger.accepted(this.ids.take(number), type)
+    lane.recordedAs = this.recorded(number, type, lane.recordedAs, whenSettled)
     this.accept(lane, whenSettled)
   }
 

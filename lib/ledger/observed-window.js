@@ -33,7 +33,7 @@ class ObservedWindow extends observed(lists.Window) {
   }
 
   accept (record, whenSettled, number) {
-    this.ledger.accepted(this.ids.take(number), record.type)
+    this.recorded(number, record.type, undefined, whenSettled)
     super.accept(record, whenSettled, number)
   }
 

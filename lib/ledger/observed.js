@@ -16,7 +16,7 @@ function observed (List) {
     constructor (ledger, ...rest) {
       super(...rest)
       this.ledger = ledger
-      this.ids = new Ids(this, ledger.nextId)
+      this.ids = this.makeIds(ledger)
       this.chosen = 0 // the number of the job that choose() has chosen
       this.dropping = undefined // the ticket whose job is taken out
       this.removedIds = [] // jobs that were taken out, and that the ledger has not been told of
@@ -31,13 +31,13 @@ function observed (List) {
     }
 
     ended (origin, hasFailed, err) {
-      if (hasFailed !== undefined) this.ledger.ended(origin.id, hasFailed, err)
+      if (typeof hasFailed === 'boolean') this.ledger.ended(origin.id, hasFailed, err)
       super.ended(this.withoutId(origin), hasFailed)
     }
 
     interrupted (origin, hasFailed, end) {
       if (hasFailed) this.ledger.ended(origin.id, true, end.error())
-      else this.ledger.cancelled(origin.id, end.error())
+      else if (hasFailed === false) this.ledger.cancelled(origin.id, end.error())
       super.interrupted(this.withoutId(origin), hasFailed)
     }
 
@@ -53,6 +53,15 @@ function observed (List) {
     }
 
     // for the classes above
+
+    makeIds (ledger) {
+      return new Ids(this, ledger.nextId)
+    }
+
+    /** A job was put into the list. @returns what the ledger does */
+    recorded (number, type, guess, whenSettled) {
+      return this.ledger.accepted(this.ids.take(number), type, guess)
+    }
 
     /** What the list below has of a running job, where its id is known, too. */
     withoutId (origin) {

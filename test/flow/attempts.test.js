@@ -84,7 +84,6 @@ describe('the option maxAttempts', function () {
       assert.throws(() => flow(() => {}).add(1, { maxAttempts }), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
     assert.throws(() => flow(() => {}, { backoffMs: -1 }), { code: 'FAIRLANE_ERR_OPTION' })
-    assert.throws(() => flow(() => {}, { observers: [] }), { code: 'FAIRLANE_ERR_OPTION' })
   })
 
   for (const onTimeout of ['hold', 'release']) {

@@ -4,6 +4,8 @@
 
 const assert = require('node:assert')
 const { flow, Postponed, Throttled } = require('../../lib/flow')
+const { History } = require('../../lib/history')
+const { internalsOf } = require('../../lib/core/internals')
 const { checkInvariants } = require('../../lib/testing')
 const { startsOf } = require('../support/starts')
 const { seeded, seedFromEnvironment } = require('../support/random')
@@ -26,6 +28,11 @@ async function play (random) {
   const priorityMs = scheduler === undefined || hasLanes ? maybe(0.3, () => 1 + random.below(20)) : undefined
   const told = new Map() // by job, how often
   const controllers = Array.from({ length: 3 }, () => new AbortController())
+  const history = random.chance(0.5) ? new History() : undefined
+  const records = new Map() // by the id of the history: the job
+  const shared = new Set() // jobs with keys: their runners may get the payloads of others
+  const attempts = new Map() // by job, that of its last start
+  const uncounted = new Set() // jobs whose runners have said that an attempt does not count
   let job = 0
 
   const { queue, clock, pass } = startsOf(flow, {
@@ -40,10 +47,13 @@ async function play (random) {
     maxWaiting: random.pick([10, Infinity]),
     timeoutMs: random.pick([10, Infinity]),
     onTimeout: random.pick(['hold', 'release']),
-    asyncContext: random.pick(['queue', 'push'])
-  }, (payload, done) => {
+    asyncContext: random.pick(['queue', 'push']),
+    observers: history
+  }, (payload, done, context) => {
+    attempts.set(payload, context.attempt)
     act(0.1)
     const error = random.pick([undefined, undefined, new Error('expected'), new Throttled(1 + random.below(10)), new Postponed(random.below(10))])
+    if (error instanceof Throttled || error instanceof Postponed) uncounted.add(payload)
     if (random.chance(0.5)) done(error, payload)
     else clock.setTimeout(() => done(error, payload), random.below(20))
   })
@@ -55,6 +65,7 @@ async function play (random) {
       checkInvariants(queue)
       const { delayed } = queue.stats()
       assert(delayed >= 0 && delayed <= queue.waiting, 'delayed jobs wait')
+      if (history !== undefined) checkCounts(queue, history)
     } catch (error) {
       failure ??= error
     }
@@ -67,7 +78,14 @@ async function play (random) {
   }
 
   function add () {
+    const before = queue.stats().accepted
     const id = job++
+    put(id)
+    const { accepted } = queue.stats()
+    if (accepted > before) records.set(accepted, id)
+  }
+
+  function put (id) {
     const type = scheduler && random.pick(TYPES)
     told.set(id, 0)
     if (random.chance(0.4)) {
@@ -86,6 +104,7 @@ async function play (random) {
       timeoutMs: maybe(0.2, () => 1 + random.below(10)),
       maxWaitMs: maybe(0.2, () => 1 + random.below(30))
     }
+    if (options.key !== undefined) shared.add(id)
     queue.add(id, options).then(() => tell(id), () => tell(id))
   }
 
@@ -128,5 +147,30 @@ async function play (random) {
   check()
   if (failure) throw failure
   assert.deepEqual([queue.length, queue.stats().delayed, clock.timerCount], [0, 0, 0])
+  if (history !== undefined) for (const [number, id] of records) checkRecord(history, number, shared.has(id) ? undefined : attempts.get(id) ?? 0, uncounted.has(id))
   for (const [id, count] of told) assert.equal(count, 1, `job ${id} was told ${count} times`)
+}
+
+function checkCounts (queue, history) {
+  const { waiting, running, delayed, done, failed, cancelled } = queue.stats()
+  const { overdueCount } = internalsOf(queue).dispatch
+  assert.deepEqual(history.counts(), { waiting: waiting - delayed, running: running - overdueCount, delayed, done, failed, cancelled })
+}
+
+/** @param {number} [attempt] that of the last start, if it is known @param {boolean} mayBeUncounted the runner has said so of one */
+function checkRecord (history, id, attempt, mayBeUncounted) {
+  const { state, attempts, startedAt, endedAt } = history.get(id)
+  const versions = history.versions(id)
+  const name = `the record of job ${id}, ${versions.map(({ state, attempt }) => `${state} ${attempt}`).join(', ')},`
+  assert(['done', 'failed', 'cancelled'].includes(state), `${name} has an end`)
+  assert(attempt === undefined || attempts === attempt || (state === 'cancelled' && mayBeUncounted && attempts === attempt - 1), `${name} has ${attempt} attempts`)
+  assert(attempts === 0 || startedAt <= endedAt, `${name} starts before it ends`)
+  assert(versions.every(({ at }, i) => i === 0 || at >= versions[i - 1].at), `${name} goes on in time`)
+  assert(versions.every(({ state }, i) => mayFollow(state, versions[i - 1]?.state)), `${name} goes from state to state`)
+}
+
+function mayFollow (state, before) {
+  if (before === undefined || before === 'delayed') return ['waiting', 'cancelled', 'failed'].includes(state)
+  if (before === 'waiting') return ['running', 'delayed', 'cancelled'].includes(state)
+  return before === 'running' && state !== 'waiting' && state !== 'running'
 }

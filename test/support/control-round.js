@@ -71,8 +71,8 @@ const KINDS = {
 }
 
 class Round extends Expectations {
-  /** @param {number} seed @param {object[]} [observers] of the queue */
-  constructor (seed, observers) {
+  /** @param {number} seed @param {object[]} [observers] of the queue @param {Function} [make] makes the queue */
+  constructor (seed, observers, make = fairlane) {
     super()
     const random = this.random = seeded(seed)
     this.seed = seed
@@ -124,7 +124,7 @@ class Round extends Expectations {
     this.drainEventCount = 0
 
     const runner = (job, done, context) => job.run(done, context)
-    this.queue = this.storage.run('maker', () => fairlane(runner, { ...this.options, clock: this.clock, observers }))
+    this.queue = this.storage.run('maker', () => make(runner, { ...this.options, clock: this.clock, observers }))
     const { dispatch, tickets } = internalsOf(this.queue)
     this.dispatch = dispatch
     this.telling = dispatch.telling

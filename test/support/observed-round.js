@@ -9,9 +9,10 @@ const { countsOf } = require('./history-model')
 const CANCELLED = ['FAIRLANE_ERR_MAX_WAIT', 'FAIRLANE_ERR_ABORTED', 'FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_CLOSED']
 
 class ObservedRound extends Round {
-  constructor (seed) {
+  /** @param {number} seed @param {Function} [make] makes the queue */
+  constructor (seed, make) {
     const history = new History()
-    super(seed, [history])
+    super(seed, [history], make)
     this.history = history
   }
 

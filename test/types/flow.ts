@@ -1,11 +1,12 @@
 import { backoff, batches, flow, FlowQueue, Postponed, Throttled } from 'fairlane/flow'
+import { History } from 'fairlane/history'
 import type { FlowOptions, FlowStats, Rate, Rates, RatesPerType } from 'fairlane/flow'
 
 export async function use (): Promise<void> {
   const rate: Rate = { limit: 10, intervalMs: 1000 }
   const rates: Rates = [rate, { limit: 1000, intervalMs: 3600000 }]
   const perType: RatesPerType = type => type === 'free' ? rate : undefined
-  const options: FlowOptions = { scheduler: 'equal', rate: rates, ratePerType: perType, concurrency: 3 }
+  const options: FlowOptions = { observers: new History(), scheduler: 'equal', rate: rates, ratePerType: perType, concurrency: 3 }
   const queue = flow(async (n: number) => n.toFixed(), options)
   const result: string = await queue.add(1, { type: 'a' })
   queue.holdType('a', 10).hold(5).setRates({ rate: null, ratePerType: new Map([['a', rate]]) }).push(1)
