@@ -232,8 +232,10 @@ class Admission {
     const { code, waiting, limit } = this
     const message = code === QUEUE ? `${waiting} jobs wait already` : `${waiting} jobs of the type wait already`
     // jobs of a type get the share of the slots that their type has
-    const aheadCount = Math.max(1, waiting - limit + 1) * (code === QUEUE ? 1 : this.list.typesCount)
-    return Object.assign(new FairlaneError(code, message), { type, waiting, limit, retryAfterMs: this.retryAfterMs(aheadCount) })
+    const aheadCount = Math.max(1, waiting - limit + 1)
+    const usualMs = this.retryAfterMs(aheadCount * (code === QUEUE ? 1 : this.list.typesCount))
+    const heldMs = code === TYPE && this.list.heldMsOf !== undefined ? Math.ceil(this.list.heldMsOf(type, aheadCount)) : 0 // by limits of rate
+    return Object.assign(new FairlaneError(code, message), { type, waiting, limit, retryAfterMs: Math.max(usualMs, heldMs) })
   }
 
   /** In about so many ms so many jobs will have ended. */

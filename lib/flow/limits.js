@@ -61,6 +61,15 @@ class Limits {
     return Math.max(isUsedUp ? limit.waitMs(now) : 0, until === undefined ? 0 : until - now)
   }
 
+  /** In how many ms so many jobs of a key may have started, as far as is known without asking the caller. */
+  waitMsOf (key, count) {
+    const now = this.clock.now()
+    const heldMs = Math.max((this.held.get(key) ?? -Infinity) - now, 0)
+    const rates = this.rates.ask === undefined ? this.ratesOf(key) : undefined
+    const limit = this.find(key) ?? (rates === undefined ? undefined : new Limit(rates))
+    return limit === undefined ? heldMs : limit.waitMsOf(count, now, heldMs)
+  }
+
   /** Whether a type must have a lane of its own: it has a limit of its own. */
   isNamed (type) {
     return this.held.has(type) || this.rates.byType.has(type) || this.find(type) !== undefined

@@ -116,8 +116,12 @@ const withHolds = Lanes => class extends Lanes {
 
   /** In how many ms a job of the type might start as far as its limits go. */
   heldMs (type) {
-    const lane = this.find(type)
-    return this.limits.waitMs(lane === undefined ? type : this.keyOf(lane))
+    return this.limits.waitMs(this.limitKeyOf(type))
+  }
+
+  /** In how many ms so many jobs of the type may have started as far as limits go. */
+  heldMsOf (type, count) {
+    return Math.max(this.limits.waitMsOf(this.limitKeyOf(type), count), this.gate === undefined ? 0 : this.gate.waitMs())
   }
 
   /** Starts no job of the type for so many ms; 0 ends that. O(1), and for a type that shares a lane O(jobs in it). */
@@ -195,6 +199,11 @@ const withHolds = Lanes => class extends Lanes {
     const lane = super.openOwn(type)
     for (const one of [lane, shared]) if (one.owner === this) this.adjust(one)
     return lane
+  }
+
+  limitKeyOf (type) {
+    const lane = this.find(type)
+    return lane === undefined ? type : this.keyOf(lane)
   }
 
   /** The key of the limit of a lane. */

@@ -49,11 +49,14 @@ class Window {
   waitMs (now) {
     if (this.count < this.limit) return 0
     this.forget(now)
-    if (this.count < this.limit) return 0
-    let missing = this.count - this.limit + 1 // more than one only if the limit has been higher
-    let at = 0
-    while ((missing -= this.counts[at]) > 0) at++
-    return this.times[at] + this.intervalMs - now
+    return this.placeMs(1, now)
+  }
+
+  /** In how many ms so many jobs may have started, if none starts in the next heldMs. */
+  waitMsOf (count, now, heldMs) {
+    this.forget(now)
+    const rounds = Math.ceil(count / this.limit) - 1
+    return rounds * this.intervalMs + Math.max(this.placeMs(count - rounds * this.limit, now), heldMs)
   }
 
   isEmpty (now) {
@@ -71,6 +74,15 @@ class Window {
   }
 
   // private from here on
+
+  /** In how many ms there is room for so many jobs, up to the limit. What is out of date was forgotten. */
+  placeMs (count, now) {
+    let missing = this.count - this.limit + count
+    if (missing <= 0) return 0
+    let at = 0
+    while ((missing -= this.counts[at]) > 0) at++
+    return this.times[at] + this.intervalMs - now
+  }
 
   forget (now) {
     const { times, counts, intervalMs } = this
@@ -113,6 +125,11 @@ class Limit {
       if (ms > longest) longest = ms
     }
     return longest
+  }
+
+  /** In how many ms so many jobs may have started, if none starts in the next heldMs. */
+  waitMsOf (count, now, heldMs) {
+    return Math.max(...this.windows.map(window => window.waitMsOf(count, now, heldMs)))
   }
 
   isEmpty (now) {

@@ -143,3 +143,53 @@ describe('holdType', function () {
     assert.deepEqual(warned, [])
   })
 })
+
+describe('a refusal of a type with limits', function () {
+  async function retryAfterMs (options, waiting, act = () => {}) {
+    const { queue, pass } = startsOf(flow, { scheduler: 'equal', concurrency: 1, maxWaitingPerType: waiting, ...options })
+    await act(queue, pass)
+    queue.pause()
+    for (let i = 0; i < waiting; i++) queue.pushType('a', i)
+    const error = await queue.add('refused', { type: 'a' }).then(assert.fail, error => error)
+    assert.equal(error.code, 'FAIRLANE_ERR_TYPE_FULL')
+    return error.retryAfterMs
+  }
+
+  it('says when the type is not held any more', async function () {
+    assert.equal(await retryAfterMs({}, 1, queue => queue.holdType('a', 100000.5)), 100001)
+    assert.equal(await retryAfterMs({}, 1, queue => queue.hold(70000)), 70000)
+  })
+
+  it('says when the rate lets a job start', async function () {
+    const used = async (queue, pass) => {
+      queue.pushType('a', 0)
+      await pass(20000)
+    }
+    assert.equal(await retryAfterMs({ ratePerType: { limit: 1, intervalMs: 100000 } }, 1, used), 80000)
+    assert.equal(await retryAfterMs({ ratePerType: new Map([['a', [{ limit: 1, intervalMs: 100000 }, { limit: 5, intervalMs: 200000 }]]]) }, 1, used), 80000)
+    assert.equal(await retryAfterMs({ ratePerType: () => ({ limit: 1, intervalMs: 100000 }) }, 1, used), 80000)
+  })
+
+  it('counts with what must start before', async function () {
+    const { queue, pass } = startsOf(flow, { scheduler: 'equal', maxWaiting: 20, ratePerType: { limit: 2, intervalMs: 100000 } })
+    const refused = () => queue.add('refused', { type: 'a' }).then(assert.fail, error => error)
+    for (let i = 0; i < 2; i++) {
+      queue.pushType('a', i)
+      await pass(10000)
+    }
+    queue.pause()
+    for (let i = 0; i < 10; i++) queue.pushType('a', i)
+    for (let i = 0; i < 9; i++) queue.pushType(`b${i}`, i)
+    const { code, waiting, limit, retryAfterMs } = await refused()
+    assert.deepEqual([code, waiting, limit], ['FAIRLANE_ERR_TYPE_FULL', 10, 4])
+    assert.equal(retryAfterMs, 380000, 'the seventh job may start then')
+    queue.holdType('a', 90000)
+    assert.equal((await refused()).retryAfterMs, 390000)
+  })
+
+  it('asks no function, and is the usual one where nothing limits', async function () {
+    assert.equal(await retryAfterMs({ ratePerType: () => assert.fail('asked') }, 1), 1000)
+    assert.equal(await retryAfterMs({}, 1), 1000)
+    assert.equal(await retryAfterMs({ maxTypes: 1, ratePerType: { limit: 1, intervalMs: 100 } }, 1, queue => queue.pushType('b', 1)), 2000)
+  })
+})
