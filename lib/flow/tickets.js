@@ -147,7 +147,7 @@ class FlowTickets extends Tickets {
     dispatch.failed++
     if (counts !== undefined) counts.failed++
     if (dispatch.isFlushing) dispatch.flushes.countDown(generation)
-    dispatch.list.ledger?.ended(ticket.id, true, err)
+    dispatch.list.ledger?.failed(ticket.id, err)
     callSafely(() => ticket.settle(err))
     if (dispatch.isObserved) dispatch.hooks.onFailure(err, { type, payload })
   }

@@ -133,15 +133,20 @@ class Ledger {
     if ((++segment.endedCount === segment.count && segment !== this.tail) || --this.untilLook === 0) this.retention.look(false)
   }
 
+  /** It has failed, and will not be tried again. */
+  failed (id, err) {
+    this.endBy(id, this.textOf(err), FAILED)
+  }
+
   /** It has come to its end otherwise. */
   cancelled (id, err) {
-    this.cancel(id, this.textOf(err))
+    this.endBy(id, this.textOf(err), CANCELLED)
   }
 
   /** Several have, for the same reason. */
   cancelledAll (ids, err) {
     const text = this.textOf(err)
-    for (const id of ids) this.cancel(id, text)
+    for (const id of ids) this.endBy(id, text, CANCELLED)
   }
 
   /** One was not taken in. */
@@ -175,6 +180,12 @@ class Ledger {
 
   /** An attempt has failed, and there will be another one. */
   retried (id, err) {
+    this.failedFor(id, err, DELAYED)
+  }
+
+  /** An attempt has failed that does not count: the job waits for its time, as before it. */
+  postponed (id, err) {
+    this.uncounted(id)
     this.failedFor(id, err, DELAYED)
   }
 
@@ -370,20 +381,12 @@ class Ledger {
     if ((rows.liveCount === 0 && rows !== this.tail) || --this.untilLook === 0) this.retention.look(false)
   }
 
-  cancel (id, text) {
+  endBy (id, text, state) {
     const rows = this.find(id)
     if (rows === undefined) return
     rows.setError(this.row, text)
-    this.finish(rows, id, CANCELLED)
-  }
-
-  failed (id, err) {
-    const text = this.textOf(err)
-    const rows = this.find(id)
-    if (rows === undefined) return
-    rows.setError(this.row, text)
-    rows.failedCount++
-    this.finish(rows, id, FAILED)
+    if (state === FAILED) rows.failedCount++
+    this.finish(rows, id, state)
   }
 
   /** To be asked before anything is looked up: the error is the caller's, and its getters may do anything. */

@@ -58,8 +58,8 @@ const returning = List => class extends List {
   /** An attempt has failed, and there will be another one. */
   recordFailure (origin, err) {
     const id = typeof origin === 'number' ? origin : origin.id
-    if (err instanceof Throttled || err instanceof Postponed) this.ledger.uncounted(id)
-    this.ledger.retried(id, err)
+    if (err instanceof Throttled || err instanceof Postponed) this.ledger.postponed(id, err)
+    else this.ledger.retried(id, err)
   }
 }
 

@@ -103,6 +103,25 @@ class Meter {
     this.left(left, RETRIED)
   }
 
+  /** It is not tried again after all. */
+  failed (id, err) {
+    const { at } = this.leaving(id)
+    this.ledger.failed(id, err)
+    this.places.cells[at + RETRIED]--
+    this.places.cells[at + FAILED]++
+  }
+
+  /** Its run has taken a slot nonetheless. */
+  postponed (id, err) {
+    const { at, startedAt } = this.leaving(id)
+    this.ledger.postponed(id, err)
+    if (startedAt === startedAt) this.ran(at, startedAt, this.records.time.ms) // eslint-disable-line no-self-compare
+  }
+
+  delayed (id) {
+    this.ledger.delayed(id)
+  }
+
   due (id) {
     this.ledger.due(id)
   }

@@ -13,6 +13,8 @@ const { readMetricsOptions } = require('./options')
 const { Places, labelOf, ACCEPTED, UNACCEPTED, DONE, FAILED, CANCELLED, RETRIED, RUNNING_SINCE, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
 const { register, textOf } = require('./prometheus')
 
+const LIVE = ['waiting', 'running']
+
 /** To be given to one queue, in its option `observers`. What is documented of each method is in index.d.ts and docs/observe.md. */
 class Metrics {
   #options
@@ -20,7 +22,7 @@ class Metrics {
   #places
   #meter = undefined // of the queue that it observes
   #queue = undefined
-  #hasAttempts = false // jobs of the queue can be delayed, and dead letters
+  #states = LIVE // that a job of the queue may be in while it has not ended, or as a dead letter
 
   /** @throws FAIRLANE_ERR_OPTION */
   constructor (options) {
@@ -58,10 +60,10 @@ class Metrics {
   /**
    * @param {object} queue
    * @param {object | undefined} ledger the queue's, if another observer has made it
-   * @param {{ clock: object, hasIds?: boolean }} options hasIds: the queue has ids of its own, and attempts
+   * @param {{ clock: object, hasIds?: boolean, returns?: boolean }} options hasIds: the queue has ids of its own, and dead letters; returns: jobs may be delayed
    * @returns {object} the queue's ledger
    */
-  #observe (queue, ledger, { clock, hasIds = false }) {
+  #observe (queue, ledger, { clock, hasIds = false, returns = hasIds }) {
     if (this.#meter !== undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: the Metrics observe another queue')
     const wishes = { keep: 0, keepMs: 0, isExact: this.#options.clock === 'exact' }
     if (ledger === undefined) {
@@ -71,7 +73,7 @@ class Metrics {
       ledger.records.widen(wishes)
     }
     this.#queue = queue
-    this.#hasAttempts = hasIds
+    this.#states = [...LIVE, ...(returns ? ['delayed'] : []), ...(hasIds ? ['dead'] : [])]
     this.#meter = new Meter(ledger, this.#places, this.#buckets)
     return this.#meter
   }
@@ -79,7 +81,7 @@ class Metrics {
   #read () {
     const { name, bucketsMs } = this.#options
     const { byLabel, otherLabel } = this.#places
-    if (this.#meter === undefined) return { name: labelOf(name), boundsMs: [...bucketsMs], hasAttempts: false, slots: 0, refused: new Map(), types: [] }
+    if (this.#meter === undefined) return { name: labelOf(name), boundsMs: [...bucketsMs], states: LIVE, slots: 0, refused: new Map(), types: [] }
     const { records } = this.#meter
     const nowMs = records.time.read()
     const live = this.#countLive()
@@ -88,7 +90,7 @@ class Metrics {
     return {
       name: labelOf(name),
       boundsMs: [...bucketsMs],
-      hasAttempts: this.#hasAttempts,
+      states: this.#states,
       slots: this.#queue.concurrency,
       refused: records.refusedCounts,
       types

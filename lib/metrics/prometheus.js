@@ -30,7 +30,7 @@ const FAMILIES = [
     name: 'fairlane_jobs',
     help: 'Jobs that have not ended, and dead letters, by their state.',
     type: 'gauge',
-    samples: view => byType(view, type => statesOf(view).map(state => sample({ state }, type[state])))
+    samples: view => byType(view, type => view.states.map(state => sample({ state }, type[state])))
   },
   {
     name: 'fairlane_job_wait_seconds',
@@ -146,10 +146,6 @@ function byType (view, samplesOf) {
   return view.types.flatMap(type => samplesOf(type).map(({ suffix, labels, value }) => {
     return sample({ ...labels, queue: view.name, type: type.type }, value, suffix)
   }))
-}
-
-function statesOf ({ hasAttempts }) {
-  return hasAttempts ? ['waiting', 'running', 'delayed', 'dead'] : ['waiting', 'running']
 }
 
 function histogram ({ sum, buckets }, boundsMs) {

@@ -5,6 +5,7 @@
 const assert = require('node:assert')
 const { flow, Postponed, Throttled } = require('../../lib/flow')
 const { History } = require('../../lib/history')
+const { Metrics } = require('../../lib/metrics')
 const { internalsOf } = require('../../lib/core/internals')
 const { checkInvariants } = require('../../lib/testing')
 const { startsOf } = require('../support/starts')
@@ -29,6 +30,7 @@ async function play (random) {
   const told = new Map() // by job, how often
   const controllers = Array.from({ length: 3 }, () => new AbortController())
   const history = random.chance(0.5) ? new History() : undefined
+  const metrics = random.chance(0.3) ? new Metrics() : undefined
   const records = new Map() // by the id of the history: the job
   const shared = new Set() // jobs with keys: their runners may get the payloads of others
   const attempts = new Map() // by job, that of its last start
@@ -48,7 +50,7 @@ async function play (random) {
     timeoutMs: random.pick([10, Infinity]),
     onTimeout: random.pick(['hold', 'release']),
     asyncContext: random.pick(['queue', 'push']),
-    observers: history
+    observers: [history, metrics].filter(observer => observer !== undefined)
   }, (payload, done, context) => {
     attempts.set(payload, context.attempt)
     act(0.1)
@@ -66,6 +68,7 @@ async function play (random) {
       const { delayed } = queue.stats()
       assert(delayed >= 0 && delayed <= queue.waiting, 'delayed jobs wait')
       if (history !== undefined) checkCounts(queue, history)
+      if (metrics !== undefined) checkMetrics(queue, metrics)
     } catch (error) {
       failure ??= error
     }
@@ -146,6 +149,7 @@ async function play (random) {
   await pass(100)
   check()
   if (failure) throw failure
+  if (metrics !== undefined) assert.equal(metrics.snapshot().types.reduce((total, { retried }) => total + retried, 0), queue.stats().retried)
   assert.deepEqual([queue.length, queue.stats().delayed, clock.timerCount], [0, 0, 0])
   if (history !== undefined) for (const [number, id] of records) checkRecord(history, number, shared.has(id) ? undefined : attempts.get(id) ?? 0, uncounted.has(id))
   for (const [id, count] of told) assert.equal(count, 1, `job ${id} was told ${count} times`)
@@ -155,6 +159,17 @@ function checkCounts (queue, history) {
   const { waiting, running, delayed, done, failed, cancelled } = queue.stats()
   const { overdueCount } = internalsOf(queue).dispatch
   assert.deepEqual(history.counts(), { waiting: waiting - delayed, running: running - overdueCount, delayed, done, failed, cancelled })
+}
+
+function checkMetrics (queue, metrics) {
+  const { accepted, waiting, running, delayed, done, failed, cancelled } = queue.stats()
+  const { overdueCount } = internalsOf(queue).dispatch
+  const expected = { accepted, waiting: waiting - delayed, running: running - overdueCount, done, failed, cancelled }
+  const { types } = metrics.snapshot()
+  const sum = read => types.reduce((total, type) => total + read(type), 0)
+  for (const [name, count] of Object.entries(expected)) assert.equal(sum(type => type[name]), count, `${name} of metrics`)
+  const countOf = ({ buckets }) => buckets.reduce((total, inBucket) => total + inBucket, 0)
+  assert.equal(sum(({ runMs }) => countOf(runMs)) + expected.running, sum(({ waitMs }) => countOf(waitMs)), 'what has started has ended, or runs')
 }
 
 /** @param {number} [attempt] that of the last start, if it is known @param {boolean} mayBeUncounted the runner has said so of one */

@@ -5,6 +5,7 @@
 const assert = require('node:assert/strict')
 const { flow, Postponed, Throttled } = require('../../lib/flow')
 const { History } = require('../../lib/history')
+const { Metrics } = require('../../lib/metrics')
 const { startsOf } = require('../support/starts')
 
 const WINDOW = { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }
@@ -120,6 +121,48 @@ for (const [name, options] of Object.entries({ ...KINDS, ...PRIORITIES })) {
     })
   })
 }
+
+describe('metrics of a queue with flow', () => {
+  const shown = metrics => metrics.snapshot().types[0]
+
+  it('take no delay for a wait', async () => {
+    const metrics = new Metrics()
+    const { queue, pass } = startsOf(flow, { observers: metrics })
+    queue.add(1, { delayMs: 50 })
+    assert.equal(shown(metrics).waiting, 0)
+    assert.match(new TextDecoder().decode(metrics.toText()), /fairlane_jobs\{state="delayed",queue="default",type=""\} 1/)
+    assert(!new TextDecoder().decode(metrics.toText()).includes('state="dead"'))
+    await pass(50)
+    assert.deepEqual([shown(metrics).accepted, shown(metrics).done, shown(metrics).waitMs.sum], [1, 1, 0])
+  })
+
+  it('count the run of each attempt, and as retries those that count', async () => {
+    const metrics = new Metrics()
+    const errors = [new Throttled(10), new Postponed(10), new Error('no'), undefined]
+    const clock = { finish: undefined }
+    const { queue, pass } = startsOf(flow, { observers: metrics, maxAttempts: 2, backoffMs: 10 }, (payload, done) => { clock.finish = () => done(errors.shift()) })
+    queue.add(1)
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await pass(3)
+      clock.finish()
+      await pass(10)
+    }
+    const { accepted, done, failed, retried, slotMs, runMs, waitMs } = shown(metrics)
+    assert.deepEqual({ accepted, done, failed, retried }, { accepted: 1, done: 1, failed: 0, retried: 1 })
+    assert.deepEqual([slotMs, runMs.sum, sum(runMs.buckets), sum(waitMs.buckets)], [12, 12, 4, 4])
+  })
+
+  it('count a job once that is not tried again after all', async () => {
+    const metrics = new Metrics()
+    const { queue, pass } = startsOf(flow, { observers: metrics, maxAttempts: 2, backoffMs: () => Infinity }, (payload, done) => done(new Error('no')))
+    queue.add(1).catch(() => {})
+    await pass(0)
+    const { failed, retried, runMs } = shown(metrics)
+    assert.deepEqual([failed, retried, sum(runMs.buckets)], [1, 0, 1])
+  })
+
+  const sum = counts => counts.reduce((total, count) => total + count, 0)
+})
 
 describe('a history of a queue with flow', () => {
   it('records types though a queue without a scheduler ignores them', () => {

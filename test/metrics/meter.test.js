@@ -22,7 +22,7 @@ function example () {
 describe('a meter', function () {
   it('hands on what it is told of jobs that have no record, and counts nothing', function () {
     const { meter, ledger, own } = example()
-    for (const tell of ['started', 'ended', 'cancelled', 'retried', 'due', 'dead', 'revived', 'buried', 'uncounted', 'unaccepted']) meter[tell](7, true, 'no')
+    for (const tell of ['started', 'ended', 'cancelled', 'retried', 'due', 'dead', 'revived', 'buried', 'failed', 'postponed', 'uncounted', 'unaccepted']) meter[tell](7, true, 'no')
     meter.cancelledAll([7, 8], 'no')
     assert.deepEqual([own.byLabel.size, ledger.names.numbers.size], [0, 0])
   })

@@ -3,31 +3,27 @@
 // Random mixtures of everything that can end, refuse or hold back a job, with every kind of list, and Metrics of it. Replay a failure with
 // SEED=n: it plays the same rounds, up to the time slices of the queue, which are of real time.
 
+const fairlane = require('../..')
+const { flow } = require('../../lib/flow')
 const { MeteredRound } = require('../support/metered-round')
-const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
+const { seedFromEnvironment } = require('../support/random')
+const { rounds, playRounds } = require('../support/rounds')
 const { captureWarnings } = require('../support/uncaught')
 
-const ROUNDS = rounds(100)
+const ROUNDS = rounds(60)
 const STEPS = 150
 
-describe('metrics of a queue', function () {
-  const seed = seedFromEnvironment()
-  let warnings
+for (const [name, make] of Object.entries({ fairlane, flow })) {
+  describe(`metrics of a queue (${name})`, function () {
+    const seed = seedFromEnvironment()
+    let warnings
 
-  beforeEach(function () { warnings = captureWarnings() })
-  afterEach(function () { warnings.release() })
+    beforeEach(function () { warnings = captureWarnings() })
+    afterEach(function () { warnings.release() })
 
-  it(`count what the queue counts, and time what the records say (SEED=${seed})`, async function () {
-    const random = seeded(seed)
-    for (let number = 0; number < ROUNDS; number++) {
-      const round = new MeteredRound(random.below(4294967296))
-      try {
-        await round.play(STEPS)
-        if (warnings.seen.length > 0) throw warnings.seen[0]
-      } catch (error) {
-        throw new Error(`SEED=${seed}, round ${number}, ${round.description}: ${error.message}`, { cause: error })
-      }
-    }
+    it(`count what the queue counts, and time what the records say (SEED=${seed})`, () => playRounds(ROUNDS, seed, seed => new MeteredRound(seed, make), async round => {
+      await round.play(STEPS)
+      if (warnings.seen.length > 0) throw warnings.seen[0]
+    }))
   })
-})
+}

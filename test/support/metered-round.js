@@ -7,11 +7,11 @@ const { Metrics } = require('../../lib/metrics')
 const { Round } = require('./control-round')
 
 class MeteredRound extends Round {
-  /** @param {number} seed which also says what else observes */
-  constructor (seed) {
+  /** @param {number} seed which also says what else observes @param {Function} [make] makes the queue */
+  constructor (seed, make) {
     const metrics = new Metrics({ maxTypes: seed % 7 })
     const history = new History()
-    super(seed, [[metrics], [metrics, history], [history, metrics], [metrics, history, new Metrics()]][seed % 4])
+    super(seed, [[metrics], [metrics, history], [history, metrics], [metrics, history, new Metrics()]][seed % 4], make)
     this.metrics = metrics
     this.history = seed % 4 === 0 ? undefined : history
   }
