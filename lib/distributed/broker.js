@@ -191,7 +191,10 @@ class Broker {
     const { Redis, Cluster } = this.peers
     // whatever is on its way when the connection ends fails: only the caller knows whether it can be made again
     const own = { maxRetriesPerRequest: 0, retryStrategy: pauseOf }
-    if (this.isCluster) return new Cluster(connection, { redisOptions: { ...own, retryStrategy: null }, clusterRetryStrategy: pauseOf })
+    if (this.isCluster) {
+      // nodes that the first one names know nothing of its URL
+      return new Cluster(connection, { redisOptions: { ...accessOf(connection[0]), ...own, retryStrategy: null }, clusterRetryStrategy: pauseOf })
+    }
     if (typeof connection === 'string') return new Redis(connection, own)
     return new Redis({ retryStrategy: own.retryStrategy, ...connection, maxRetriesPerRequest: 0 })
   }
@@ -285,6 +288,16 @@ class Partition {
   key (what) {
     return `${this.prefix}:.${what}`
   }
+}
+
+/** What a URL says of how a server lets clients in, as options of ioredis. */
+function accessOf (text) {
+  const { protocol, username, password } = new URL(text)
+  const access = {}
+  if (username !== '') access.username = decodeURIComponent(username)
+  if (password !== '') access.password = decodeURIComponent(password)
+  if (protocol === 'rediss:') access.tls = {}
+  return access
 }
 
 /** Whether what a call failed with says nothing of the call itself. */

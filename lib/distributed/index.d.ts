@@ -27,7 +27,8 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWait
 
   /**
    * Where the broker is: a URL or path of a socket, options of ioredis, the URLs of some nodes of a Redis Cluster, or a function that makes a client for
-   * each purpose. A client that it makes is the queue's: it is disconnected when the queue has closed.
+   * each purpose. A client that it makes is the queue's: it is disconnected when the queue has closed. All nodes of a Cluster are reached with the user,
+   * the password and the TLS of the first URL.
    */
   connection: string | readonly string[] | { [option: string]: any } | ((purpose: 'calls' | 'messages') => BrokerClient)
 

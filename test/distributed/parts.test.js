@@ -4,6 +4,7 @@
 
 const assert = require('node:assert')
 const { Attempts } = require('../../lib/distributed/attempts')
+const { Broker } = require('../../lib/distributed/broker')
 const { Crew } = require('../../lib/distributed/crew')
 const { Keeper } = require('../../lib/distributed/keeper')
 const { Leases } = require('../../lib/distributed/leases')
@@ -28,6 +29,21 @@ describe('who waits for results', () => {
     assert.deepEqual(told.slice(1), [[1, null, 5]])
     results.close()
     assert.equal(told[2][1].code, 'FAIRLANE_ERR_CLOSED')
+  })
+})
+
+describe('a client of a Redis Cluster', () => {
+  it('reaches all nodes with the user, the password and the TLS of the first URL', () => {
+    const made = []
+    const Cluster = function (nodes, { redisOptions }) {
+      const { username, password, tls } = redisOptions
+      made.push([nodes.length, username, password, tls])
+      return { defineCommand () {}, on () {} }
+    }
+    for (const connection of [['rediss://a%40b:c%2Fd@host:1', 'redis://host:2'], ['redis://host:1']]) {
+      new Broker({ name: 'jobs', connection, isCluster: true, partitions: 1 }, { Cluster }).makeClient('calls')
+    }
+    assert.deepEqual(made, [[2, 'a@b', 'c/d', {}], [1, undefined, undefined, undefined]])
   })
 })
 

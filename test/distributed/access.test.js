@@ -1,0 +1,196 @@
+'use strict'
+
+// Who may reach the broker, and how: the rights that docs/distributed.md asks for, passwords, and TLS.
+
+const assert = require('node:assert')
+const { once } = require('node:events')
+const { readFileSync, rmSync, writeFileSync } = require('node:fs')
+const net = require('node:net')
+const { join } = require('node:path')
+const { Redis } = require('ioredis')
+const { Throttled, Postponed, distributed } = require('../../lib/distributed')
+const { codeBlocks } = require('../docs/pages')
+const { selfSigned } = require('../support/certificates')
+const { root } = require('../support/child')
+const { temporaryFolder } = require('../support/folders')
+const { describeWithRedis, startRedis } = require('../support/redis')
+const { startCluster } = require('../support/redis-cluster')
+const { expectReject } = require('./expectations')
+const { until } = require('./until')
+
+const PAGE = readFileSync(join(root, 'docs/distributed.md'), 'utf8')
+const NAME = 'mails'
+const USER = 'mails'
+const PASSWORD = 'a-long-secret'
+
+/** The rules of the user in the page, as arguments of ACL SETUSER. */
+function rulesOfPage () {
+  const lines = codeBlocks(PAGE).flatMap(({ code }) => code.split('\n')).filter(line => line.startsWith('user mails '))
+  assert.equal(lines.length, 1)
+  const rules = lines[0].split(' ').slice(1)
+  assert(rules.includes(`>${PASSWORD}`))
+  return rules
+}
+
+/** Does all that queues do at a broker. */
+async function useAll (open) {
+  const attempts = new Map()
+  const common = { leaseMs: 1000, globalTypeCaps: { capped: 1 }, globalTypeRates: { rated: { limit: 100, intervalMs: 100 } } }
+  const worker = await open(async n => {
+    const attempt = (attempts.get(n) ?? 0) + 1
+    attempts.set(n, attempt)
+    if (n === 'fails') throw new Error('down')
+    if (n === 'retried' && attempt === 1) throw new Error('once')
+    if (n === 'throttled' && attempt === 1) throw new Throttled(10)
+    if (n === 'postponed' && attempt === 1) throw new Postponed(10)
+    return n
+  }, { ...common, scheduler: 'equal', maxAttempts: 2, backoffMs: 1, resultTtlMs: 1000 })
+  const producer = await open(null, { ...common, maxWaitingPerType: 1000 })
+  for (const n of ['plain', 'capped', 'rated', 'retried', 'throttled', 'postponed']) assert.equal(await producer.add(n, { type: n }), n)
+  await Promise.all([1, 2, 3].map(n => producer.pushType('together', n)))
+  await producer.unshiftType('a', 1, { delayMs: 5 })
+  for (let n = 0; n < 2; n++) await producer.pushType('keyed', n, { key: 'k', keyUntil: 'settled' })
+  await assert.rejects(producer.add('fails', { type: 'dead' }), /down/)
+  const [{ id }] = await producer.deadLetters()
+  assert.equal(await producer.retryDead(id), true)
+  await until(async () => (await producer.get(id))?.state === 'dead')
+  assert.equal(await producer.deleteDead(id), true)
+  await producer.pauseGlobal('paused')
+  const paused = await producer.pushType('paused', 1)
+  assert.equal((await producer.get(paused)).state, 'waiting')
+  assert.equal(await producer.cancel(paused), true)
+  await producer.pushType('paused', 2)
+  assert.equal(await producer.clear({ type: 'paused' }), 1)
+  await producer.resumeGlobal('paused')
+  await producer.setGlobalCap('a', 2)
+  await producer.setGlobalCap('a', Infinity)
+  await producer.setGlobalRate('a', { limit: 1, intervalMs: 1 })
+  await producer.setGlobalRate('a', null)
+  await producer.holdType('a', 1)
+  await producer.onIdle()
+  assert.deepEqual(await producer.globalTypes(), [])
+  assert.equal((await producer.globalStats()).dead, 0)
+  // those that the keeper does: results whose time is over, keys of idle types
+  await until(async () => (await producer.globalStats('plain')).types === 0)
+  return { worker, producer }
+}
+
+describeWithRedis('the user that docs/distributed.md describes', function () {
+  const queues = []
+  let server
+
+  before(async () => {
+    server = await startRedis()
+    server.cli('acl', 'setuser', ...rulesOfPage())
+  })
+  after(() => server.stop())
+  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ drain: false }))))
+
+  async function open (runner, options) {
+    const connection = { path: server.path, username: USER, password: PASSWORD }
+    const queue = await distributed(runner, { name: NAME, connection, settleBy: 'promise', ...options })
+    queues.push(queue)
+    return queue
+  }
+
+  const refusedCount = () => server.cli('acl', 'log').split('\n').filter(Boolean).length
+
+  for (const partitions of [1, 4]) {
+    it(`may do all that a queue of ${partitions} partitions does`, async () => {
+      server.cli('acl', 'log', 'reset')
+      server.cli('flushall')
+      const { worker } = await useAll((runner, options) => open(runner, { partitions, ...options }))
+      const left = () => server.cli('--scan', '--pattern', '*:plain:*').split('\n').filter(Boolean).length
+      await until(() => left() === 0) // the keeper has walked over it
+      assert.equal(worker.stats().lost, 0)
+      await Promise.all(queues.splice(0).map(queue => queue.close()))
+      assert.equal(refusedCount(), 0, server.cli('acl', 'log'))
+    })
+  }
+
+  it('may do nothing else', async () => {
+    const client = new Redis({ path: server.path, username: USER, password: PASSWORD })
+    const calls = [
+      ['get', '{fairlane:others}:x'], ['set', '{fairlane:mails2}:x', '1'], ['subscribe', '{fairlane:others}:.wake'],
+      ['publish', '{fairlane:others}:.wake', 'x'], ['keys', '*'], ['scan', '0'], ['randomkey'], ['flushall'], ['flushdb'], ['config', 'get', '*'], ['acl', 'list'],
+      ['client', 'list'], ['shutdown'], ['script', 'flush'], ['monitor'], ['replicaof', 'no', 'one'],
+      ['eval', "return redis.call('GET', 'other')", '0']
+    ]
+    try {
+      for (const [name, ...args] of calls) await assert.rejects(client.call(name, ...args), /NOPERM|ACL failure|can't access/, name)
+    } finally {
+      client.disconnect()
+    }
+  })
+
+  it('is refused with a wrong password', async () => {
+    const connection = { path: server.path, username: USER, password: 'wrong' }
+    const { cause } = await expectReject(distributed(null, { name: NAME, connection, pushTimeoutMs: 300 }), 'FAIRLANE_ERR_BROKER')
+    assert.match(cause.message, /WRONGPASS/)
+  })
+})
+
+describeWithRedis('a user with a password at a Redis Cluster', function () {
+  it('is the same at nodes that are found by the first one', async () => {
+    const cluster = await startCluster(['--bind', '127.0.0.1', '127.0.0.2'], 1)
+    const [port] = cluster.ports
+    try {
+      cluster.cli('-p', String(port), 'acl', 'setuser', USER, 'on', `>${PASSWORD}`, '~*', '&*', '+@all')
+      cluster.cli('-p', String(port), 'acl', 'setuser', 'default', 'off')
+      // it names itself 127.0.0.1
+      const connection = [`redis://${USER}:${PASSWORD}@127.0.0.2:${port}`]
+      const queue = await distributed(async n => n, { name: NAME, connection, settleBy: 'promise', pushTimeoutMs: 5000 })
+      assert.equal(await queue.add(1), 1)
+      await queue.close()
+    } finally {
+      await cluster.stop()
+    }
+  })
+})
+
+describeWithRedis('TLS', function () {
+  let folder, server, port, cert
+
+  before(async function () {
+    folder = temporaryFolder()
+    const pair = selfSigned()
+    cert = pair.cert
+    for (const [name, text] of Object.entries(pair)) writeFileSync(join(folder, `${name}.pem`), text)
+    port = await freePort()
+    const settings = { 'tls-port': port, 'tls-key-file': join(folder, 'key.pem'), 'tls-cert-file': join(folder, 'cert.pem'), 'tls-auth-clients': 'no' }
+    try {
+      server = await startRedis(Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]))
+    } catch (err) {
+      if (!/tls/i.test(err.message)) throw err
+      console.error('SKIPPED: this server is built without TLS')
+      this.skip()
+    }
+  })
+  after(async () => {
+    await server?.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('is an option of the connection, with the certificate that the server is to have', async () => {
+    const connection = { host: 'localhost', port, tls: { ca: cert } }
+    const worker = await distributed(async n => n, { name: NAME, connection, settleBy: 'promise' })
+    const producer = await distributed(null, { name: NAME, connection })
+    assert.equal(await producer.add(1), 1)
+    await producer.close()
+    await worker.close()
+  })
+
+  it('refuses a server whose certificate nobody has vouched for', async () => {
+    const { cause } = await expectReject(distributed(null, { name: NAME, connection: `rediss://localhost:${port}`, pushTimeoutMs: 1000 }), 'FAIRLANE_ERR_BROKER')
+    assert.equal(cause.code, 'DEPTH_ZERO_SELF_SIGNED_CERT')
+  })
+})
+
+async function freePort () {
+  const server = net.createServer().listen(0, 'localhost')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
