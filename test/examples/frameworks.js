@@ -7,42 +7,29 @@
 
 const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
-const { cpSync, rmSync } = require('node:fs')
+const { once } = require('node:events')
+const { cpSync, readFileSync, rmSync } = require('node:fs')
 const { join } = require('node:path')
 const { Pool } = require('undici')
+const { distributed } = require('../../lib/distributed')
 const { root } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 const { startProgram } = require('../support/programs')
+const { describeWithRedis, startRedis } = require('../support/redis')
 
 const { dependencies } = require('../../examples/middleware/package.json')
 
 describe('the middleware that bounds each tenant', function () {
   this.timeout(300000)
-  let folder
-
-  before(function () {
-    folder = temporaryFolder()
-    const npm = (...args) => execFileSync('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8' })
-    cpSync(join(root, 'examples/middleware'), folder, { recursive: true, filter: path => !path.includes('node_modules') })
-    const [{ filename }] = Object.values(JSON.parse(npm('pack', root, '--json', '--ignore-scripts')))
-    const frameworks = Object.entries(dependencies).filter(([name]) => name !== 'fairlane').map(([name, range]) => `${name}@${range}`)
-    try {
-      npm('install', `./${filename}`, ...frameworks)
-    } catch (err) {
-      if (process.env.FAIRLANE_MUST_INSTALL) throw err
-      console.error(`SKIPPED: ${frameworks.join(' and ')} cannot be installed here\n${err.stderr}`)
-      this.skip()
-    }
-  })
-
-  after(() => rmSync(folder, { recursive: true }))
+  const packages = Object.entries(dependencies).filter(([name]) => name !== 'fairlane').map(([name, range]) => `${name}@${range}`)
+  const project = atProject('examples/middleware', packages)
 
   for (const framework of Object.keys(dependencies).filter(name => name !== 'fairlane')) {
     describe(`with ${framework}`, function () {
       let program, pool
 
       beforeEach(async function () {
-        program = startProgram([join(folder, `with-${framework}.mjs`)])
+        program = startProgram([join(project.folder, `with-${framework}.mjs`)])
         pool = new Pool(`http://127.0.0.1:${await program.line()}`, { connections: 100 })
       })
 
@@ -67,3 +54,60 @@ describe('the middleware that bounds each tenant', function () {
     })
   }
 })
+
+describeWithRedis('the dashboard of queues at a broker', function () {
+  this.timeout(300000)
+  const header = readFileSync(join(root, 'examples/distributed/dashboard.mjs'), 'utf8')
+  const packages = /npm install fairlane (.+)/.exec(header)[1].split(' ')
+  const project = atProject('examples/distributed', packages)
+  let server, program
+
+  before(async () => { server = await startRedis() })
+  after(() => server.stop())
+  afterEach(() => program.end())
+
+  it('shows the types that have jobs, and puts a dead letter back', async function () {
+    const options = { name: 'mails', connection: server.path, settleBy: 'promise', leaseMs: 1000, maxAttempts: 1 }
+    const queue = await distributed(async () => { throw new Error('no such address') }, options)
+    try {
+      await queue.pushType('tenant a', { to: 'nobody' })
+      await once(queue, 'failed')
+      program = startProgram([join(project.folder, 'dashboard.mjs')], { env: { REDIS_URL: server.path, PORT: '0' } })
+      const origin = `http://127.0.0.1:${await program.line()}`
+      const shown = async query => (await (await fetch(`${origin}/api/queues${query}`)).json()).queues
+      const [{ name, counts, ...rest }, ...others] = await shown('')
+      assert.deepEqual([name, counts.failed, others.length], ['tenant%20a', 1, 0], JSON.stringify(rest))
+      const of = encodeURIComponent(name)
+      const [{ jobs: [job] }] = await shown(`?activeQueue=${of}&status=failed`)
+      assert.equal(job.failedReason, 'no such address')
+      const failedAgain = once(queue, 'failed')
+      const { status } = await fetch(`${origin}/api/queues/${of}/${encodeURIComponent(job.id)}/retry/failed`, { method: 'PUT' })
+      assert.equal(status, 204)
+      assert.equal((await failedAgain)[0].attempt, 1)
+    } finally {
+      await queue.close()
+    }
+  })
+})
+
+/** Sets up a project with the packed fairlane, and other packages from the registry, to be called in describe(). @returns {{ folder: string }} */
+function atProject (example, packages) {
+  const project = { folder: undefined }
+
+  before(function () {
+    const folder = project.folder = temporaryFolder()
+    const npm = (...args) => execFileSync('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8' })
+    cpSync(join(root, example), folder, { recursive: true, filter: path => !path.includes('node_modules') })
+    const [{ filename }] = Object.values(JSON.parse(npm('pack', root, '--json', '--ignore-scripts')))
+    try {
+      npm('install', `./${filename}`, ...packages)
+    } catch (err) {
+      if (process.env.FAIRLANE_MUST_INSTALL) throw err
+      console.error(`SKIPPED: ${packages.join(' and ')} cannot be installed here\n${err.stderr}`)
+      this.skip()
+    }
+  })
+
+  after(() => rmSync(project.folder, { recursive: true }))
+  return project
+}
