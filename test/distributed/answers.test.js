@@ -129,7 +129,8 @@ describeWithRedis('answers of the broker', function () {
     })
 
     it('that say there is nothing, while a push comes between that and the word that the type is empty', async () => {
-      const { queue, rig } = await open(async n => n)
+      // the keeper, which would find the job, does not walk
+      const { queue, rig } = await open(async n => n, { leaseMs: 600000 })
       const { reached, open: letGo } = rig.delay('fairlaneUnready')
       await queue.add(1, { type: 'a' })
       await reached
@@ -211,6 +212,25 @@ describeWithRedis('answers of the broker', function () {
       await queue.setGlobalCap('type-2', 1)
       await queue.holdType('type-2', 1)
       await queue.onIdle()
+    })
+
+    it('which jobs that are pushed together need, has them stored once', async () => {
+      const { queue, rig } = await open(null)
+      const pushAll = () => Promise.all([1, 2, 3].map(n => queue.pushType('a', n)))
+      await pushAll()
+      at.server.cli('script', 'flush')
+      await pushAll()
+      // and if the client does not send them by itself
+      const refused = latch()
+      rig.once('pipeline', call => Object.assign(call(), {
+        exec: async () => {
+          refused.open()
+          return [1, 2, 3].map(() => [new Error('NOSCRIPT No matching script. Please use EVAL.'), undefined])
+        }
+      }))
+      await pushAll()
+      await refused.opened
+      assert.equal((await queue.globalStats('a')).waiting, 9)
     })
   })
 
