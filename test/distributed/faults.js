@@ -3,7 +3,7 @@
 // What becomes of jobs when processes and brokers end in the middle of them: with few jobs in npm test, with many in npm run test:kill.
 
 const assert = require('node:assert')
-const { join, dirname } = require('node:path')
+const { join } = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
@@ -17,20 +17,20 @@ const SLOTS = 10
 module.exports = { describeEnds, describeCutOff, describeBrokerEnds }
 
 /** Sets up a server, a producer, and a way to start processes, for each test. */
-function atProcesses () {
-  const { startServer, open } = servers()
+function atProcesses (brokers) {
+  const { startServer, open } = brokers()
   const at = { log: '', started: [], server: undefined, producer: undefined }
 
   beforeEach(async () => {
     at.server = await startServer()
-    at.log = join(dirname(at.server.path), 'starts')
+    at.log = join(at.server.folder, 'starts')
     at.producer = await open(at.server, null, { leaseMs: LEASE_MS })
   })
 
   afterEach(() => Promise.all(at.started.splice(0).map(child => child.kill())))
 
   at.start = async (options, more) => {
-    const child = await startProcess({ path: at.server.path, log: at.log, options: { leaseMs: LEASE_MS, concurrency: SLOTS, scheduler: 'equal', ...options }, ...more })
+    const child = await startProcess({ connection: at.server.connection, log: at.log, options: { leaseMs: LEASE_MS, concurrency: SLOTS, scheduler: 'equal', ...options }, ...more })
     at.started.push(child)
     return child
   }
@@ -48,10 +48,13 @@ function atProcesses () {
   return at
 }
 
-/** @param {{ jobsCount: number, besideCount: number }} sizes */
-function describeEnds ({ jobsCount, besideCount }) {
+/**
+ * @param {{ jobsCount: number, besideCount: number }} sizes
+ * @param {() => object} [brokers] servers or clusters
+ */
+function describeEnds ({ jobsCount, besideCount }, brokers = servers) {
   describeWithRedis('when processes end in the middle of jobs', function () {
-    const at = atProcesses()
+    const at = atProcesses(brokers)
 
     it('a worker: each job settles once, and few run twice', async () => {
       const [first] = await Promise.all([at.start(), at.start()])
@@ -108,9 +111,10 @@ function describeEnds ({ jobsCount, besideCount }) {
   })
 }
 
-function describeCutOff () {
+/** @param {() => object} [brokers] servers or clusters */
+function describeCutOff (brokers = servers) {
   describeWithRedis('when processes are stopped, or cut off', function () {
-    const at = atProcesses()
+    const at = atProcesses(brokers)
 
     it('a worker that ends: all is over after three leases', async () => {
       const first = await at.start()
@@ -152,6 +156,9 @@ function describeCutOff () {
       assert.deepEqual(first.of('done'), [])
     })
 
+    // a Cluster tells its clients addresses that lead past a proxy
+    if (brokers !== servers) return
+
     it('a worker that nothing reaches: its signals abort when something does, and its late results change nothing', async () => {
       const proxy = await startProxy(at.server.path)
       const first = await at.start({}, { connection: { path: proxy.path } })
@@ -171,19 +178,22 @@ function describeCutOff () {
   })
 }
 
-/** @param {{ jobsCount: number, killsCount: number }} sizes jobsCount: of each kill */
-function describeBrokerEnds ({ jobsCount, killsCount }) {
+/**
+ * @param {{ jobsCount: number, killsCount: number }} sizes jobsCount: of each kill
+ * @param {() => object} [brokers] servers or clusters
+ */
+function describeBrokerEnds ({ jobsCount, killsCount }, brokers = servers) {
   describeWithRedis('when the broker ends and comes back with what it had answered', function () {
-    const { startServer, open } = servers()
+    const { startServer, open } = brokers()
     const workers = []
 
     afterEach(() => Promise.all(workers.splice(0).map(worker => worker.kill())))
 
     it('nothing is lost, and each add settles once', async () => {
       const server = await startServer(['--appendfsync', 'always'])
-      const log = join(dirname(server.path), 'starts')
+      const log = join(server.folder, 'starts')
       const options = { leaseMs: LEASE_MS, concurrency: SLOTS, scheduler: 'equal' }
-      workers.push(...await Promise.all([0, 1].map(() => startProcess({ path: server.path, log, options }))))
+      workers.push(...await Promise.all([0, 1].map(() => startProcess({ connection: server.connection, log, options }))))
       const producer = await open(server, null, { leaseMs: LEASE_MS })
       const pushes = []
       const results = []

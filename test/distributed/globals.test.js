@@ -1,151 +1,16 @@
 'use strict'
 
 const assert = require('node:assert')
-const { setTimeout: sleep } = require('node:timers/promises')
-const { Postponed, Throttled } = require('../../lib/distributed')
 const { Broker } = require('../../lib/distributed/broker')
-const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
+const { describeLimits } = require('./limits')
 const { atServer } = require('./opened')
 const { until } = require('./until')
 
-describeWithRedis('what holds in all processes', function () {
+describeLimits(atServer)
+
+describeWithRedis('what the broker keeps of a queue', function () {
   const at = atServer()
-
-  /** A runner that notes how many jobs of each type run at once, in whatever queue. */
-  function counting (ms) {
-    const now = new Map()
-    const most = new Map()
-    const runner = async (payload, done, { type }) => {
-      now.set(type, (now.get(type) ?? 0) + 1)
-      most.set(type, Math.max(most.get(type) ?? 0, now.get(type)))
-      await sleep(ms)
-      now.set(type, now.get(type) - 1)
-    }
-    return { runner, most, now }
-  }
-
-  it('a cap of a type is reached, and never exceeded', async () => {
-    const { runner, most } = counting(10)
-    const options = { globalTypeCaps: { capped: 3 }, concurrency: 10, scheduler: 'fair' }
-    const queues = await Promise.all([at.open(runner, options), at.open(runner, options), at.open(runner, options)])
-    await Promise.all(Array.from({ length: 120 }, (_, n) => queues[n % 3].pushType(n % 2 ? 'capped' : 'free', n)))
-    await queues[0].onIdle()
-    assert.equal(most.get('capped'), 3)
-    assert(most.get('free') > 3)
-  })
-
-  it('a cap that is set by a call holds from then on, and is not replaced by an option', async () => {
-    const gate = gates()
-    const options = { globalTypeCap: 1, concurrency: 10, settleBy: 'callback' }
-    const queues = [await at.open(gate.runner, options), await at.open(gate.runner, options)]
-    await Promise.all(Array.from({ length: 12 }, (_, n) => queues[n % 2].push(n)))
-    await gate.until(1)
-    assert.equal((await queues[0].globalStats('')).cap, 1)
-    await queues[0].setGlobalCap('', 4)
-    await gate.until(4)
-    await queues[1].push('more')
-    assert.equal((await queues[1].globalStats('')).cap, 4)
-    assert.equal(gate.open.length, 4)
-    await queues[0].setGlobalCap('', 2)
-    gate.release(3)
-    await gate.until(5)
-    assert.equal(gate.open.length, 2)
-    await queues[0].setGlobalCap('', Infinity)
-    await gate.until(13)
-    assert.equal((await queues[1].globalStats('')).cap, Infinity)
-    gate.release(gate.open.length)
-    await queues[0].onIdle()
-  })
-
-  it('a capped type gets its share beside a flood', async () => {
-    const { runner, now } = counting(30)
-    const queue = await at.open(async (...args) => { await runner(...args) }, { globalTypeCaps: { capped: 2 }, concurrency: 10, scheduler: 'fair' })
-    const done = { capped: 0, flood: 0 }
-    queue.on('done', ({ type }) => { done[type]++ })
-    await Promise.all(Array.from({ length: 1500 }, (_, n) => queue.pushType('flood', n)))
-    await Promise.all(Array.from({ length: 200 }, (_, n) => queue.pushType('capped', n)))
-    const begin = performance.now()
-    await until(() => done.capped >= 40)
-    const most = 2 * (performance.now() - begin) / 30 // starts that the cap would have allowed
-    assert(done.capped >= most / 4, `${done.capped} of ${most}`)
-    assert(now.get('capped') <= 2)
-    await queue.clear()
-  })
-
-  it('a rate of a type holds', async () => {
-    const starts = []
-    const runner = async () => { starts.push(performance.now()) }
-    const options = { globalTypeRates: { slow: { limit: 5, intervalMs: 200 } } }
-    const queues = [await at.open(runner, options), await at.open(runner, options)]
-    await Promise.all(Array.from({ length: 20 }, (_, n) => queues[n % 2].pushType('slow', n)))
-    assert.deepEqual((await queues[0].globalStats('slow')).rate, { limit: 5, intervalMs: 200 })
-    await queues[0].onIdle()
-    assert.equal(starts.length, 20)
-    for (const [n, start] of starts.entries()) {
-      const within = starts.filter((time, m) => m >= n && time - start < 200).length
-      assert(within <= 10, within)
-    }
-    assert(starts[19] - starts[0] >= 3 * 200 - 50)
-  })
-
-  it('a rate that is set by a call holds from then on, until it is taken away', async () => {
-    const gate = gates()
-    const queue = await at.open(gate.runner, { settleBy: 'callback', globalTypeRates: { a: { limit: 5, intervalMs: 50 } } })
-    await queue.setGlobalRate('a', { limit: 2, intervalMs: 3600000 })
-    await Promise.all([1, 2, 3, 4].map(n => queue.pushType('a', n)))
-    assert.deepEqual((await queue.globalStats('a')).rate, { limit: 2, intervalMs: 3600000 })
-    await gate.until(2)
-    await queue.setGlobalRate('a', null)
-    assert.equal((await queue.globalStats('a')).rate, null)
-    await gate.until(4)
-    gate.release(4)
-    await queue.onIdle()
-  })
-
-  it('a pause of a type holds until it is resumed', async () => {
-    const gate = gates()
-    const queues = [await at.open(gate.runner, { settleBy: 'callback' }), await at.open(gate.runner, { settleBy: 'callback' })]
-    await queues[0].pauseGlobal('a')
-    await Promise.all([1, 2, 3].map(n => queues[n % 2].pushType('a', n)))
-    await queues[0].pushType('b', 'other')
-    await gate.until(1)
-    assert.deepEqual(gate.payloads, ['other'])
-    assert.equal((await queues[1].globalStats('a')).paused, true)
-    await queues[1].resumeGlobal('a')
-    await gate.until(4)
-    gate.release(4)
-    await queues[0].onIdle()
-  })
-
-  it('a type that is held starts no job for so long, and others do', async () => {
-    const starts = []
-    const queue = await at.open(async (n, done, { type }) => { starts.push([type, performance.now()]) })
-    const begin = performance.now()
-    await queue.holdType('a', 200)
-    await Promise.all(['a', 'b', 'a'].map(type => queue.pushType(type, 1)))
-    await queue.onIdle()
-    for (const [type, time] of starts) assert.equal(type === 'a', time - begin >= 195, `${type} ${time - begin}`)
-    assert.equal((await queue.globalStats('a')).rate, null)
-  })
-
-  it('a runner that was throttled has its type held, and one that postpones only its job; neither attempt counts', async () => {
-    const starts = []
-    const queue = await at.open(async (failure, done, { type, attempt }) => {
-      starts.push({ type, attempt, time: performance.now() })
-      if (starts.filter(start => start.type === type).length > 1) return 'done'
-      if (failure === 'throttled') throw new Throttled(150)
-      if (failure === 'postponed') throw new Postponed(100)
-    }, { concurrency: 1, maxAttempts: 1 })
-    const begin = performance.now()
-    assert.deepEqual(await Promise.all([queue.add('throttled', { type: 'a' }), queue.add('postponed', { type: 'b' }), queue.add('none', { type: 'c' })]), ['done', 'done', null])
-    assert.deepEqual(starts.map(({ attempt }) => attempt), [1, 1, 1, 1, 1])
-    for (const [type, ms] of [['a', 150], ['b', 100]]) {
-      const [first, second] = starts.filter(start => start.type === type)
-      assert(second.time - first.time >= ms - 2, `${type} ${second.time - first.time}`)
-    }
-    assert(starts.find(({ type }) => type === 'c').time - begin < 150)
-  })
 
   it('keeps nothing of idle types, but for what a call has set', async () => {
     const queue = await at.open(async () => {}, { leaseMs: 1000, resultTtlMs: 0, globalTypeCap: 5 })

@@ -4,37 +4,17 @@ const assert = require('node:assert')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { describeWithRedis } = require('../support/redis')
 const { isLong } = require('../support/rounds')
+const { describeLoad } = require('./load')
 const { atServer } = require('./opened')
 const { until } = require('./until')
 
-describeWithRedis('many jobs, types and processes', function () {
+describeLoad(atServer)
+
+describeWithRedis('many types and processes', function () {
   const at = atServer()
 
   const commands = () => Number(/total_commands_processed:(\d+)/.exec(at.server.cli('info', 'stats'))[1])
   const callsOf = name => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(at.server.cli('info', 'commandstats'))?.[1] ?? 0)
-
-  it('each job runs once, each result reaches its own add(), all workers work, and nothing is left', async () => {
-    const count = isLong ? 20000 : 2000
-    const starts = new Uint8Array(count)
-    const byWorker = [0, 0, 0]
-    // longer than this process may be kept from its timers by so many jobs at once
-    const options = { scheduler: 'equal', concurrency: 20, leaseMs: isLong ? 10000 : 3000, resultTtlMs: 2000 }
-    await Promise.all(byWorker.map((zero, worker) => at.open(async n => {
-      starts[n]++
-      byWorker[worker]++
-      return n * 2
-    }, options)))
-    const producer = await at.open(null)
-    const results = await Promise.all(Array.from({ length: count }, (_, n) => producer.add(n, { type: `type-${n % 50}` })))
-    results.forEach((result, n) => assert.equal(result, n * 2))
-    assert(starts.every(times => times === 1))
-    for (const ran of byWorker) assert(ran > count / 20, `${byWorker}`)
-    await producer.onIdle()
-    assert.deepEqual(await producer.globalStats(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
-    if (!isLong) return // it takes two walks of the keeper, which globals.test.js shows with few jobs
-    const left = () => at.server.cli('keys', `{fairlane:${at.name}}:type-*`).split('\n').filter(Boolean).length
-    await until(() => left() === 0)
-  })
 
   it('nothing polls by type', async () => {
     // the keeper walks twice a lease: that is once for all processes, and not in this second

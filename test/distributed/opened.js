@@ -4,39 +4,70 @@
 
 const { distributed } = require('../../lib/distributed')
 const { startRedis } = require('../support/redis')
+const { startCluster } = require('../support/redis-cluster')
 
-module.exports = { atServer, servers }
+module.exports = { atServer, atCluster, servers, clusters }
+
+// a Cluster that goes on as far as it can when a master is lost
+const PARTLY = ['--cluster-require-full-coverage', 'no']
 
 /**
  * To be called in describe().
  * @param {string[]} [settings] of the server
- * @returns {{ open: (runner: any, options?: object) => Promise<object>, server: object, name: string, connection: object }}
+ * @returns {{ open: (runner: any, options?: object) => Promise<object>, server: object, name: string, connection: any, keys: () => string[] }} keys: of
+ *   the queues of the name of the test
  */
 function atServer (settings) {
-  const queues = []
-  let count = 0
-  const at = {
-    server: undefined,
-    name: '',
-    get connection () { return { path: at.server.path } },
-    async open (runner, options) {
-      const queue = await distributed(runner, { name: at.name, connection: at.connection, settleBy: 'promise', ...options })
-      queues.push(queue)
-      return queue
-    }
-  }
-  before(async () => { at.server = await startRedis(settings) })
+  const at = atQueues({ keys: () => at.server.cli('keys', `{fairlane:${at.name}}:*`).split('\n').filter(Boolean) })
+  before(async () => {
+    at.server = await startRedis(settings)
+    at.connection = { path: at.server.path }
+  })
   after(() => at.server.stop())
-  beforeEach(() => { at.name = `queue-${count++}` })
-  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ drain: false }))))
+  return at
+}
+
+/** The same at a Redis Cluster of three masters. */
+function atCluster (settings = []) {
+  const at = atQueues({
+    keys: () => at.server.ports.flatMap(port => at.server.cli('-p', String(port), 'keys', `{fairlane:${at.name}:*`).split('\n').filter(Boolean))
+  })
+  before(async () => {
+    at.server = await startCluster([...PARTLY, ...settings])
+    at.connection = at.server.urls
+  })
+  after(() => at.server.stop())
   return at
 }
 
 /**
  * Servers of single tests, for those that end them, and queues at them. To be called in describe(): what is left is ended after each test.
- * @returns {{ startServer: (settings?: string[]) => Promise<object>, open: (server: object, runner: any, options?: object) => Promise<object> }}
+ * @returns {{ startServer: (settings?: string[]) => Promise<object>, open: (server: object, runner: any, options?: object) => Promise<object> }} a
+ *   server has its `connection` and `folder`, and `kill()`, `start()`
  */
 function servers () {
+  return brokers(startRedis)
+}
+
+/** The same with Redis Clusters of three masters, of which kill() ends one, each time another one. */
+function clusters () {
+  return brokers(async (settings = []) => {
+    const cluster = await startCluster([...PARTLY, ...settings])
+    let killsCount = 0
+    let port
+    return {
+      ...cluster,
+      connection: cluster.urls,
+      kill () {
+        port = cluster.ports[killsCount++ % cluster.ports.length]
+        return cluster.kill(port)
+      },
+      start: () => cluster.start(port)
+    }
+  })
+}
+
+function brokers (start) {
   const started = []
   const queues = []
   afterEach(async () => {
@@ -45,14 +76,33 @@ function servers () {
   })
   return {
     async startServer (settings) {
-      const server = await startRedis(settings)
+      const server = await start(settings)
       started.push(server)
       return server
     },
     async open (server, runner, options) {
-      const queue = await distributed(runner, { name: 'jobs', connection: { path: server.path }, settleBy: 'promise', ...options })
+      const queue = await distributed(runner, { name: 'jobs', connection: server.connection, settleBy: 'promise', ...options })
       queues.push(queue)
       return queue
     }
   }
+}
+
+function atQueues (more) {
+  const queues = []
+  let count = 0
+  const at = {
+    server: undefined,
+    connection: undefined,
+    name: '',
+    async open (runner, options) {
+      const queue = await distributed(runner, { name: at.name, connection: at.connection, settleBy: 'promise', ...options })
+      queues.push(queue)
+      return queue
+    },
+    ...more
+  }
+  beforeEach(() => { at.name = `queue-${count++}` })
+  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ drain: false }))))
+  return at
 }

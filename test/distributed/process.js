@@ -2,7 +2,7 @@
 
 // A process of its own with a distributed queue, for tests that end processes in the middle of something.
 //
-//   node process.js '{"path": "/tmp/…/redis.sock", "log": "/tmp/…/starts", "options": { … }, "isProducer": false}'
+//   node process.js '{"connection": { "path": "/tmp/…/redis.sock" }, "log": "/tmp/…/starts", "options": { … }, "isProducer": false}'
 //
 // Its runner writes the id of each job that it starts into the log, in one write, so that it is there whatever becomes of the process. Its payload
 // says what the job does: { ms, fail, poison }. Over the channel of fork() it takes { call, args } and tells { event, value }.
@@ -11,7 +11,7 @@ const { appendFileSync } = require('node:fs')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { distributed } = require('../../lib/distributed')
 
-const { path, connection = { path }, log, options, isProducer = false } = JSON.parse(process.argv[2])
+const { connection, log, options, isProducer = false } = JSON.parse(process.argv[2])
 
 async function run ({ ms = 0, fail, poison = false } = {}, done, { id, attempt, signal }) {
   appendFileSync(log, `${id} ${attempt} ${process.pid}\n`)

@@ -61,6 +61,7 @@ async function startCluster (settings = [], mastersCount = 3) {
   else cli('--cluster', 'create', ...first.map(port => `127.0.0.1:${port}`), '--cluster-replicas', '0', '--cluster-yes')
   await until(() => first.every(port => /cluster_state:ok/.test(cli('-p', port, 'cluster', 'info'))))
   return {
+    folder,
     ports: first,
     urls: first.map(port => `redis://127.0.0.1:${port}`),
     cli,

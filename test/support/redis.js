@@ -23,7 +23,7 @@ function describeWithRedis (title, define) {
 
 /**
  * @param {string[]} [settings] as arguments of the server
- * @returns {Promise<object>} `path` of its socket; `kill()`, `start()` again with the same data, `stop()` for good, `cli(...args)`
+ * @returns {Promise<object>} `path` of its socket, its `folder`, and what queues take as `connection`; `kill()`, `start()` again with the same data, `stop()` for good, `cli(...args)`
  */
 async function startRedis (settings = []) {
   const folder = temporaryFolder()
@@ -32,6 +32,8 @@ async function startRedis (settings = []) {
   writeFileSync(config, `port 0\nunixsocket ${path}\ndir ${folder}\nappendonly yes\nsave ""\n`)
   const server = {
     path,
+    folder,
+    connection: { path },
     child: undefined,
 
     async start () {

@@ -1,0 +1,71 @@
+'use strict'
+
+// What types get beside each other: at a server in npm test, at a Redis Cluster in npm run test:cluster.
+
+const assert = require('node:assert')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { describeWithRedis } = require('../support/redis')
+const { isLong } = require('../support/rounds')
+
+module.exports = { describeFairness }
+
+/** @param {() => object} atBroker atServer or atCluster */
+function describeFairness (atBroker) {
+  describeWithRedis('types beside each other', function () {
+    const at = atBroker()
+
+    /** Runs jobs of payload ms, and sums their times by type, while the queue has more of each. */
+    async function shares (options, lengths, ms) {
+      const times = Object.fromEntries(Object.keys(lengths).map(type => [type, 0]))
+      let isOver = false
+      const queue = await at.open(async (length, done, { type }) => {
+        const begin = performance.now()
+        await sleep(length)
+        if (!isOver) times[type] += performance.now() - begin
+      }, { concurrency: 4, ...options })
+      queue.pause()
+      await Promise.all(Object.entries(lengths).flatMap(([type, length]) => {
+        return Array.from({ length: Math.ceil(8 * ms / length) }, () => queue.pushType(type, length))
+      }))
+      queue.resume()
+      await sleep(ms)
+      isOver = true
+      await queue.clear()
+      return times
+    }
+
+    it('get equal time with equal, however long their jobs are', async () => {
+      const { short, long } = await shares({ scheduler: 'equal' }, { short: 5, long: 100 }, isLong ? 3000 : 1500)
+      const share = short / (short + long)
+      assert(share > 0.35 && share < 0.65, share)
+    })
+
+    it('get time by their weights', async () => {
+      const { heavy, light } = await shares({ scheduler: 'equal', schedulerOptions: { weights: { heavy: 4 } } }, { heavy: 10, light: 10 }, isLong ? 3000 : 1000)
+      const share = heavy / (heavy + light)
+      assert(share > 0.7 && share < 0.88, share)
+    })
+
+    it('wait for little behind a flood, if they are quiet', async () => {
+      const waited = async scheduler => {
+        const waits = []
+        const queue = await at.open(async at => {
+          await sleep(2)
+          if (at !== 0) waits.push(Date.now() - at)
+        }, { scheduler, concurrency: 5, name: `${at.name}-${scheduler ?? 'one'}` })
+        const push = (type, payload) => scheduler === undefined ? queue.push(payload) : queue.pushType(type, payload)
+        const flood = Array.from({ length: isLong ? 2000 : 800 }, () => push('flood', 0))
+        await flood[0]
+        for (let n = 0; n < 20; n++) {
+          await push(`quiet-${n % 4}`, Date.now())
+          await sleep(5)
+        }
+        await queue.onIdle()
+        return waits.sort((a, b) => a - b)[10]
+      }
+      const single = await waited(undefined)
+      const fair = await waited('equal')
+      assert(fair <= 0.35 * single, `${fair} of ${single} ms`)
+    })
+  })
+}
