@@ -304,6 +304,26 @@ describeWithRedis('answers of the broker', function () {
       assert.equal((await failed).name, 'RangeError')
     })
 
+    it('are not missed while the push is still on its way', async () => {
+      const { queue, rig } = await open(null)
+      const stored = queue.add(1, { type: 'a' })
+      await queue.flush()
+      const { reached, open: letGo } = rig.delay('addStandardJob')
+      const late = queue.add(2, { type: 'b' })
+      await reached
+      const looked = latch()
+      rig.once('pipeline', call => {
+        const pipeline = call()
+        const { exec } = pipeline
+        return Object.assign(pipeline, { exec: () => exec.call(pipeline).finally(looked.open) })
+      })
+      await later(2000)
+      await looked.opened
+      letGo()
+      await open(async n => n)
+      assert.deepEqual(await Promise.all([stored, late]), [1, 2])
+    })
+
     it('that are no records: it is looked again', async () => {
       const { queue, rig } = await open(async n => n)
       rig.rig('publish', async () => 0)

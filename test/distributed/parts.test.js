@@ -97,6 +97,34 @@ describe('a crew', () => {
     assert.deepEqual(asked, ['e'])
   })
 
+  it('takes no more jobs ahead than it has started lately: if jobs are long they would wait beside idle workers', () => {
+    const { now } = performance
+    let ms = 1000
+    performance.now = () => ms
+    try {
+      crew.prefetch = () => 3
+      crew.hooks.begin = () => {}
+      assert.equal(crew.hasRoom(), false)
+      for (let count = 0; count < 2; count++) crew.begin()
+      crew.heldCount = 1
+      assert.equal(crew.hasRoom(), true)
+      crew.comingCount = 1
+      assert.equal(crew.hasRoom(), false)
+      crew.comingCount = 0
+      ms += 50
+      assert.equal(crew.hasRoom(), true)
+      ms += 50
+      assert.equal(crew.hasRoom(), false)
+      for (let count = 0; count < 5; count++) crew.begin()
+      crew.heldCount = 2
+      assert.equal(crew.hasRoom(), true)
+      crew.heldCount = 3
+      assert.equal(crew.hasRoom(), false)
+    } finally {
+      performance.now = now
+    }
+  })
+
   it('has lost the job that is given to it again', () => {
     const supply = crew.supplyOf('a')
     crew.taken(supply, 'j', {}, 0)

@@ -95,6 +95,15 @@ describe('what a process has of a type', () => {
     assert.deepEqual(crew.begun.map(({ name }) => name), ['j1', 'j2', 'j3', 'j4'])
   })
 
+  it('asks once however often it hears of the type', async () => {
+    for (let count = 0; count < 5; count++) supply.believe()
+    assert.deepEqual([supply.tokensCount, crew.placedCount], [1, 1])
+    serve()
+    for (let count = 0; count < 5; count++) supply.believe()
+    await turns()
+    assert.deepEqual([supply.tokensCount, crew.placedCount, crew.asks.length], [0, 1, 1])
+  })
+
   it('waits for the answers that are on their way before it says that the type is empty', async () => {
     await ask()
     await answer([{}, 'j1'])
