@@ -21,7 +21,9 @@ const shown = new Map() // type → what bull-board shows of it
 
 function adapterOf (type) {
   const name = encodeURIComponent(type) || '%'
-  return new BullMQAdapter(new Queue(name, { connection, prefix: '{fairlane:mails}', skipMetasUpdate: true }))
+  const adapter = new BullMQAdapter(new Queue(name, { connection, prefix: '{fairlane:mails}', skipMetasUpdate: true }))
+  adapter.getName = () => type.replaceAll('%', '％') || '(none)' // bull-board's own URLs do not bear a percent sign
+  return adapter
 }
 
 async function refresh () {

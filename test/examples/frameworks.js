@@ -70,20 +70,25 @@ describeWithRedis('the dashboard of queues at a broker', function () {
     const options = { name: 'mails', connection: server.path, settleBy: 'promise', leaseMs: 1000, maxAttempts: 1 }
     const queue = await distributed(async () => { throw new Error('no such address') }, options)
     try {
-      await queue.pushType('tenant a', { to: 'nobody' })
-      await once(queue, 'failed')
+      for (const type of ['tenant a', '', '100%']) {
+        await queue.pushType(type, { to: 'nobody' })
+        await once(queue, 'failed')
+      }
       program = startProgram([join(project.folder, 'dashboard.mjs')], { env: { REDIS_URL: server.path, PORT: '0' } })
       const origin = `http://127.0.0.1:${await program.line()}`
       const shown = async query => (await (await fetch(`${origin}/api/queues${query}`)).json()).queues
-      const [{ name, counts, ...rest }, ...others] = await shown('')
-      assert.deepEqual([name, counts.failed, others.length], ['tenant%20a', 1, 0], JSON.stringify(rest))
-      const of = encodeURIComponent(name)
-      const [{ jobs: [job] }] = await shown(`?activeQueue=${of}&status=failed`)
-      assert.equal(job.failedReason, 'no such address')
-      const failedAgain = once(queue, 'failed')
-      const { status } = await fetch(`${origin}/api/queues/${of}/${encodeURIComponent(job.id)}/retry/failed`, { method: 'PUT' })
-      assert.equal(status, 204)
-      assert.equal((await failedAgain)[0].attempt, 1)
+      const names = (await shown('')).map(({ name }) => name)
+      assert.deepEqual([...names].sort(), ['(none)', '100％', 'tenant a'])
+      for (const name of names) {
+        const of = encodeURIComponent(name)
+        const board = (await shown(`?activeQueue=${of}&status=failed`)).find(queue => queue.name === name)
+        const [job] = board.jobs
+        assert.deepEqual([board.counts.failed, job.failedReason], [1, 'no such address'])
+        const failedAgain = once(queue, 'failed')
+        const { status } = await fetch(`${origin}/api/queues/${of}/${encodeURIComponent(job.id)}/retry`, { method: 'PUT' })
+        assert.equal(status, 204)
+        assert.equal((await failedAgain)[0].attempt, 1)
+      }
     } finally {
       await queue.close()
     }
