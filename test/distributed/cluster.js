@@ -126,7 +126,7 @@ describeWithRedis('a queue at a Redis Cluster', function () {
 describe('at a Redis Cluster of three masters,', () => {
   describeLoad(atCluster)
   describeLimits(atCluster)
-  describeFairness(atCluster)
+  describeFairness({ ms: 3000, floodCount: 2000 }, atCluster)
   describeEnds({ jobsCount: 300, besideCount: 400 }, clusters)
   describeCutOff(clusters)
   describeBrokerEnds({ jobsCount: 300, killsCount: 3 }, clusters)

@@ -5,17 +5,19 @@
 const assert = require('node:assert')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { describeWithRedis } = require('../support/redis')
-const { isLong } = require('../support/rounds')
 
 module.exports = { describeFairness }
 
-/** @param {() => object} atBroker atServer or atCluster */
-function describeFairness (atBroker) {
+/**
+ * @param {{ ms: number, floodCount: number }} sizes ms: for how long shares are taken
+ * @param {() => object} atBroker atServer or atCluster
+ */
+function describeFairness ({ ms, floodCount }, atBroker) {
   describeWithRedis('types beside each other', function () {
     const at = atBroker()
 
     /** Runs jobs of payload ms, and sums their times by type, while the queue has more of each. */
-    async function shares (options, lengths, ms) {
+    async function shares (options, lengths) {
       const times = Object.fromEntries(Object.keys(lengths).map(type => [type, 0]))
       let isOver = false
       const queue = await at.open(async (length, done, { type }) => {
@@ -25,7 +27,7 @@ function describeFairness (atBroker) {
       }, { concurrency: 4, ...options })
       queue.pause()
       await Promise.all(Object.entries(lengths).flatMap(([type, length]) => {
-        return Array.from({ length: Math.ceil(8 * ms / length) }, () => queue.pushType(type, length))
+        return Array.from({ length: Math.ceil(6 * ms / length) }, () => queue.pushType(type, length))
       }))
       queue.resume()
       await sleep(ms)
@@ -35,13 +37,13 @@ function describeFairness (atBroker) {
     }
 
     it('get equal time with equal, however long their jobs are', async () => {
-      const { short, long } = await shares({ scheduler: 'equal' }, { short: 5, long: 100 }, isLong ? 3000 : 1500)
+      const { short, long } = await shares({ scheduler: 'equal' }, { short: 3, long: 60 })
       const share = short / (short + long)
       assert(share > 0.35 && share < 0.65, share)
     })
 
     it('get time by their weights', async () => {
-      const { heavy, light } = await shares({ scheduler: 'equal', schedulerOptions: { weights: { heavy: 4 } } }, { heavy: 10, light: 10 }, isLong ? 3000 : 1000)
+      const { heavy, light } = await shares({ scheduler: 'equal', schedulerOptions: { weights: { heavy: 4 } } }, { heavy: 10, light: 10 })
       const share = heavy / (heavy + light)
       assert(share > 0.7 && share < 0.88, share)
     })
@@ -54,7 +56,7 @@ function describeFairness (atBroker) {
           if (at !== 0) waits.push(Date.now() - at)
         }, { scheduler, concurrency: 5, name: `${at.name}-${scheduler ?? 'one'}` })
         const push = (type, payload) => scheduler === undefined ? queue.push(payload) : queue.pushType(type, payload)
-        const flood = Array.from({ length: isLong ? 2000 : 800 }, () => push('flood', 0))
+        const flood = Array.from({ length: floodCount }, () => push('flood', 0))
         await flood[0]
         for (let n = 0; n < 20; n++) {
           await push(`quiet-${n % 4}`, Date.now())

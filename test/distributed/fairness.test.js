@@ -1,7 +1,7 @@
 'use strict'
 
+const { isLong } = require('../support/rounds')
 const { describeFairness } = require('./fairness')
 const { atServer } = require('./opened')
-require('../support/rounds') // npm run test:long plays more of it
 
-describeFairness(atServer)
+describeFairness(isLong ? { ms: 3000, floodCount: 2000 } : { ms: 1000, floodCount: 800 }, atServer)
