@@ -254,6 +254,10 @@ declare namespace fairlane {
     forget? (lane: Lane): boolean
     /** Whether the type must have a lane of its own, whatever `maxTypes` says. Without this method: no. */
     isNamed? (type: string): boolean
+    /** How many jobs of a type may run at once. Asked by the page of `fairlane/board` only. */
+    capOf? (type: string): number
+    /** What share a type has, relative to others. Asked by the page of `fairlane/board` only. */
+    weightOf? (type: string): number
     /** Whether `now` and `startedAt` are times. Otherwise they are 0, and no clock is read. */
     readonly needsClock?: boolean
     /** Whether it is intended that no job runs while jobs wait. Otherwise the queue warns once. */

@@ -29,5 +29,7 @@ export declare class Capped implements LaneScheduler {
   paused (lane: Lane): void
   resumed (lane: Lane): void
   isNamed (type: string): boolean
+  /** How many jobs of a type may run at once; a fraction counts as the next whole number. */
+  capOf (type: string): number
   readonly mayStall: boolean
 }

@@ -90,6 +90,11 @@ class Capped {
     return this.caps.typeCaps.has(type)
   }
 
+  /** @returns {number} how many jobs of a type may run at once */
+  capOf (type) {
+    return this.caps.limitOf({ type, isShared: false })
+  }
+
   // private from here on
 
   /** Puts the lane into the ranking where it belongs now, if any. */

@@ -35,6 +35,10 @@ export declare class Equal implements LaneScheduler {
   resumed (lane: Lane): void
   forget (lane: Lane): boolean
   isNamed (type: string): boolean
+  /** How many jobs of a type may run at once; a fraction counts as the next whole number. */
+  capOf (type: string): number
+  /** As it was given, 1 by default. Calls the function that was given as `weights`. */
+  weightOf (type: string): number
   readonly needsClock: boolean
   readonly mayStall: boolean
 }

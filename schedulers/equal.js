@@ -172,6 +172,16 @@ class Equal {
     return this.caps.typeCaps.has(type) || this.weighting.isNamed(type)
   }
 
+  /** @returns {number} how many jobs of a type may run at once */
+  capOf (type) {
+    return this.caps.limitOf({ type, isShared: false })
+  }
+
+  /** @returns {number} as it was given; 1 by default */
+  weightOf (type) {
+    return this.weighting.weightOf({ type, isShared: false })
+  }
+
   // private from here on
 
   enter (lane) {
