@@ -8,7 +8,7 @@ const { temporaryFolder } = require('../support/folders')
 const { program: server, startRedis } = require('../support/redis')
 const { pages, codeBlocks } = require('./pages')
 
-// A server does not end by itself: service.test.js and readme.test.js run those.
+// A server does not end by itself: board.test.js, readme.test.js and service.test.js run those.
 // Each other block is a program: `js` is CommonJS, `mjs` a module, `ts` one with types (test/types checks these). What it prints is what its comments `// => …` say, in order.
 describe('the examples of', () => {
   let folder, redis
@@ -22,7 +22,7 @@ describe('the examples of', () => {
     rmSync(folder, { recursive: true })
   })
 
-  const isServer = ({ code }) => code.includes('.listen(')
+  const isServer = ({ code }) => code.includes('.listen(') && !code.includes('.listen(0, async') // one that asks itself ends by itself
 
   for (const { path, text } of pages()) {
     const examples = codeBlocks(text).filter(block => ['js', 'mjs', 'ts'].includes(block.language) && !isServer(block))
@@ -44,9 +44,9 @@ describe('the examples of', () => {
     })
   }
 
-  it('pages that show a server, one each, are run by tests of their own', () => {
+  it('pages that show a server are run by tests of their own', () => {
     const servers = pages().flatMap(({ path, text }) => codeBlocks(text).filter(isServer).map(() => path))
-    assert.deepEqual(servers, ['README.md', 'docs/service.md'])
+    assert.deepEqual(servers, ['README.md', 'docs/observe.md', 'docs/service.md'])
   })
 
   it('the README are there', () => {

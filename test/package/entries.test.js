@@ -43,7 +43,7 @@ describe('the entries of the package', () => {
     `])
   })
 
-  for (const entry of ['flow', 'durable', 'distributed', 'history', 'metrics', 'threads', 'testing', 'schedulers']) {
+  for (const entry of ['flow', 'durable', 'distributed', 'history', 'metrics', 'board', 'threads', 'testing', 'schedulers']) {
     it(`of ${entry} are the same for import and for require`, async () => {
       await assertRuns(['--input-type=module', '--eval', `
         import assert from 'node:assert'
@@ -84,6 +84,7 @@ describe('the entries of the package', () => {
       require('fairlane/durable')
       require('fairlane/distributed')
       require('fairlane/metrics')
+      require('fairlane/board')
       assert.deepEqual(Object.keys(require.cache).filter(file => /node_modules.(bullmq|ioredis|prom-client)/.test(file)), [])
     `])
   })

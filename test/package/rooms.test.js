@@ -24,7 +24,7 @@ const PACKAGES = {
     'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/admission.js', 'lib/testing/invariants.js'
   ]
 }
-const FOR_NODE = ['lib/durable/', 'lib/distributed/', 'lib/threads/', 'lib/history/file.js', 'lib/serializers.js']
+const FOR_NODE = ['lib/durable/', 'lib/distributed/', 'lib/threads/', 'lib/board/', 'lib/history/file.js', 'lib/serializers.js']
 
 /** What files of a room may import beside packages and what stands with them. */
 const RULES = [

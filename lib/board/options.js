@@ -1,0 +1,69 @@
+'use strict'
+
+// Whose queues are shown, read once.
+
+const { typeError, describe } = require('../errors')
+const { entriesOf, hasMethods } = require('../fields')
+const { readAll } = require('../readers')
+
+const OPTION = 'FAIRLANE_ERR_OPTION'
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const QUEUE_METHODS = ['pushType', 'pause', 'resume']
+const BROKER_METHODS = ['globalTypes', 'globalStats', 'pauseGlobal', 'resumeGlobal']
+
+const readers = {
+  name: value => readName(value),
+  metrics: value => readPart(value, 'metrics', ['snapshot'], 'Metrics'),
+  history: value => readPart(value, 'history', ['list'], 'a History'),
+  readOnly: (value = false) => readFlag(value)
+}
+
+module.exports = { readQueues, isAtBroker }
+
+/**
+ * @param {any[]} args `queue, options`, or an object of those by name
+ * @returns {{ name: string, queue: object, metrics: object | undefined, history: object | undefined, readOnly: boolean }[]}
+ * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
+ */
+function readQueues (args) {
+  const [first, options] = args
+  if (hasMethods(first, QUEUE_METHODS)) return [readOne(first, options)]
+  if (typeof first !== 'object' || first === null) {
+    throw typeError(ARGUMENT, `board: the queue must be a queue, or an object of queues with their options, not ${describe(first)}`)
+  }
+  if (options !== undefined) throw typeError(OPTION, 'board: the options of several queues stand beside each of them')
+  const queues = entriesOf(first, 'the object of queues', ARGUMENT).map(([name, entry]) => {
+    if (!hasMethods(entry?.queue, QUEUE_METHODS)) throw typeError(ARGUMENT, `board: ${describe(name)} must have a queue`)
+    const { queue, ...rest } = entry
+    return readOne(queue, { name, ...rest })
+  })
+  if (queues.length > 0) return queues
+  throw typeError(ARGUMENT, 'board: there is no queue')
+}
+
+/** Whether a queue's jobs are at a broker, where other processes have their part in them. */
+function isAtBroker (queue) {
+  return hasMethods(queue, BROKER_METHODS)
+}
+
+function readOne (queue, options) {
+  const { name, metrics, history, readOnly } = readAll(options, readers, OPTION)
+  // the broker knows what waits and runs
+  if (metrics === undefined && !isAtBroker(queue)) throw typeError(OPTION, 'metrics must be the Metrics of the queue: fairlane/metrics')
+  return { name: name ?? metrics?.snapshot().name ?? 'default', queue, metrics, history, readOnly }
+}
+
+function readName (value) {
+  if (value === undefined || (typeof value === 'string' && value !== '')) return value
+  throw typeError(OPTION, `name must be a string with something in it, not ${describe(value)}`)
+}
+
+function readPart (value, name, methods, what) {
+  if (value === undefined || hasMethods(value, methods)) return value
+  throw typeError(OPTION, `${name} must be ${what}, not ${describe(value)}`)
+}
+
+function readFlag (value) {
+  if (typeof value === 'boolean') return value
+  throw typeError(OPTION, `readOnly must be true or false, not ${describe(value)}`)
+}

@@ -1,0 +1,183 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const { connect } = require('node:net')
+const { text } = require('node:stream/consumers')
+const fairlane = require('../..')
+const { board } = require('../../lib/board')
+const { Metrics } = require('../../lib/metrics')
+const gates = require('../support/gates')
+const { atServers } = require('./asked')
+
+const MOST_BYTES = 65536
+
+/** A queue in which a request can change much, and a page of it. */
+function watched (options) {
+  const metrics = new Metrics({ name: 'mails' })
+  const gate = gates()
+  const queue = fairlane(gate.runner, { scheduler: 'equal', concurrency: 1, observers: metrics })
+  const handler = board(queue, { metrics, ...options })
+  queue.pushType('a', 1).pushType('a', 2).pushType('b', 3)
+  const seen = () => [queue.paused, queue.isTypePaused('a'), queue.isTypePaused('b'), queue.stats()]
+  return { queue, metrics, gate, handler, seen }
+}
+
+describe('a page for a queue, by its buttons,', function () {
+  const servers = atServers()
+
+  it('pauses, resumes and clears a type', async function () {
+    const { queue, gate, handler } = watched()
+    const { act, state } = await servers.start(handler)
+    await gate.until(1)
+    const pausedTypes = async () => (await state()).queues[0].types.filter(({ paused }) => paused).map(({ type }) => type)
+    assert.deepEqual((await act({ action: 'pauseType', type: 'a' })).json, { result: true })
+    assert.deepEqual([queue.isTypePaused('a'), await pausedTypes()], [true, ['a']])
+    assert.deepEqual((await act({ action: 'clearType', type: 'a' })).json, { result: 1 })
+    assert.equal(queue.stats('a').waiting, 0)
+    assert.deepEqual((await act({ action: 'resumeType', type: 'a' })).json, { result: true })
+    assert.deepEqual([queue.isTypePaused('a'), await pausedTypes()], [false, []])
+  })
+
+  it('pauses and resumes the queue', async function () {
+    const { queue, handler } = watched()
+    const { act } = await servers.start(handler)
+    assert.deepEqual([(await act({ action: 'pause', queue: 'mails' })).status, queue.paused], [200, true])
+    assert.deepEqual([(await act({ action: 'resume' })).status, queue.paused, queue.concurrency], [200, false, 1])
+  })
+
+  it('acts for its own page, and for programs that have no page', async function () {
+    const { queue, handler } = watched()
+    const { act } = await servers.start(handler)
+    for (const [type, headers] of Object.entries({
+      own: { 'sec-fetch-site': 'same-origin' },
+      typed: { 'sec-fetch-site': 'none' },
+      'with a charset': { 'content-type': 'Application/JSON; charset=utf-8' },
+      program: {}
+    })) {
+      assert.equal((await act({ action: 'pauseType', type }, headers)).status, 200)
+      assert(queue.isTypePaused(type))
+    }
+  })
+
+  it('acts on the queue of several that is named', async function () {
+    const [one, other] = [watched(), watched()]
+    const { act } = await servers.start(board({ one: pick(one), other: { ...pick(other), readOnly: true } }))
+    assert.equal((await act({ action: 'pause', queue: 'one' })).status, 200)
+    assert.equal((await act({ action: 'pause', queue: 'other' })).status, 403)
+    for (const queue of [undefined, 'none', 5, '__proto__']) assert.equal((await act({ action: 'pause', queue })).status, 400)
+    assert.deepEqual([one.queue.paused, other.queue.paused], [true, false])
+  })
+
+  it('takes a body that was read before it, as frameworks do', async function () {
+    const { queue, handler, seen } = watched()
+    let read
+    const { act } = await servers.start(async (request, response) => {
+      request.body = read(await text(request))
+      handler(request, response)
+    })
+    read = JSON.parse
+    assert.equal((await act({ action: 'pauseType', type: 'a' })).status, 200)
+    assert(queue.isTypePaused('a'))
+    const before = seen()
+    for (read of [() => undefined, () => 'text', Buffer.from]) {
+      assert.equal((await act({ action: 'pause' })).status, 400)
+      assert.equal((await act('')).status, 400)
+    }
+    assert.deepEqual(seen(), before)
+  })
+
+  describe('refuses', function () {
+    const refusals = {
+      'the page of another site': [403, { action: 'pause' }, { 'sec-fetch-site': 'cross-site' }],
+      'the page of a neighbour': [403, { action: 'pause' }, { 'sec-fetch-site': 'same-site' }],
+      'what a form can send': [403, { action: 'pause' }, { 'content-type': 'text/plain' }],
+      'what has no content type': [403, { action: 'pause' }, { 'content-type': '' }],
+      'what only looks like JSON': [403, { action: 'pause' }, { 'content-type': 'application/jsonx' }],
+      'no JSON': [400, '{ "action": "pause"'],
+      'an empty body': [400, ''],
+      'JSON that is no object': [400, '["pause"]'],
+      'an unknown action': [400, { action: 'close' }],
+      'the name of what every object has': [400, { action: 'constructor' }],
+      'no action': [400, { type: 'a' }],
+      'an action of queues on disk': [400, { action: 'retryDead', id: 1 }],
+      'no type': [400, { action: 'pauseType' }],
+      'a type that is no string': [400, { action: 'pauseType', type: ['a'] }],
+      'another queue': [400, { action: 'pause', queue: 'images' }],
+      'more than it reads': [413, { action: 'pause', more: 'x'.repeat(MOST_BYTES) }]
+    }
+    for (const [what, [status, body, headers]] of Object.entries(refusals)) {
+      it(`${what}: ${status}, and nothing has changed`, async function () {
+        const { gate, handler, seen } = watched()
+        const { act } = await servers.start(handler)
+        await gate.until(1)
+        const before = seen()
+        const answer = await act(body, headers)
+        assert.equal(answer.status, status)
+        assert.equal(typeof answer.json.error.message, 'string')
+        assert.deepEqual(seen(), before)
+      })
+    }
+
+    it('more than it reads, where nobody said before how much comes', async function () {
+      const { gate, handler, seen } = watched()
+      const { ask, origin } = await servers.start(handler)
+      await gate.until(1)
+      const before = seen()
+      const body = Buffer.from(JSON.stringify({ action: 'pause', more: 'x'.repeat(3 * MOST_BYTES) }))
+      const parts = Array.from({ length: 10 }, (_, i) => body.subarray(i * 20000, (i + 1) * 20000))
+      const socket = connect(new URL(origin).port, '127.0.0.1')
+      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n')
+      for (const part of parts) socket.write(Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]))
+      const [head] = await once(socket, 'data')
+      assert.match(head.toString(), /^HTTP\/1\.1 413 /)
+      socket.destroy()
+      assert.deepEqual(seen(), before)
+      assert.equal((await ask()).status, 200)
+    })
+
+    it('a request that breaks off', async function () {
+      const { gate, handler, seen } = watched()
+      const closed = []
+      const { origin } = await servers.start((request, response) => {
+        closed.push(once(response, 'close'))
+        handler(request, response)
+        socket.destroy()
+      })
+      await gate.until(1)
+      const before = seen()
+      const socket = connect(new URL(origin).port, '127.0.0.1')
+      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n{"action":"pause"}')
+      await once(socket, 'close')
+      await Promise.all(closed)
+      assert.deepEqual([closed.length, seen()], [1, before])
+    })
+
+    it('everything where it is read-only', async function () {
+      const { gate, handler, seen } = watched({ readOnly: true })
+      const { act, state } = await servers.start(handler)
+      await gate.until(1)
+      const before = seen()
+      for (const body of [{ action: 'pause' }, { action: 'pauseType', type: 'a' }, 'no JSON']) assert.equal((await act(body)).status, 403)
+      assert.deepEqual(seen(), before)
+      assert.deepEqual((await state()).queues[0].actions, [])
+    })
+  })
+
+  it('tells what the queue throws', async function () {
+    const { queue, handler } = watched()
+    const { act } = await servers.start(handler)
+    queue.clear = () => { throw new Error('broken') }
+    const { status, json } = await act({ action: 'clearType', type: 'a' })
+    assert.deepEqual([status, json], [500, { error: { message: 'broken' } }])
+    queue.clear = () => { throw Object.assign(new TypeError('no such type'), { code: 'FAIRLANE_ERR_TYPE' }) }
+    const wrong = await act({ action: 'clearType', type: 'a' })
+    assert.deepEqual([wrong.status, wrong.json.error.code], [400, 'FAIRLANE_ERR_TYPE'])
+    queue.clear = () => { throw new TypeError('a bug') }
+    assert.equal((await act({ action: 'clearType', type: 'a' })).status, 500)
+  })
+})
+
+function pick ({ queue, metrics }) {
+  return { queue, metrics }
+}

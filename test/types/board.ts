@@ -1,0 +1,32 @@
+import { createServer } from 'node:http'
+import fairlane = require('fairlane')
+import { board } from 'fairlane/board'
+import type { Board, BoardOptions } from 'fairlane/board'
+import { distributed } from 'fairlane/distributed'
+import { durable } from 'fairlane/durable'
+import { flow } from 'fairlane/flow'
+import { History } from 'fairlane/history'
+import { Metrics } from 'fairlane/metrics'
+
+export async function use (): Promise<void> {
+  const metrics = new Metrics()
+  const queue = fairlane(async (address: string) => address.length, { observers: metrics })
+  const options: BoardOptions = { name: 'mails', metrics, history: new History(), readOnly: true }
+  const page: Board = board(queue, options)
+  createServer(page)
+  page.listen(3000)
+  page.listen(3000, '127.0.0.1', () => {}).close()
+  const onDisk = await durable(async (n: number) => n, { path: 'folder' })
+  const atBroker = await distributed(async (n: number) => n, { name: 'mails', connection: [] })
+  board(onDisk, { metrics })
+  board(flow(async () => {}), { metrics })
+  board(atBroker)
+  board({ mails: { queue, metrics }, images: { queue: onDisk, metrics, readOnly: true }, all: { queue: atBroker } })
+
+  // @ts-expect-error only a broker knows what metrics would
+  board(queue)
+  // @ts-expect-error no such option
+  board(queue, { metrics, readonly: true })
+  // @ts-expect-error the options stand beside the queue
+  board({ mails: queue })
+}
