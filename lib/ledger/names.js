@@ -52,6 +52,20 @@ class Names {
     return this.counts[number >> CHUNK_SHIFT][(number & CHUNK_MASK) + ALL] === 1
   }
 
+  /** Jobs of a type that wait. */
+  waitingOf (number) {
+    const counts = this.counts[number >> CHUNK_SHIFT]
+    const at = number & CHUNK_MASK
+    return counts[at + ALL] - counts[at + BEGUN]
+  }
+
+  /** Jobs of a type that run. */
+  runningOf (number) {
+    const counts = [0, 0, 0, 0, 0, 0, 0, 0]
+    this.addTo(counts, number)
+    return counts[RUNNING]
+  }
+
   /** A job came from one state to another. */
   move (number, from, to) {
     const counts = this.counts[number >> CHUNK_SHIFT]

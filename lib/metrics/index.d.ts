@@ -1,6 +1,7 @@
 // Written by hand. What `fairlane/metrics` exports.
 
 import type { Observer } from '../../index'
+import { EventEmitter } from 'eventemitter3'
 
 export interface MetricsOptions {
   /**
@@ -23,6 +24,26 @@ export interface MetricsOptions {
    * @default 'other'
    */
   otherType?: string | undefined
+
+  /**
+   * The label of a type, for instance the tenant's plan: types with the same label are counted together. Called in a microtask after the first job
+   * of a type; again after all its jobs have ended. If it throws or gives no string, the type is counted under `otherType`, with a warning.
+   */
+  labelOf?: ((type: string) => string) | undefined
+
+  /**
+   * The window of `fairness`, in ms: from 1 to 2147483647.
+   *
+   * @default 10000
+   */
+  windowMs?: number | undefined
+
+  /**
+   * After how many ms without a start a type starves: from 1 to 2147483647.
+   *
+   * @default 30000
+   */
+  starveMs?: number | undefined
 
   /** The bounds of the histograms in ms, rising: 1 to 64. Default: 16, from 1 to 300000. */
   bucketsMs?: readonly number[] | undefined
@@ -62,9 +83,30 @@ export interface TypeMetrics {
   runMs: Times
 }
 
+/** A type that starves, and for how long no job of it has started. */
+export interface StarvingType {
+  /** The type, not its label; undefined for jobs without a type. */
+  type: string | undefined
+  sinceMs: number
+}
+
+export interface MetricsEvents {
+  /** Once for each type that begins to starve. */
+  starving: [news: StarvingType & { waiting: number }]
+  /** It does not any more: a job of it has started, none waits, or somebody holds it back. */
+  fed: [news: { type: string | undefined }]
+}
+
 export interface MetricsSnapshot {
   name: string
   boundsMs: number[]
+  /**
+   * Jain's index of the slot time, by weight, of the types that could have started jobs all through the last window: 1 is evenly; if one of n types
+   * had all, it is 1/n. undefined if there were fewer than two such types.
+   */
+  fairness: number | undefined
+  /** Those of the last look, which comes each `min(windowMs, starveMs / 3)` ms. */
+  starving: StarvingType[]
   types: TypeMetrics[]
   /** By the code of the error. */
   refused: Record<string, number>
@@ -78,8 +120,11 @@ export interface PrometheusRegistry {
 
 export interface Metrics extends Observer {}
 
-/** Counts and times of the jobs of one queue, by type, to be given to its option `observers`. */
-export class Metrics {
+/**
+ * Counts and times of the jobs of one queue, by type, to be given to its option `observers`.
+ * Emits `starving` and `fed`.
+ */
+export class Metrics extends EventEmitter<MetricsEvents> {
   /** @throws FAIRLANE_ERR_OPTION */
   constructor (options?: MetricsOptions)
 

@@ -1,8 +1,9 @@
 'use strict'
 
 // Counts and times of the jobs of a queue, by type. The meter counts what the queue's list tells; a Metrics shows it. How many jobs wait and run
-// is asked of the ledger, so that nobody counts it twice.
+// is asked of the ledger, so that nobody counts it twice. Its events come from the watch.
 
+const EventEmitter = require('eventemitter3')
 const { typeError } = require('../errors')
 const { OBSERVE } = require('../core/internals')
 const { Ledger } = require('../ledger/ledger')
@@ -10,25 +11,36 @@ const { WAITING, RUNNING, DELAYED, DEAD } = require('../ledger/segment')
 const { Buckets } = require('./buckets')
 const { Meter } = require('./meter')
 const { readMetricsOptions } = require('./options')
-const { Places, labelOf, ACCEPTED, UNACCEPTED, DONE, FAILED, CANCELLED, RETRIED, RUNNING_SINCE, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
+const { Labels } = require('./labels')
+const { Places, fit, ACCEPTED, UNACCEPTED, DONE, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
 const { register, textOf } = require('./prometheus')
+const { PLACE, USED } = require('./types')
+const { Watch } = require('./watch')
+const shares = require('../../schedulers/shares')
 
 const LIVE = ['waiting', 'running']
 
-/** To be given to one queue, in its option `observers`. What is documented of each method is in index.d.ts and docs/observe.md. */
-class Metrics {
+/**
+ * To be given to one queue, in its option `observers`. What is documented of each method is in index.d.ts and docs/observe.md.
+ * Emits `starving` ({ type, waiting, sinceMs }) and `fed` ({ type }).
+ */
+class Metrics extends EventEmitter {
   #options
   #buckets
+  #labels
   #places
+  #watch = undefined
   #meter = undefined // of the queue that it observes
   #queue = undefined
   #states = LIVE // that a job of the queue may be in while it has not ended, or as a dead letter
 
   /** @throws FAIRLANE_ERR_OPTION */
   constructor (options) {
+    super()
     this.#options = readMetricsOptions(options)
     this.#buckets = new Buckets(this.#options.bucketsMs)
     this.#places = new Places(this.#options, this.#buckets.count)
+    this.#labels = new Labels(this.#options.labelOf, this.#places.otherLabel)
   }
 
   /** Attaches it to a queue; undefined once it is. */
@@ -38,10 +50,12 @@ class Metrics {
 
   /** What has been counted and timed. O(types with jobs). */
   snapshot () {
-    const { name, boundsMs, refused, types } = this.#read()
+    const { name, boundsMs, fairness, starving, refused, types } = this.#read()
     return {
       name,
       boundsMs,
+      fairness,
+      starving,
       types: types.map(({ delayed, dead, unaccepted, ...shown }) => ({ ...shown, accepted: shown.accepted - unaccepted })),
       refused: Object.fromEntries(refused)
     }
@@ -49,7 +63,7 @@ class Metrics {
 
   /** Has a registry of prom-client show all, beside those of other queues. @throws FAIRLANE_ERR_ARGUMENT, and what the registry throws */
   register (registry) {
-    register(registry, labelOf(this.#options.name), this, () => this.#read())
+    register(registry, fit(this.#options.name), this, () => this.#read())
   }
 
   /** @returns {Uint8Array} all in the text format of Prometheus. O(types with jobs). */
@@ -74,22 +88,35 @@ class Metrics {
     }
     this.#queue = queue
     this.#states = [...LIVE, ...(returns ? ['delayed'] : []), ...(hasIds ? ['dead'] : [])]
-    this.#meter = new Meter(ledger, this.#places, this.#buckets)
+    const { windowMs, starveMs } = this.#options
+    this.#meter = new Meter(ledger, { places: this.#places, buckets: this.#buckets, labels: this.#labels }, () => {
+      if (!this.#watch.isOn) this.#watch.begin()
+    })
+    this.#watch = new Watch({ queue, clock, meter: this.#meter, windowMs, starveMs, shares }, (event, told) => this.emit(event, told))
+    this.#placeNamed(shares.namedTypes(queue.scheduler))
     return this.#meter
+  }
+
+  /** Types with a weight or a cap of their own have their places before others come. */
+  #placeNamed (types) {
+    for (const type of types) this.#places.placeOf(this.#labels.known(type) ?? this.#labels.labelFor(type), 0)
   }
 
   #read () {
     const { name, bucketsMs } = this.#options
     const { byLabel, otherLabel } = this.#places
-    if (this.#meter === undefined) return { name: labelOf(name), boundsMs: [...bucketsMs], states: LIVE, slots: 0, refused: new Map(), types: [] }
+    if (this.#meter === undefined) return { name: fit(name), boundsMs: [...bucketsMs], states: LIVE, slots: 0, starving: [], refused: new Map(), types: [] }
+    this.#meter.label()
     const { records } = this.#meter
     const nowMs = records.time.read()
-    const live = this.#countLive()
-    const types = [...byLabel.values()].map(place => this.#shown(place, live.get(place.at) ?? new Live(), nowMs))
+    const live = this.#countLive(nowMs)
+    const types = [...byLabel.values()].map(place => this.#shown(place, live.get(place.at) ?? new Live()))
     this.#places.wasRead(({ at, label }) => label !== otherLabel && !live.has(at), nowMs)
     return {
-      name: labelOf(name),
+      name: fit(name),
       boundsMs: [...bucketsMs],
+      fairness: this.#watch.fairness.index,
+      starving: this.#watch.starvation.list(nowMs),
       states: this.#states,
       slots: this.#queue.concurrency,
       refused: records.refusedCounts,
@@ -98,26 +125,25 @@ class Metrics {
   }
 
   /** @returns {Map<number, Live>} by place: jobs that have not ended, and dead letters, where there are any */
-  #countLive () {
-    const { records: { names } } = this.#meter
+  #countLive (nowMs) {
+    const { records: { names }, types, originMs } = this.#meter
     const live = new Map()
     for (const number of names.numbers.values()) {
       const counts = [0, 0, 0, 0, 0, 0, 0, 0]
       names.addTo(counts, number)
       if (counts[WAITING] + counts[RUNNING] + counts[DELAYED] + counts[DEAD] === 0) {
-        this.#places.release(number >> 3)
+        this.#meter.release(number)
         continue
       }
-      const at = this.#places.byType[number >> 3]
+      const at = types.cells[number + PLACE]
       if (!live.has(at)) live.set(at, new Live())
-      live.get(at).add(counts)
+      live.get(at).add(counts, types.cells[number + USED] + counts[RUNNING] * (nowMs - originMs))
     }
     return live
   }
 
-  #shown ({ label, at }, { waiting, running, delayed, dead }, nowMs) {
+  #shown ({ label, at }, { waiting, running, delayed, dead, usedMs }) {
     const { cells, bucketCount, firstOfRun } = this.#places
-    const { originMs } = this.#meter
     const histogram = (sum, first) => {
       const counts = [...cells.subarray(at + first, at + first + bucketCount)]
       return { sum: cells[at + sum], p50: this.#buckets.quantile(0.5, counts), p99: this.#buckets.quantile(0.99, counts), buckets: counts }
@@ -134,7 +160,7 @@ class Metrics {
       failed: cells[at + FAILED],
       cancelled: cells[at + CANCELLED],
       retried: cells[at + RETRIED],
-      slotMs: cells[at + RUN_SUM] + cells[at + RUNNING_SINCE] + running * (nowMs - originMs),
+      slotMs: cells[at + FORMER_USED] + usedMs,
       waitMs: histogram(WAIT_SUM, FIRST_BUCKET),
       runMs: histogram(RUN_SUM, firstOfRun)
     }
@@ -145,9 +171,11 @@ class Metrics {
 class Live {
   constructor () {
     this.waiting = this.running = this.delayed = this.dead = 0
+    this.usedMs = 0
   }
 
-  add (counts) {
+  add (counts, usedMs) {
+    this.usedMs += usedMs
     this.waiting += counts[WAITING]
     this.running += counts[RUNNING]
     this.delayed += counts[DELAYED]

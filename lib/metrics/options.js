@@ -11,11 +11,15 @@ const CLOCKS = ['coarse', 'exact']
 // 1 ms to 5 minutes. Prometheus wants the bounds of all processes to be the same.
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 300000]
 const MOST_BOUNDS = 64
+const LONGEST_MS = 2 ** 31 - 1
 
 const readers = {
   name: (value = 'default') => readText(value, 'name'),
   maxTypes: (value = 100) => readCount(value, 'maxTypes'),
   otherType: (value = 'other') => readText(value, 'otherType'),
+  labelOf: value => readFunction(value, 'labelOf'),
+  windowMs: (value = 10000) => readPeriod(value, 'windowMs'),
+  starveMs: (value = 30000) => readPeriod(value, 'starveMs'),
   bucketsMs: (value = BOUNDS_MS) => readBounds(value),
   clock: (value = 'coarse') => readChoice(value, 'clock', CLOCKS, OPTION)
 }
@@ -30,6 +34,17 @@ function readText (value, name) {
 function readCount (value, name) {
   if (Number.isInteger(value) && value >= 0) return value
   throw wrong(value, 'number', OPTION, `${name} must be a whole number`)
+}
+
+function readFunction (value, name) {
+  if (value === undefined || typeof value === 'function') return value
+  throw typeError(OPTION, `${name} must be a function, not ${describe(value)}`)
+}
+
+/** In ms, such that a timer can wait for it. */
+function readPeriod (value, name) {
+  if (typeof value === 'number' && value >= 1 && value <= LONGEST_MS) return value
+  throw wrong(value, 'number', OPTION, `${name} must be a time from 1 to ${LONGEST_MS} ms`)
 }
 
 /** @returns {number[]} a copy */

@@ -6,6 +6,8 @@
 //   cells   │ nobody's │ place │ place │ … │          Float64: an increment takes no look at what is there
 //   place   │ ACCEPTED … RUN_SUM │ buckets of the wait │ buckets of the run │
 //
+// Which place a type has, types.js knows.
+//
 // First come, first placed. A place can go to another label when nothing has changed in it for an hour, since something has read it: a label
 // that comes back begins at 0, which is a reset for those who read counters.
 
@@ -16,7 +18,7 @@ const DONE = 2
 const FAILED = 3
 const CANCELLED = 4
 const RETRIED = 5
-const RUNNING_SINCE = 6 // minus the sum of the starts of running jobs: with their number times now it is for how long they have run
+const USED = 6 // slot time of types whose jobs have all ended; that of others is in types.js
 const WAIT_SUM = 7
 const RUN_SUM = 8
 const FIRST_BUCKET = 9
@@ -39,7 +41,7 @@ class Places {
   /** @param {{ maxTypes: number, otherType: string }} options @param {number} bucketCount of a histogram */
   constructor ({ maxTypes, otherType }, bucketCount) {
     this.maxTypes = maxTypes
-    this.otherLabel = labelOf(otherType)
+    this.otherLabel = fit(otherType)
     this.bucketCount = bucketCount
     this.stride = FIRST_BUCKET + 2 * bucketCount
     this.cells = new Float64Array(FIRST_CAPACITY * this.stride)
@@ -47,7 +49,6 @@ class Places {
     this.byLabel = new Map()
     this.ownCount = 0 // places but for that of the others
     this.idleAt = Infinity // no place can go to another label before
-    this.byType = new Int32Array(64) // by number of the type / 8, as names.js of the ledger has it: where its place is
   }
 
   /** Where the buckets of the times of runs begin, in a place. */
@@ -56,26 +57,21 @@ class Places {
   }
 
   /**
-   * Gives a type the place of its label.
-   * @param {number} at number of the type / 8
-   * @param {string | undefined} type
+   * The place of a label, or that of all others.
+   * @param {string} label that fits
    * @param {number} ms now
-   * @returns {number} the first cell
+   * @returns {Place}
    */
-  assign (at, type, ms) {
-    while (at >= this.byType.length) {
-      const { byType } = this
-      this.byType = new Int32Array(2 * byType.length)
-      this.byType.set(byType)
+  placeOf (label, ms) {
+    const found = this.byLabel.get(label)
+    if (found !== undefined) return found
+    if (label === this.otherLabel) return this.open(label)
+    if (this.ownCount < this.maxTypes) {
+      this.ownCount++
+      return this.open(label)
     }
-    const place = this.placeOf(labelOf(type), ms)
-    this.byType[at] = place.at
-    return place.at
-  }
-
-  /** None of the jobs of a type is live: it may get another place. @param {number} at number of the type / 8 */
-  release (at) {
-    this.byType[at] = NOWHERE // behind its end nothing is written
+    const idle = ms < this.idleAt ? undefined : this.idlePlace(ms)
+    return idle === undefined ? this.placeOf(this.otherLabel, ms) : this.handOver(idle, label)
   }
 
   /** All that has a place has been read. @param {(place: Place) => boolean} isAtRest whether no job of it is live @param {number} ms now */
@@ -91,18 +87,6 @@ class Places {
   }
 
   // private from here on
-
-  placeOf (label, ms) {
-    const found = this.byLabel.get(label)
-    if (found !== undefined) return found
-    if (label === this.otherLabel) return this.open(label)
-    if (this.ownCount < this.maxTypes) {
-      this.ownCount++
-      return this.open(label)
-    }
-    const idle = ms < this.idleAt ? undefined : this.idlePlace(ms)
-    return idle === undefined ? this.placeOf(this.otherLabel, ms) : this.handOver(idle, label)
-  }
 
   open (label) {
     if (this.end === this.cells.length) {
@@ -144,14 +128,14 @@ class Places {
   }
 }
 
-/** Well-formed, since others may become the same text when they are encoded; so short that a hostile name costs little. No type is the empty text. */
-function labelOf (type = '') {
-  return type.slice(0, MOST_CHARACTERS).toWellFormed()
+/** A text as a label: well-formed, since others may become the same text when they are encoded; so short that a hostile name costs little. */
+function fit (text) {
+  return text.slice(0, MOST_CHARACTERS).toWellFormed()
 }
 
 module.exports = {
   Places,
-  labelOf,
+  fit,
   NOWHERE,
   ACCEPTED,
   UNACCEPTED,
@@ -159,7 +143,7 @@ module.exports = {
   FAILED,
   CANCELLED,
   RETRIED,
-  RUNNING_SINCE,
+  USED,
   WAIT_SUM,
   RUN_SUM,
   FIRST_BUCKET

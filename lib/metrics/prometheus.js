@@ -49,6 +49,18 @@ const FAMILIES = [
     help: 'How many jobs may run at once.',
     type: 'gauge',
     samples: ({ name, slots }) => [sample({ queue: name }, slots)]
+  },
+  {
+    name: 'fairlane_fairness_ratio',
+    help: 'How evenly slot time was shared: 1 is evenly, by weight.',
+    type: 'gauge',
+    samples: ({ name, fairness }) => fairness === undefined ? [] : [sample({ queue: name }, fairness)]
+  },
+  {
+    name: 'fairlane_starving_types',
+    help: 'Types with waiting jobs of which none has started for long, while others have.',
+    type: 'gauge',
+    samples: ({ name, starving }) => [sample({ queue: name }, starving.length)]
   }
 ]
 

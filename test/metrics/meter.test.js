@@ -3,20 +3,23 @@
 const assert = require('node:assert/strict')
 const { Ledger } = require('../../lib/ledger/ledger')
 const { Buckets } = require('../../lib/metrics/buckets')
+const { Labels } = require('../../lib/metrics/labels')
 const { Meter } = require('../../lib/metrics/meter')
 const places = require('../../lib/metrics/places')
+const { USED } = require('../../lib/metrics/types')
 const { fakeClock } = require('../../lib/testing')
 
 /** A meter of a ledger, and what is in the cells of a label. */
-function example () {
+function example (labelOf) {
   const clock = fakeClock(1000)
   const ledger = new Ledger({ keep: 0, keepMs: 0, isExact: false })
   ledger.begin(clock)
   const buckets = new Buckets([10])
   const own = new places.Places({ maxTypes: 9, otherType: 'other' }, buckets.count)
-  const meter = new Meter(ledger, own, buckets)
+  const meter = new Meter(ledger, { places: own, buckets, labels: new Labels(labelOf, 'other') })
   const cell = (name, label = 'a') => own.cells[own.byLabel.get(label).at + places[name]]
-  return { clock, ledger, meter, own, cell }
+  const usedMs = (number = 0) => meter.types.cells[number + USED] // of running jobs without now
+  return { clock, ledger, meter, own, cell, usedMs }
 }
 
 describe('a meter', function () {
@@ -28,17 +31,17 @@ describe('a meter', function () {
   })
 
   it('takes a start back that does not count, but not its wait', function () {
-    const { clock, meter, cell } = example()
+    const { clock, meter, cell, usedMs } = example()
     meter.accepted(1, 'a')
     clock.advance(5)
     meter.started(1)
     clock.advance(3)
     meter.uncounted(1)
-    assert.deepEqual([cell('RUNNING_SINCE'), cell('WAIT_SUM'), cell('RUN_SUM')], [0, 5, 0])
+    assert.deepEqual([usedMs(), cell('WAIT_SUM'), cell('RUN_SUM')], [0, 5, 0])
     meter.started(1)
     clock.advance(7)
     meter.ended(1, false)
-    assert.deepEqual([cell('RUNNING_SINCE'), cell('WAIT_SUM'), cell('RUN_SUM'), cell('DONE')], [0, 13, 7, 1])
+    assert.deepEqual([usedMs(), cell('WAIT_SUM'), cell('RUN_SUM'), cell('DONE')], [7, 13, 7, 1])
   })
 
   it('counts jobs that could not be written apart, since nothing that is counted falls', function () {

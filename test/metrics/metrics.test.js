@@ -45,7 +45,7 @@ describe('metrics', function () {
     clock.advance(5)
     queue.remove(({ type }) => type === 'b')
     const { types: [a, b], ...rest } = metrics.snapshot()
-    assert.deepEqual(rest, { name: 'mails', boundsMs: DEFAULT_BOUNDS, refused: { FAIRLANE_ERR_QUEUE_FULL: 1 } })
+    assert.deepEqual(rest, { name: 'mails', boundsMs: DEFAULT_BOUNDS, fairness: undefined, starving: [], refused: { FAIRLANE_ERR_QUEUE_FULL: 1 } })
     assert.deepEqual(a, {
       type: 'a',
       waiting: 0,
@@ -84,7 +84,7 @@ describe('metrics', function () {
   })
 
   it('are empty before a queue has them', function () {
-    assert.deepEqual(new Metrics().snapshot(), { name: 'default', boundsMs: DEFAULT_BOUNDS, types: [], refused: {} })
+    assert.deepEqual(new Metrics().snapshot(), { name: 'default', boundsMs: DEFAULT_BOUNDS, fairness: undefined, starving: [], types: [], refused: {} })
   })
 
   it('observe one queue', function () {
@@ -98,7 +98,7 @@ describe('metrics', function () {
   it('take no unknown option, and no wrong value', function () {
     for (const options of [
       null, 1, [], { nmae: 'a' }, { name: '' }, { name: 1 }, { maxTypes: -1 }, { maxTypes: 1.5 }, { maxTypes: Infinity }, { maxTypes: '1' }, { otherType: '' },
-      { clock: 'fast' }, { bucketsMs: [] }, { bucketsMs: 5 }, { bucketsMs: [0, 1] }, { bucketsMs: [2, 1] }, { bucketsMs: [1, 1] }, { bucketsMs: [1, Infinity] },
+      { clock: 'fast' }, { labelOf: 'plan' }, { labelOf: null }, { windowMs: 0 }, { windowMs: '5' }, { windowMs: Infinity }, { starveMs: 0.5 }, { starveMs: 2 ** 31 }, { bucketsMs: [] }, { bucketsMs: 5 }, { bucketsMs: [0, 1] }, { bucketsMs: [2, 1] }, { bucketsMs: [1, 1] }, { bucketsMs: [1, Infinity] },
       { bucketsMs: [NaN] }, { bucketsMs: ['1'] }, { bucketsMs: Array.from({ length: 65 }, (_, i) => i + 1) }
     ]) assert.throws(() => new Metrics(options), { code: 'FAIRLANE_ERR_OPTION' })
   })

@@ -38,10 +38,11 @@ describe('the text for Prometheus', function () {
     const families = parse(metrics.toText())
     assert.deepEqual([...families].map(([name, { type }]) => `${name} ${type}`), [
       'fairlane_jobs_accepted_total counter', 'fairlane_jobs_settled_total counter', 'fairlane_jobs_refused_total counter', 'fairlane_jobs gauge',
-      'fairlane_job_wait_seconds histogram', 'fairlane_job_run_seconds histogram', 'fairlane_slots gauge'
+      'fairlane_job_wait_seconds histogram', 'fairlane_job_run_seconds histogram', 'fairlane_slots gauge', 'fairlane_fairness_ratio gauge',
+      'fairlane_starving_types gauge'
     ])
     for (const [name, { samples }] of families) {
-      for (const { labels } of samples) assert.deepEqual([labels.queue, labels.type], ['mails', name.includes('refused') || name.includes('slots') ? undefined : 'a'])
+      for (const { labels } of samples) assert.deepEqual([labels.queue, labels.type], ['mails', /refused|slots|starving/.test(name) ? undefined : 'a'])
     }
     assert.deepEqual(valuesOf(families, 'fairlane_jobs_accepted_total'), { total: 3 })
     assert.deepEqual(valuesOf(families, 'fairlane_jobs_settled_total'), { 'total done': 1, 'total failed': 0, 'total cancelled': 1 })

@@ -538,9 +538,13 @@ class Round extends Expectations {
     for (const mapped of this.mappings) mapped.finish()
     this.expect(this.waits.length === 0, `${this.waits[0]?.what} has not fired`)
     const { overrun, misuse, types } = queue.stats()
-    assert.deepEqual([queue.length, overrun, misuse, types, this.clock.timerCount], [0, 0, 0, 0, 0])
+    assert.deepEqual([queue.length, overrun, misuse, types, this.timersLeft()], [0, 0, 0, 0, 0])
     this.rethrow()
     this.storage.disable()
+  }
+
+  timersLeft () {
+    return this.clock.timerCount
   }
 
   async release () {

@@ -9,7 +9,8 @@ const { Round } = require('./control-round')
 class MeteredRound extends Round {
   /** @param {number} seed which also says what else observes @param {Function} [make] makes the queue */
   constructor (seed, make) {
-    const metrics = new Metrics({ maxTypes: seed % 7 })
+    const labelOf = seed % 3 === 0 ? type => type.slice(0, 1) : undefined
+    const metrics = new Metrics({ maxTypes: seed % 7, labelOf, windowMs: 20, starveMs: 50 })
     const history = new History()
     super(seed, [[metrics], [metrics, history], [history, metrics], [metrics, history, new Metrics()]][seed % 4], make)
     this.metrics = metrics
@@ -27,6 +28,12 @@ class MeteredRound extends Round {
     const refusals = Object.values(refused).reduce((total, count) => total + count, 0)
     this.expect(refusals === rejected, `${refusals} were refused, not ${rejected}`)
     this.expect(sum(({ runMs }) => count(runMs)) + expected.running === sum(({ waitMs }) => count(waitMs)), 'what has started has ended, or runs')
+  }
+
+  /** When nothing waits, nobody looks at types any more. */
+  timersLeft () {
+    this.clock.advance(10000)
+    return super.timersLeft()
   }
 
   async finish () {

@@ -6,7 +6,7 @@ import type { MetricsOptions, MetricsSnapshot, TypeMetrics } from 'fairlane/metr
 import { Registry } from 'prom-client'
 
 export async function use (): Promise<void> {
-  const options: MetricsOptions = { name: 'mails', maxTypes: 10, otherType: 'rest', bucketsMs: [1, 10], clock: 'exact' }
+  const options: MetricsOptions = { name: 'mails', maxTypes: 10, otherType: 'rest', bucketsMs: [1, 10], clock: 'exact', labelOf: type => type.slice(0, 1), windowMs: 5, starveMs: 5 }
   const metrics = new Metrics(options)
   fairlane(async () => {}, { observers: [metrics, new History()] })
   await durable(async () => {}, { path: 'folder', observers: new Metrics() })
@@ -18,6 +18,13 @@ export async function use (): Promise<void> {
   const bytes: Uint8Array = metrics.toText()
   console.log(p99, count, bytes)
 
+  metrics.on('starving', ({ type, waiting, sinceMs }) => console.log(type?.length, waiting + sinceMs)).once('fed', ({ type }) => console.log(type))
+  const fairness: number | undefined = snapshot.fairness
+  const since: number[] = snapshot.starving.map(({ sinceMs }) => sinceMs)
+  console.log(fairness, since)
+
+  // @ts-expect-error no such event
+  metrics.on('hungry', () => {})
   // @ts-expect-error no registry
   metrics.register({})
   // @ts-expect-error no such option

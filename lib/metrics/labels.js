@@ -1,0 +1,82 @@
+'use strict'
+
+// Which label types are counted under. A function of the caller's that says so may do anything, and a type is first met in the middle of a change:
+// so it is called in a microtask, and counts of the type are kept until then.
+
+const { describe, warn } = require('../errors')
+const { fit } = require('./places')
+
+/** A type whose label has not been asked for, and what has been counted of it. */
+class Unlabelled {
+  constructor (type, number) {
+    this.type = type
+    this.number = number // in the ledger, or that of another type by now
+    this.counts = new Map() // by cell of a place
+  }
+
+  count (cell) {
+    this.counts.set(cell, (this.counts.get(cell) ?? 0) + 1)
+  }
+}
+
+class Labels {
+  /**
+   * @param {((type: string) => string) | undefined} labelOf the caller's
+   * @param {string} otherLabel
+   */
+  constructor (labelOf, otherLabel) {
+    this.labelOf = labelOf
+    this.otherLabel = otherLabel
+    this.hasWarned = false
+    this.byNumber = new Map() // of the types that have no label as yet
+    this.all = [] // the same, and those whose number has gone to another type
+  }
+
+  /** The label of a type, if nobody has to be asked for it. @returns {string | undefined} */
+  known (type) {
+    if (type === undefined) return ''
+    return this.labelOf === undefined ? fit(type) : undefined
+  }
+
+  /** Keeps a type until it gets its label. @returns {boolean} whether it is the first one that is kept */
+  put (type, number) {
+    const one = new Unlabelled(type, number)
+    this.byNumber.set(number, one)
+    return this.all.push(one) === 1
+  }
+
+  /** @returns {[Unlabelled, string][]} those that were kept, each with its label */
+  ask () {
+    const asked = []
+    for (const one of this.all.splice(0)) {
+      const label = this.labelFor(one.type)
+      const isCurrent = this.byNumber.get(one.number) === one
+      if (isCurrent) this.byNumber.delete(one.number)
+      asked.push([one, label, isCurrent])
+    }
+    return asked
+  }
+
+  // private from here on
+
+  labelFor (type) {
+    let label
+    try {
+      label = this.labelOf(type)
+      if (typeof label === 'string') return fit(label)
+    } catch (err) {
+      this.blame(`threw ${describe(err)}`)
+      return this.otherLabel
+    }
+    this.blame(`gave ${describe(label)}`)
+    return this.otherLabel
+  }
+
+  blame (what) {
+    if (this.hasWarned) return
+    this.hasWarned = true
+    warn('FAIRLANE_ERR_OPTION', `labelOf ${what} in the place of a string. Such types are counted under '${this.otherLabel}'.`)
+  }
+}
+
+module.exports = { Labels }
