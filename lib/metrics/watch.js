@@ -86,7 +86,7 @@ class Watch {
       const running = names.runningOf(number)
       const ownCap = shares.capOf(scheduler, type)
       const cap = ownCap < concurrency ? ownCap : Infinity // who has all slots has more than its share
-      const isHeld = paused || cap === 0 || (type !== undefined && queue.isTypePaused(type))
+      const isHeld = paused || cap === 0 || (type !== undefined && this.isHeldApart(type))
       const usedMs = cells[number + USED] + running * (now - meter.originMs)
       const weigh = isEnd ? () => shares.weightOf(scheduler, type) : undefined
       fairness.see(cells, number, { isFit: !isHeld && running < cap, cap, usedMs, now }, weigh)
@@ -95,6 +95,14 @@ class Watch {
       if (!isHeld) starvation.see(cells, number, { type, waiting, running, now, overtookAt })
     }
     return hasWaiting
+  }
+
+  /** Whether a type is paused, or held by a limit of its own: where the whole queue is, all are alike. */
+  isHeldApart (type) {
+    const { queue } = this
+    if (queue.isTypePaused(type)) return true
+    const { scheduler } = queue
+    return typeof queue.heldMs === 'function' && typeof scheduler?.paused === 'function' && queue.heldMs(type) > queue.heldMs()
   }
 }
 

@@ -30,7 +30,7 @@ async function play (random) {
   const told = new Map() // by job, how often
   const controllers = Array.from({ length: 3 }, () => new AbortController())
   const history = random.chance(0.5) ? new History() : undefined
-  const metrics = random.chance(0.3) ? new Metrics() : undefined
+  const metrics = random.chance(0.3) ? new Metrics({ windowMs: 50 }) : undefined
   const records = new Map() // by the id of the history: the job
   const shared = new Set() // jobs with keys: their runners may get the payloads of others
   const attempts = new Map() // by job, that of its last start

@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
+const { flow } = require('../../lib/flow')
 const { Metrics } = require('../../lib/metrics')
 const { History } = require('../../lib/history')
 const { fakeClock } = require('../../lib/testing')
@@ -136,6 +137,25 @@ describe('a type that starves', function () {
       await run(3 * STARVE_MS)
       assert.deepEqual(told, [])
     }
+  })
+
+  it('is not one that a limit of its own holds, on a queue with flow', async function () {
+    const clock = fakeClock()
+    const metrics = new Metrics({ starveMs: STARVE_MS })
+    const options = { concurrency: 1, observers: metrics, clock, rate: { limit: 1, intervalMs: 50 }, ratePerType: type => type === 'b' ? { limit: 1, intervalMs: 8 * STARVE_MS } : undefined }
+    const told = []
+    metrics.on('starving', news => told.push(news))
+    for (const scheduler of ['equal', undefined]) {
+      const queue = flow((ms, done) => { clock.setTimeout(done, ms) }, scheduler === undefined ? { clock, rate: options.rate, observers: new Metrics() } : { ...options, scheduler })
+      for (let i = 0; i < 500; i++) queue.pushType('a', 10)
+      queue.pushType('b', 10).pushType('b', 10)
+      for (let i = 0; i < 300; i++) {
+        await turns(3)
+        clock.advance(50)
+      }
+      assert(queue.stats().done > 200)
+    }
+    assert.deepEqual(told, [])
   })
 
   it('is not one that holds a slot, for however long', async function () {
