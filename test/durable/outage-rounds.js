@@ -106,6 +106,8 @@ class Round {
     this.queue.on('close', (count, err) => {
       if (!this.isClosing) throw err
     })
+    // what opening found is told then, of dead letters too that are retried from here on
+    await turn()
   }
 
   async step () {
@@ -164,9 +166,8 @@ class Round {
       return
     }
     const { isOn } = this
-    const before = queue.waiting
     queue.retryDead(id).then(isThere => assert.equal(isThere, true), isIo)
-    if (queue.waiting === before) return // refused
+    if (queue.deadLetters().some(letter => letter.id === id)) return // refused
     assert(!isOn)
     this.over.delete(id)
     this.attempts.delete(id)
