@@ -44,6 +44,7 @@ class Delivery {
     this.type = slot.type // until the job is read
     this.attempt = 0
     this.before = undefined // the state of the job before that
+    this.options = undefined // what was said of it beside its payload, once it was read
     this.hasBegun = false // the caller's runner was called
     this.hasEnded = false // ... and has ended, with
     this.error = undefined

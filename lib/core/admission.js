@@ -50,6 +50,7 @@ class Admission {
     this.ring = new QList() // of these, for all have their turn; the one seen longest ago comes first
     this.unseenCount = 0 // how many of these have not been looked at since the last check()
     this.looksLater = false
+    this.delayedOf = none // how many jobs of a type wait elsewhere, of a facade
   }
 
   /**
@@ -65,7 +66,7 @@ class Admission {
     if (room <= 0) return this.meets(QUEUE, dispatch.waiting, mostWaiting)
     if (type === undefined || !this.hasTypes) return true
     const { all, byType } = this.maxWaitingPerType
-    const waiting = list.waitingWith(type)
+    const waiting = list.waitingWith(type) + this.delayedOf(type)
     if (this.isClosed) return false // by the scheduler, which was asked for the lane
     const limit = Math.min(byType.get(type) ?? all, Math.max(1, SHARE_OF_ROOM * room))
     return waiting < limit || this.meets(TYPE, waiting, limit)
@@ -247,6 +248,10 @@ class Admission {
     const { done, failed } = this.dispatch
     return done + failed
   }
+}
+
+function none () {
+  return 0
 }
 
 /** How many jobs end per ms, over the last one to two windows; the last known if nobody looked for longer. */

@@ -30,8 +30,9 @@ class Facade {
     return this.tickets.starting
   }
 
-  /** From now on the time of a job is limited, whose ticket starting() gave. */
-  limit (ticket) {
+  /** From now on the time of a job is limited, whose ticket starting() gave. @param {number} [timeoutMs] in the place of the queue's */
+  limit (ticket, timeoutMs) {
+    if (timeoutMs !== undefined) ticket.timeoutMs = timeoutMs
     this.tickets.limit(ticket)
   }
 
@@ -43,6 +44,23 @@ class Facade {
   /** As Admission.fullElsewhere(). */
   fullElsewhere (type, waiting, limit) {
     return this.admission.fullElsewhere(type, waiting, limit)
+  }
+
+  /** Whether jobs run in the contexts of their pushes. */
+  get keepsContext () {
+    return this.tickets.keepsContext
+  }
+
+  /** So many jobs more, or fewer, wait elsewhere for their time. */
+  delay (count) {
+    const { admission, dispatch } = this
+    dispatch.delayed += count
+    if (count < 0 && dispatch.isWatched) admission.check()
+  }
+
+  /** Has admission count those, too. @param {(type: string) => number} countOf how many of them are of a type */
+  countDelayed (countOf) {
+    this.admission.delayedOf = countOf
   }
 
   /** Puts a job into the list that is not to be refused. Unless it has to, it takes no more room than the list's own. */

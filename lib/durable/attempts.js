@@ -9,6 +9,7 @@
 
 const { warnOfValue } = require('../values')
 const { Delivery } = require('../delivery')
+const { NONE } = require('./job-options')
 const { JobState, hasStarted } = require('./job-state')
 const { isShortage } = require('./outage')
 const { idOf } = require('./records')
@@ -134,12 +135,13 @@ class Attempts {
     if (this.isLost(delivery)) return
     let payload
     try {
-      const { type, bytes } = this.records.read(delivery.id)
+      const { type, options, bytes } = this.records.read(delivery.id)
       delivery.type = type
+      delivery.options = options
       delivery.isFinal = true // what cannot be decoded now can never be
-      payload = decode(this.serializer, bytes)
+      payload = decode(this.serializer, bytes, options !== NONE)
       delivery.isFinal = false
-      this.stage.limit(delivery.ticket)
+      this.stage.limit(delivery.ticket, options.timeoutMs)
     } catch (err) {
       if (isShortage(err)) {
         this.outage.beginRead(err, delivery.id)

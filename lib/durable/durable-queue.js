@@ -16,7 +16,7 @@ const { typeError, describe } = require('../errors')
 const { options: { readCallback, readCloseOptions, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')
-const { readId, readJobOptions } = require('./options')
+const { readId, readJobOptions, readPushOptions } = require('./options')
 const { prepare } = require('./parts')
 
 const SYSTEM = { files, lock, now: Date.now }
@@ -65,9 +65,9 @@ class DurableQueue extends EventEmitter {
     return this.#core.running
   }
 
-  /** Jobs that were accepted and are not running: those whose next attempt is to come later, too. */
+  /** Jobs that were accepted and are not running: those that are to start later, too. */
   get waiting () {
-    return this.#core.waiting + this.#parts.retries.size
+    return this.#core.waiting + this.#parts.retries.uncounted
   }
 
   get paused () {
@@ -109,28 +109,28 @@ class DurableQueue extends EventEmitter {
 
   /**
    * Queues a job behind all others. @returns {Promise<number>} its id, when it is safe; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLEARED, and
-   * before anything was written with FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TYPE_FULL, FAIRLANE_ERR_TOO_LARGE, FAIRLANE_ERR_CLOSED.
-   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE_REQUIRED
+   * before anything was written with FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TYPE_FULL, FAIRLANE_ERR_TOO_LARGE, FAIRLANE_ERR_CLOSED. Options are in
+   * index.d.ts. @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE_REQUIRED
    */
-  push (payload) {
+  push (payload, options) {
     this.#requireNoScheduler('push')
-    return this.#parts.intake.push(undefined, payload, false)
+    return this.#parts.intake.push(undefined, payload, false, readPushOptions(options, 'push'))
   }
 
   /** As push, before all others. */
-  unshift (payload) {
+  unshift (payload, options) {
     this.#requireNoScheduler('unshift')
-    return this.#parts.intake.push(undefined, payload, true)
+    return this.#parts.intake.push(undefined, payload, true, readPushOptions(options, 'unshift'))
   }
 
   /** As push, for a job with a type, which is kept on disk with a scheduler and without. @throws FAIRLANE_ERR_TYPE too */
-  pushType (type, payload) {
-    return this.#parts.intake.push(readStorableType(type), payload, false)
+  pushType (type, payload, options) {
+    return this.#parts.intake.push(readStorableType(type), payload, false, readPushOptions(options, 'pushType'))
   }
 
   /** As pushType, before all others. */
-  unshiftType (type, payload) {
-    return this.#parts.intake.push(readStorableType(type), payload, true)
+  unshiftType (type, payload, options) {
+    return this.#parts.intake.push(readStorableType(type), payload, true, readPushOptions(options, 'unshiftType'))
   }
 
   /** Starts no more jobs until resume(); running ones finish. @returns {this} */

@@ -5,7 +5,7 @@
 //   segment   header | frame | frame | …
 //   header    magic 8 | version u16 | kind u16 | segment id u32 | base seq u64 | end of the one before u32 | crc u32      32 bytes
 //   frame     length u32 | crc u32 | record count u32 | synced segment u32 | synced offset u32 | records       20 bytes and more
-//   PUSH      1, or 2 at the front | seq u48 | type length u16 | payload length u32 | type | payload
+//   PUSH      1, or 2 at the front; 6, or 7 at the front, for a job with options | seq u48 | type length u16 | payload length u32 | type | payload
 //   ACK       3 | first seq u48 | count u32
 //   STATE     4 | seq u48 | kind u8 | attempts u32 | not before f64 | length of the rest u32 | delay f64 if it is delayed | error
 //   TRIM      5 | segment u32
@@ -16,7 +16,8 @@
 const { crc32 } = require('node:zlib')
 
 const MAGIC = Buffer.from('FAIRLANE')
-const VERSION = 2 // 1, that of 0.1.0: the crc of a frame was seeded with the segment id only
+const VERSION = 3
+const OLDEST_VERSION = 2 // had no jobs with options. 1, that of 0.1.0: the crc of a frame was seeded with the segment id only
 const HEADER_BYTES = 32
 // What the payloads of a log are: a queue of bytes would take those of jobs for its own, and make nothing but dead letters the other way.
 const KINDS = ['bytes', 'jobs']
@@ -32,10 +33,13 @@ const PUSH_FRONT = 2
 const ACK = 3
 const STATE = 4
 const TRIM = 5
+const PUSH_WITH_OPTIONS = 6
+const PUSH_FRONT_WITH_OPTIONS = 7
 
 // The kinds of states; that of a job which runs, or waits and is not delayed, is 0.
 const DEAD = 1
 const DELAYED = 2
+const OVER = 3
 
 const NO_TYPE = 0xffff
 const MAX_TYPE_BYTES = NO_TYPE - 1
@@ -60,24 +64,30 @@ module.exports = {
   DELAY_BYTES,
   TRIM_BYTES,
   PUSH,
-  PUSH_FRONT,
   ACK,
   STATE,
   TRIM,
   DEAD,
   DELAYED,
+  OVER,
   NO_TYPE,
   MAX_TYPE_BYTES,
   MAX_FRAME_BYTES,
   SEGMENT_NAME,
+  OLDEST_VERSION,
   VERSION,
   segmentName,
   encodeHeader,
   headerDefect,
   isOtherVersion,
+  isOldVersion,
   kindOf,
   baseSeqOf,
   previousEndOf,
+  pushKind,
+  isPush,
+  isFront,
+  hasOptions,
   finishFrame,
   seedOf,
   isFrameAt,
@@ -102,10 +112,10 @@ function segmentName (id) {
  * @param {number} previousEnd the length of the segment before, which a cut at the end of a frame would not show otherwise
  * @param {'bytes' | 'jobs'} kind
  */
-function encodeHeader (id, baseSeq, previousEnd, kind) {
+function encodeHeader (id, baseSeq, previousEnd, kind, version = VERSION) {
   const header = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(header)
-  header.writeUInt16LE(VERSION, 8)
+  header.writeUInt16LE(version, 8)
   header.writeUInt16LE(KINDS.indexOf(kind), 10)
   header.writeUInt32LE(id, 12)
   header.writeBigUInt64LE(BigInt(baseSeq), 16)
@@ -125,8 +135,14 @@ function headerDefect (bytes, id) {
 
 /** Whether a header, else whole, is of a format that this code does not know. */
 function isOtherVersion (bytes) {
-  return bytes.length >= HEADER_BYTES && bytes.subarray(0, 8).equals(MAGIC) && bytes.readUInt16LE(8) !== VERSION &&
-    bytes.readUInt32LE(HEADER_BYTES - 4) === crc32(bytes.subarray(0, HEADER_BYTES - 4))
+  if (bytes.length < HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return false
+  const version = bytes.readUInt16LE(8)
+  return (version < OLDEST_VERSION || version > VERSION) && bytes.readUInt32LE(HEADER_BYTES - 4) === crc32(bytes.subarray(0, HEADER_BYTES - 4))
+}
+
+/** Whether a header that is whole is of a version whose segments are read, but not written to. */
+function isOldVersion (bytes) {
+  return bytes.readUInt16LE(8) < VERSION
 }
 
 /** @returns {'bytes' | 'jobs' | undefined} */
@@ -140,6 +156,25 @@ function baseSeqOf (bytes) {
 
 function previousEndOf (bytes) {
   return bytes.readUInt32LE(24)
+}
+
+/** The kind of a PUSH record. */
+function pushKind (isFront, hasOptions) {
+  return (hasOptions ? PUSH_WITH_OPTIONS : PUSH) + (isFront ? 1 : 0)
+}
+
+function isPush (kind) {
+  return kind === PUSH || kind === PUSH_FRONT || kind === PUSH_WITH_OPTIONS || kind === PUSH_FRONT_WITH_OPTIONS
+}
+
+/** Whether the job of a PUSH record was put before all others. */
+function isFront (kind) {
+  return kind === PUSH_FRONT || kind === PUSH_FRONT_WITH_OPTIONS
+}
+
+/** Whether there are options in a PUSH record. */
+function hasOptions (kind) {
+  return kind >= PUSH_WITH_OPTIONS
 }
 
 /** Fills in what precedes the records of a frame that begins at 0, and will be at an offset in a segment. */
@@ -208,7 +243,9 @@ function looksLikeFrame (bytes, at, segment) {
 function recordLength (bytes, at) {
   switch (bytes[at]) {
     case PUSH:
-    case PUSH_FRONT: {
+    case PUSH_FRONT:
+    case PUSH_WITH_OPTIONS:
+    case PUSH_FRONT_WITH_OPTIONS: {
       if (at + PUSH_BYTES > bytes.length) return 0
       const typeLength = bytes.readUInt16LE(at + 7)
       return PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength) + bytes.readUInt32LE(at + 9)
@@ -279,7 +316,7 @@ function visitRecords (bytes, records, visitor, max = Infinity) {
     const { next } = records
     const length = recordLength(bytes, next)
     const kind = bytes[next]
-    if (kind === PUSH || kind === PUSH_FRONT) visitor.push(readSeq(bytes, next + 1), kind, next, length)
+    if (isPush(kind)) visitor.push(readSeq(bytes, next + 1), kind, next, length)
     else if (kind === ACK) visitor.ack(readSeq(bytes, next + 1), bytes.readUInt32LE(next + 7))
     else if (kind === STATE) visitor.state(readSeq(bytes, next + 1), next, length)
     else if (kind === TRIM) visitor.trim(bytes.readUInt32LE(next + 1))

@@ -19,7 +19,7 @@ class Idle {
 
   /** Jobs that have not settled, and slots that are taken by runners that go on; no dead letters. */
   get length () {
-    return this.core.waiting + this.retries.size + this.core.running
+    return this.core.waiting + this.retries.uncounted + this.core.running
   }
 
   /** @returns {Promise<void>} */

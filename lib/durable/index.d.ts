@@ -156,6 +156,25 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
   backoffMs?: number | ((attempt: number, error: any) => number) | undefined
 }
 
+/** What can be said of a job when it is pushed. It is kept on disk. */
+export interface PushOptions {
+  /**
+   * The job is not put into the queue before so many ms have passed; then at the end.
+   *
+   * @default 0
+   */
+  delayMs?: number | undefined
+
+  /** How often the job is started, in the place of the queue's `maxAttempts`. */
+  maxAttempts?: number | undefined
+
+  /** How long each attempt may take, in ms, in the place of the queue's `timeoutMs`. */
+  timeoutMs?: number | undefined
+
+  /** How long the job may wait for its first start, in ms, in the place of the queue's `maxWaitMs`; counted from the end of its delay. */
+  maxWaitMs?: number | undefined
+}
+
 /** What a runner can know about its job. */
 export interface DeliveryContext extends JobContext {
   /** What `push` resolved to. */
@@ -241,7 +260,7 @@ export interface DurableEvents<P = any, R = any> {
 
 /** Totals since the queue was opened, except `waiting`, `delayed`, `running`, `dead`, `overrun` and `types`, which are current. */
 export interface DurableStats extends QueueStats {
-  /** How many of the waiting jobs are to be tried later. */
+  /** How many of the waiting jobs are to start later. */
   delayed: number
   /** Dead letters. */
   dead: number
@@ -256,7 +275,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   /** Jobs that have not settled, and slots that are taken. */
   readonly length: number
   readonly running: number
-  /** Jobs that are not running, including those that are to be tried later. */
+  /** Jobs that are not running, including those that are to start later. */
   readonly waiting: number
   readonly paused: boolean
   /** True from the first `close()` on, from the abort of the option `signal`, or when the log has failed. */
@@ -269,13 +288,13 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   set drain (value: (() => void) | null | undefined)
 
   /** Queues a job at the end. Resolves with its id when it is safe. */
-  push (payload: P): Promise<number>
+  push (payload: P, options?: PushOptions): Promise<number>
   /** Like `push`, at the head. */
-  unshift (payload: P): Promise<number>
+  unshift (payload: P, options?: PushOptions): Promise<number>
   /** Like `push`, for a job with a type, which is converted to a string and kept. */
-  pushType (type: unknown, payload: P): Promise<number>
+  pushType (type: unknown, payload: P, options?: PushOptions): Promise<number>
   /** Like `pushType`, at the head. */
-  unshiftType (type: unknown, payload: P): Promise<number>
+  unshiftType (type: unknown, payload: P, options?: PushOptions): Promise<number>
 
   pause (): this
   resume (concurrency?: number | string): this

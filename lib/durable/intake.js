@@ -4,14 +4,16 @@
 // memory.
 
 const { encode } = require('../serializers')
+const { JobOptions, NONE, headOf, refusalOf } = require('./job-options')
 const { stampOf, STAMP_BYTES } = require('./serialize')
 
 /** A job that is not written yet. It stands in the queue where others have their number. */
 class HeldJob {
-  constructor (type, bytes, atHead) {
+  constructor (type, bytes, atHead, options) {
     this.type = type
     this.bytes = bytes
     this.atHead = atHead
+    this.options = options
     this.seq = 0 // 0: not written
     this.push = undefined // what admission holds
     this.promise = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }))
@@ -26,10 +28,11 @@ class Intake {
    * @param {(job: number | HeldJob) => void} whenReverted given what stands in the queue for a job
    *   that could not be written
    */
-  constructor ({ admission, counts, ledger, stage, status, store, waiting }, { hasTypes, serialize, now }, whenReverted) {
+  constructor ({ admission, counts, ledger, retries, stage, status, store, waiting }, { hasTypes, serialize, now }, whenReverted) {
     this.admission = admission
     this.counts = counts
     this.ledger = ledger
+    this.retries = retries
     this.stage = stage
     this.status = status
     this.store = store
@@ -46,21 +49,24 @@ class Intake {
    * @param {string | undefined} type
    * @param {any} payload
    * @param {boolean} atHead
+   * @param {object} [said] of the job, as readPushOptions() gives it
    * @returns {Promise<number>} the number of the job, when it is safe
    * @throws FAIRLANE_ERR_ARGUMENT
    */
-  push (type, payload, atHead) {
+  push (type, payload, atHead, said) {
     const refusal = this.refusal(type, 0)
     if (refusal !== undefined) return this.refuse(type, refusal)
     const now = this.now()
     const encoded = encode(this.serializer, payload)
+    const options = said === undefined ? NONE : optionsOf(said, now)
+    const head = said === undefined ? stampOf(now) : headOf(stampOf(now), options)
     // encode may have pushed
-    const error = this.refusal(type, sizeOf(type, encoded.length)) ??
-      this.countRejected(this.store.refusal(1, STAMP_BYTES + encoded.length, type))
+    const error = this.refusal(type, sizeOf(type, head.length - STAMP_BYTES + encoded.length)) ??
+      this.countRejected(refusalOf(options) ?? this.store.refusal(1, head.length + encoded.length, type))
     if (error !== undefined) return this.refuse(type, error)
-    const { job, promise } = this.write(type, encoded, stampOf(now), atHead)
+    const { job, promise } = this.write(type, encoded, head, atHead, options)
     this.counts.accepted++
-    this.waiting.placeNew(job, type, atHead)
+    this.waiting.placeNew(job, type, atHead, options)
     return promise
   }
 
@@ -68,16 +74,18 @@ class Intake {
    * Writes a job, or has it held.
    * @param {string | undefined} type
    * @param {Uint8Array} encoded
-   * @param {Uint8Array} stamp what comes before that
+   * @param {Uint8Array} head what comes before that
    * @param {boolean} atHead
+   * @param {JobOptions} options which are in the head
    * @returns {{ job: number | HeldJob, promise: Promise<number> }} what is to stand in the queue, and its number when it is safe
    */
-  write (type, encoded, stamp, atHead) {
+  write (type, encoded, head, atHead, options) {
     if (this.admission.mayWrite) {
-      const seq = this.track(this.store.push([encoded], type, atHead, stamp), type, undefined)
+      const seq = this.track(this.store.push([encoded], type, atHead, head, options !== NONE), type, undefined)
+      if (options.delayMs > 0) this.ledger?.delayed(seq)
       return { job: seq, promise: this.unsafe.get(seq) }
     }
-    const job = new HeldJob(type, Buffer.concat([stamp, encoded]), atHead)
+    const job = new HeldJob(type, Buffer.concat([head, encoded]), atHead, options)
     job.push = this.admission.hold(1, sizeOf(type, job.bytes.length), error => this.writeHeld(job, error))
     return { job, promise: job.promise }
   }
@@ -145,13 +153,19 @@ class Intake {
       this.whenReverted(job)
       return
     }
-    job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead), job.type, job)
+    job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead, undefined, job.options !== NONE), job.type, job)
+    if (this.retries.written(job, job.seq)) this.ledger?.delayed(job.seq)
     const { resolve, reject } = job
     this.unsafe.get(job.seq).then(resolve, reject)
     job.tellWritten()
     // it may stand in the queue for long
-    job.type = job.bytes = job.push = job.promise = job.resolve = job.reject = job.written = job.tellWritten = undefined
+    job.type = job.bytes = job.options = job.push = job.promise = job.resolve = job.reject = job.written = job.tellWritten = undefined
   }
+}
+
+/** @param {object} said as readPushOptions() gives it @param {number} now in ms since 1970 */
+function optionsOf (said, now) {
+  return new JobOptions({ ...said, dueAt: said.delayMs > 0 ? now + said.delayMs : 0 })
 }
 
 /** How many bytes of a job are its own on disk: its type, its payload and the time of its push. */

@@ -9,17 +9,20 @@
 //   INTERRUPTED   was started; the queue closed, the attempt is none     0         1              runs again
 //   REVIVED       was a dead letter, and somebody retried it             0         0              waits where it stood
 //   DEAD          is a dead letter                                       DEAD      0              is one
+//   OVER          has ended, and its key is still taken                  OVER      0              keeps the key until its time
 //
-// STARTED and REVIVED differ in their attempts: only the latter has none. DUE is of kind 0 where nobody knows how long the delay was.
+// STARTED and REVIVED differ in their attempts: only the latter has none. DUE is of kind 0 where nobody knows how long the delay was. A job that
+// was pushed with a delay is not DUE: its options say when it is to start.
 
-const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('./format')
+const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, OVER: OVER_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('./format')
 
-const WAITING = Object.freeze({ name: 'waiting', notBefore: -1 })
-const STARTED = Object.freeze({ name: 'started', notBefore: 0 })
-const DUE = Object.freeze({ name: 'due', notBefore: undefined }) // that of the job
-const INTERRUPTED = Object.freeze({ name: 'interrupted', notBefore: 1 })
-const REVIVED = Object.freeze({ name: 'revived', notBefore: 0 })
-const DEAD = Object.freeze({ name: 'dead', notBefore: 0 })
+const WAITING = Object.freeze({ name: 'waiting', kind: 0, notBefore: -1 })
+const STARTED = Object.freeze({ name: 'started', kind: 0, notBefore: 0 })
+const DUE = Object.freeze({ name: 'due', kind: 0, notBefore: undefined }) // that of the job
+const INTERRUPTED = Object.freeze({ name: 'interrupted', kind: 0, notBefore: 1 })
+const REVIVED = Object.freeze({ name: 'revived', kind: 0, notBefore: 0 })
+const DEAD = Object.freeze({ name: 'dead', kind: DEAD_KIND, notBefore: 0 })
+const OVER = Object.freeze({ name: 'over', kind: OVER_KIND, notBefore: 0 })
 
 /** Never changed: a job gets another one. */
 class JobState {
@@ -73,7 +76,7 @@ class JobState {
     const isDelayed = delayMs !== undefined
     buffer[at] = STATE
     writeSeq(buffer, seq, at + 1)
-    buffer[at + 7] = phase === DEAD ? DEAD_KIND : isDelayed ? DELAYED_KIND : 0
+    buffer[at + 7] = isDelayed ? DELAYED_KIND : phase.kind
     buffer.writeUInt32LE(attempts, at + 8)
     buffer.writeDoubleLE(phase === DUE ? dueAt : phase.notBefore, at + 12)
     buffer.writeUInt32LE(this.restBytes, at + 20)
@@ -91,9 +94,12 @@ class JobState {
 JobState.waiting = Object.freeze(new JobState(WAITING, 0, 0, undefined, undefined))
 JobState.interrupted = Object.freeze(new JobState(INTERRUPTED, 0, 0, undefined, undefined))
 JobState.revived = Object.freeze(new JobState(REVIVED, 0, 0, undefined, undefined))
+JobState.over = Object.freeze(new JobState(OVER, 0, 0, undefined, undefined))
 
 function phaseOf (kind, attempts, notBefore) {
   if (kind === DEAD_KIND) return DEAD
+  if (kind === OVER_KIND) return OVER
+  if (kind === DELAYED_KIND) return DUE
   if (notBefore === WAITING.notBefore) return WAITING
   if (attempts === 0) return notBefore === REVIVED.notBefore ? REVIVED : INTERRUPTED
   return notBefore > STARTED.notBefore ? DUE : STARTED
@@ -104,4 +110,4 @@ function hasStarted (state) {
   return state !== undefined && state.phase !== WAITING
 }
 
-module.exports = { JobState, hasStarted, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD }
+module.exports = { JobState, hasStarted, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER }

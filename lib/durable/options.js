@@ -6,10 +6,13 @@ const { resolve } = require('node:path')
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
 const { isArray, readFields, rejectUnknown } = require('../fields')
+const { PLAN_NAMES, readPlan } = require('../plan')
 const { readSerializer } = require('../serializers')
 const { options: queueOptions } = require('../core/internals')
 
 const ACKS = ['disk', 'os']
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const PUSH_NAMES = [...PLAN_NAMES, 'timeoutMs', 'maxWaitMs']
 
 // Of both queues on disk.
 const readers = {
@@ -29,7 +32,7 @@ const jobReaders = {
   backoffMs: readBackoff
 }
 
-module.exports = { readId, readOptions, readPath, readJobOptions }
+module.exports = { readId, readOptions, readPath, readJobOptions, readPushOptions }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
@@ -68,6 +71,28 @@ function readAll (options, readers) {
 function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
   if (typeof path === 'string' && path !== '') return resolve(path) // the process may change its directory
   throw typeError(code, `the path must be a string with something in it, not ${describe(path)}`)
+}
+
+/**
+ * What is said of a job beside its payload.
+ * @returns {object | undefined} a plan, with timeoutMs and maxWaitMs; undefined if nothing is said
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
+function readPushOptions (options, method) {
+  if (options === undefined) return undefined
+  if (typeof options !== 'object' || options === null || isArray(options)) {
+    throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
+  }
+  rejectUnknown(options, PUSH_NAMES, ARGUMENT)
+  return readSaid(readFields(options, PUSH_NAMES, ARGUMENT), method)
+}
+
+function readSaid (given, method) {
+  const { timeoutMs, maxWaitMs } = queueOptions.readAddOptions({ timeoutMs: given.timeoutMs, maxWaitMs: given.maxWaitMs })
+  const plan = readPlan(given)
+  if (plan === undefined && timeoutMs === undefined && maxWaitMs === undefined) return undefined
+  if (given.priority !== undefined) throw typeError(ARGUMENT, `${method}: a queue on disk has no priorities`)
+  return { ...plan, timeoutMs, maxWaitMs }
 }
 
 /** @throws FAIRLANE_ERR_ARGUMENT */

@@ -119,8 +119,8 @@ class Outcomes {
     this.events.tell('done', { id: seq, type, attempt, result })
   }
 
-  failed ({ id: seq, type, attempt, isFinal }, error) {
-    if (isFinal || attempt >= this.maxAttempts) this.bury(seq, type, attempt, error)
+  failed ({ id: seq, type, attempt, isFinal, options }, error) {
+    if (isFinal || attempt >= (options?.maxAttempts ?? this.maxAttempts)) this.bury(seq, type, attempt, error)
     else this.retry(seq, type, attempt, error)
   }
 
@@ -160,6 +160,7 @@ class Outcomes {
     const reverted = this.reverted
     this.reverted = new Set()
     this.stage.withdraw(list => list.remove(job => reverted.has(job)), () => {})
+    for (const job of reverted) this.retries.drop(job)
     this.counts.accepted -= reverted.size
     for (const job of reverted) this.forget(idOf(job))
     this.admission.freed()

@@ -91,7 +91,7 @@ function connect (parts, options) {
   parts.flushes = new Flushes(callback => queueMicrotask(() => parts.stage.call(callback)))
   parts.records = new Records(store, options.serialize)
   parts.waiting = new Waiting(parts, options)
-  parts.retries = new Retries(parts.stage.deadlines, (seq, type) => parts.waiting.place(seq, type, true), parts.ledger)
+  parts.retries = new Retries(parts)
   parts.idle = new Idle(parts)
   parts.admission = new Admission(store, options, { stampBytes: STAMP_BYTES, refusal: () => undefined })
   parts.outage = new Outage(store, parts.stage.deadlines, {

@@ -3,8 +3,9 @@
 // Jobs as they are read back: by number from the log, or from memory if they are not written yet. Nothing is read once the log is
 // closed: that would open its files again.
 
-const { payloadOf, typeOf } = require('./format')
+const { hasOptions, payloadOf, typeOf } = require('./format')
 const { rangeError } = require('../errors')
+const { NONE, readHead } = require('./job-options')
 const { decode } = require('./serialize')
 
 class Records {
@@ -30,13 +31,14 @@ class Records {
 
   /**
    * @param {number} seq of a live job
-   * @returns {{ type: string | undefined, bytes: Buffer }} bytes: nobody else's
+   * @returns {{ type: string | undefined, options: JobOptions, bytes: Buffer }} bytes: nobody else's
    * @throws FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_CLOSED
    */
   read (seq) {
     this.check()
     const record = this.store.record(seq)
-    return { type: typeOf(record), bytes: Buffer.from(payloadOf(record)) }
+    const bytes = Buffer.from(payloadOf(record))
+    return { type: typeOf(record), options: hasOptions(record[0]) ? readHead(bytes) : NONE, bytes }
   }
 
   /** @param {number | object} job what stands in the queue for it */
@@ -83,18 +85,18 @@ class Records {
     return new JobView(this, job, type)
   }
 
-  /** The payload of a job whose bytes were read. Throws what decode throws. */
-  decode (bytes) {
-    return decode(this.serializer, Buffer.from(bytes))
+  /** The payload of a job that was read. Throws what decode throws. */
+  decode ({ bytes, options }) {
+    return decode(this.serializer, Buffer.from(bytes), options !== NONE)
   }
 
-  /** The encoded payload of a job: nobody else's. @param {number | object} job what stands in the queue for it */
-  bytesOf (job) {
+  /** What read() gives of a job. @param {number | object} job what stands in the queue for it */
+  readAny (job) {
     const id = idOf(job)
-    if (id === undefined) return Buffer.from(job.bytes)
+    if (id === undefined) return { type: job.type, options: job.options, bytes: Buffer.from(job.bytes) }
     this.check()
     if (!this.store.table.find(id)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `job ${id} is no more`)
-    return this.store.payload(id)
+    return this.read(id)
   }
 }
 
@@ -116,7 +118,7 @@ class JobView {
   }
 
   get payload () {
-    return decode(this.#records.serializer, this.#records.bytesOf(this.#job))
+    return this.#records.decode(this.#records.readAny(this.#job))
   }
 }
 

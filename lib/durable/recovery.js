@@ -104,6 +104,7 @@ class Recovery {
     this.closed = undefined // what a file of that name says
     this.synced = { segment: 0, offset: 0 } // the highest mark
     this.segment = 0 // being read
+    this.isOld = false // the last one is of a version that is not written to
     this.removed = []
     this.slice = new Slice(LONG_WORK)
   }
@@ -137,6 +138,7 @@ class Recovery {
     } else {
       const kind = format.kindOf(bytes)
       if (kind !== this.kind) throw corrupt(this.folder, segmentName(id), 10, `it is of ${kind ?? 'something else'}, and was opened as one of ${this.kind}`)
+      this.isOld = format.isOldVersion(bytes)
       this.nextSeq = Math.max(this.nextSeq, format.baseSeqOf(bytes))
       this.checkEnd(id - 1, format.previousEndOf(bytes))
     }
@@ -232,8 +234,10 @@ class Recovery {
 
   /** Whether these may be the bytes of a header that a crash left half written: the right ones, or none. */
   isUnfinished (bytes, id) {
-    const header = format.encodeHeader(id, 0, 0, this.kind)
-    return bytes.subarray(0, 16).every((byte, i) => byte === 0 || byte === header[i])
+    return [format.OLDEST_VERSION, format.VERSION].some(version => {
+      const header = format.encodeHeader(id, 0, 0, this.kind, version)
+      return bytes.subarray(0, 16).every((byte, i) => byte === 0 || byte === header[i])
+    })
   }
 
   /** A crash came between the making of a segment and its header. */
@@ -327,7 +331,10 @@ class Recovery {
       if (this.cut?.file === segmentName(segment)) this.files.truncate(fd, offset)
       return this.sync(fd)
     })
-    return { segment, offset, fd }
+    if (!this.isOld) return { segment, offset, fd }
+    // what is written from here on would be damage to who knows that version only
+    this.files.close(fd)
+    return this.newTail()
   }
 
   async newTail () {

@@ -7,8 +7,11 @@
 // It works in slices, between which the event loop turns. The queue starts nothing meanwhile.
 
 const { Slice } = require('../slice')
+const { Batch } = require('./batch')
+const { NONE, headOf } = require('./job-options')
 const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('./job-state')
 const { errorOf } = require('../faults')
+const { STAMP_BYTES, headLength } = require('./serialize')
 const { LONG_WORK, nextTurn } = require('./turns')
 
 // Of putting one job into the queue, in pieces of LONG_WORK.
@@ -20,12 +23,13 @@ class Restore {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
    */
-  constructor (survey, { dead, ledger, outage, outcomes, retries, status, store, waiting }, { maxAttempts, now }) {
+  constructor (survey, { dead, ledger, outage, outcomes, records, retries, status, store, waiting }, { maxAttempts, now }) {
     this.survey = survey
     this.dead = dead
     this.ledger = ledger
     this.outage = outage
     this.outcomes = outcomes
+    this.records = records
     this.retries = retries
     this.status = status
     this.store = store
@@ -59,14 +63,18 @@ class Restore {
 
   /** @returns {boolean} false for a dead letter */
   take (seq, state) {
-    const { type, atHead } = this.survey.find(seq)
-    if (this.ledger !== undefined) this.record(seq, type, state)
+    const { type, atHead, hasOptions } = this.survey.find(seq)
+    const options = hasOptions ? this.records.read(seq).options : NONE
+    this.waiting.found(options)
+    if (this.ledger !== undefined) this.record(seq, type, state, options)
     if (state?.phase === DEAD) {
       this.dead.found(seq)
       return false
     }
     switch (state?.phase) {
       case undefined:
+        this.takeNew(seq, type, atHead, options)
+        break
       case WAITING:
         this.takeWaiting(seq, type, atHead)
         break
@@ -78,26 +86,47 @@ class Restore {
         break
       case STARTED:
       case INTERRUPTED:
-        this.takeStarted(seq, type, atHead, state)
+        this.takeStarted(seq, type, atHead, state, options)
     }
     return true
   }
 
   /** Observers hear of a job that was found. */
-  record (seq, type, { phase, attempts = 0, dueAt, error } = {}) {
+  record (seq, type, { phase, attempts = 0, dueAt, error } = {}, options) {
     const now = this.now()
     const ageMs = Math.max(0, now - this.survey.pushedAt(seq)) // the clock may have been set back
     this.ledger.recovered(seq, type, ageMs, attempts, {
-      isDelayed: phase === DUE && dueAt > now,
+      isDelayed: (phase === DUE && dueAt > now) || (phase === undefined && options.dueAt > now),
       isDead: phase === DEAD,
       error: error === undefined ? undefined : errorOf(error)
     })
   }
 
   /** A job that had a slot when the process ended. */
-  takeStarted (seq, type, atHead, { attempts }) {
-    if (attempts < this.maxAttempts) this.interrupted.push({ seq, type, atHead, attempts })
+  takeStarted (seq, type, atHead, { attempts }, { maxAttempts = this.maxAttempts }) {
+    if (attempts < maxAttempts) this.interrupted.push({ seq, type, atHead, isSuspect: attempts > 0 && attempts >= maxAttempts - 1 })
     else this.outcomes.crashed(seq, type, attempts)
+  }
+
+  /** A job that never had a slot, and whose time may be to come. */
+  takeNew (seq, type, atHead, options) {
+    const now = this.now()
+    const ms = options.dueAt - now
+    if (ms <= 0) {
+      this.takeWaiting(seq, type, atHead)
+      return
+    }
+    // the clock was set back, and it may be long until it is there again
+    if (ms > options.delayMs + 1) this.rewrite(seq, { ...options, dueAt: now + options.delayMs })
+    this.waiting.placeLater(seq, type, atHead, options, Math.min(ms, options.delayMs))
+  }
+
+  /** A job gets other options. */
+  rewrite (seq, options) {
+    const { bytes } = this.records.read(seq)
+    const batch = new Batch(this.store)
+    batch.replace(seq, headOf(bytes.subarray(0, STAMP_BYTES), options), bytes.subarray(headLength(bytes, true)))
+    batch.write()
   }
 
   /** A job that never had a slot. */
@@ -131,12 +160,11 @@ class Restore {
   async placeInterrupted () {
     const front = this.interrupted.filter(({ atHead }) => atHead).reverse()
     const inOrder = front.concat(this.interrupted.filter(({ atHead }) => !atHead))
-    const isSuspect = ({ attempts }) => attempts > 0 && attempts >= this.maxAttempts - 1
     for (const job of inOrder.toReversed()) {
-      if (!isSuspect(job)) this.waiting.place(job.seq, job.type, true)
+      if (!job.isSuspect) this.waiting.place(job.seq, job.type, true)
       if (this.slice.isOver(PIECES)) await this.turn()
     }
-    this.retries.addSuspects(inOrder.filter(isSuspect))
+    this.retries.addSuspects(inOrder.filter(({ isSuspect }) => isSuspect))
   }
 }
 

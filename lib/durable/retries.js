@@ -1,16 +1,24 @@
 'use strict'
 
-// Jobs that wait without standing in the queue: until their time has come, or, after crashes, until it is their turn to be tried
-// alone. One timer for all times, the queue's own.
+// Jobs that wait without standing in the queue: until their time has come, for the first attempt or the next one, or, after crashes, until it
+// is their turn to be tried alone. One timer for all times, the queue's own.
 
 const { options: { readType } } = require('../core/internals')
+const { idOf } = require('./records')
 
 /** A job whose time has not come. */
 class DelayedJob {
-  constructor (retries, seq, type) {
+  /**
+   * @param {number | object} seq what is to stand in the queue for it: an object if it is not written yet
+   * @param {string | undefined} type
+   * @param {{ atHead: boolean, maxWaitMs: number, scope: object | undefined } | undefined} first how it is put into the queue for the first time;
+   *   undefined: it was there
+   */
+  constructor (retries, seq, type, first) {
     this.retries = retries
     this.seq = seq
     this.type = type
+    this.first = first
     this.position = -1 // in the heap of deadlines
     this.order = 0
   }
@@ -22,14 +30,16 @@ class DelayedJob {
 
 class Retries {
   /**
-   * @param {object} deadlines of the queue
-   * @param {(seq: number, type: string | undefined) => void} place puts a job whose time has come into the queue
-   * @param {object} [ledger] of an observed queue
+   * @param {{ [name: string]: object }} parts of the queue; ledger: of an observed one
    */
-  constructor (deadlines, place, ledger) {
-    this.deadlines = deadlines
-    this.place = place
+  constructor ({ ledger, stage, waiting }) {
+    this.deadlines = stage.deadlines
+    this.stage = stage
+    this.waiting = waiting
     this.ledger = ledger
+    this.newCount = 0 // of the delayed, those that were never in the queue, which counts them
+    this.newCounts = new Map() // type → those of it
+    stage.countDelayed(type => this.newCounts.get(type) ?? 0)
     this.delayed = new Map() // seq → DelayedJob
     // were running when the process ended, and have one attempt left
     this.suspects = new Map() // type → { seq, type }[]
@@ -44,12 +54,34 @@ class Retries {
     return this.delayed.size + this.suspectsCount
   }
 
-  /** Has a job placed in so many ms. */
-  add (seq, type, ms) {
-    const job = new DelayedJob(this, seq, type)
+  /** Of those, the ones that the queue in memory does not count. */
+  get uncounted () {
+    return this.size - this.newCount
+  }
+
+  /** Has a job placed in so many ms. @param {object} [first] as of DelayedJob */
+  add (seq, type, ms, first) {
+    const job = new DelayedJob(this, seq, type, first)
     this.delayed.set(seq, job)
     if (this.isStopped) return
+    if (first !== undefined) this.countNew(job, 1)
     this.deadlines.addAnyway(job, ms)
+  }
+
+  /** A job is written that was not. @returns {boolean} whether it still waits for its time */
+  written (held, seq) {
+    const job = this.delayed.get(held)
+    if (job === undefined) return false
+    this.delayed.delete(held)
+    job.seq = seq
+    this.delayed.set(seq, job)
+    return true
+  }
+
+  /** A job could not be written. */
+  drop (seq) {
+    const job = this.delayed.get(seq)
+    if (job !== undefined) this.remove([job])
   }
 
   /** Has jobs placed, each of which is to be tried when no other one of these is, in their order. */
@@ -90,6 +122,10 @@ class Retries {
   stop () {
     this.isStopped = true
     for (const job of this.delayed.values()) this.deadlines.remove(job)
+    // the queue in memory closes without waiting for them
+    this.stage.delay(-this.newCount)
+    this.newCount = 0
+    this.newCounts.clear()
   }
 
   /**
@@ -139,13 +175,25 @@ class Retries {
   due (job) {
     // a job that fell due at the same time may have had this one removed
     if (!this.forget(job)) return
-    this.ledger?.due(job.seq)
-    this.place(job.seq, job.type)
+    if (this.ledger !== undefined && idOf(job.seq) !== undefined) this.ledger.due(idOf(job.seq))
+    this.waiting.placeDue(job.seq, job.type, job.first)
   }
 
   /** @returns {boolean} whether it was still there */
   forget (job) {
-    return this.delayed.get(job.seq) === job && this.delayed.delete(job.seq)
+    if (this.delayed.get(job.seq) !== job) return false
+    this.delayed.delete(job.seq)
+    if (job.first !== undefined && !this.isStopped) this.countNew(job, -1)
+    return true
+  }
+
+  /** A job comes to those that were never in the queue, or leaves them. */
+  countNew ({ type = '' }, change) {
+    this.newCount += change
+    const count = (this.newCounts.get(type) ?? 0) + change
+    if (count > 0) this.newCounts.set(type, count)
+    else this.newCounts.delete(type)
+    this.stage.delay(change)
   }
 
   /** While none is being tried, the first suspect of each type stands in the queue. O(types of suspects). */
@@ -159,7 +207,7 @@ class Retries {
       if (suspects.length === 0) this.suspects.delete(type)
       this.placed.set(seq, type)
       this.placedTypes.add(type)
-      this.place(seq, type)
+      this.waiting.place(seq, type, true)
     }
   }
 

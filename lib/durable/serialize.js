@@ -2,11 +2,12 @@
 
 // What of a job is in its record: when it was pushed, and its payload as bytes.
 //
-//   pushed at f64, ms since 1970 | encoded payload
+//   pushed at f64, ms since 1970 | options, of a job that has any: job-options.js | encoded payload
 
 const STAMP_BYTES = 8
+const LENGTH_BYTES = 2 // of the options
 
-module.exports = { stampOf, decode, pushedAt, STAMP_BYTES }
+module.exports = { stampOf, headLength, decode, pushedAt, STAMP_BYTES, LENGTH_BYTES }
 
 const stamp = Buffer.alloc(STAMP_BYTES)
 
@@ -19,10 +20,16 @@ function stampOf (now) {
 /**
  * @param {{ decode: (bytes: Buffer) => any }} serializer
  * @param {Buffer} bytes which nobody else changes
+ * @param {boolean} hasOptions
  * @returns {any} the payload; throws what decode throws
  */
-function decode (serializer, bytes) {
-  return serializer.decode(bytes.subarray(STAMP_BYTES))
+function decode (serializer, bytes, hasOptions) {
+  return serializer.decode(bytes.subarray(headLength(bytes, hasOptions)))
+}
+
+/** How many bytes of a job come before its encoded payload. */
+function headLength (bytes, hasOptions) {
+  return STAMP_BYTES + (hasOptions ? LENGTH_BYTES + bytes.readUInt16LE(STAMP_BYTES) : 0)
 }
 
 /** @returns {number} ms since 1970 */

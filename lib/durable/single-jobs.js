@@ -54,21 +54,21 @@ class SingleJobs {
   }
 
   entry (id) {
-    const { type, bytes } = this.records.read(id)
     const { records, store } = this
+    const job = records.read(id)
     const delivery = this.attempts.deliveryOf(id)
     // that of an attempt which has begun is its own
     const before = delivery?.attempt > 0 ? delivery.before : store.states.get(id)
     const state = delivery === undefined ? this.stateOf(id) : 'running'
     return {
       id,
-      type,
+      type: job.type,
       state,
       attempts: before?.attempts ?? 0,
-      dueAt: state === 'delayed' ? before.dueAt : undefined,
+      dueAt: state === 'delayed' ? before?.dueAt ?? job.options.dueAt : undefined,
       error: before?.error === undefined ? undefined : errorOf(before.error),
       get payload () {
-        return records.decode(bytes)
+        return records.decode(job)
       }
     }
   }

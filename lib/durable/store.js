@@ -13,7 +13,7 @@ const { Unwritten } = require('./unwritten')
 const format = require('./format')
 
 const {
-  PUSH, PUSH_FRONT, ACK, PUSH_BYTES, ACK_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
+  ACK, PUSH_BYTES, ACK_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
 } = format
 const NONE = Buffer.alloc(0)
 const ignore = () => {}
@@ -126,15 +126,16 @@ class Store {
    * @param {Uint8Array[]} payloads at least one
    * @param {string} [type]
    * @param {boolean} [isFront]
-   * @param {Uint8Array} [stamp] what each payload begins with
+   * @param {Uint8Array} [head] what each payload begins with
+   * @param {boolean} [hasOptions] whether there are options in that
    * @returns {object} the group that they are in
    */
-  push (payloads, type, isFront = false, stamp = NONE) {
-    const kind = isFront ? PUSH_FRONT : PUSH
+  push (payloads, type, isFront = false, head = NONE, hasOptions = false) {
+    const kind = format.pushKind(isFront, hasOptions)
     const typeBytes = type === undefined ? NONE : Buffer.from(type)
     const typeLength = type === undefined ? NO_TYPE : typeBytes.length
-    const stampAt = PUSH_BYTES + typeBytes.length
-    const headBytes = stampAt + stamp.length
+    const headAt = PUSH_BYTES + typeBytes.length
+    const headBytes = headAt + head.length
     let length = headBytes * payloads.length
     for (let i = 0; i < payloads.length; i++) length += payloads[i].length
     let at = this.log.append(length, payloads.length, this.pushClaim)
@@ -143,9 +144,9 @@ class Store {
     for (let i = 0; i < payloads.length; i++) {
       const payload = payloads[i]
       const seq = this.nextSeq++
-      format.writePush(buffer, kind, seq, typeLength, stamp.length + payload.length, at)
+      format.writePush(buffer, kind, seq, typeLength, head.length + payload.length, at)
       if (typeBytes.length > 0) buffer.set(typeBytes, at + PUSH_BYTES)
-      if (stamp.length > 0) buffer.set(stamp, at + stampAt)
+      if (head.length > 0) buffer.set(head, at + headAt)
       buffer.set(payload, at + headBytes)
       this.table.set(seq, group.segment, group.start + at, headBytes + payload.length)
       at += headBytes + payload.length
@@ -244,7 +245,7 @@ class Store {
     } catch (err) {
       throw ioError(err)
     }
-    if (record[0] > PUSH_FRONT || format.readSeq(record, 1) !== seq) {
+    if (!format.isPush(record[0]) || format.readSeq(record, 1) !== seq) {
       throw corrupt(this.folder, segmentName(segment), offset, `this is not the record of job ${seq}`)
     }
     return record
@@ -284,17 +285,22 @@ class Store {
 
   /** Moves a job to the end of the log, with its state. */
   move (seq) {
-    const { log, table } = this
+    const { log } = this
     const record = this.record(seq)
     const state = this.states.get(seq)
     const at = log.append(record.length + (state === undefined ? 0 : state.bytes), state === undefined ? 1 : 2, this.moveClaim)
     const { group } = log
     group.buffer.set(record, at)
     if (state !== undefined) state.write(group.buffer, seq, at + record.length)
-    table.find(seq)
-    this.noteBefore(group, seq, true)
-    this.live.move(seq, group.segment, group.start + at, record.length)
+    this.moved(seq, group, at, record.length)
     return group
+  }
+
+  /** The record of a live job is in another place now, in a group. */
+  moved (seq, group, at, length) {
+    this.table.find(seq)
+    this.noteBefore(group, seq, true)
+    this.live.move(seq, group.segment, group.start + at, length)
   }
 
   /** Writes in one frame that jobs are finished. */

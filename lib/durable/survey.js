@@ -1,12 +1,12 @@
 'use strict'
 
-// What recovery sees of jobs beside their places: types, and which were put to the front. Kept until they stand in the queue, in
-// 4 bytes a job.
+// What recovery sees of jobs beside their places: types, which were put to the front, and which have options. Kept until they stand in the
+// queue, in 4 bytes a job.
 
-const { PUSH_FRONT, typeOf } = require('./format')
+const { hasOptions, isFront, typeOf } = require('./format')
 
 const PAGE_SEQS = 256
-const MAX_TYPES = 2 ** 31
+const MAX_TYPES = 2 ** 30
 
 class Survey {
   constructor () {
@@ -20,13 +20,13 @@ class Survey {
     const number = Math.floor(seq / PAGE_SEQS)
     let page = this.pages.get(number)
     if (page === undefined) this.pages.set(number, page = new Uint32Array(PAGE_SEQS))
-    page[seq % PAGE_SEQS] = this.numberOf(typeOf(record)) + (kind === PUSH_FRONT ? MAX_TYPES : 0)
+    page[seq % PAGE_SEQS] = this.numberOf(typeOf(record)) + (isFront(kind) ? MAX_TYPES : 0) + (hasOptions(kind) ? 2 * MAX_TYPES : 0)
   }
 
-  /** @returns {{ type: string | undefined, atHead: boolean }} of a live job */
+  /** @returns {{ type: string | undefined, atHead: boolean, hasOptions: boolean }} of a live job */
   find (seq) {
     const mark = this.pages.get(Math.floor(seq / PAGE_SEQS))[seq % PAGE_SEQS]
-    return { type: this.types[mark % MAX_TYPES], atHead: mark >= MAX_TYPES }
+    return { type: this.types[mark % MAX_TYPES], atHead: (mark & MAX_TYPES) !== 0, hasOptions: mark >= 2 * MAX_TYPES }
   }
 
   // private from here on

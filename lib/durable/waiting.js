@@ -2,21 +2,25 @@
 
 // The jobs that stand in the queue in memory, by their numbers; those that are not written yet as HeldJobs.
 
+const { asyncScope } = require('../context')
 const { idOf } = require('./records')
 const { pushedAt } = require('./serialize')
 
 class Waiting {
   /**
-   * @param {{ stage: object, store: object, records: object }} parts of the queue
+   * @param {{ stage: object, store: object, records: object, retries: object }} parts of the queue
    * @param {{ hasTypes: boolean, maxWaitMs: number, now: () => number }} options hasTypes: it has a scheduler. now: in ms since 1970
    */
-  constructor ({ stage, store, records }, { hasTypes, maxWaitMs, now }) {
+  constructor (parts, { hasTypes, maxWaitMs, now }) {
+    const { stage, store, records } = parts
+    this.parts = parts // of which the retries come later
     this.stage = stage
     this.store = store
     this.records = records
     this.hasTypes = hasTypes
     this.maxWaitMs = maxWaitMs
     this.now = now
+    this.isLimited = maxWaitMs !== Infinity // some jobs may wait for a time only
   }
 
   /**
@@ -27,26 +31,56 @@ class Waiting {
     this.stage.place(this.hasTypes ? type ?? '' : undefined, job, atHead, maxWaitMs)
   }
 
-  /** Puts a job into the queue that was pushed just now. */
-  placeNew (job, type, atHead) {
-    this.place(job, type, atHead, this.maxWaitMs)
+  /** Puts a job into the queue that was pushed just now; one with a delay when that is over. */
+  placeNew (job, type, atHead, options) {
+    const { delayMs, maxWaitMs = this.maxWaitMs } = options
+    if (delayMs > 0) this.placeLater(job, type, atHead, options, delayMs)
+    else this.place(job, type, atHead, this.noted(maxWaitMs))
   }
 
-  /** How long a job may still wait for its first start, if there is a limit; counted from its push. */
+  /** Has a job put into the queue in so many ms, for the first time: its wait begins then. */
+  placeLater (job, type, atHead, { maxWaitMs = this.maxWaitMs }, ms) {
+    const scope = this.stage.keepsContext ? asyncScope() : undefined
+    this.parts.retries.add(job, type, ms, { atHead, maxWaitMs: this.noted(maxWaitMs), scope })
+  }
+
+  /** The time of a job has come. @param {object | undefined} first as of a DelayedJob */
+  placeDue (job, type, first) {
+    if (first === undefined) this.place(job, type, true)
+    else if (first.scope === undefined) this.place(job, type, first.atHead, first.maxWaitMs)
+    else first.scope.runInAsyncScope(this.place, this, job, type, first.atHead, first.maxWaitMs)
+  }
+
+  /** How long a job may still wait for its first start, if there is a limit; counted from its push, or from the end of its delay. */
   leftToWait (job) {
-    if (this.maxWaitMs === Infinity) return Infinity
+    if (!this.isLimited) return Infinity
+    let limitMs = this.maxWaitMs
     try {
-      const ms = pushedAt(this.records.bytesOf(job)) + this.maxWaitMs - this.now()
-      return Math.min(Math.max(0, ms), this.maxWaitMs) // the clock may have been set back
+      const { bytes, options } = this.records.readAny(job)
+      limitMs = options.maxWaitMs ?? this.maxWaitMs
+      const ms = Math.max(pushedAt(bytes), options.dueAt) + limitMs - this.now()
+      return Math.min(Math.max(0, ms), limitMs) // the clock may have been set back
     } catch {
-      return this.maxWaitMs // that it cannot be read now is no reason not to open the queue
+      return limitMs // that it cannot be read now is no reason not to open the queue
     }
+  }
+
+  /** Options of a job are there that were said when it was pushed, perhaps by another process. */
+  found ({ maxWaitMs }) {
+    this.noted(maxWaitMs)
   }
 
   /** Whether a job that stands in the queue could not be written: it is about to be taken out. */
   isGone (job) {
     const id = idOf(job)
     return id !== undefined && !this.store.table.find(id)
+  }
+
+  // private from here on
+
+  noted (maxWaitMs = Infinity) {
+    if (maxWaitMs !== Infinity) this.isLimited = true
+    return maxWaitMs
   }
 }
 

@@ -5,16 +5,15 @@
 const { readBackoff } = require('../backoff')
 const { rangeError, typeError, describe } = require('../errors')
 const { copyOf, isArray, ownNames, readFields, rejectUnknown } = require('../fields')
+const { PLAN_NAMES, readAttempts, readMs, readPlan } = require('../plan')
+const { wrong } = require('../readers')
 const { ROOMS, options: queueOptions } = require('../core/internals')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const RATE_NAMES = ['limit', 'intervalMs']
 const LONGEST_MS = 2 ** 31
-const HIGHEST = 15 // priority
 const RATES_NAMES = ['rate', 'ratePerType']
-const PLAN_NAMES = ['delayMs', 'maxAttempts', 'key', 'onDuplicate', 'keyUntil', 'maxDelayMs', 'priority']
-const DUPLICATES = ['join', 'replace', 'postpone']
 const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
 
 /** What readAddOptions() has given, for add() of a queue, which reads its options. */
@@ -53,52 +52,9 @@ function readAddOptions (options) {
   if (!hasPlan(options)) return ROOMS.readAddOptions(options)
   const { delayMs, maxAttempts, key, onDuplicate, keyUntil, maxDelayMs, priority, ...rest } = copyOf(options, ARGUMENT)
   const read = ROOMS.readAddOptions(rest)
-  const plan = {
-    delayMs: delayMs === undefined ? undefined : readMs(delayMs, 'delayMs'),
-    maxAttempts: maxAttempts === undefined ? undefined : readAttempts(maxAttempts, ARGUMENT),
-    priority: priority === undefined ? undefined : readPriority(priority),
-    key: key === undefined ? undefined : readKey(key),
-    onDuplicate: readDuplicate(onDuplicate),
-    keyUntil: readKeyUntil(keyUntil),
-    maxDelayMs: maxDelayMs === undefined || maxDelayMs === Infinity ? Infinity : readMs(maxDelayMs, 'maxDelayMs')
-  }
-  if (key === undefined) rejectLone({ onDuplicate, keyUntil, maxDelayMs })
-  if ([delayMs, maxAttempts, priority, key].some(value => value !== undefined)) read.plan = plan
+  const plan = readPlan({ delayMs, maxAttempts, key, onDuplicate, keyUntil, maxDelayMs, priority })
+  if (plan !== undefined) read.plan = plan
   return read
-}
-
-/** Without a key these say nothing. */
-function rejectLone (options) {
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined) throw typeError(ARGUMENT, `${name} needs a key`)
-  }
-}
-
-function readKey (key) {
-  if (typeof key === 'string') return key
-  const isText = typeof key !== 'symbol' && key !== null
-  const text = isText ? textOf(key) : ''
-  if (isText && !(typeof key === 'object' && text.startsWith('[object '))) return text
-  throw typeError(ARGUMENT, `key must be a string, or have a text of its own, not ${describe(key)}`)
-}
-
-function textOf (value) {
-  try {
-    return String(value)
-  } catch (cause) {
-    throw Object.assign(typeError(ARGUMENT, 'the key cannot be converted to a string'), { cause })
-  }
-}
-
-function readDuplicate (value = 'join') {
-  if (DUPLICATES.includes(value)) return value
-  throw (typeof value === 'string' ? rangeError : typeError)(ARGUMENT, `onDuplicate must be one of ${DUPLICATES.join(', ')}, not ${describe(value)}`)
-}
-
-function readKeyUntil (value = 'started') {
-  if (value === 'started' || value === 'settled') return value
-  if (typeof value !== 'string') return readMs(value, 'keyUntil')
-  throw rangeError(ARGUMENT, `keyUntil must be 'started', 'settled' or a time in ms, not ${describe(value)}`)
 }
 
 /** What is no object has none. */
@@ -124,24 +80,9 @@ function readHoldMs (ms) {
   return readMs(ms, 'a hold')
 }
 
-function readAttempts (value, code) {
-  if (value === Infinity || (Number.isInteger(value) && value > 0)) return value
-  throw wrong(value, 'maxAttempts must be a positive integer or Infinity', code)
-}
-
 function readPriorityMs (value) {
   if (Number.isFinite(value) && value > 0 && value <= LONGEST_MS) return value
-  throw wrong(value, `priorityMs must be a time in ms above 0, up to ${LONGEST_MS}`, OPTION)
-}
-
-function readPriority (value) {
-  if (Number.isInteger(value) && value >= 0 && value <= HIGHEST) return value
-  throw wrong(value, `priority must be an integer from 0 to ${HIGHEST}`, ARGUMENT)
-}
-
-function readMs (ms, what) {
-  if (Number.isFinite(ms) && ms >= 0) return ms
-  throw wrong(ms, `${what} must be a finite time in ms`, ARGUMENT)
+  throw wrong(value, 'number', OPTION, `priorityMs must be a time in ms above 0, up to ${LONGEST_MS}`)
 }
 
 function hasRates ({ all, byType, ask }) {
@@ -176,17 +117,12 @@ function readRate (value, name, code) {
   checkObject(value, name, code)
   rejectUnknown(value, RATE_NAMES, code)
   const { limit, intervalMs } = readFields(value, RATE_NAMES, code)
-  if (!(Number.isSafeInteger(limit) && limit > 0)) throw wrong(limit, `limit of ${name} must be a positive integer`, code)
-  if (!(Number.isFinite(intervalMs) && intervalMs > 0)) throw wrong(intervalMs, `intervalMs of ${name} must be a finite time above 0`, code)
+  if (!(Number.isSafeInteger(limit) && limit > 0)) throw wrong(limit, 'number', code, `limit of ${name} must be a positive integer`)
+  if (!(Number.isFinite(intervalMs) && intervalMs > 0)) throw wrong(intervalMs, 'number', code, `intervalMs of ${name} must be a finite time above 0`)
   return { limit, intervalMs }
 }
 
 function checkObject (value, what, code) {
   if (typeof value === 'object' && value !== null && !isArray(value)) return
   throw typeError(code, `${what} must be an object, not ${describe(value)}`)
-}
-
-function wrong (value, message, code) {
-  const error = typeof value === 'number' ? rangeError : typeError
-  return error(code, `${message}, not ${describe(value)}`)
 }

@@ -3,10 +3,11 @@
 const assert = require('node:assert')
 const { Admission } = require('../../lib/durable/admission')
 const { Intake } = require('../../lib/durable/intake')
+const { NONE } = require('../../lib/durable/job-options')
 const { Outage } = require('../../lib/durable/outage')
 const { Retries } = require('../../lib/durable/retries')
 
-const NONE = Buffer.alloc(0)
+const EMPTY = Buffer.alloc(0)
 
 /** Of a store, for so many pushes under way. */
 function makeAdmission (store, maxInflightOps) {
@@ -28,9 +29,9 @@ describe('the parts of a durable queue', () => {
     }
     const reverted = []
     const admission = makeAdmission(store, 1)
-    const intake = new Intake({ store, admission }, {}, job => reverted.push(job))
-    const first = intake.write('t', Buffer.from('a'), NONE, false)
-    const second = intake.write('t', Buffer.from('b'), NONE, false)
+    const intake = new Intake({ store, admission, retries: { written: () => false } }, {}, job => reverted.push(job))
+    const first = intake.write('t', Buffer.from('a'), EMPTY, false, NONE)
+    const second = intake.write('t', Buffer.from('b'), EMPTY, false, NONE)
     assert.deepEqual([first.job, admission.heldCount, admission.heldBytes], [1, 1, 2])
     admission.settled({ pushesCount: 1 })
     await assert.rejects(second.promise, full)
@@ -49,8 +50,8 @@ describe('the parts of a durable queue', () => {
       }
     }
     const admission = makeAdmission(store, 2)
-    const intake = new Intake({ store, admission }, {}, () => {})
-    const pushes = ['a', 'b', 'c', 'd'].map(text => intake.write(undefined, Buffer.from(text), NONE, false))
+    const intake = new Intake({ store, admission, retries: { written: () => false } }, {}, () => {})
+    const pushes = ['a', 'b', 'c', 'd'].map(text => intake.write(undefined, Buffer.from(text), EMPTY, false, NONE))
     admission.settled({ pushesCount: 1 })
     assert.deepEqual([store.nextSeq, admission.heldCount], [4, 1])
     admission.settled({ pushesCount: 2 })
@@ -120,10 +121,12 @@ describe('the parts of a durable queue', () => {
   it('retries: places no job that was removed when it fell due together with another', () => {
     const placed = []
     const items = []
-    const retries = new Retries({ addAnyway: item => items.push(item), remove () {} }, seq => {
+    const placeDue = seq => {
       placed.push(seq)
       retries.remove(retries.list())
-    })
+    }
+    const deadlines = { addAnyway: item => items.push(item), remove () {} }
+    const retries = new Retries({ stage: { deadlines, countDelayed () {} }, waiting: { placeDue } })
     retries.add(1, 'a', 10)
     retries.add(2, 'a', 10)
     for (const item of items) item.whenDue()

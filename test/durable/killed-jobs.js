@@ -4,6 +4,7 @@
 //   + id   is safe            = id attempt   begins
 //   ~ id   is done            - id           ... and that was written
 //   x id attempts code        is a dead letter
+//   e id   ... before its time
 //   ? id   is to be cancelled  c id           was cancelled, and that was written
 
 const { writeSync } = require('node:fs')
@@ -25,7 +26,9 @@ async function main () {
   for (const { id, attempts, error } of queue.deadLetters()) say(`x ${id} ${attempts} ${error.code}`)
   for (let i = 0; i < Number(pushesCount); i++) {
     const kind = i === 60 ? 'poison' : i % 17 === 5 ? 'pinned' : 'job'
-    const pushed = queue.pushType(i % 3, { kind, filling: 'x'.repeat(i * 37 % 900) }).then(id => {
+    const delayMs = i % 11 === 3 ? 1 + i : 0
+    const at = Date.now() + delayMs
+    const pushed = queue.pushType(i % 3, { kind, at, filling: 'x'.repeat(i * 37 % 900) }, { delayMs, maxAttempts: i % 4 === 1 ? 3 : undefined }).then(id => {
       say(`+ ${id}`)
       // that is before it has a slot, or while it runs
       if (i % 13 === 7) cancel(queue, id)
@@ -42,8 +45,9 @@ async function cancel (queue, id) {
   if (await queue.cancel(id)) say(`c ${id}`)
 }
 
-function run ({ kind }, done, { id, attempt }) {
+function run ({ kind, at }, done, { id, attempt }) {
   say(`= ${id} ${attempt}`)
+  if (Date.now() < at) say(`e ${id}`)
   if (kind === 'poison') process.kill(process.pid, 'SIGKILL')
   // some stay for long, so that compaction has something to move; in the last life they end
   else if (kind === 'pinned' && isFinal !== 'final') setTimeout(done, 300)

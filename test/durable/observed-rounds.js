@@ -114,14 +114,20 @@ class ObservedRound {
   know (id, index) {
     const { model, pushes } = this
     if (model.jobs.has(id)) return
-    const { at, type } = pushes[index]
+    const { at, type, delayMs } = pushes[index]
     const { acceptedAt } = this.history.get(id)
     if (this.options.maxInflightOps === undefined) assert.equal(acceptedAt, at)
     else assert(acceptedAt >= at && acceptedAt <= this.now) // it may have been held
     model.accepted(id, type, { at: acceptedAt })
     model.jobs.get(id).index = index
     const end = this.cancelled.get(id)
-    if (end !== undefined) model.jobs.get(id).versions.push({ state: 'cancelled', at: end.at, attempt: 0, error: end.text })
+    const dueAt = at + delayMs
+    const { versions } = model.jobs.get(id)
+    const came = (state, at, error) => versions.push({ state, at, attempt: 0, error })
+    if (dueAt > acceptedAt) came('delayed', acceptedAt)
+    if (dueAt > acceptedAt && dueAt <= (end?.at ?? this.now)) came('waiting', dueAt)
+    else if (dueAt > acceptedAt && end === undefined) this.dueAt.set(id, dueAt)
+    if (end !== undefined) came('cancelled', end.at, end.text)
   }
 
   async step () {
@@ -144,9 +150,10 @@ class ObservedRound {
   push () {
     const { queue, random, pushes } = this
     const type = random.chance(0.1) && !this.isTyped ? undefined : random.pick(TYPES)
-    const index = pushes.push({ at: this.now, type }) - 1
+    const options = random.chance(0.7) ? undefined : { delayMs: random.pick([0, 1, 20, 200]), maxAttempts: random.pick([undefined, 1, 5]) }
+    const index = pushes.push({ at: this.now, type, delayMs: options?.delayMs ?? 0 }) - 1
     const method = random.chance(0.2) ? 'unshift' : 'push'
-    const pushed = type === undefined ? queue[method](index) : queue[`${method}Type`](type, index)
+    const pushed = type === undefined ? queue[method](index, options) : queue[`${method}Type`](type, index, options)
     const { model } = this
     const know = id => { if (model === this.model) this.know(id, index) } // it may not have been told before a kill
     pushed.then(know, ({ code }) => assert(['FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_CLOSED', 'FAIRLANE_ERR_MAX_WAIT'].includes(code), code))

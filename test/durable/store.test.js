@@ -61,7 +61,7 @@ describe('the store of jobs', () => {
     const seqs = [push('a'), push('b', 'tenant ü'), push('c', '', true)]
     const observed = []
     await reopen({ observer: { push: (seq, kind, record) => observed.push([seq, kind, format.typeOf(record)]) } })
-    assert.deepEqual(observed, [[seqs[0], format.PUSH, undefined], [seqs[1], format.PUSH, 'tenant ü'], [seqs[2], format.PUSH_FRONT, '']])
+    assert.deepEqual(observed, [[seqs[0], format.PUSH, undefined], [seqs[1], format.PUSH, 'tenant ü'], [seqs[2], format.pushKind(true, false), '']])
     assert.deepEqual(seqs.map(seq => String(store.payload(seq))), ['a', 'b', 'c'])
   })
 

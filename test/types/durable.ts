@@ -1,6 +1,6 @@
 import { FairlaneError } from 'fairlane'
 import { durable, DurableQueue, PersistentQueue } from 'fairlane/durable'
-import type { DeadLetter, DurableOptions, FoundJob, PersistentQueueOptions, Reserved } from 'fairlane/durable'
+import type { DeadLetter, DurableOptions, FoundJob, PersistentQueueOptions, PushOptions, Reserved } from 'fairlane/durable'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 
@@ -56,7 +56,11 @@ async function useJobs (): Promise<void> {
   }, options)
   const same: DurableQueue<{ url: string }, number> = queue
   const id: number = await same.pushType('tenant', { url: '' })
-  queue.on('done', ({ id, result }) => id + result)
+  const said: PushOptions = { delayMs: 1000, maxAttempts: 3, timeoutMs: 500, maxWaitMs: Infinity }
+  const ids: number[] = await Promise.all([queue.push({ url: '' }, said), queue.unshift({ url: '' }, said), queue.unshiftType(1, { url: '' }, { delayMs: undefined })])
+  // @ts-expect-error what is said of a job has names
+  queue.push({ url: '' }, 1000).catch(() => {})
+  queue.on('done', ({ id, result }) => id + result + ids.length)
   queue.on('failed', ({ error, attempt }) => [error, attempt])
   queue.on('retry', ({ delayMs }) => delayMs)
   queue.on('close', (count, error) => error?.code)

@@ -1,0 +1,83 @@
+'use strict'
+
+// Jobs that are written in one frame: after a crash all of it is there or nothing. New ones, and new records of live ones, which take the places
+// of those that they have.
+
+const format = require('./format')
+
+const { PUSH_BYTES, NO_TYPE } = format
+const NONE = Buffer.alloc(0)
+
+class Batch {
+  /** @param {object} store */
+  constructor (store) {
+    this.store = store
+    this.items = [] // { seq, record, state }; seq 0: a new one
+    this.count = 0 // of new ones
+    this.bytes = 0
+  }
+
+  /**
+   * Adds a job, for which there is no refusal().
+   * @param {string | undefined} type
+   * @param {boolean} isFront
+   * @param {Uint8Array} head what the payload begins with
+   * @param {boolean} hasOptions whether there are options in that
+   * @param {Uint8Array} payload
+   */
+  add (type, isFront, head, hasOptions, payload) {
+    const typeBytes = type === undefined ? NONE : Buffer.from(type)
+    const record = Buffer.concat([Buffer.alloc(PUSH_BYTES), typeBytes, head, payload])
+    format.writePush(record, format.pushKind(isFront, hasOptions), 0, type === undefined ? NO_TYPE : typeBytes.length, head.length + payload.length, 0)
+    this.count++
+    this.put(0, record, undefined)
+  }
+
+  /** Gives a live job another head and payload. Its record is read, which blocks. Throws as store.record(). */
+  replace (seq, head, payload) {
+    const old = this.store.record(seq)
+    const record = Buffer.concat([old.subarray(0, format.payloadStart(old)), head, payload])
+    format.writeU32(record, head.length + payload.length, PUSH_BYTES - 4)
+    this.put(seq, record, this.store.states.get(seq))
+  }
+
+  /** @returns {object} the group that all of it is in; new jobs have the numbers up to the store's next one */
+  write () {
+    const { store, items } = this
+    const { log } = store
+    const recordsCount = items.reduce((count, { state }) => count + (state === undefined ? 1 : 2), 0)
+    let at = log.append(this.bytes, recordsCount, store.pushClaim)
+    const { group } = log
+    for (const { seq, record, state } of items) {
+      group.buffer.set(record, at)
+      if (seq === 0) this.place(group, at, record.length)
+      else store.moved(seq, group, at, record.length)
+      at += record.length
+      if (state === undefined) continue
+      state.write(group.buffer, seq, at)
+      at += state.bytes
+    }
+    if (this.count > 0) {
+      store.live.counted(group.segment, this.count)
+      if (group.firstSeq === 0) group.firstSeq = store.nextSeq - this.count
+      group.endSeq = store.nextSeq
+    }
+    group.pushesCount++
+    return group
+  }
+
+  // private from here on
+
+  put (seq, record, state) {
+    this.items.push({ seq, record, state })
+    this.bytes += record.length + (state === undefined ? 0 : state.bytes)
+  }
+
+  place (group, at, length) {
+    const seq = this.store.nextSeq++
+    format.writeSeq(group.buffer, seq, at + 1)
+    this.store.table.set(seq, group.segment, group.start + at, length)
+  }
+}
+
+module.exports = { Batch }
