@@ -5,11 +5,9 @@
 const { typeError } = require('../errors')
 const { Postponed, Throttled } = require('../postponing')
 const { FailureObserver, Queue, ROOMS, internalsOf, options: { isLaneScheduler, readJobType, readPausableType } } = require('../core/internals')
-const { Gate } = require('./gate')
-const { Limits } = require('./limits')
+const { Limiter, checkRates } = require('./limiter')
 const { extensionFor } = require('./lists')
-const { ReadOptions, hasRates, readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
-const { Limit } = require('./windows')
+const { ReadOptions, readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
 
 const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
 
@@ -18,13 +16,8 @@ function makeScheduler (read) {
   if (read.priorityMs !== undefined && scheduler !== null && !isLaneScheduler(scheduler)) {
     throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, or none')
   }
-  if (!hasRates(read.ratePerType) || canHold(scheduler)) return scheduler
-  throw typeError('FAIRLANE_ERR_OPTION', 'ratePerType needs a scheduler with lanes that has the methods paused and resumed')
-}
-
-/** Whether the types of a scheduler can be paused, and so be held. */
-function canHold (scheduler) {
-  return scheduler !== null && isLaneScheduler(scheduler) && Boolean(scheduler.paused && scheduler.resumed)
+  checkRates(scheduler, read.ratePerType)
+  return scheduler
 }
 
 function makeList (scheduler, read, makeContext) {
@@ -41,14 +34,11 @@ function makeTickets (dispatch, list, read) {
 
 /** A queue with limits of rate. Made by `flow(runner, options)` or `new FlowQueue(runner, options)`. */
 class FlowQueue extends Queue {
-  #list
   #dispatch
-  #clock
-  #deadlinesOf
+  #limiter
   #tickets // gives the FlowTickets
   #madeTickets // ... if they were made
   #hasPriorities
-  #limits = undefined // of types, if these can be held
 
   /**
    * @param {Function} runner as of a queue
@@ -58,21 +48,16 @@ class FlowQueue extends Queue {
   constructor (runner, options) {
     super(runner, options, FLOW_ROOMS)
     const internals = internalsOf(this)
-    const { list, dispatch, read: { rate, ratePerType, maxAttempts, priorityMs, clock } } = internals
-    this.#list = list
+    const { list, dispatch, read } = internals
+    const { maxAttempts, clock } = read
     this.#dispatch = dispatch
-    this.#clock = clock
-    this.#hasPriorities = priorityMs !== undefined
-    this.#deadlinesOf = () => internals.tickets.deadlines
+    this.#hasPriorities = read.priorityMs !== undefined
     this.#tickets = () => internals.tickets
     this.#madeTickets = () => internals.madeTickets
-    list.hooks = { throttle: (type, ms) => this.#throttle(type, ms), onRetry: about => this.#tellRetry(about) }
+    this.#limiter = new Limiter(internals, this.scheduler, { clock, deadlinesOf: () => internals.tickets.deadlines }, read)
+    list.hooks = { throttle: (type, ms) => this.#limiter.throttle(type, ms), onRetry: about => this.#tellRetry(about) }
     dispatch.retries = { takes: (job, err) => mayRetry(job, err, maxAttempts) ? internals.tickets.takes(job, err, ownOf(job)) : undefined }
     dispatch.observe(false)
-    if (rate !== undefined) this.#gate.limit = new Limit(rate)
-    if (list.holds === undefined) return
-    this.#limits = new Limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
-    list.connect(this.#limits, this.#deadlinesOf, () => dispatch.wake())
   }
 
   /** As of a queue. With a key that is taken: shares the job that has taken it. @throws as of a queue */
@@ -88,35 +73,24 @@ class FlowQueue extends Queue {
   /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
   holdType (type, ms) {
     const name = readPausableType(type, this.scheduler, 'holdType')
-    this.#list.holdType(name, readHoldMs(ms))
-    this.#dispatch.wake()
+    this.#limiter.holdType(name, readHoldMs(ms))
     return this
   }
 
   /** Starts no job for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_ARGUMENT */
   hold (ms) {
-    this.#gate.hold(readHoldMs(ms))
+    this.#limiter.hold(readHoldMs(ms))
     return this
   }
 
   /** In how many ms a job (of a type) might start as far as limits go; 0: now. @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE */
   heldMs (type) {
-    const ofQueue = this.#list.gate === undefined ? 0 : this.#list.gate.waitMs()
-    return type === undefined ? ofQueue : Math.max(ofQueue, this.#list.heldMs(readPausableType(type, this.scheduler, 'heldMs')))
+    return this.#limiter.heldMs(type === undefined ? undefined : readPausableType(type, this.scheduler, 'heldMs'))
   }
 
   /** Replaces the rates that are given; null: none. @returns {this} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_SCHEDULER */
   setRates (rates) {
-    const { rate, ratePerType } = readNewRates(rates)
-    if (ratePerType !== undefined && hasRates(ratePerType) && !canHold(this.scheduler)) {
-      throw typeError('FAIRLANE_ERR_SCHEDULER', 'setRates: ratePerType needs a scheduler with lanes that has the methods paused and resumed')
-    }
-    if (rate !== undefined) this.#gate.setLimit(rate === null ? undefined : new Limit(rate, this.#gate.limit))
-    if (ratePerType !== undefined && this.#limits !== undefined) {
-      this.#limits.setRates(ratePerType)
-      this.#list.adjustAll()
-      this.#dispatch.wake()
-    }
+    this.#limiter.setRates(readNewRates(rates))
     return this
   }
 
@@ -125,26 +99,13 @@ class FlowQueue extends Queue {
     const stats = super.stats(type)
     if (type !== undefined) return { delayed: 0, ...stats }
     const { retriedCount = 0, throttledCount = 0, keys } = this.#madeTickets() ?? {}
-    const heldTypes = this.#list.holds === undefined ? 0 : this.#list.holds.size
+    const { heldTypes } = this.#limiter
     const types = this.scheduler === null ? 0 : stats.types // where priorities are, there is a lane nonetheless
     return { ...stats, types, delayed: this.#dispatch.delayed, retried: retriedCount, throttled: throttledCount, joined: keys?.joinedCount ?? 0, heldTypes }
   }
 
-  /** A runner was told to come back later. What is held for longer stays so. */
-  #throttle (type, ms) {
-    if (type !== undefined && this.#limits !== undefined && canHold(this.scheduler)) {
-      if (this.#list.heldMs(type) < ms) this.#list.holdType(type, ms)
-    } else if (this.#gate.waitMs() < ms) {
-      this.#gate.hold(ms)
-    }
-  }
-
   #tellRetry (about) {
     if (this.listenerCount('retry') > 0) this.#dispatch.call(() => this.emit('retry', about))
-  }
-
-  get #gate () {
-    return (this.#list.gate ??= new Gate(this.#clock, this.#deadlinesOf, () => this.#dispatch.wake()))
   }
 }
 

@@ -1,0 +1,102 @@
+'use strict'
+
+// What holds back the starts of a queue: rates and holds, of the queue and of its types. They are kept by its list (lists.js).
+
+const { isLaneScheduler } = require('../core/internals').options
+const { typeError } = require('../errors')
+const { Gate } = require('./gate')
+const { Limits } = require('./limits')
+const { hasRates } = require('./options')
+const { Limit } = require('./windows')
+
+class Limiter {
+  /**
+   * @param {{ list: object, dispatch: object }} internals of a queue, whose list is one that limits may hold back
+   * @param {object | null} scheduler
+   * @param {{ clock: object, deadlinesOf: () => object }} time of the queue
+   * @param {{ rate?: object[], ratePerType: object }} rates as read
+   */
+  constructor ({ list, dispatch }, scheduler, { clock, deadlinesOf }, { rate, ratePerType }) {
+    this.list = list
+    this.dispatch = dispatch
+    this.clock = clock
+    this.deadlinesOf = deadlinesOf
+    this.canHold = canHold(scheduler)
+    this.limits = undefined // of types, if these can be held
+    if (rate !== undefined) this.gate.limit = new Limit(rate)
+    if (list.holds === undefined) return
+    this.limits = this.makeLimits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
+    list.connect(this.limits, deadlinesOf, () => dispatch.wake())
+  }
+
+  /** How many types have waiting jobs, none of which may start now. */
+  get heldTypes () {
+    return this.list.holds === undefined ? 0 : this.list.holds.size
+  }
+
+  /** Starts no job of a type that can be held for so many ms; 0 ends that. */
+  holdType (type, ms) {
+    this.list.holdType(type, ms)
+    this.dispatch.wake()
+  }
+
+  /** Starts no job for so many ms; 0 ends that. */
+  hold (ms) {
+    this.gate.hold(ms)
+  }
+
+  /** In how many ms a job might start, or one of a type that can be held; 0: now. */
+  heldMs (type) {
+    const ofQueue = this.list.gate === undefined ? 0 : this.list.gate.waitMs()
+    return type === undefined ? ofQueue : Math.max(ofQueue, this.list.heldMs(type))
+  }
+
+  /** Replaces the rates that are given. @param {{ rate?: object[] | null, ratePerType?: object }} rates as read @throws FAIRLANE_ERR_SCHEDULER */
+  setRates ({ rate, ratePerType }) {
+    if (ratePerType !== undefined && hasRates(ratePerType) && !this.canHold) {
+      throw typeError('FAIRLANE_ERR_SCHEDULER', 'setRates: ratePerType needs a scheduler with lanes that has the methods paused and resumed')
+    }
+    if (rate !== undefined) this.gate.setLimit(rate === null ? undefined : new Limit(rate, this.gate.limit))
+    if (ratePerType !== undefined && this.limits !== undefined) {
+      this.limits.setRates(ratePerType)
+      this.list.adjustAll()
+      this.dispatch.wake()
+    }
+  }
+
+  /** A runner was told to come back later. What is held for longer stays so. */
+  throttle (type, ms) {
+    if (type !== undefined && this.canHold) {
+      if (this.list.heldMs(type) < ms) this.list.holdType(type, ms)
+    } else if (this.gate.waitMs() < ms) {
+      this.gate.hold(ms)
+    }
+  }
+
+  // private from here on
+
+  get gate () {
+    return (this.list.gate ??= this.makeGate(this.clock, this.deadlinesOf, () => this.dispatch.wake()))
+  }
+
+  makeGate (...args) {
+    return new Gate(...args)
+  }
+
+  makeLimits (...args) {
+    return new Limits(...args)
+  }
+}
+
+/** Whether the types of a scheduler can be paused, and so be held. */
+function canHold (scheduler) {
+  return scheduler !== null && isLaneScheduler(scheduler) && Boolean(scheduler.paused && scheduler.resumed)
+}
+
+/** @throws FAIRLANE_ERR_OPTION if a scheduler cannot hold types that have rates */
+function checkRates (scheduler, ratePerType) {
+  if (!hasRates(ratePerType) || canHold(scheduler)) return
+  throw typeError('FAIRLANE_ERR_OPTION', 'ratePerType needs a scheduler with lanes that has the methods paused and resumed')
+}
+
+module.exports = { Limiter, checkRates }
