@@ -61,14 +61,14 @@ function readBackoff (value = defaultBackoffMs) {
 }
 
 /**
- * What backoffMs says of an attempt that failed; the default, if what it says is no time.
+ * What backoffMs says of an attempt that failed: a time, or Infinity if there is to be no other one. The default, if it says neither.
  * @param {(attempt: number, error: any) => number} backoffMs the caller's
  * @param {(err: any) => void} onFault given what is wrong with it
  */
 function backoffAfter (backoffMs, attempt, error, onFault) {
   try {
     const ms = backoffMs(attempt, error)
-    if (Number.isFinite(ms) && ms >= 0) return ms
+    if (typeof ms === 'number' && ms >= 0) return ms
     throw rangeError('FAIRLANE_ERR_OPTION', `backoffMs must give a time in ms, and it gave ${describe(ms)}`)
   } catch (err) {
     onFault(err)

@@ -198,12 +198,13 @@ class Attempts {
       return
     }
     const fault = errorText(error)
-    if (delivery.isFinal || job.attempt >= this.maxAttempts) {
+    const isLast = delivery.isFinal || job.attempt >= this.maxAttempts
+    const delayMs = isLast ? Infinity : Math.ceil(backoffAfter(this.backoffMs, job.attempt, error, rethrow))
+    if (delayMs === Infinity) {
       const { attemptsMade, stalledCounter } = job.json
       const fields = { fault, attempts: job.attempt, base: `${attemptsMade + 1},${stalledCounter}` }
       this.finish(job, new Ending(job, 'dead', { error, fault, fields }))
     } else {
-      const delayMs = Math.ceil(backoffAfter(this.backoffMs, job.attempt, error, rethrow))
       this.finish(job, new Ending(job, 'retried', { error, delayMs, fields: { fault } }))
     }
   }

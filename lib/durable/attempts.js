@@ -20,9 +20,10 @@ class Attempts {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ runner: Function, settleBy: string, serialize: object }} options runner: the caller's
    */
-  constructor ({ intake, ledger, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
+  constructor ({ intake, ledger, limiting, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
     this.intake = intake
     this.ledger = ledger
+    this.limiting = limiting
     this.outage = outage
     this.records = records
     this.retries = retries
@@ -41,6 +42,7 @@ class Attempts {
   start (job, done, slot) {
     const delivery = new Delivery(job, done, slot, this.stage.starting())
     this.deliveries.set(job, delivery)
+    if (this.limiting.isOn) this.limiting.limiter.took(delivery)
     if (!this.retries.mayStart(job)) delivery.giveBack()
     else if (idOf(job) === undefined) job.written.then(() => this.whenWritten(delivery))
     else this.whenWritten(delivery)
@@ -52,7 +54,10 @@ class Attempts {
     if (delivery === undefined) return undefined
     this.deliveries.delete(job)
     delivery.isSettled = true
-    if (!delivery.hasBegun) this.logged()
+    if (!delivery.hasBegun) {
+      this.logged()
+      if (this.limiting.isOn) this.limiting.limiter.gaveBack(delivery)
+    }
     return delivery
   }
 
@@ -152,6 +157,7 @@ class Attempts {
       return
     }
     this.ledger?.started(delivery.id)
+    if (this.limiting.isOn) this.limiting.limiter.starts(delivery)
     const value = delivery.run(this.runner, payload, this.settleBy)
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true

@@ -13,7 +13,7 @@
 
 const EventEmitter = require('eventemitter3')
 const { typeError, describe } = require('../errors')
-const { options: { readCallback, readCloseOptions, readType } } = require('../core/internals')
+const { options: { readCallback, readCloseOptions, readPausableType, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')
 const { readId, readJobOptions, readPushOptions } = require('./options')
@@ -166,6 +166,32 @@ class DurableQueue extends EventEmitter {
   }
 
   /**
+   * Starts no job of a type for so many ms; 0 ends that. Jobs that have a slot and are not safe yet wait again. A hold ends with the process.
+   * @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
+   */
+  holdType (type, ms) {
+    this.#parts.limiting.holdType(readPausableType(type, this.scheduler, 'holdType'), ms)
+    return this
+  }
+
+  /** As holdType, of all jobs. @returns {this} @throws FAIRLANE_ERR_ARGUMENT */
+  hold (ms) {
+    this.#parts.limiting.hold(ms)
+    return this
+  }
+
+  /** In how many ms a job (of a type) might start as far as rates and holds go; 0: now. @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE */
+  heldMs (type) {
+    return this.#parts.limiting.heldMs(type === undefined ? undefined : readPausableType(type, this.scheduler, 'heldMs'))
+  }
+
+  /** Replaces the rates that are given; null: none. @returns {this} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_SCHEDULER */
+  setRates (rates) {
+    this.#parts.limiting.setRates(rates)
+    return this
+  }
+
+  /**
    * Waits until all jobs that were accepted before the call have settled, after all their attempts, or until the queue has closed.
    * @returns {this | Promise<void>} a promise if there is no callback @throws FAIRLANE_ERR_CALLBACK
    */
@@ -255,8 +281,8 @@ class DurableQueue extends EventEmitter {
   stats (type) {
     const stats = this.#core.stats(type)
     if (type !== undefined) return stats
-    const { counts: { rejected, ...counts }, retries, dead } = this.#parts
-    const own = { waiting: this.waiting, delayed: retries.size, dead: dead.size, rejected: stats.rejected + rejected }
+    const { counts: { rejected, ...counts }, retries, dead, limiting: { heldTypes } } = this.#parts
+    const own = { waiting: this.waiting, delayed: retries.size, dead: dead.size, heldTypes, rejected: stats.rejected + rejected }
     return { ...stats, ...counts, ...own }
   }
 

@@ -4,6 +4,10 @@ import { EventEmitter } from 'eventemitter3'
 import type {
   CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, QueueOptions, QueueStats, WindowScheduler
 } from '../../index'
+import type { Rates, RatesPerType } from '../flow/index'
+
+export { Postponed, Throttled } from '../flow/index'
+export type { Rate, Rates, RatesPerType } from '../flow/index'
 
 /** When a call is acknowledged: when the disk has it, or when the operating system has it. */
 export type Acknowledge = 'disk' | 'os'
@@ -151,9 +155,15 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
 
   /**
    * The least time from the end of an attempt to the next one, in ms, by the number of the attempt. Default: 1000, twice as long each time, at most
-   * 60000.
+   * 60000. If a function gives Infinity, the job becomes a dead letter at once.
    */
   backoffMs?: number | ((attempt: number, error: any) => number) | undefined
+
+  /** How many jobs start in a stretch of time at most, attempts included. Counted by this process, from when it opened the queue. Default: no limit. */
+  rate?: Rates | undefined
+
+  /** As `rate`, of each type. Needs a scheduler with lanes. Default: no limits. */
+  ratePerType?: RatesPerType | undefined
 }
 
 /** What can be said of a job when it is pushed. It is kept on disk. */
@@ -258,7 +268,7 @@ export interface DurableEvents<P = any, R = any> {
   close: (abandonedCount: number, error: FairlaneError | undefined) => void
 }
 
-/** Totals since the queue was opened, except `waiting`, `delayed`, `running`, `dead`, `overrun` and `types`, which are current. */
+/** Totals since the queue was opened, except `waiting`, `delayed`, `running`, `dead`, `overrun`, `types` and `heldTypes`, which are current. */
 export interface DurableStats extends QueueStats {
   /** How many of the waiting jobs are to start later. */
   delayed: number
@@ -266,6 +276,10 @@ export interface DurableStats extends QueueStats {
   dead: number
   /** Attempts that failed and were not the last. */
   retried: number
+  /** Attempts that failed with `Throttled`. */
+  throttled: number
+  /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
+  heldTypes: number
 }
 
 /** A job queue on disk. Its methods do what those of a queue in memory do, durably. */
@@ -301,6 +315,27 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   pauseType (type: unknown): this
   resumeType (type: unknown): this
   isTypePaused (type: unknown): boolean
+
+  /**
+   * Starts no job of a type for so many ms. Another call replaces the time; 0 ends it. The other types go on. Jobs that have a slot and are not safe
+   * yet wait again. Nothing is written: a hold ends with the process.
+   *
+   * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
+   * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
+   */
+  holdType (type: unknown, ms: number): this
+  /** Like `holdType`, of all jobs. Throws FAIRLANE_ERR_ARGUMENT. */
+  hold (ms: number): this
+  /**
+   * In how many ms a job might start as far as rates and holds go; 0 if one may start now. Of a type, or of the whole queue. Throws
+   * FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE.
+   */
+  heldMs (type?: unknown): number
+  /**
+   * Replaces the rates that are given; null: there is none from now on. What has started stays counted in windows of the same `intervalMs`.
+   * Throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_SCHEDULER.
+   */
+  setRates (rates: { rate?: Rates | null | undefined, ratePerType?: RatesPerType | null | undefined }): this
 
   /** Waits until all jobs accepted before the call are done, dead or cancelled, or the queue has closed. */
   fflush (callback: () => void): this

@@ -11,8 +11,8 @@
 //   DEAD          is a dead letter                                       DEAD      0              is one
 //   OVER          has ended, and its key is still taken                  OVER      0              keeps the key until its time
 //
-// STARTED and REVIVED differ in their attempts: only the latter has none. DUE is of kind 0 where nobody knows how long the delay was. A job that
-// was pushed with a delay is not DUE: its options say when it is to start.
+// STARTED and REVIVED differ in their attempts: only the latter has none. DUE has none where all that were made do not count, and is of kind 0 where
+// nobody knows how long the delay was. A job that was pushed with a delay is not DUE: its options say when it is to start.
 
 const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, OVER: OVER_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('./format')
 

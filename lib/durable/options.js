@@ -32,6 +32,9 @@ const jobReaders = {
   backoffMs: readBackoff
 }
 
+// Of queues with limits of rate.
+const RATE_NAMES = ['rate', 'ratePerType']
+
 module.exports = { readId, readOptions, readPath, readJobOptions, readPushOptions }
 
 /** @throws FAIRLANE_ERR_OPTION */
@@ -43,18 +46,18 @@ function readOptions (options = {}) {
 }
 
 /**
- * @returns {{ path: string, jobs: object, queue: object }} jobs: read, of the durable queue. queue: not read yet but for the
+ * @returns {{ path: string, jobs: object, queue: object }} jobs: read, of the durable queue, with its `rates` if there are any. queue: not read yet but for the
  *   names, of the queue in memory
  * @throws FAIRLANE_ERR_OPTION
  */
 function readJobOptions (options = {}) {
   const own = { ...readers, ...jobReaders }
-  const names = ['path', ...Object.keys(own), ...queueOptions.names]
+  const names = ['path', ...Object.keys(own), ...RATE_NAMES, ...queueOptions.names]
   checkObject(options)
   queueOptions.rejectUnknownOptions(options, names)
   const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
   const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
-  return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: readAll(given, own), queue }
+  return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: { ...readAll(given, own), rates: readRates(given) }, queue }
 }
 
 function checkObject (options) {
@@ -65,6 +68,11 @@ function checkObject (options) {
 /** @param {object} options without a prototype */
 function readAll (options, readers) {
   return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
+}
+
+/** @returns {{ rate: object[] | undefined, ratePerType: object } | undefined} undefined if none is given: then nothing of flow is loaded */
+function readRates (given) {
+  return RATE_NAMES.every(name => given[name] === undefined) ? undefined : require('../flow/options').readRateOptions(given)
 }
 
 /** @throws FAIRLANE_ERR_ARGUMENT, or of another code */

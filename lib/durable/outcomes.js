@@ -5,6 +5,7 @@
 //
 //   attempt ends ─┬─ well ──────────────────────────▶ done: gone
 //                 ├─ badly, attempts left ──────────▶ retry
+//                 ├─ Throttled, Postponed ──────────▶ as before, but not at once
 //                 ├─ badly, none left, or no use ───▶ failed: a dead letter
 //                 └─ was taken back: pause, close ──▶ as before
 
@@ -12,6 +13,7 @@ const { backoffAfter } = require('../backoff')
 const { rethrow } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { errorText } = require('../faults')
+const { Postponed, Throttled } = require('../postponing')
 const { JobState, hasStarted } = require('./job-state')
 const { idOf } = require('./records')
 
@@ -21,7 +23,7 @@ class Outcomes {
    * @param {{ maxAttempts: number, backoffMs: Function, now: () => number }} options now: in ms since 1970
    */
   constructor (parts, { maxAttempts, backoffMs, now }) {
-    const { admission, attempts, counts, dead, events, flushes, idle, ledger, outage, records, retries, stage, status, store, waiting } = parts
+    const { admission, attempts, counts, dead, events, flushes, idle, ledger, limiting, outage, records, retries, stage, status, store, waiting } = parts
     this.admission = admission
     this.attempts = attempts
     this.counts = counts
@@ -30,6 +32,7 @@ class Outcomes {
     this.flushes = flushes
     this.idle = idle
     this.ledger = ledger
+    this.limiting = limiting
     this.outage = outage
     this.records = records
     this.retries = retries
@@ -48,6 +51,8 @@ class Outcomes {
   settled (delivery, err, result) {
     if (this.status.error !== undefined || delivery.isCancelled) return
     if (!delivery.isSettledBy(err)) this.interrupted(delivery, err)
+    else if (err instanceof Throttled) this.throttled(delivery, err)
+    else if (err instanceof Postponed) this.postponed(delivery, err)
     else if (err) this.failed(delivery, err)
     else this.done(delivery, result)
   }
@@ -126,12 +131,38 @@ class Outcomes {
 
   retry (seq, type, attempt, error) {
     const delayMs = backoffAfter(this.backoffMs, attempt, error, rethrow)
+    if (delayMs === Infinity) {
+      this.bury(seq, type, attempt, error)
+      return
+    }
     this.counts.retried++
     this.outage.change(seq, JobState.due(attempt, this.now() + delayMs, delayMs, errorText(error)))
     this.ledger?.retried(seq, error)
     this.retries.add(seq, type, delayMs)
     this.retries.settled(seq)
     this.events.tell('retry', { id: seq, type, attempt, error, delayMs })
+  }
+
+  /** The type of the job is held, and the job waits as the first of it. The attempt does not count. */
+  throttled (delivery, error) {
+    const { id: seq, slot: { type } } = delivery
+    this.counts.throttled++
+    this.attempts.uncount(delivery)
+    this.limiting.throttle(type, error.retryAfterMs)
+    this.ledger?.retried(seq, error)
+    this.ledger?.due(seq)
+    this.retries.recalled(seq)
+    this.waiting.place(seq, type, true)
+  }
+
+  /** The job waits for its time, as after an attempt that has failed. This one does not count. */
+  postponed ({ id: seq, type, attempt, before }, error) {
+    const { delayMs } = error
+    this.outage.change(seq, JobState.due(attempt - 1, this.now() + delayMs, delayMs, before?.error))
+    this.ledger?.uncounted(seq)
+    this.ledger?.retried(seq, error)
+    this.retries.add(seq, type, delayMs)
+    this.retries.settled(seq)
   }
 
   /** Makes a dead letter of a job. */

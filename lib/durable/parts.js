@@ -15,6 +15,7 @@ const { Events } = require('./events')
 const { Flushes } = require('./flushes')
 const { Idle } = require('./idle')
 const { Intake } = require('./intake')
+const { Limiting, checkRates } = require('./limiting')
 const { Outage } = require('./outage')
 const { Outcomes } = require('./outcomes')
 const { Records } = require('./records')
@@ -43,6 +44,7 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   // those of the parts that the queue in memory calls are there before it has a job
   const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
   parts.core = fairlane(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined })
+  checkRates(parts.core, jobs.rates)
   const options = { ...jobs, runner, settleBy, hasTypes: scheduler !== null, maxWaitMs, now: environment.now }
   return async () => {
     const survey = observers.length === 0 ? new Survey() : makeObservedSurvey()
@@ -84,7 +86,7 @@ function attach (observer, { queue, ledger }, clock) {
 function connect (parts, options) {
   const { core, store } = parts
   parts.hasTypes = options.hasTypes
-  parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0 }
+  parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0, throttled: 0 }
   parts.status = new Status()
   parts.stage = facadeOf(core, (job, err, result) => slotLost(parts, job, err, result))
   parts.events = new Events(fn => parts.stage.call(fn))
@@ -105,6 +107,7 @@ function connect (parts, options) {
   })
   parts.dead = new DeadLetters(parts)
   parts.intake = new Intake(parts, options, job => parts.outcomes.revert(job))
+  parts.limiting = new Limiting(parts, options.rates, test => parts.attempts.recall(test))
   parts.attempts = new Attempts(parts, options)
   parts.outcomes = new Outcomes(parts, options)
   parts.cancelling = new Cancelling(parts, options)

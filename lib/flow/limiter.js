@@ -9,23 +9,25 @@ const { Limits } = require('./limits')
 const { hasRates } = require('./options')
 const { Limit } = require('./windows')
 
+const MAKE = { gate: (...args) => new Gate(...args), limits: (...args) => new Limits(...args) }
+
 class Limiter {
   /**
    * @param {{ list: object, dispatch: object }} internals of a queue, whose list is one that limits may hold back
    * @param {object | null} scheduler
    * @param {{ clock: object, deadlinesOf: () => object }} time of the queue
    * @param {{ rate?: object[], ratePerType: object }} rates as read
+   * @param {{ gate: Function, limits: Function }} [make] what makes a Gate, and Limits
    */
-  constructor ({ list, dispatch }, scheduler, { clock, deadlinesOf }, { rate, ratePerType }) {
+  constructor ({ list, dispatch }, scheduler, { clock, deadlinesOf }, { rate, ratePerType }, make = MAKE) {
     this.list = list
     this.dispatch = dispatch
-    this.clock = clock
-    this.deadlinesOf = deadlinesOf
+    this.makeGate = () => make.gate(clock, deadlinesOf, () => dispatch.wake())
     this.canHold = canHold(scheduler)
     this.limits = undefined // of types, if these can be held
     if (rate !== undefined) this.gate.limit = new Limit(rate)
     if (list.holds === undefined) return
-    this.limits = this.makeLimits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
+    this.limits = make.limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
     list.connect(this.limits, deadlinesOf, () => dispatch.wake())
   }
 
@@ -76,15 +78,7 @@ class Limiter {
   // private from here on
 
   get gate () {
-    return (this.list.gate ??= this.makeGate(this.clock, this.deadlinesOf, () => this.dispatch.wake()))
-  }
-
-  makeGate (...args) {
-    return new Gate(...args)
-  }
-
-  makeLimits (...args) {
-    return new Limits(...args)
+    return (this.list.gate ??= this.makeGate())
   }
 }
 

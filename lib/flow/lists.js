@@ -8,10 +8,28 @@ const { withDelays } = require('./delays')
 
 const limited = oncePer(List => withGate(withDelays(List)))
 const held = oncePer(List => withHolds(limited(List)))
+// of lists without delayed jobs
+const onlyLimited = oncePer(List => withGate(List))
+const onlyHeld = oncePer(List => withHolds(onlyLimited(List)))
 
 /** @returns {(List: Function) => Function} what extends the class of a list for a queue with that scheduler */
 function extensionFor (scheduler) {
-  return scheduler !== null && isLaneScheduler(scheduler) ? held : limited
+  return hasLanes(scheduler) ? held : limited
+}
+
+/**
+ * Has a list that is in use be one that limits may hold back, though not one of delayed jobs: it gets the class that extends its own, and its jobs
+ * stay where they are.
+ */
+function extend (list, scheduler) {
+  const extension = hasLanes(scheduler) ? onlyHeld : onlyLimited
+  Object.setPrototypeOf(list, extension(list.constructor).prototype)
+  openGate(list)
+  if (hasLanes(scheduler)) endHolds(list)
+}
+
+function hasLanes (scheduler) {
+  return scheduler !== null && isLaneScheduler(scheduler)
 }
 
 /** @returns {(List: Function) => Function} as `extend`, but with one class for all queues: with one for each, none would ever get fast */
@@ -27,7 +45,7 @@ function oncePer (extend) {
 const withGate = List => class extends List {
   constructor (...args) {
     super(...args)
-    this.gate = undefined // the Gate, if the queue has a limit or was held
+    openGate(this)
   }
 
   take () {
@@ -47,6 +65,11 @@ const withGate = List => class extends List {
     super.tellRemovals(verdict)
     if (this.size === 0) this.gate?.rest()
   }
+}
+
+/** The fields of a list with a gate. */
+function openGate (list) {
+  list.gate = undefined // the Gate, if the queue has a limit or was held
 }
 
 /** What is due when a lane may start jobs again. */
@@ -70,13 +93,7 @@ class Hold {
 const withHolds = Lanes => class extends Lanes {
   constructor (...args) {
     super(...args)
-    this.limits = undefined // connect() sets these three
-    this.deadlinesOf = undefined
-    this.wake = undefined
-    this.holds = new Map() // lane → Hold
-    this.pausedByUser = new Set() // types
-    this.starting = undefined // the lane that choose() has chosen, until the scheduler is told of the start
-    this.emptied = [] // lanes in holds whose last job was taken out
+    endHolds(this)
   }
 
   /** @param {object} limits @param {() => object} deadlinesOf gives the deadlines of the queue @param {() => void} wake has it start what may start */
@@ -130,6 +147,12 @@ const withHolds = Lanes => class extends Lanes {
     if (this.hasLane(type)) this.adjust(this.openOwn(type))
   }
 
+  /** The places of a limit are others now. @param {string | number} key of the limit */
+  adjustOf (key) {
+    const lane = typeof key === 'number' ? this.overflow.lanes[key] : this.lanes.get(key)
+    if (lane !== undefined) this.adjust(lane)
+  }
+
   /** The limits are others now. O(lanes). */
   adjustAll () {
     for (const lane of [...this.all()]) if (lane.owner === this) this.adjust(lane)
@@ -175,7 +198,7 @@ const withHolds = Lanes => class extends Lanes {
     const limit = this.limits.limitOf(key, this.context.type)
     super.tellStarted(lane)
     if (limit === undefined) return
-    this.limits.count(key, limit)
+    this.limits.count(key, limit, this.context.type)
     if (lane.size > 0) this.adjust(lane)
   }
 
@@ -253,4 +276,16 @@ const withHolds = Lanes => class extends Lanes {
   }
 }
 
-module.exports = { extensionFor, oncePer }
+/** The fields of lanes that limits may hold back; none is held. */
+function endHolds (list) {
+  list.limits = undefined // connect() sets these three
+  list.deadlinesOf = undefined
+  list.wake = undefined
+  list.holds = new Map() // lane → Hold
+  list.pausedByUser = new Set(list.pausedTypes) // types
+  for (const [type, lane] of list.lanes) if (lane.isPaused) list.pausedByUser.add(type)
+  list.starting = undefined // the lane that choose() has chosen, until the scheduler is told of the start
+  list.emptied = [] // lanes in holds whose last job was taken out
+}
+
+module.exports = { extensionFor, extend, oncePer }

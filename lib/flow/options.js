@@ -31,7 +31,7 @@ const readers = {
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
 
-module.exports = { readOptions, readAddOptions, ReadOptions, readNewRates, readHoldMs, readMs, hasRates }
+module.exports = { readOptions, readRateOptions, readAddOptions, ReadOptions, readNewRates, readHoldMs, readMs, hasRates }
 
 /**
  * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`; `returns`: jobs come back to the list
@@ -44,6 +44,11 @@ function readOptions (options) {
   const own = readAll(readFields(options, names, OPTION))
   const others = readFields(options, queueOptions.names, OPTION)
   return { ...ROOMS.readOptions(others), ...own, returns: true }
+}
+
+/** @returns {{ rate: object[] | undefined, ratePerType: object }} @throws FAIRLANE_ERR_OPTION */
+function readRateOptions ({ rate, ratePerType }) {
+  return { rate: readers.rate(rate), ratePerType: readers.ratePerType(ratePerType) }
 }
 
 /** As of a queue; `plan`, if there is one: what else is said of the job. @throws FAIRLANE_ERR_ARGUMENT */

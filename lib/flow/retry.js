@@ -54,14 +54,8 @@ class Retry {
   /** What the caller says, in the context of the queue or the push. Infinity: the job is not tried again. */
   backoffAfter (err, attempt) {
     const { tickets: { backoffMs }, ticket: { scope } } = this
-    let isLast = false
-    const ask = (attempt, error) => {
-      const ms = scope === undefined ? backoffMs(attempt, error) : scope.runInAsyncScope(backoffMs, undefined, attempt, error)
-      isLast = ms === Infinity
-      return isLast ? 0 : ms
-    }
-    const ms = backoffAfter(ask, attempt, err, rethrow)
-    return isLast ? Infinity : ms
+    const ask = scope === undefined ? backoffMs : (...args) => scope.runInAsyncScope(backoffMs, undefined, ...args)
+    return backoffAfter(ask, attempt, err, rethrow)
   }
 
   wait (ms) {

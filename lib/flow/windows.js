@@ -19,7 +19,8 @@ class Window {
     this.intervalMs = intervalMs
     this.times = []
     this.counts = []
-    this.count = 0 // the sum of counts
+    this.count = 0 // the sum of counts, and reservedCount
+    this.reservedCount = 0 // of jobs that have a slot, and are counted when they start
     this.sliceEnd = -Infinity // until then a start joins the last entry
     this.setLimit(limit)
   }
@@ -45,6 +46,18 @@ class Window {
     }
   }
 
+  /** A job is to start soon, and its place is taken until then. */
+  reserve () {
+    this.count++
+    this.reservedCount++
+  }
+
+  /** A job that has taken a place does not start, or does so now and is counted next. */
+  release () {
+    this.count--
+    this.reservedCount--
+  }
+
   /** In how many ms a job may start; 0: now. */
   waitMs (now) {
     if (this.count < this.limit) return 0
@@ -61,7 +74,7 @@ class Window {
 
   isEmpty (now) {
     this.forget(now)
-    return this.times.length === 0
+    return this.count === 0
   }
 
   /** @returns {Window} with the same starts */
@@ -69,7 +82,7 @@ class Window {
     const copy = new Window(this)
     copy.times = [...this.times]
     copy.counts = [...this.counts]
-    copy.count = this.count
+    copy.count = this.count - this.reservedCount
     return copy
   }
 
@@ -81,6 +94,7 @@ class Window {
     if (missing <= 0) return 0
     let at = 0
     while ((missing -= this.counts[at]) > 0) at++
+    if (at === this.times.length) return this.intervalMs // places that are reserved come back later than that
     return this.times[at] + this.intervalMs - now
   }
 
@@ -110,6 +124,14 @@ class Limit {
 
   add (now) {
     for (const window of this.windows) window.add(now)
+  }
+
+  reserve () {
+    for (const window of this.windows) window.reserve()
+  }
+
+  release () {
+    for (const window of this.windows) window.release()
   }
 
   /** Whether waitMs() may be above 0. No clock need be read to know. */

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert')
 const fs = require('node:fs')
-const { durable } = require('../../lib/durable')
+const { durable, Postponed, Throttled } = require('../../lib/durable')
 const { FRAME_BYTES, PUSH_BYTES } = require('../../lib/durable/format')
 const { STAMP_BYTES } = require('../../lib/durable/serialize')
 const { temporaryFolder } = require('../support/folders')
@@ -551,7 +551,8 @@ describe('a durable queue whose log fails', () => {
 })
 
 describe('jobs under random crashes', function () {
-  for (const options of [{}, { scheduler: 'equal' }, { scheduler: 'fair', ack: 'disk' }, { ack: 'disk' }]) {
+  const ratePerType = { limit: 3, intervalMs: 20 }
+  for (const options of [{}, { scheduler: 'equal' }, { scheduler: 'fair', ack: 'disk' }, { ack: 'disk' }, { scheduler: 'equal', ratePerType, ack: 'disk' }]) {
     it(`are run at least once, in order, until they are done or dead: ${JSON.stringify(options)}`, async () => {
       for (let round = 0; round < ROUNDS; round++) await survive(base + round, options)
     })
@@ -578,7 +579,8 @@ async function survive (seed, options) {
     assert(bench.clock.now() >= (dueAt.get(payload.trim()) ?? 0), `SEED=${seed}: job ${id} is early`)
     if (attempt === 1 && !firsts.has(id)) firsts.set(id, payload)
     assert(!done.get(id)?.isWritten, `SEED=${seed}: job ${id} is back`)
-    setImmediate(() => random.chance(0.2) ? finish(new Error('no')) : finish())
+    const error = random.pick([undefined, undefined, undefined, undefined, new Error('no'), new Throttled(10), new Postponed(15)])
+    setImmediate(finish, error)
   }
   for (let life = 0; life < 4; life++) {
     const disk = isOrdered ? bench.disk : isLossy ? bench.disk.afterPowerLoss(random) : bench.disk.afterKill()

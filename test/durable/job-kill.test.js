@@ -61,6 +61,7 @@ async function live (args, { safe, ended, done, dead, asked, cancelled, attempts
     if (sign === '?') asked.add(id)
     if (sign === 'c') cancelled.add(id)
     assert(sign !== 'e', `${message}: job ${id} is early`)
+    if (sign === '/') attempts.set(id, attempt - 1)
     if (sign === 'x') {
       dead.add(id)
       assert.deepEqual([attempt, code], [MAX_ATTEMPTS, 'FAIRLANE_ERR_CRASHED'], `${message}: job ${id} is dead`)

@@ -6,9 +6,10 @@
 //   x id attempts code        is a dead letter
 //   e id   ... before its time
 //   ? id   is to be cancelled  c id           was cancelled, and that was written
+//   / id attempt              is put off, and the attempt is not to count
 
 const { writeSync } = require('node:fs')
-const { durable } = require('../../lib/durable')
+const { durable, Postponed, Throttled } = require('../../lib/durable')
 
 const [path, ack, pushesCount, isFinal] = process.argv.slice(2)
 const say = line => writeSync(1, `${line}\n`)
@@ -25,7 +26,7 @@ async function main () {
   queue.on('failed', ({ id, attempt, error }) => say(`x ${id} ${attempt} ${error.code}`))
   for (const { id, attempts, error } of queue.deadLetters()) say(`x ${id} ${attempts} ${error.code}`)
   for (let i = 0; i < Number(pushesCount); i++) {
-    const kind = i === 60 ? 'poison' : i % 17 === 5 ? 'pinned' : 'job'
+    const kind = i === 60 ? 'poison' : i % 17 === 5 ? 'pinned' : i % 11 === 4 ? 'busy' : 'job'
     const delayMs = i % 11 === 3 ? 1 + i : 0
     const at = Date.now() + delayMs
     const pushed = queue.pushType(i % 3, { kind, at, filling: 'x'.repeat(i * 37 % 900) }, { delayMs, maxAttempts: i % 4 === 1 ? 3 : undefined }).then(id => {
@@ -49,7 +50,13 @@ function run ({ kind, at }, done, { id, attempt }) {
   say(`= ${id} ${attempt}`)
   if (Date.now() < at) say(`e ${id}`)
   if (kind === 'poison') process.kill(process.pid, 'SIGKILL')
+  else if (kind === 'busy' && Math.random() < 0.7) putOff(done, id, attempt)
   // some stay for long, so that compaction has something to move; in the last life they end
   else if (kind === 'pinned' && isFinal !== 'final') setTimeout(done, 300)
   else setImmediate(done)
+}
+
+function putOff (done, id, attempt) {
+  say(`/ ${id} ${attempt}`)
+  done(Math.random() < 0.5 ? new Throttled(2) : new Postponed(2))
 }

@@ -4,6 +4,7 @@
 // its users could see.
 
 const assert = require('node:assert/strict')
+const { Postponed, Throttled } = require('../../lib/durable')
 const { History } = require('../../lib/history')
 const { structured } = require('../../lib/serializers')
 const { HistoryModel, countsOf } = require('../support/history-model')
@@ -33,6 +34,7 @@ class ObservedRound {
     this.pushes = [] // by payload: { at, type }
     this.model = undefined
     this.dueAt = new Map() // id → when it is tried again
+    this.kept = new Map() // id → what its last attempt that counts failed with
   }
 
   async play () {
@@ -61,7 +63,7 @@ class ObservedRound {
     const { bench, model: before } = this
     const model = this.model = Object.assign(new HistoryModel(() => this.now), { buried: new Set() })
     this.cancelled = new Map() // id → { at, text }, of jobs whose pushes have not told their ids yet
-    this.runs = new Set() // { id, done } of runners that have not ended
+    this.runs = new Set() // { id, attempt, done } of runners that have not ended
     for (const id of [...before?.jobs.keys() ?? []].sort((a, b) => a - b)) this.recall(id, before)
     this.history = new History()
     // a queue that was killed goes on here, since its clock does; nobody sees that of a process
@@ -71,11 +73,12 @@ class ObservedRound {
       this.due(id) // it may start as soon as its delay is over
       model.started(id)
       assert.equal(model.jobs.get(id).versions.at(-1).attempt, attempt)
-      this.runs.add({ id, done })
+      this.runs.add({ id, attempt, done })
     })
     const queue = this.queue = await bench.open({ runner, observers: this.history, ...this.options })
     queue.on('retry', alive(({ id, error, delayMs }) => {
       model.came(id, 'delayed', textOf(error))
+      this.kept.set(id, textOf(error))
       this.dueAt.set(id, this.now + delayMs)
     }))
     queue.on('failed', alive(({ id, attempt, error }) => {
@@ -83,6 +86,7 @@ class ObservedRound {
       if (error.message === 'not decoded') model.started(id)
       assert.equal(model.jobs.get(id).versions.at(-1).attempt, attempt)
       model.died(id, textOf(error))
+      this.kept.set(id, textOf(error))
     }))
     queue.on('done', alive(({ id }) => {
       model.came(id, 'done')
@@ -100,7 +104,8 @@ class ObservedRound {
   recall (id, before) {
     const { model } = this
     const { type, isDead, versions, index } = before.jobs.get(id)
-    const { state, attempt, error: text } = versions.at(-1)
+    const { state, attempt } = versions.at(-1)
+    const text = this.kept.get(id)
     const error = text === 'a text' ? 'Error: a text' : text // a disk keeps errors only
     const isLive = isDead || ['waiting', 'running', 'delayed'].includes(state)
     if (!isLive || before.buried.has(id)) return
@@ -166,9 +171,27 @@ class ObservedRound {
       if (!random.chance(0.6)) continue
       const { id, done } = run
       this.runs.delete(run)
-      if (mayFail && random.chance(0.5)) done(random.pick([new TypeError(`of job ${id}`), Object.assign(new Error('no'), { code: 'E_NO' }), 'a text']))
+      if (mayFail && random.chance(0.2)) this.postpone(run)
+      else if (mayFail && random.chance(0.5)) done(random.pick([new TypeError(`of job ${id}`), Object.assign(new Error('no'), { code: 'E_NO' }), 'a text']))
       else done()
     }
+  }
+
+  /** A runner fails, and its attempt does not count. */
+  postpone ({ id, attempt, done }) {
+    const { model, random } = this
+    const isThrottled = random.chance(0.5)
+    const ms = 1 + random.below(50)
+    const error = isThrottled ? new Throttled(ms) : new Postponed(ms)
+    const last = model.jobs.get(id)?.versions.at(-1)
+    // else it has timed out, or was cancelled
+    if (last.state === 'running' && last.attempt === attempt) {
+      model.uncounted(id)
+      model.came(id, 'delayed', textOf(error))
+      if (isThrottled) model.came(id, 'waiting')
+      else this.dueAt.set(id, this.now + ms)
+    }
+    done(error)
   }
 
   changeDead () {

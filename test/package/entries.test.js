@@ -89,6 +89,25 @@ describe('the entries of the package', () => {
     `])
   })
 
+  it('of durable loads what limits the rates of jobs when there is one, or a hold', async () => {
+    await assertRuns(['--eval', `
+      const assert = require('node:assert')
+      const { mkdtempSync } = require('node:fs')
+      const { tmpdir } = require('node:os')
+      const { join, sep } = require('node:path')
+      const { durable } = require('fairlane/durable')
+      const isLoaded = () => Object.keys(require.cache).some(file => file.includes(join('lib', 'flow') + sep))
+      durable(async () => {}, { path: mkdtempSync(join(tmpdir(), 'queue-')) }).then(async queue => {
+        await queue.push(1)
+        await queue.onIdle()
+        assert.deepEqual([queue.heldMs(), queue.stats().heldTypes, isLoaded()], [0, 0, false])
+        queue.hold(1)
+        assert.equal(isLoaded(), true)
+        await queue.close()
+      })
+    `])
+  })
+
   it('keep no program alive that only loads them', async () => {
     assert.equal((await node(['--eval', "require('fairlane')(() => {})"])).code, 0)
   })

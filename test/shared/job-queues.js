@@ -4,6 +4,7 @@
 
 const assert = require('node:assert')
 const { once } = require('node:events')
+const { Postponed, Throttled } = require('../../lib/postponing')
 const gates = require('../support/gates')
 const { revoked } = require('../support/proxies')
 const { quiet } = require('../support/turns')
@@ -80,6 +81,18 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       }
     })
 
+    it('are not made again if backoffMs says Infinity', async () => {
+      const queue = await open(async (payload, done, { attempt }) => { throw new Error(attempt === 1 ? 'once' : 'for good') }, {
+        backoffMs: (attempt, { message }) => message === 'for good' ? Infinity : 1
+      })
+      const told = listen(queue, 'retry', 'failed')
+      const id = await queue.pushType('t', 1)
+      await once(queue, 'failed')
+      assert.deepEqual(told.map(([event, { id, attempt, error }]) => [event, id, attempt, error.message]), [['retry', id, 1, 'once'], ['failed', id, 2, 'for good']])
+      const [{ attempts, error }] = await queue.deadLetters()
+      assert.deepEqual([attempts, error.message, queue.stats().retried], [2, 'for good', 1])
+    })
+
     it('fail by the time that they take, and their runners are told', async () => {
       const queue = await openGated({ timeoutMs: 20, maxAttempts: 2 })
       const failed = once(queue, 'failed')
@@ -142,6 +155,43 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       const [{ error, ...about }] = await cancelled
       assert.deepEqual([about, error.code], [{ id, type: 't' }, 'FAIRLANE_ERR_MAX_WAIT'])
       assert.deepEqual([queue.stats().cancelled, gate.payloads], [1, []])
+    })
+  })
+
+  describe('an attempt that does not count', () => {
+    for (const [name, error, isFirst] of [
+      ['Throttled: its type is held, and it is the first of that', new Throttled(50), [true, true, false]],
+      ['Postponed: others of its type go on', new Postponed(50), [true, false, true]]
+    ]) {
+      it(`is one that fails with ${name}`, async () => {
+        const queue = await openGated({ scheduler: 'equal', concurrency: 1, maxAttempts: 1 })
+        const told = listen(queue, 'retry', 'failed')
+        const first = await queue.pushType('a', 'first')
+        await gate.until(1)
+        await queue.pushType('a', 'second')
+        await queue.pushType('b', 'other')
+        gate.open.shift().done(error)
+        for (let count = 2; count <= 4; count++) {
+          await gate.until(count)
+          gate.release(1)
+        }
+        await queue.onIdle()
+        const starts = gate.started.map(({ context }) => context)
+        assert.deepEqual(starts.filter(({ type }) => type === 'a').map(({ id }) => id === first), isFirst)
+        assert.deepEqual(starts.map(({ attempt }) => attempt), [1, 1, 1, 1])
+        assert.deepEqual([told, queue.stats().retried], [[], 0])
+      })
+    }
+
+    it('comes of holdType() too, for as long as that says, while others go on', async () => {
+      const queue = await openGated({ scheduler: 'equal' })
+      await queue.holdType('a', 50)
+      await queue.pushType('a', 1)
+      await queue.pushType('b', 2)
+      await gate.until(2)
+      assert.deepEqual(gate.payloads, [2, 1])
+      gate.release(2)
+      await queue.onIdle()
     })
   })
 

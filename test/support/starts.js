@@ -5,7 +5,7 @@
 const { fakeClock } = require('../../lib/testing')
 const { quiet } = require('./turns')
 
-module.exports = { startsOf, mostWithin }
+module.exports = { startsOf, passingOf, mostWithin }
 
 /**
  * @param {(runner: Function, options: object) => object} make makes the queue
@@ -22,8 +22,14 @@ function startsOf (make, options, run = (payload, done) => done()) {
     return run(payload, done, context)
   }
   const queue = make(runner, { ...options, clock })
+  const pass = passingOf(clock)
+  const times = type => starts.filter(start => type === undefined || start.type === type).map(({ at }) => at)
+  return { queue, clock, starts, pass, times }
+}
 
-  async function pass (ms) {
+/** @returns {(ms: number) => Promise<void>} moves a clock on, stopping at each timer */
+function passingOf (clock) {
+  return async ms => {
     const end = clock.now() + ms
     clock.setTimeout(() => {}, ms) // so that there is a timer at the end
     await quiet()
@@ -34,9 +40,6 @@ function startsOf (make, options, run = (payload, done) => done()) {
     clock.advance(0) // what was set meanwhile for this time
     await quiet()
   }
-
-  const times = type => starts.filter(start => type === undefined || start.type === type).map(({ at }) => at)
-  return { queue, clock, starts, pass, times }
 }
 
 /** The most of ascending times in any half-open stretch of so many ms. */

@@ -1,5 +1,5 @@
 import { FairlaneError } from 'fairlane'
-import { durable, DurableQueue, PersistentQueue } from 'fairlane/durable'
+import { durable, DurableQueue, PersistentQueue, Postponed, Throttled } from 'fairlane/durable'
 import type { DeadLetter, DurableOptions, FoundJob, PersistentQueueOptions, PushOptions, Reserved } from 'fairlane/durable'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -47,15 +47,23 @@ async function useJobs (): Promise<void> {
     ack: 'os',
     scheduler: 'equal',
     maxAttempts: 3,
-    backoffMs: (attempt, error) => error === null ? 1 : attempt * 100,
+    backoffMs: (attempt, error) => error === null ? Infinity : attempt * 100,
+    rate: [{ limit: 10, intervalMs: 1000 }, { limit: 100, intervalMs: 60000 }],
+    ratePerType: (type: string) => type === 'vip' ? undefined : { limit: 1, intervalMs: 1000 },
     serialize: { encode: ({ url }: { url: string }) => Buffer.from(url), decode: (bytes: Buffer) => ({ url: String(bytes) }) }
   } satisfies DurableOptions<{ url: string }>
   const queue = await durable(async ({ url }: { url: string }, _done, { id, attempt, signal, type }) => {
+    if (url === '') throw new Throttled('5')
+    if (url === '/') throw new Postponed(100, { cause: url })
     const seen: [number, number, boolean, string | undefined] = [id, attempt, signal.aborted, type]
     return url.length + seen.length
   }, options)
   const same: DurableQueue<{ url: string }, number> = queue
   const id: number = await same.pushType('tenant', { url: '' })
+  const held: number = queue.holdType('tenant', 10).hold(5).setRates({ rate: null, ratePerType: new Map() }).heldMs('tenant') + queue.heldMs()
+  const { throttled, heldTypes }: { throttled: number, heldTypes: number } = queue.stats()
+  // @ts-expect-error a rate has an interval
+  queue.setRates({ rate: { limit: held + throttled + heldTypes } })
   const said: PushOptions = { delayMs: 1000, maxAttempts: 3, timeoutMs: 500, maxWaitMs: Infinity }
   const ids: number[] = await Promise.all([queue.push({ url: '' }, said), queue.unshift({ url: '' }, said), queue.unshiftType(1, { url: '' }, { delayMs: undefined })])
   // @ts-expect-error what is said of a job has names
