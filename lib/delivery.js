@@ -18,7 +18,7 @@ class DeliveryContext {
     this.type = type
     this.attempt = attempt
     this.#slot = slot
-    Object.freeze(this)
+    if (new.target === DeliveryContext) Object.freeze(this)
   }
 
   get signal () {
@@ -59,13 +59,14 @@ class Delivery {
    * Calls the caller's runner.
    * @param {Function} runner
    * @param {'either' | 'callback' | 'promise'} settleBy
+   * @param {DeliveryContext} [context] of a class that extends it
    * @returns {any} a value of it that settles nothing, while it has not called done; else undefined
    */
-  run (runner, payload, settleBy) {
+  run (runner, payload, settleBy, context = new DeliveryContext(this.id, this.type, this.attempt, this.slot)) {
     this.hasBegun = true
     const done = settleBy === 'promise' ? undefined : (err, result) => this.end(err, result)
     try {
-      const returned = runner(payload, done, new DeliveryContext(this.id, this.type, this.attempt, this.slot))
+      const returned = runner(payload, done, context)
       if (settleBy !== 'callback') return this.follow(returned, settleBy)
     } catch (err) {
       this.endByThrow(err)
@@ -136,4 +137,4 @@ class Delivery {
   }
 }
 
-module.exports = { Delivery }
+module.exports = { Delivery, DeliveryContext }

@@ -13,6 +13,7 @@ const { NONE } = require('./job-options')
 const { JobState, hasStarted } = require('./job-state')
 const { isShortage } = require('./outage')
 const { idOf } = require('./records')
+const { RunnerContext } = require('./runner-context')
 const { decode } = require('./serialize')
 
 class Attempts {
@@ -20,7 +21,8 @@ class Attempts {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ runner: Function, settleBy: string, serialize: object }} options runner: the caller's
    */
-  constructor ({ intake, ledger, limiting, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
+  constructor ({ events, intake, ledger, limiting, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
+    this.events = events
     this.intake = intake
     this.ledger = ledger
     this.limiting = limiting
@@ -158,7 +160,7 @@ class Attempts {
     }
     this.ledger?.started(delivery.id)
     if (this.limiting.isOn) this.limiting.limiter.starts(delivery)
-    const value = delivery.run(this.runner, payload, this.settleBy)
+    const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, this.events))
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true
     warnOfValue(this.runner, value)

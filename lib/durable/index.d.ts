@@ -193,6 +193,8 @@ export interface DeliveryContext extends JobContext {
   readonly type: string | undefined
   /** 1 for the first attempt. Counted across restarts. */
   readonly attempt: number
+  /** Tells listeners of `progress` how far the job is. Nothing is written. Does nothing once the attempt has ended. */
+  readonly progress: (value: unknown) => void
 }
 
 export type DurableRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DeliveryContext) => PromiseLike<R>
@@ -236,6 +238,14 @@ export interface JobDone<R = any> {
   result: R
 }
 
+export interface JobProgress {
+  id: number
+  type: string | undefined
+  attempt: number
+  /** What the runner gave. */
+  value: any
+}
+
 export interface JobFailed {
   id: number
   type: string | undefined
@@ -250,6 +260,8 @@ export interface DurableEvents<P = any, R = any> {
   failed: (job: JobFailed) => void
   /** An attempt has failed, and there will be another one in `delayMs`. */
   retry: (job: JobFailed & { delayMs: number }) => void
+  /** The runner of a job says how far it is, by `context.progress(value)`. */
+  progress: (job: JobProgress) => void
   /** A job was cancelled by `cancel()`, cleared or removed, or waited longer than `maxWaitMs`. */
   cancelled: (job: { id: number | undefined, type: string | undefined, error: FairlaneError }) => void
   /** At the same time as `failed`. */

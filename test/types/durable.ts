@@ -52,7 +52,8 @@ async function useJobs (): Promise<void> {
     ratePerType: (type: string) => type === 'vip' ? undefined : { limit: 1, intervalMs: 1000 },
     serialize: { encode: ({ url }: { url: string }) => Buffer.from(url), decode: (bytes: Buffer) => ({ url: String(bytes) }) }
   } satisfies DurableOptions<{ url: string }>
-  const queue = await durable(async ({ url }: { url: string }, _done, { id, attempt, signal, type }) => {
+  const queue = await durable(async ({ url }: { url: string }, _done, { id, attempt, signal, type, progress }) => {
+    progress({ percent: 50 })
     if (url === '') throw new Throttled('5')
     if (url === '/') throw new Postponed(100, { cause: url })
     const seen: [number, number, boolean, string | undefined] = [id, attempt, signal.aborted, type]
@@ -69,6 +70,7 @@ async function useJobs (): Promise<void> {
   // @ts-expect-error what is said of a job has names
   queue.push({ url: '' }, 1000).catch(() => {})
   queue.on('done', ({ id, result }) => id + result + ids.length)
+  queue.on('progress', ({ id, attempt, value }) => [id + attempt, value.percent])
   queue.on('failed', ({ error, attempt }) => [error, attempt])
   queue.on('retry', ({ delayMs }) => delayMs)
   queue.on('close', (count, error) => error?.code)
