@@ -70,6 +70,8 @@ export interface Times {
 export interface TypeMetrics {
   /** The label: the text of the type, 128 characters at most; the empty text for jobs without a type. */
   type: string
+  /** Whether the label is the text of one type; otherwise several types may be counted here. */
+  isType: boolean
   waiting: number
   running: number
   accepted: number

@@ -4,7 +4,7 @@
 // so it is called in a microtask, and counts of the type are kept until then.
 
 const { describe, warn } = require('../errors')
-const { fit } = require('./places')
+const { fit, MOST_CHARACTERS } = require('./places')
 
 /** A type whose label has not been asked for, and what has been counted of it. */
 class Unlabelled {
@@ -36,6 +36,11 @@ class Labels {
   known (type) {
     if (type === undefined) return ''
     return this.labelOf === undefined ? fit(type) : undefined
+  }
+
+  /** Whether a label is the text of one type, and of no other: a text that was cut, or in which something was replaced, may be that of several. */
+  isType (label) {
+    return this.labelOf === undefined && label !== this.otherLabel && label !== '' && label.length < MOST_CHARACTERS && !label.includes('\uFFFD')
   }
 
   /** Keeps a type until it gets its label. @returns {boolean} whether it is the first one that is kept */

@@ -150,6 +150,7 @@ class Metrics extends EventEmitter {
     }
     return {
       type: label,
+      isType: this.#labels.isType(label),
       waiting,
       running,
       delayed,

@@ -136,6 +136,7 @@ function fit (text) {
 module.exports = {
   Places,
   fit,
+  MOST_CHARACTERS,
   NOWHERE,
   ACCEPTED,
   UNACCEPTED,

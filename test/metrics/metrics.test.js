@@ -27,6 +27,19 @@ function buckets (length, counts) {
 }
 
 describe('metrics', function () {
+  it('say whether a label is the text of one type', async function () {
+    const isTypeOf = (types, options) => {
+      const metrics = new Metrics({ maxTypes: 4, ...options })
+      const queue = fairlane(() => {}, { observers: metrics })
+      for (const type of types) queue.pushType(type, 1)
+      queue.push(1)
+      return metrics.snapshot().types.map(({ type, isType }) => [type.slice(0, 5), isType])
+    }
+    const types = ['a', 'b'.repeat(127), 'c'.repeat(128), 'd\uD800', 'more', 'other']
+    assert.deepEqual(isTypeOf(types), [['a', true], ['bbbbb', true], ['ccccc', false], ['d\uFFFD', false], ['other', false]])
+    assert.deepEqual(isTypeOf(['a'], { labelOf: () => 'plan' }), [['', false], ['plan', false]])
+  })
+
   it('show counts and times of each type, by the clock of the queue', async function () {
     const clock = fakeClock(1000)
     const metrics = new Metrics({ name: 'mails' })
@@ -48,6 +61,7 @@ describe('metrics', function () {
     assert.deepEqual(rest, { name: 'mails', boundsMs: DEFAULT_BOUNDS, fairness: undefined, starving: [], refused: { FAIRLANE_ERR_QUEUE_FULL: 1 } })
     assert.deepEqual(a, {
       type: 'a',
+      isType: true,
       waiting: 0,
       running: 1,
       accepted: 2,
