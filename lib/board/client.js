@@ -137,16 +137,17 @@ function showNames (names, current) {
   })
 }
 
-function showNumbers ({ slots, running, waiting, delayed, dead, closed, paused, fairness, refused }) {
+function showNumbers ({ slots, running, waiting, delayed, dead, closed, paused, fairness, starving, starvingCount, refused }) {
   const numbers = Object.entries({
     running: `${count(running)} of ${slots === null ? '∞' : count(slots)} slots`,
     waiting: count(waiting),
-    delayed: delayed === null ? undefined : count(delayed),
-    'dead letters': dead === null ? undefined : count(dead),
+    delayed: delayed === null ? '' : count(delayed),
+    'dead letters': dead === null ? '' : count(dead),
     refused: count(Object.values(refused).reduce((sum, number) => sum + number, 0)),
-    fairness: fairness === null ? undefined : fairness.toFixed(3),
-    state: [closed && 'closed', paused && 'paused'].filter(Boolean).join(', ') || undefined
-  }).filter(([, text]) => text !== undefined)
+    fairness: fairness === null ? '' : fairness.toFixed(3),
+    starving: starvingCount > starving.length ? `${starving.join(', ')}, … (${count(starvingCount)} types)` : starving.join(', '),
+    state: [closed && 'closed', paused && 'paused'].filter(Boolean).join(', ')
+  }).filter(([, text]) => text !== '')
   const list = byId('numbers')
   while (list.children.length > numbers.length) list.lastChild.remove()
   while (list.children.length < numbers.length) {

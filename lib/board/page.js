@@ -28,14 +28,15 @@ dd { margin: 0; font-variant-numeric: tabular-nums }
 caption { text-align: left; padding-bottom: .3rem }
 table { width: 100%; border-collapse: collapse }
 th, td { padding: .3rem .5rem; text-align: right; border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums }
-th:first-child, td.text, th.text { text-align: left; overflow-wrap: anywhere; font-weight: normal }
-thead th { color: var(--soft); font-weight: normal }
+th, td { white-space: nowrap; font-weight: normal }
+th:first-child, td.text, th.text { text-align: left; white-space: normal; overflow-wrap: anywhere }
+td.text { min-width: 6rem }
+thead th { color: var(--soft) }
 tbody th { min-width: 8rem; background: linear-gradient(var(--bar), var(--bar)) no-repeat left bottom / var(--share, 0) .25rem }
 button, input { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--soft); border-radius: .3rem; padding: .1rem .6rem }
 button { cursor: pointer }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
 .bad { color: var(--bad) }
-.acts { white-space: nowrap }
 .acts button + button { margin-left: .4rem }
 @media (max-width: 48rem) {
   table, caption, tbody { display: block }

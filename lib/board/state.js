@@ -11,7 +11,7 @@ const MOST_TYPES = 200
 const MOST_DEAD_LETTERS = 100 // the oldest
 const MOST_FAILURES = 20 // the newest
 const MOST_CHARACTERS = 200 // of texts that only are read
-const CUT_CHARACTERS = 128 // a label of metrics that is as long may be cut
+const MOST_STARVING = 20
 const NO_TIMES = { sum: 0, p50: undefined, p99: undefined }
 const NO_COUNTS = { waiting: 0, running: 0, delayed: 0, dead: 0 }
 const NO_METRICS = { slotMs: 0, waitMs: NO_TIMES, runMs: NO_TIMES, done: 0, failed: 0, cancelled: 0, retried: 0 }
@@ -24,11 +24,12 @@ module.exports = { stateOf, MOST_TYPES }
  * @returns {Promise<object>} fit for JSON; rejects with what the broker fails with
  */
 async function stateOf ({ name, queue, metrics, history, readOnly }, filter) {
-  const snapshot = metrics === undefined ? { types: [], refused: {} } : metrics.snapshot()
+  const snapshot = metrics === undefined ? { types: [], starving: [], refused: {} } : metrics.snapshot()
   const { counts, types, detailsOf } = isAtBroker(queue) ? await globalView(queue, snapshot) : localView(queue, snapshot)
   const found = select(types, filter)
   const totalMs = types.reduce((sum, { slotMs }) => sum + slotMs, 0)
   const first = found.slice(0, MOST_TYPES)
+  const starving = new Set(snapshot.starving.map(({ type = '' }) => type))
   const details = await Promise.all(first.map(({ type }) => detailsOf(type)))
   return {
     name,
@@ -36,10 +37,12 @@ async function stateOf ({ name, queue, metrics, history, readOnly }, filter) {
     slots: slotsOf(queue),
     ...counts,
     fairness: snapshot.fairness ?? null,
+    starvingCount: starving.size,
+    starving: [...starving].slice(0, MOST_STARVING).map(cut),
     refused: snapshot.refused,
     actions: readOnly ? [] : actionsOf(queue),
     typeCount: found.length,
-    types: first.map((entry, i) => ({ ...told(entry, totalMs), ...details[i] })),
+    types: first.map((entry, i) => ({ ...told(entry, totalMs), starving: starving.has(entry.type), ...details[i] })),
     deadLetters: await deadLettersOf(queue),
     failures: history === undefined ? null : failuresOf(history)
   }
@@ -50,7 +53,7 @@ function localView (queue, { types }) {
   const { waiting, running, delayed = null, dead = null } = queue.stats()
   return {
     counts: { paused: queue.paused, waiting, running, delayed, dead },
-    types: types.map(type => ({ ...type, isType: isType(queue, type) })),
+    types: queue.scheduler === null ? types.map(type => ({ ...type, isType: false })) : types,
     detailsOf: type => ({
       paused: queue.isTypePaused(type),
       cap: finite(ask(() => queue.scheduler.capOf(type))),
@@ -101,13 +104,6 @@ function told ({ type, isType, slotMs, waiting, running, done, failed, cancelled
 
 function quantiles ({ p50 = null, p99 = null }) {
   return { p50, p99 }
-}
-
-/** Whether a label is a type, which can be paused, or stands for several: then the queue has less of that name than was counted. */
-function isType (queue, { type, waiting, running }) {
-  if (queue.scheduler === null || type.length >= CUT_CHARACTERS) return false
-  const stats = queue.stats(type)
-  return stats.waiting + stats.running >= waiting + running
 }
 
 /** What can be asked of some queues and schedulers; a scheduler that is the user's own may fail. */

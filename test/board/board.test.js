@@ -66,7 +66,9 @@ describe('a page for a queue', function () {
       running: 2,
       delayed: null,
       dead: null,
-      fairness: metrics.snapshot().fairness ?? null,
+      fairness: null,
+      starving: [],
+      starvingCount: 0,
       refused: {},
       actions: ['pauseType', 'resumeType', 'clearType', 'pause', 'resume'],
       typeCount: 2,
@@ -80,7 +82,7 @@ describe('a page for a queue', function () {
       assert.deepEqual(shown, {
         type, slotMs, waiting, running, done, failed, cancelled, retried, waitMs: { p50: waitMs.p50, p99: waitMs.p99 }, runMs: { p50: runMs.p50, p99: runMs.p99 }
       })
-      assert.deepEqual([isType, share, paused, rate], [true, slotMs / 80, false, null])
+      assert.deepEqual([isType, share, paused, rate, starving], [true, slotMs / 80, false, null, false])
       assert.deepEqual([cap, weight], type === 'a' ? [2, 3] : [1, 1])
     }
   })
@@ -140,6 +142,40 @@ describe('a page for a queue', function () {
     for (const type of [long, 'a', 'b', 'c', 'other']) queue.pushType(type, 1)
     const told = await state()
     assert.deepEqual(told.queues[0].types.map(({ type, isType }) => [type.length, isType]).sort(([a], [b]) => a - b), [[1, true], [5, false], [128, false]])
+  })
+
+  it('says which types starve, and how fairly the others are served', async function () {
+    const clock = fakeClock()
+    const metrics = new Metrics({ starveMs: 3000, windowMs: 1000, maxTypes: 2 })
+    const lanes = new Map()
+    // it starts jobs of two types only
+    const scheduler = {
+      queued: lane => lanes.set(lane.type, lane), next: () => ['a', 'b'].map(type => lanes.get(type)).find(({ size, running }) => size > 0 && running === 0), started () {}, ended () {}
+    }
+    const queue = fairlane((ms, done) => { clock.setTimeout(done, ms) }, { concurrency: 2, clock, scheduler, observers: metrics })
+    const long = 'x'.repeat(300)
+    for (const type of ['a', 'b']) for (let i = 0; i < 1000; i++) queue.pushType(type, 10)
+    for (const type of ['c', long]) queue.pushType(type, 10)
+    for (let i = 0; i < 500; i++) {
+      await quiet()
+      clock.advance(10)
+    }
+    const { state } = await servers.start(board(queue, { metrics }))
+    const told = await state()
+    const [{ fairness, starving, starvingCount }] = told.queues
+    assert.deepEqual([fairness, starving, starvingCount], [metrics.snapshot().fairness, ['c', `${'x'.repeat(200)}…`], 2])
+    assert(fairness > 0)
+    assert.deepEqual(['a', 'other'].map(type => row(told, type).starving), [false, false])
+  })
+
+  it('names twenty of many types that starve, and marks their rows', async function () {
+    const { queue, metrics } = observed()
+    queue.pause().pushType('type 0', 1)
+    const starving = [{ type: undefined, sinceMs: 5 }, ...Array.from({ length: 30 }, (_, i) => ({ type: `type ${i}`, sinceMs: 5 }))]
+    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => ({ ...metrics.snapshot(), starving }) } }))
+    const told = await state()
+    assert.deepEqual([told.queues[0].starvingCount, told.queues[0].starving], [31, ['', ...Array.from({ length: 19 }, (_, i) => `type ${i}`)]])
+    assert.equal(row(told, 'type 0').starving, true)
   })
 
   it('says of a queue without a scheduler that it has no types', async function () {

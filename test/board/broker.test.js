@@ -39,7 +39,7 @@ describe('a page for a queue at a broker', function () {
     })
     const times = { sum: 30, p50: 2, p99: 9, buckets: [] }
     const measured = { waiting: 7, running: 7, done: 5, failed: 1, cancelled: 0, retried: 4, slotMs: 30, waitMs: times, runMs: times }
-    const metrics = { snapshot: () => ({ name: 'mails', refused: { FAIRLANE_ERR_QUEUE_FULL: 2 }, types: [{ type: 'a', ...measured }, { type: 'idle', ...measured, slotMs: 90 }] }) }
+    const metrics = { snapshot: () => ({ name: 'mails', starving: [], refused: { FAIRLANE_ERR_QUEUE_FULL: 2 }, types: [{ type: 'a', isType: true, ...measured }, { type: 'idle', isType: true, ...measured, slotMs: 90 }] }) }
     const { state } = await servers.start(board(queue, { metrics }))
     const { queues: [{ types, ...rest }] } = await state()
     assert.deepEqual(rest, {
@@ -52,6 +52,8 @@ describe('a page for a queue at a broker', function () {
       running: 3,
       dead: 1,
       fairness: null,
+      starving: [],
+      starvingCount: 0,
       refused: { FAIRLANE_ERR_QUEUE_FULL: 2 },
       actions: ['pauseGlobal', 'resumeGlobal', 'retryDead', 'deleteDead'],
       typeCount: 3,
