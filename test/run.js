@@ -8,7 +8,8 @@
 
 const { spawnSync } = require('node:child_process')
 const { parseArgs } = require('node:util')
-const { program, skippedCount } = require('./support/redis-program')
+const chromium = require('./support/chromium')
+const redis = require('./support/redis-program')
 
 const { values: { rounds }, positionals: scripts } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string' } } })
 const env = rounds === undefined ? process.env : { FAIRLANE_ROUNDS: rounds, ...process.env }
@@ -18,8 +19,11 @@ if (failed.length > 0) {
   console.error(`Failed: ${failed.join(', ')}`)
   process.exitCode = 1
 }
-if (program === undefined) {
-  console.error(`${skippedCount()} tests of fairlane/distributed were skipped, since there is no server: apt-get install redis-server, or set REDIS_SERVER`)
+if (redis.program === undefined) {
+  console.error(`${redis.skippedCount()} tests of fairlane/distributed were skipped, since there is no server: apt-get install redis-server, or set REDIS_SERVER`)
+}
+if (chromium.program === undefined) {
+  console.error(`${chromium.skippedCount()} tests of fairlane/board were skipped, since there is no browser: apt-get install chromium, or set CHROMIUM`)
 }
 
 /** @returns {number | null} its exit code; null if a signal ended it */

@@ -8,6 +8,7 @@ const { mkdtempSync, readFileSync, rmSync } = require('node:fs')
 const { createServer } = require('node:http')
 const { tmpdir } = require('node:os')
 const { join } = require('node:path')
+const chromium = require('../support/chromium')
 const { start } = require('./child')
 
 const PAGE_MS = 60000
@@ -19,17 +20,16 @@ module.exports = { visit }
  * @param {string} program the browser's
  * @param {string} project whose files are served
  * @param {{ script: string, kind: 'page' | 'worker' }[]} pages what to load, `script` as a path in it
- * @param {object} tools
  * @returns {Promise<{ passed: number, failed: string[] }[]>} of each page
  */
-async function visit (name, program, project, pages, tools) {
+async function visit (name, program, project, pages) {
   const tour = new Tour(pages, project)
   const profile = mkdtempSync(join(tmpdir(), 'fairlane-browser-'))
   const open = { Chromium: openChromium, Firefox: openFirefox }[name]
   let close
   try {
     const origin = await tour.listen()
-    close = await open(program, `${origin}/next?page=0`, profile, tools)
+    close = await open(program, `${origin}/next?page=0`, profile)
     return await tour.ended
   } finally {
     await close?.()
@@ -126,23 +126,16 @@ ${load}
 `
 }
 
-/** playwright-core brings no browser: it drives the one that is there. */
-async function openChromium (executablePath, url, profile, tools) {
-  const { chromium } = require(tools.folder('playwright-core'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    headless: true,
-    timeout: PAGE_MS,
-    args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run']
-  })
+async function openChromium (program, url) {
+  const browser = await chromium.openChromium(program)
   try {
-    const page = await context.newPage()
+    const page = await browser.newPage()
     await page.goto(url)
   } catch (err) {
-    await context.close()
+    await browser.close()
     throw err
   }
-  return () => context.close()
+  return () => browser.close()
 }
 
 async function openFirefox (program, url, profile) {

@@ -7,10 +7,11 @@
 //   npm run test:runtimes
 //   npm run test:runtimes -- Deno Firefox      only these
 
-const { accessSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
+const { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
 const { tmpdir } = require('node:os')
-const { delimiter, join } = require('node:path')
+const { join } = require('node:path')
 const { root } = require('../support/child')
+const { programOf } = require('../support/path')
 const { visit } = require('./browsers')
 const { bundlers: builders } = require('./bundles')
 const { run } = require('./child')
@@ -110,7 +111,7 @@ async function testsOn (engine, except) {
 
 async function inBrowsers (wanted, project) {
   const found = wanted.filter(browser => {
-    browser.program = browser.programs.map(inPath).find(path => path !== undefined)
+    browser.program = programOf(browser.variable, browser.programs)
     if (browser.program === undefined) skip(browser.name, new Error(`no ${browser.programs.join(' or ')} in PATH`))
     return browser.program !== undefined
   })
@@ -179,15 +180,4 @@ function npm (args, cwd) {
 function present (path) {
   if (!existsSync(path)) throw Object.assign(new Error(`${path.slice(root.length + 1)} was not installed`), { code: 'ENOENT' })
   return path
-}
-
-function inPath (program) {
-  return process.env.PATH.split(delimiter).map(folder => join(folder, program)).find(path => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
 }

@@ -2,6 +2,8 @@
 
 // What is run where. docs/runtimes.md shows it, and test/docs/runtimes.test.js compares the two.
 
+const chromium = require('../support/chromium')
+
 const suite = ['test/*.test.js', 'test/{compat,core,durable,errors,property,schedulers,testing}/**/*.test.js']
 
 const engines = [
@@ -44,10 +46,10 @@ const bundlers = {
   Rollup: ['page', 'worker']
 }
 
-// `programs`: the names that they go by on one system or another
+// `programs`: the names that they go by on one system or another; `variable`: says where it is
 const browsers = [
-  { name: 'Chromium', programs: ['chromium', 'chromium-browser', 'google-chrome'] },
-  { name: 'Firefox', programs: ['firefox-esr', 'firefox'] }
+  { name: 'Chromium', programs: chromium.NAMES, variable: 'CHROMIUM' },
+  { name: 'Firefox', programs: ['firefox-esr', 'firefox'], variable: 'FIREFOX' }
 ]
 
 module.exports = { suite, engines, bundlers, browsers }

@@ -2,26 +2,14 @@
 
 // Where a Redis or Valkey server is to be had, for tests that start their own.
 
-const { existsSync, readdirSync, readFileSync } = require('node:fs')
-const { delimiter, join } = require('node:path')
+const { readdirSync, readFileSync } = require('node:fs')
+const { join } = require('node:path')
+const { programOf } = require('./path')
 
 const FOLDER = join(__dirname, '..', 'distributed')
 const SHARED = join(__dirname, '..', 'shared/job-queues.js')
 
-module.exports = { program: findProgram(), skippedCount }
-
-/** @returns {string | undefined} where a server is to be had */
-function findProgram () {
-  const { REDIS_SERVER, PATH = '' } = process.env
-  if (REDIS_SERVER !== undefined && REDIS_SERVER !== '') return REDIS_SERVER
-  for (const name of ['redis-server', 'valkey-server']) {
-    for (const folder of PATH.split(delimiter)) {
-      const path = join(folder, name)
-      if (existsSync(path)) return path
-    }
-  }
-  return undefined
-}
+module.exports = { program: programOf('REDIS_SERVER', ['redis-server', 'valkey-server']), skippedCount }
 
 /** How many tests are skipped without one. */
 function skippedCount () {
