@@ -4,6 +4,7 @@
 //
 //   durable, compat   facadeOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
+//   durable, distributed   innerQueue(), and ROOMS.announce() for themselves
 //   ledger            lists that tell it what becomes of jobs: lists, OBSERVE
 //   what brings parts of its own: Queue with ROOMS
 
@@ -36,6 +37,9 @@ module.exports = {
 
   /** As the constructor of Facade, of a queue. */
   facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),
+
+  /** A queue that is part of another one: nobody is told of it, and nobody observes it. */
+  innerQueue: (runner, options) => new Queue(runner, options, { ...ROOMS, announce () {} }),
 
   /** What may start, starts before it returns: for facades whose originals start jobs inside push. */
   startNow: queue => startNow(internalsOf(queue).dispatch),

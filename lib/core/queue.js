@@ -61,6 +61,7 @@ class Queue extends Emitter {
     this.#rooms = rooms
     this.#lastConcurrency = read.concurrency
     this.#scheduler = rooms.makeScheduler(read)
+    rooms.announce(this, read)
     for (const observer of read.observers) read.ledger = observer[OBSERVE](this, read.ledger, read)
     this.#list = rooms.makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.interruptions.signal))
     this.#dispatch = new Dispatch(runner, this.#list, read, {

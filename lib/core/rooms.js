@@ -3,12 +3,20 @@
 // Who builds the parts of a queue. A room that extends the queue hands in builders of its own in their place; what a queue does not
 // use is not even loaded.
 
+const { channelOf } = require('../channels')
 const { typeError } = require('../errors')
-const { isLaneScheduler, readAddOptions, readOptions } = require('./options')
+const { OBSERVE, isLaneScheduler, readAddOptions, readOptions } = require('./options')
 
 let Fifo // loaded for the first queue
+let queues // the channel of queues, likewise
 
-const ROOMS = { readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
+const ROOMS = { readOptions, readAddOptions, announce, makeScheduler, makeList, makeTickets }
+
+/** Before a queue is observed: who wants to know of queues may add observers. @param {string} [name] */
+function announce (queue, { observers }, name) {
+  queues ??= channelOf('fairlane:queue')
+  if (queues.hasSubscribers) require('./announcing').announce(queues, { queue, name }, observers, OBSERVE)
+}
 
 /** The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any; null if none. */
 function makeScheduler ({ scheduler, schedulerOptions, concurrency }) {

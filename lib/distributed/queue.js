@@ -8,9 +8,8 @@
 // settles once, and is told a result only when the broker has the end of the job.
 
 const EventEmitter = require('eventemitter3')
-const fairlane = require('../../index.js')
 const { FairlaneError, closedError, typeError } = require('../errors')
-const { facadeOf, options: { readClearOptions, readCloseOptions, readJobType, readOptions: readQueueOptions, readType, typeRequired } } = require('../core/internals')
+const { facadeOf, innerQueue, options: { readClearOptions, readCloseOptions, readJobType, readOptions: readQueueOptions, readType, typeRequired } } = require('../core/internals')
 const { Broker, brokerError } = require('./broker')
 const { end } = require('./closing')
 const { nameOf } = require('./names')
@@ -57,7 +56,7 @@ class DistributedQueue extends EventEmitter {
     this.#runner = runner
     this.#options = jobs
     this.#read = readQueueOptions(queue)
-    this.#core = fairlane(runner === null ? ignore : start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined })
+    this.#core = innerQueue(runner === null ? ignore : start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined })
     this.#stage = facadeOf(this.#core, (token, err, result) => this.#parts.attempts.settled(token, err, result))
   }
 

@@ -3,8 +3,7 @@
 // Makes the parts of a durable queue and connects them. The queue in memory comes first, since wrong options are to be told at once; then
 // the store, and what works with it. Each part is given those that it uses.
 
-const fairlane = require('../..')
-const { OBSERVE, facadeOf, options: { readOptions } } = require('../core/internals')
+const { OBSERVE, ROOMS, facadeOf, innerQueue, options: { readOptions } } = require('../core/internals')
 const { typeError } = require('../errors')
 const { Admission } = require('./admission')
 const { Attempts } = require('./attempts')
@@ -43,13 +42,14 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   const parts = {}
   // those of the parts that the queue in memory calls are there before it has a job
   const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
-  parts.core = fairlane(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined })
+  parts.core = innerQueue(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined })
   checkRates(parts.core, jobs.rates)
   const options = { ...jobs, runner, settleBy, hasTypes: scheduler !== null, maxWaitMs, now: environment.now }
   return async () => {
+    parts.queue = makeQueue(parts)
+    ROOMS.announce(parts.queue, { observers }, path)
     const survey = observers.length === 0 ? new Survey() : makeObservedSurvey()
     parts.store = await openStore(path, { ...jobs, kind: 'jobs', observer: survey }, environment)
-    parts.queue = makeQueue(parts)
     await observe(parts, observers, clock)
     connect(parts, options)
     parts.core.pause()

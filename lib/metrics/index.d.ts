@@ -143,3 +143,57 @@ export class Metrics extends EventEmitter<MetricsEvents> {
   /** All in the text format of Prometheus, in UTF-8. O(types with jobs). */
   toText (): Uint8Array
 }
+
+export interface ChannelsOptions {
+  /** As of Metrics. */
+  windowMs?: number | undefined
+  /** As of Metrics. */
+  starveMs?: number | undefined
+  /** As of Metrics. */
+  clock?: 'coarse' | 'exact' | undefined
+}
+
+/** What is published on `fairlane:queue`, when a queue is being made. */
+export interface QueueMessage {
+  /** It takes no calls before it is made. */
+  queue: object
+  /** On disk the path, at a broker the name, otherwise undefined. */
+  name: string | undefined
+  /** Adds an observer. To be called before the subscriber returns. @throws FAIRLANE_ERR_OPTION */
+  observe (observer: Observer): void
+}
+
+/** What is published on `fairlane:job:accepted`, `started`, `settled`, `retried` and `refused`. Times in ms. */
+export interface JobMessage {
+  queue: object
+  /** undefined for refused jobs. */
+  id: number | undefined
+  type: string | undefined
+  /** Attempts that have begun. */
+  attempt: number
+  /** undefined for refused jobs. */
+  state: 'waiting' | 'running' | 'delayed' | 'done' | 'failed' | 'cancelled' | undefined
+  /** For how long the job has waited before its last start, or until it was cancelled. */
+  waitMs: number | undefined
+  /** For how long its runner ran, if it did. */
+  runMs: number | undefined
+  error: any
+}
+
+/** What is published on `fairlane:starvation`. */
+export interface StarvationMessage {
+  queue: object
+  event: 'starving' | 'fed'
+  type: string | undefined
+  /** Only if it is starving. */
+  waiting?: number
+  /** Only if it is starving. */
+  sinceMs?: number
+}
+
+/**
+ * An observer that publishes what becomes of each job on channels of `node:diagnostics_channel`.
+ *
+ * @throws FAIRLANE_ERR_OPTION
+ */
+export function channels (options?: ChannelsOptions): Observer

@@ -12,18 +12,18 @@
 
 const { TIMES, ACCEPTED: ACCEPTED_AT, STARTED: STARTED_AT, WORDS, TYPE, RUNNING } = require('../ledger/segment')
 const { changedAt } = require('../ledger/versions')
+const { Between } = require('./between')
 const { NOWHERE, ACCEPTED, UNACCEPTED, DONE, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
 const { Types, PLACE, SINCE, STARTED: STARTED_LAST, USED } = require('./types')
 
-class Meter {
+class Meter extends Between {
   /**
    * @param {object} ledger or another Meter
    * @param {{ places: Places, buckets: Buckets, labels: Labels }} parts
    * @param {(type: string | undefined) => void} [whenWaiting] called when a job waits, and none of its type did; not to call the caller's code
    */
   constructor (ledger, { places, buckets, labels }, whenWaiting = () => {}) {
-    this.ledger = ledger
-    this.records = ledger.records
+    super(ledger)
     this.places = places
     this.buckets = buckets
     this.labels = labels
@@ -32,15 +32,6 @@ class Meter {
     this.firstOfRun = places.firstOfRun
     this.originMs = this.records.time.clock.now() // sums of times since then stay exact, whatever the clock counts from
     this.overtookAt = -Infinity // the turn of a type begins when it comes, or has had its last one: since when the newest waited that was served
-  }
-
-  get nextId () {
-    return this.ledger.nextId
-  }
-
-  makeList (scheduler, read, makeContext, extend) {
-    const { makeList } = require('../ledger/lists')
-    return makeList(this, scheduler, read, makeContext, extend)
   }
 
   // what lists tell, as in ledger.js
@@ -103,10 +94,6 @@ class Meter {
     for (const left of all) this.left(left, CANCELLED)
   }
 
-  refused (type, err) {
-    this.ledger.refused(type, err)
-  }
-
   recovered (id, type, ageMs, attempts, state) {
     this.ledger.recovered(id, type, ageMs, attempts, state)
     const rows = this.records.find(id)
@@ -137,10 +124,6 @@ class Meter {
     this.freed(number, startedAt)
   }
 
-  delayed (id) {
-    this.ledger.delayed(id)
-  }
-
   due (id) {
     this.ledger.due(id)
     this.mayWait(this.leaving(id).number)
@@ -157,10 +140,6 @@ class Meter {
     const { number } = this.leaving(id)
     this.count(number, ACCEPTED)
     this.mayWait(number)
-  }
-
-  buried (id) {
-    this.ledger.buried(id)
   }
 
   /** What was counted of the wait stays, since nothing that is counted may fall. */

@@ -6,8 +6,8 @@
 const EventEmitter = require('eventemitter3')
 const { typeError } = require('../errors')
 const { OBSERVE } = require('../core/internals')
-const { Ledger } = require('../ledger/ledger')
 const { WAITING, RUNNING, DELAYED, DEAD } = require('../ledger/segment')
+const { joined } = require('./between')
 const { Buckets } = require('./buckets')
 const { Meter } = require('./meter')
 const { readMetricsOptions } = require('./options')
@@ -79,13 +79,7 @@ class Metrics extends EventEmitter {
    */
   #observe (queue, ledger, { clock, hasIds = false, returns = hasIds }) {
     if (this.#meter !== undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: the Metrics observe another queue')
-    const wishes = { keep: 0, keepMs: 0, isExact: this.#options.clock === 'exact' }
-    if (ledger === undefined) {
-      ledger = new Ledger(wishes)
-      ledger.begin(clock)
-    } else {
-      ledger.records.widen(wishes)
-    }
+    ledger = joined(ledger, clock, this.#options.clock === 'exact')
     this.#queue = queue
     this.#states = [...LIVE, ...(returns ? ['delayed'] : []), ...(hasIds ? ['dead'] : [])]
     const { windowMs, starveMs } = this.#options

@@ -24,7 +24,12 @@ const readers = {
   clock: (value = 'coarse') => readChoice(value, 'clock', CLOCKS, OPTION)
 }
 
-module.exports = { readMetricsOptions: options => readAll(options, readers, OPTION) }
+const { windowMs, starveMs, clock } = readers
+
+module.exports = {
+  readMetricsOptions: options => readAll(options, readers, OPTION),
+  readChannelsOptions: options => readAll(options, { windowMs, starveMs, clock }, OPTION)
+}
 
 function readText (value, name) {
   if (typeof value === 'string' && value !== '') return value

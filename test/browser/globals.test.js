@@ -50,6 +50,13 @@ describe('without the globals of Node', () => {
 
   for (const process of [undefined, {}]) {
     describe(process ? 'but with a substitute for process' : 'and without process', () => {
+      it('nobody subscribes to a channel', () => {
+        const channel = withGlobals({ process }, () => require('../../lib/channels').channelOf('fairlane:queue'))
+        assert.equal(channel.hasSubscribers, false)
+        channel.publish({})
+        assert.equal(channel.runStores({}, () => 7), 7)
+      })
+
       it('the scope of a queue is the plain call', () => {
         const storage = new AsyncLocalStorage()
         const scope = storage.run('made', () => withGlobals({ process }, () => fresh(CONTEXT).asyncScope()))

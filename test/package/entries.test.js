@@ -71,7 +71,7 @@ describe('the entries of the package', () => {
     const [packages, own] = partition(JSON.parse(stdout), file => file.startsWith('node_modules/'))
     assert.deepEqual([...new Set(packages.map(file => file.split('/')[1]))].sort(), ['aflow', 'eventemitter3', 'qlist'])
     assert.deepEqual(own.sort(), [
-      'index.js', 'lib/clock.js', 'lib/context.js', 'lib/core/dispatch.js', 'lib/core/emitter.js', 'lib/core/lists/fifo.js', 'lib/core/options.js',
+      'index.js', 'lib/channels.js', 'lib/clock.js', 'lib/context.js', 'lib/core/dispatch.js', 'lib/core/emitter.js', 'lib/core/lists/fifo.js', 'lib/core/options.js',
       'lib/core/pace.js', 'lib/core/pending.js', 'lib/core/queue.js', 'lib/core/rooms.js', 'lib/core/running.js',
       'lib/errors.js', 'lib/fields.js', 'lib/promised.js'
     ])
@@ -84,6 +84,7 @@ describe('the entries of the package', () => {
       require('fairlane/durable')
       require('fairlane/distributed')
       require('fairlane/metrics')
+      require('fairlane/metrics/tracing')
       require('fairlane/board')
       assert.deepEqual(Object.keys(require.cache).filter(file => /node_modules.(bullmq|ioredis|prom-client)/.test(file)), [])
     `])

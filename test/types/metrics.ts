@@ -1,8 +1,11 @@
 import fairlane = require('fairlane')
 import { durable } from 'fairlane/durable'
 import { History } from 'fairlane/history'
-import { Metrics } from 'fairlane/metrics'
-import type { MetricsOptions, MetricsSnapshot, TypeMetrics } from 'fairlane/metrics'
+import { Metrics, channels } from 'fairlane/metrics'
+import { traced } from 'fairlane/metrics/tracing'
+import type { RunMessage } from 'fairlane/metrics/tracing'
+import { trace } from '@opentelemetry/api'
+import type { JobMessage, MetricsOptions, MetricsSnapshot, TypeMetrics } from 'fairlane/metrics'
 import { Registry } from 'prom-client'
 
 export async function use (): Promise<void> {
@@ -23,6 +26,16 @@ export async function use (): Promise<void> {
   const since: number[] = snapshot.starving.map(({ sinceMs }) => sinceMs)
   console.log(fairness, since)
 
+  const runner = async (n: number): Promise<number> => n
+  const wrapped: typeof runner = traced(runner, { tracer: trace.getTracer('x'), link: false, name: 'mails' })
+  fairlane(wrapped, { observers: [channels({ starveMs: 5 })], asyncContext: 'push' })
+  const told = ({ attempt, state }: JobMessage, { type }: RunMessage): string => `${attempt} ${state} ${type}`
+  console.log(told)
+
+  // @ts-expect-error no number
+  traced(5)
+  // @ts-expect-error no such option
+  channels({ maxTypes: 5 })
   // @ts-expect-error no such event
   metrics.on('hungry', () => {})
   // @ts-expect-error no registry

@@ -1,0 +1,27 @@
+'use strict'
+
+// Tells subscribers of the channel `fairlane:queue` of a queue that is being made, so that they may add observers.
+
+const { typeError } = require('../errors')
+const { hasMethods } = require('../fields')
+
+/**
+ * @param {object} channel
+ * @param {{ queue: object, name: string | undefined }} about
+ * @param {object[]} observers those of its options; others are added
+ * @param {symbol} OBSERVE what an observer has
+ */
+function announce (channel, about, observers, OBSERVE) {
+  let isMade = false
+  const observe = observer => {
+    if (isMade) throw typeError('FAIRLANE_ERR_OPTION', 'observe: the queue has been made; call it before the subscriber returns')
+    if (!hasMethods(observer, [OBSERVE]) || observers.includes(observer)) {
+      throw typeError('FAIRLANE_ERR_OPTION', 'observe: the observer must be of fairlane/history or fairlane/metrics, for no other queue')
+    }
+    observers.push(observer)
+  }
+  channel.publish({ ...about, observe })
+  isMade = true
+}
+
+module.exports = { announce }

@@ -1,0 +1,194 @@
+'use strict'
+
+// Traces of runners: messages on the tracing channel `fairlane:run` of node:diagnostics_channel, and spans of OpenTelemetry, whose API is an
+// optional peer. It wraps a runner, and knows nothing of the queue.
+//
+//   start ─ runner returns ─ end … settled: (error) asyncStart ─ asyncEnd
+
+const { channelOf } = require('../channels')
+const { FairlaneError, typeError, describe } = require('../errors')
+const { promiseOf } = require('../promised')
+const { readAll, wrong } = require('../readers')
+
+const RANGE = '^1.4'
+const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']
+const OPTION = 'FAIRLANE_ERR_OPTION'
+const ERROR = 2 // SpanStatusCode of the API
+
+const readers = {
+  tracer: readTracer,
+  link: (value = true) => readFlag(value, 'link'),
+  name: (value = 'default') => readName(value)
+}
+
+module.exports = { traced }
+
+/**
+ * @param {Function} runner
+ * @param {{ tracer?: object, link?: boolean, name?: string }} [options] tracer: of OpenTelemetry; link: whether the span of a run is linked to that of the
+ *   push, and the root of a trace of its own, or else its child; name: of the queue, in spans
+ * @returns {Function} the runner, with its members
+ * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_PEER
+ */
+function traced (runner, options) {
+  if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'traced: the runner must be a function')
+  const { tracer, link, name } = readAll(options, readers, OPTION)
+  const channels = Object.fromEntries(EVENTS.map(event => [event, channelOf(`tracing:fairlane:run:${event}`)]))
+  const all = Object.values(channels)
+  const spans = tracer === undefined ? undefined : new Spans(loadApi(), tracer, link, name)
+  const run = (payload, done, context) => {
+    if (spans === undefined && !all.some(({ hasSubscribers }) => hasSubscribers)) return runner(payload, done, context)
+    return new Run(channels, runner, payload, context).call(done, spans)
+  }
+  return Object.defineProperties(run, membersOf(runner))
+}
+
+/** What a runner has: how many parameters, its name, and what the caller has put there. */
+function membersOf (runner) {
+  const all = Object.getOwnPropertyDescriptors(runner)
+  return Object.fromEntries(Reflect.ownKeys(all).filter(key => key === 'length' || key === 'name' || all[key].enumerable).map(key => [key, all[key]]))
+}
+
+/** One call of a runner. Its end is what comes first: done(), the promise, a throw, or the value if there is no done. */
+class Run {
+  constructor (channels, runner, payload, context) {
+    this.channels = channels
+    this.runner = runner
+    this.context = context
+    this.message = { payload, id: context.id, type: context.type, attempt: context.attempt }
+    this.span = undefined
+    this.hasEnded = false
+  }
+
+  call (done, spans) {
+    if (spans === undefined) return this.begin(done)
+    this.span = spans.open(this.message)
+    return spans.within(this.span, () => this.begin(done))
+  }
+
+  // private from here on
+
+  begin (done) {
+    const { channels: { start, end }, context, message, runner } = this
+    return start.runStores(message, () => {
+      try {
+        return this.follow(runner(message.payload, done === undefined ? undefined : this.through(done), context), done === undefined)
+      } catch (err) {
+        this.ends(err, undefined, true)
+        throw err
+      } finally {
+        end.publish(message)
+      }
+    })
+  }
+
+  follow (returned, isEnd) {
+    const promise = promiseOf(returned)
+    if (promise === undefined) {
+      if (isEnd) this.ends(undefined, returned, false)
+      return returned
+    }
+    const { asyncStart, asyncEnd } = this.channels
+    const settle = (err, result, isFailure) => {
+      if (!this.ends(err, result, isFailure)) return
+      asyncStart.publish(this.message)
+      asyncEnd.publish(this.message)
+    }
+    return promise.then(value => {
+      settle(undefined, value, false)
+      return value
+    }, reason => {
+      settle(reason, undefined, true)
+      throw reason
+    })
+  }
+
+  /** The queue's done, told of. */
+  through (done) {
+    const { asyncStart, asyncEnd } = this.channels
+    return (err, result) => {
+      if (!this.ends(err, result, Boolean(err))) return done(err, result)
+      return asyncStart.runStores(this.message, () => {
+        try {
+          return done(err, result)
+        } finally {
+          asyncEnd.publish(this.message)
+        }
+      })
+    }
+  }
+
+  /** @returns {boolean} false if it has ended before */
+  ends (error, result, isFailure) {
+    if (this.hasEnded) return false
+    this.hasEnded = true
+    if (isFailure) {
+      this.message.error = error
+      this.channels.error.publish(this.message)
+    } else {
+      this.message.result = result
+    }
+    if (this.span !== undefined) endSpan(this.span, error, isFailure)
+    return true
+  }
+}
+
+/** Makes the spans of runs. */
+class Spans {
+  constructor (api, tracer, link, name) {
+    this.api = api
+    this.tracer = tracer
+    this.link = link
+    this.name = name
+  }
+
+  open ({ id, type, attempt }) {
+    const { context, trace, SpanKind, isSpanContextValid } = this.api
+    const attributes = { 'messaging.system': 'fairlane', 'messaging.operation.type': 'process', 'messaging.destination.name': this.name, 'fairlane.attempt': attempt }
+    if (type !== undefined) attributes['fairlane.type'] = type
+    if (id !== undefined) attributes['messaging.message.id'] = String(id)
+    const ofPush = trace.getSpanContext(context.active())
+    const links = this.link && ofPush !== undefined && isSpanContextValid(ofPush) ? [{ context: ofPush }] : []
+    const name = type === undefined ? 'process' : `process ${type}`
+    return this.tracer.startSpan(name, { kind: SpanKind.CONSUMER, root: this.link, links, attributes }, context.active())
+  }
+
+  within (span, fn) {
+    const { context, trace } = this.api
+    return context.with(trace.setSpan(context.active(), span), fn)
+  }
+}
+
+function endSpan (span, error, isFailure) {
+  if (isFailure) {
+    const exception = error instanceof Error ? error : describe(error)
+    span.recordException(exception)
+    span.setStatus({ code: ERROR, message: error instanceof Error ? String(error.message) : exception })
+  }
+  span.end()
+}
+
+function readTracer (value) {
+  if (value === undefined) return undefined
+  if (typeof value === 'object' && value !== null && typeof value.startSpan === 'function') return value
+  throw typeError(OPTION, `tracer must be one of OpenTelemetry, not ${describe(value)}`)
+}
+
+function readFlag (value, name) {
+  if (typeof value === 'boolean') return value
+  throw wrong(value, 'boolean', OPTION, `${name} must be true or false`)
+}
+
+function readName (value) {
+  if (typeof value === 'string' && value !== '') return value
+  throw typeError(OPTION, `name must be a string with something in it, not ${describe(value)}`)
+}
+
+function loadApi () {
+  try {
+    return require('@opentelemetry/api')
+  } catch (cause) {
+    const message = `fairlane/metrics/tracing needs @opentelemetry/api ${RANGE} for a tracer: npm install @opentelemetry/api@${RANGE}`
+    throw new FairlaneError('FAIRLANE_ERR_PEER', message, { cause })
+  }
+}

@@ -1,0 +1,228 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { AsyncLocalStorage } = require('node:async_hooks')
+const diagnostics = require('node:diagnostics_channel')
+const Module = require('node:module')
+const { context, trace } = require('@opentelemetry/api')
+const { AsyncLocalStorageContextManager } = require('@opentelemetry/context-async-hooks')
+const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = require('@opentelemetry/sdk-trace-base')
+const fairlane = require('../..')
+const { traced } = require('../../lib/metrics/tracing')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const { quiet, turn } = require('../support/turns')
+
+const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']
+const RUN = diagnostics.tracingChannel('fairlane:run')
+
+describe('a traced runner', function () {
+  let subscribers
+
+  afterEach(function () {
+    if (subscribers !== undefined) RUN.unsubscribe(subscribers)
+    subscribers = undefined
+  })
+
+  /** What is published: [event, message]. */
+  function listen () {
+    const seen = []
+    subscribers = Object.fromEntries(EVENTS.map(event => [event, message => seen.push([event, message])]))
+    RUN.subscribe(subscribers)
+    return seen
+  }
+
+  const failure = new Error('no')
+  const cases = [
+    ['by done() at once', (n, done) => done(null, n), ['start', 'asyncStart', 'asyncEnd', 'end']],
+    ['by done() later', (n, done) => { setImmediate(done, null, n) }, ['start', 'end', 'asyncStart', 'asyncEnd']],
+    ['by a promise', async n => n, ['start', 'end', 'asyncStart', 'asyncEnd']],
+    ['by done() before its promise', async (n, done) => { done(null, n); await turn() }, ['start', 'asyncStart', 'asyncEnd', 'end']],
+    ['by done(), badly', (n, done) => { setImmediate(done, failure) }, ['start', 'end', 'error', 'asyncStart', 'asyncEnd']],
+    ['by a promise, badly', async () => { throw failure }, ['start', 'end', 'error', 'asyncStart', 'asyncEnd']],
+    ['by a throw', () => { throw failure }, ['start', 'error', 'end']]
+  ]
+  for (const [how, runner, events] of cases) {
+    it(`publishes its start and its end, which comes ${how}`, async function () {
+      const seen = listen()
+      const queue = fairlane(traced(runner), { scheduler: 'fair' })
+      const fails = events.includes('error')
+      const added = queue.add(7, { type: 'a' })
+      if (fails) await assert.rejects(added, failure)
+      else assert.equal(await added, 7)
+      await quiet()
+      assert.deepEqual(seen.map(([event]) => event), events)
+      assert.equal(new Set(seen.map(([, message]) => message)).size, 1)
+      assert.deepEqual(seen[0][1], { payload: 7, id: undefined, type: 'a', attempt: 1, ...(fails ? { error: failure } : { result: 7 }) })
+      assert.deepEqual([queue.stats().misuse, queue.running], [0, 0])
+    })
+  }
+
+  it('may give its value without done, and is called as it is while nobody subscribes', async function () {
+    const runner = traced(n => n + 1)
+    assert.equal(await fairlane(runner, { settleBy: 'promise' }).add(1), 2)
+    const seen = listen()
+    assert.equal(await fairlane(runner, { settleBy: 'promise' }).add(2), 3)
+    assert.deepEqual(seen.map(([event, { result }]) => [event, result]), [['start', 3], ['end', 3]])
+  })
+
+  it('that calls done twice is told of once, and counted by the queue', async function () {
+    const seen = listen()
+    const queue = fairlane(traced((n, done) => { setImmediate(() => { done(); done() }) }))
+    queue.push(1)
+    await queue.onIdle()
+    await quiet()
+    assert.deepEqual(seen.map(([event]) => event), ['start', 'end', 'asyncStart', 'asyncEnd'])
+  })
+
+  it('runs with the store that a subscriber binds', async function () {
+    const storage = new AsyncLocalStorage()
+    RUN.start.bindStore(storage, ({ type, payload }) => `${type} ${payload}`)
+    try {
+      const queue = fairlane(traced(async () => { await turn(); return storage.getStore() }), { scheduler: 'fair' })
+      assert.deepEqual(await Promise.all([queue.add(1, { type: 'a' }), queue.add(2, { type: 'b' })]), ['a 1', 'b 2'])
+      assert.equal(storage.getStore(), undefined)
+    } finally {
+      RUN.start.unbindStore(storage)
+    }
+  })
+
+  it('keeps what the runner has: its parameters, its name, its members', function () {
+    const runner = Object.assign(function send (payload, done) {}, { concurrency: 4, close () {} })
+    const { length, name, concurrency, close } = traced(runner)
+    assert.deepEqual({ length, name, concurrency, close }, { length: 2, name: 'send', concurrency: 4, close: runner.close })
+  })
+
+  it('is not made of what is no function, nor with wrong options', function () {
+    assert.throws(() => traced({}), { code: 'FAIRLANE_ERR_RUNNER' })
+    for (const options of [null, { tracr: 1 }, { tracer: {} }, { tracer: null }, { link: 1 }, { name: '' }]) {
+      assert.throws(() => traced(() => {}, options), { code: 'FAIRLANE_ERR_OPTION' })
+    }
+  })
+
+  it('says what is missing if the API of OpenTelemetry is, and needs it for a tracer only', function () {
+    const { _load: load } = Module
+    const failure = new Error('it is not there')
+    Module._load = (name, ...rest) => { if (name === '@opentelemetry/api') throw failure; return load(name, ...rest) }
+    try {
+      traced(() => {})
+      assert.throws(() => traced(() => {}, { tracer: { startSpan () {} } }), {
+        code: 'FAIRLANE_ERR_PEER', message: /npm install @opentelemetry\/api@\^1\.4$/, cause: failure
+      })
+    } finally {
+      Module._load = load
+    }
+  })
+})
+
+describe('a span of a runner', function () {
+  const exporter = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  const tracer = provider.getTracer('test')
+
+  before(function () { assert(context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())) })
+  after(function () { context.disable() })
+  beforeEach(function () { exporter.reset() })
+
+  /** Pushes inside of a span of its own. */
+  function pushIn (name, push) {
+    const span = tracer.startSpan(name)
+    try {
+      return context.with(trace.setSpan(context.active(), span), push)
+    } finally {
+      span.end()
+    }
+  }
+
+  function spansBy () {
+    return Object.fromEntries(exporter.getFinishedSpans().map(span => [span.name, span]))
+  }
+
+  it('is linked to that of the push, and the root of a trace of its own', async function () {
+    const inside = []
+    const runner = traced(async () => {
+      await turn()
+      inside.push(trace.getActiveSpan())
+    }, { tracer, name: 'mails' })
+    const queue = fairlane(runner, { scheduler: 'equal', asyncContext: 'push' })
+    await pushIn('request', () => queue.add(1, { type: 'a' }))
+    const { request, 'process a': run } = spansBy()
+    assert.deepEqual(run.links.map(({ context }) => context), [request.spanContext()])
+    assert.equal(run.parentSpanContext, undefined)
+    assert.notEqual(run.spanContext().traceId, request.spanContext().traceId)
+    assert.deepEqual(run.attributes, {
+      'messaging.system': 'fairlane',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': 'mails',
+      'fairlane.type': 'a',
+      'fairlane.attempt': 1
+    })
+    assert.deepEqual(inside.map(span => span.spanContext()), [run.spanContext()])
+    assert.equal(run.kind, 4) // of a consumer
+  })
+
+  it('is the child of that of the push, if that is asked', async function () {
+    const queue = fairlane(traced(async () => {}, { tracer, link: false }), { asyncContext: 'push' })
+    await pushIn('request', () => queue.add(1))
+    const { request, process } = spansBy()
+    assert.deepEqual(process.parentSpanContext, request.spanContext())
+    assert.equal(process.spanContext().traceId, request.spanContext().traceId)
+    assert.deepEqual(process.links, [])
+  })
+
+  it('is alone where the push was in none', async function () {
+    await fairlane(traced(async () => {}, { tracer }), { asyncContext: 'push' }).add(1)
+    const { process } = spansBy()
+    assert.deepEqual([process.links, process.parentSpanContext], [[], undefined])
+  })
+
+  it('says what its run has failed with', async function () {
+    for (const [runner, message] of [
+      [async () => { throw new Error('no mail') }, 'no mail'], [(n, done) => { done(new Error('no mail')) }, 'no mail'],
+      [() => { throw 'text' }, "'text'"], [async () => { throw undefined }, 'undefined'] // eslint-disable-line no-throw-literal
+    ]) {
+      exporter.reset()
+      await assert.rejects(fairlane(traced(runner, { tracer })).add(1))
+      const { process: { status, events } } = spansBy()
+      assert.deepEqual([status, events.map(({ name, attributes }) => [name, attributes['exception.message']])], [{ code: 2, message }, [['exception', message]]])
+    }
+  })
+
+  it('has the id of the job, where jobs have ids', async function () {
+    await traced(async () => {}, { tracer })(1, undefined, { id: 12, type: undefined, attempt: 3 })
+    const { process: { attributes } } = spansBy()
+    assert.deepEqual([attributes['messaging.message.id'], attributes['fairlane.attempt']], ['12', 3])
+  })
+
+  const seed = seedFromEnvironment()
+  it(`is never linked to that of another tenant's push, nor runs in its context (SEED=${seed})`, async function () {
+    const random = seeded(seed)
+    const tenant = new AsyncLocalStorage()
+    const wrong = []
+    const runner = traced((payload, done) => {
+      const check = () => {
+        if (tenant.getStore() !== payload) wrong.push([payload, tenant.getStore()])
+        if (trace.getActiveSpan().attributes['fairlane.type'] !== payload.split(' ')[0]) wrong.push(payload)
+      }
+      check()
+      if (random.chance(0.3)) { check(); done() } else if (random.chance(0.5)) setImmediate(() => { check(); done() })
+      else return turn().then(() => { check(); done() })
+    }, { tracer })
+    for (const scheduler of ['equal', 'capped', 'fair']) {
+      exporter.reset()
+      const queue = fairlane(runner, { scheduler, asyncContext: 'push', concurrency: 3 })
+      for (let i = 0; i < 200; i++) {
+        const type = `tenant${random.below(5)}`
+        tenant.run(`${type} ${i}`, () => pushIn(`push ${type}`, () => queue.pushType(type, `${type} ${i}`)))
+        if (random.chance(0.2)) await turn()
+      }
+      await queue.onIdle()
+      const spans = exporter.getFinishedSpans()
+      const pushes = new Map(spans.filter(({ name }) => name.startsWith('push')).map(span => [span.spanContext().spanId, span.name]))
+      const runs = spans.filter(({ name }) => name.startsWith('process'))
+      assert.equal(runs.length, 200)
+      assert.equal(new Set(runs.map(({ links: [{ context }] }) => context.spanId)).size, 200)
+      for (const { name, links: [{ context }] } of runs) assert.equal(pushes.get(context.spanId), name.replace('process', 'push'))
+    }
+    assert.deepEqual(wrong, [])
+  })
+})
