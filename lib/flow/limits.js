@@ -8,6 +8,7 @@
 //   held    type → until when nothing of it starts, as users said
 
 const { callSafely, rethrow } = require('../clock')
+const { hasRates } = require('./options')
 const { Limit } = require('./windows')
 
 // So many limits are worth a timer that forgets them; fewer are forgotten when the next type comes.
@@ -35,7 +36,7 @@ class Limits {
   /** From now on. What has started stays counted in windows of the same interval. O(limits). */
   setRates (rates) {
     this.rates = rates
-    this.hasRates = rates.all !== undefined || rates.ask !== undefined || rates.byType.size > 0
+    this.hasRates = hasRates(rates)
     for (const limits of [this.young, this.old]) {
       for (const [key, limit] of limits) {
         if (typeof key === 'number' && rates.ask !== undefined) continue // whose rate it was nobody knows any more
