@@ -23,7 +23,7 @@ class Retry {
     if (!this.ticket.isDelayed) return
     if (this.isThrottled) this.throttle(err)
     else if (this.counts) this.backOff(err, this.ticket.attempt - 1)
-    else this.wait(err.delayMs)
+    else this.tickets.postpone(this.ticket, err.delayMs, this.ticket.signal)
   }
 
   // private from here on
@@ -48,7 +48,7 @@ class Retry {
     }
     tickets.retriedCount++
     tickets.hooks.onRetry({ type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
-    if (ticket.isDelayed) this.wait(ms)
+    if (ticket.isDelayed) tickets.postpone(ticket, ms, ticket.signal)
   }
 
   /** What the caller says, in the context of the queue or the push. Infinity: the job is not tried again. */
@@ -56,12 +56,6 @@ class Retry {
     const { tickets: { backoffMs }, ticket: { scope } } = this
     const ask = scope === undefined ? backoffMs : (...args) => scope.runInAsyncScope(backoffMs, undefined, ...args)
     return backoffAfter(ask, attempt, err, rethrow)
-  }
-
-  wait (ms) {
-    const { tickets, ticket } = this
-    ticket.dueAt = tickets.deadlines.clock.now() + ms
-    tickets.watch(ticket, { signal: ticket.signal, maxWaitMs: ms })
   }
 }
 

@@ -131,11 +131,11 @@ class FlowTickets extends Tickets {
     return retry
   }
 
-  /** A delayed job is due in so many ms from now on. */
-  postpone (ticket, ms) {
+  /** A delayed job is due in so many ms from now on. @param {AbortSignal} [signal] that is to be watched from now on, too */
+  postpone (ticket, ms, signal) {
     ticket.dueAt = this.deadlines.clock.now() + ms
     this.deadlines.remove(ticket)
-    this.watch(ticket, { signal: undefined, maxWaitMs: ms })
+    this.watch(ticket, { signal, maxWaitMs: ms })
   }
 
   /** A job is not tried again after all: it has failed. */
