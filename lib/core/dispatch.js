@@ -16,7 +16,7 @@ const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../
 const { promiseOf } = require('../promised')
 const { Pace } = require('./pace')
 const { Pending } = require('./pending')
-const { Running, Repeatable, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
+const { Running, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
 
 takeBack()
 
@@ -48,7 +48,7 @@ class Dispatch {
     this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
     this.isObserved = false // somebody listens to failures
-    this.retries = undefined // of a room that tries jobs again; set before observe(). takes(job, err) gives who is to be told, or undefined
+    this.retries = undefined // of a room that tries jobs again; set before the first job comes. takes(job, err) gives who is to be told, or undefined
     this.isPlain = this.givesDone // jobs without extras start by the short way
     this.pending = new Pending()
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
@@ -110,7 +110,7 @@ class Dispatch {
   /** From here on somebody listens to failures, or nobody does. */
   observe (isObserved) {
     this.isObserved = isObserved
-    this.isPlain = this.givesDone && !isObserved && this.retries === undefined
+    this.isPlain = this.givesDone && !isObserved
   }
 
   /** A job is put into the list. The list may have to ask the scheduler where: until it knows, the job is nowhere. */
@@ -213,7 +213,7 @@ class Dispatch {
         isUnsure = !this.start() && this.isWary
         continue
       }
-      const job = new Running(this, whenSettled, list.generation, list.origin)
+      const job = new Running(this, whenSettled, list.generation, list.origin, this.retries === undefined ? undefined : payload)
       list.payload = list.whenSettled = undefined
       this.running++
       try {
@@ -268,9 +268,7 @@ class Dispatch {
   start () {
     const { list, runner } = this
     const { payload, whenSettled, context } = list
-    const job = this.retries === undefined
-      ? new Running(this, whenSettled, list.generation, list.origin)
-      : new Repeatable(this, whenSettled, list.generation, list.origin, payload)
+    const job = new Running(this, whenSettled, list.generation, list.origin, this.retries === undefined ? undefined : payload)
     if (this.isObserved) job.whenSettled = new FailureObserver(this, whenSettled, context.type, payload)
     list.payload = list.whenSettled = undefined
     this.running++
@@ -378,12 +376,12 @@ class Dispatch {
 
   /** Frees the slot of a job that has ended. Retains nothing of it: callers may keep `done`. @returns who is to be told */
   release (job, err, isFinal) {
-    if (this.retries !== undefined) {
-      const retry = releaseToRetry(job, err, isFinal)
+    if (err && this.retries !== undefined && !isFinal) {
+      const retry = releaseToRetry(job, err)
       if (retry !== undefined) return retry
     }
     const { whenSettled } = job
-    job.whenSettled = undefined
+    job.whenSettled = job.payload = undefined
     this.running--
     if (err) this.failed++
     else this.done++

@@ -181,8 +181,7 @@ class Interruptions {
       else dispatch.cancelled++
     }
     dispatch.list.interrupted(job.origin, retry === undefined ? hasFailed : null, end)
-    job.whenSettled = undefined
-    if (dispatch.retries !== undefined) job.payload = undefined
+    job.whenSettled = job.payload = undefined
     dispatch.pending.drop(job)
     if (releases) {
       job.state = RELEASED

@@ -20,22 +20,16 @@ const RELEASED = -4 // ... and without its slot
 
 /** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
 class Running {
-  constructor (dispatch, whenSettled, generation, origin) {
+  /** @param {any} payload kept only where the job may be tried again: here, since a class of its own made such jobs cost half as much again */
+  constructor (dispatch, whenSettled, generation, origin, payload) {
     this.dispatch = dispatch
     this.whenSettled = whenSettled
+    this.payload = payload
     this.generation = generation
     this.origin = origin
     this.state = ON_STACK
     this.before = undefined // in the ring of pending
     this.after = undefined
-  }
-}
-
-/** A started job that may be tried again. */
-class Repeatable extends Running {
-  constructor (dispatch, whenSettled, generation, origin, payload) {
-    super(dispatch, whenSettled, generation, origin)
-    this.payload = payload
   }
 }
 
@@ -84,12 +78,11 @@ function reject (reason) {
 }
 
 /** Frees the slot of a job that has failed, if it is to be tried again. @returns who is to be told so, else undefined */
-function releaseToRetry (job, err, isFinal) {
+function releaseToRetry (job, err) {
   const { dispatch, origin } = job
-  const retry = err && !isFinal ? dispatch.retries.takes(job, err) : undefined
-  job.payload = undefined
+  const retry = dispatch.retries.takes(job, err)
   if (retry === undefined) return undefined
-  job.whenSettled = undefined
+  job.whenSettled = job.payload = undefined
   dispatch.running--
   if (origin !== undefined) dispatch.list.ended(origin, null, err)
   return retry
@@ -126,5 +119,5 @@ function callBack (whenSettled, err, result) {
 }
 
 module.exports = {
-  Running, Repeatable, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED
+  Running, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED
 }

@@ -57,7 +57,6 @@ class FlowQueue extends Queue {
     this.#limiter = new Limiter(internals, this.scheduler, { clock, deadlinesOf: () => internals.tickets.deadlines }, read)
     list.hooks = { throttle: (type, ms) => this.#limiter.throttle(type, ms), onRetry: about => this.#tellRetry(about) }
     dispatch.retries = { takes: (job, err) => mayRetry(job, err, maxAttempts) ? internals.tickets.takes(job, err, ownOf(job)) : undefined }
-    dispatch.observe(false)
   }
 
   /** As of a queue. With a key that is taken: shares the job that has taken it. @throws as of a queue */

@@ -78,7 +78,8 @@ class Limiter {
   // private from here on
 
   get gate () {
-    return (this.list.gate ??= this.makeGate())
+    if (this.list.gate === undefined) this.list.setGate(this.makeGate())
+    return this.list.gate
   }
 }
 

@@ -48,12 +48,10 @@ const withGate = List => class extends List {
     openGate(this)
   }
 
-  take () {
-    const { gate } = this
-    if (gate === undefined) return super.take()
-    if (!gate.isOpen() || !super.take()) return false
-    gate.count()
-    return true
+  /** From now on take() is another method: queues without a gate have that of the list below, and one call less for each job. */
+  setGate (gate) {
+    this.gate = gate
+    this.take = this.takeByGate
   }
 
   drop (ticket) {
@@ -64,6 +62,15 @@ const withGate = List => class extends List {
   tellRemovals (verdict) {
     super.tellRemovals(verdict)
     if (this.size === 0) this.gate?.rest()
+  }
+
+  // private from here on
+
+  takeByGate () {
+    const { gate } = this
+    if (!gate.isOpen() || !super.take()) return false
+    gate.count()
+    return true
   }
 }
 
