@@ -34,11 +34,8 @@ function makeTickets (dispatch, list, read) {
 
 /** A queue with limits of rate. Made by `flow(runner, options)` or `new FlowQueue(runner, options)`. */
 class FlowQueue extends Queue {
-  #dispatch
+  #internals
   #limiter
-  #tickets // gives the FlowTickets
-  #madeTickets // ... if they were made
-  #hasPriorities
 
   /**
    * @param {Function} runner as of a queue
@@ -47,13 +44,9 @@ class FlowQueue extends Queue {
    */
   constructor (runner, options) {
     super(runner, options, FLOW_ROOMS)
-    const internals = internalsOf(this)
+    const internals = this.#internals = internalsOf(this)
     const { list, dispatch, read } = internals
     const { maxAttempts, clock } = read
-    this.#dispatch = dispatch
-    this.#hasPriorities = read.priorityMs !== undefined
-    this.#tickets = () => internals.tickets
-    this.#madeTickets = () => internals.madeTickets
     this.#limiter = new Limiter(internals, this.scheduler, { clock, deadlinesOf: () => internals.tickets.deadlines }, read)
     list.hooks = { throttle: (type, ms) => this.#limiter.throttle(type, ms), onRetry: about => this.#tellRetry(about) }
     dispatch.retries = { takes: (job, err) => mayRetry(job, err, maxAttempts) ? internals.tickets.takes(job, err, ownOf(job)) : undefined }
@@ -63,10 +56,10 @@ class FlowQueue extends Queue {
   add (payload, options) {
     if (options === undefined) return super.add(payload)
     const read = readAddOptions(options)
-    if (read.plan?.priority !== undefined && !this.#hasPriorities) throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
+    if (read.plan?.priority !== undefined && this.#internals.read.priorityMs === undefined) throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
     if (read.plan?.key === undefined) return super.add(payload, new ReadOptions(read))
     const type = readJobType(read.type, this.scheduler, 'add')
-    return this.#tickets().keys.add(type, payload, read, read => super.add(payload, new ReadOptions(read)))
+    return this.#internals.tickets.keys.add(type, payload, read, read => super.add(payload, new ReadOptions(read)))
   }
 
   /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
@@ -97,14 +90,14 @@ class FlowQueue extends Queue {
   stats (type) {
     const stats = super.stats(type)
     if (type !== undefined) return { delayed: 0, ...stats }
-    const { retriedCount = 0, throttledCount = 0, keys } = this.#madeTickets() ?? {}
+    const { retriedCount = 0, throttledCount = 0, keys } = this.#internals.madeTickets ?? {}
     const { heldTypes } = this.#limiter
     const types = this.scheduler === null ? 0 : stats.types // where priorities are, there is a lane nonetheless
-    return { ...stats, types, delayed: this.#dispatch.delayed, retried: retriedCount, throttled: throttledCount, joined: keys?.joinedCount ?? 0, heldTypes }
+    return { ...stats, types, delayed: this.#internals.dispatch.delayed, retried: retriedCount, throttled: throttledCount, joined: keys?.joinedCount ?? 0, heldTypes }
   }
 
   #tellRetry (about) {
-    if (this.listenerCount('retry') > 0) this.#dispatch.call(() => this.emit('retry', about))
+    if (this.listenerCount('retry') > 0) this.#internals.dispatch.call(() => this.emit('retry', about))
   }
 }
 
