@@ -51,7 +51,7 @@ const withGate = List => class extends List {
   /** From now on take() is another method: queues without a gate have that of the list below, and one call less for each job. */
   setGate (gate) {
     this.gate = gate
-    this.take = this.takeByGate
+    Object.defineProperty(this, 'take', { value: this.takeByGate }) // not enumerable: a Fifo copies what is for a list of removed jobs
   }
 
   drop (ticket) {

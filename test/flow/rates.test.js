@@ -31,6 +31,18 @@ describe('the option rate', function () {
     assert.deepEqual(times(), [0, 30])
   })
 
+  it('does not count jobs that are cleared', async function () {
+    const { queue, pass, times } = startsOf(flow, { rate: { limit: 1, intervalMs: 1000 } })
+    const told = []
+    queue.pause()
+    for (let i = 0; i < 5; i++) queue.push(i, error => told.push(error.code))
+    queue.clear()
+    assert.deepEqual(told, Array(5).fill('FAIRLANE_ERR_CLEARED'))
+    queue.resume().push(6)
+    await pass(0)
+    assert.deepEqual(times(), [0])
+  })
+
   it('may be several, all of which hold', async function () {
     const { queue, pass, times } = startsOf(flow, { rate: [{ limit: 2, intervalMs: 10 }, { limit: 3, intervalMs: 100 }] })
     for (let i = 0; i < 6; i++) queue.push(i)
