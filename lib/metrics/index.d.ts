@@ -120,6 +120,13 @@ export interface PrometheusRegistry {
   getSingleMetric (name: string): unknown
 }
 
+/** What is used of a meter of `@opentelemetry/api`. */
+export interface OpenTelemetryMeter {
+  createObservableCounter (name: string, options?: any): any
+  createObservableGauge (name: string, options?: any): any
+  addBatchObservableCallback (callback: (result: any) => any, observables: any[]): void
+}
+
 export interface Metrics extends Observer {}
 
 /**
@@ -139,6 +146,13 @@ export class Metrics extends EventEmitter<MetricsEvents> {
    * @throws FAIRLANE_ERR_ARGUMENT for what is no registry, and if it has another queue of the same name
    */
   register (registry: PrometheusRegistry): void
+
+  /**
+   * Has a meter of OpenTelemetry observe all, beside those of other queues. For the second time it does nothing.
+   *
+   * @throws FAIRLANE_ERR_ARGUMENT for what is no meter, and if it has another queue of the same name
+   */
+  meter (meter: OpenTelemetryMeter): void
 
   /** All in the text format of Prometheus, in UTF-8. O(types with jobs). */
   toText (): Uint8Array

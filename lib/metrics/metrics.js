@@ -13,6 +13,7 @@ const { Meter } = require('./meter')
 const { readMetricsOptions } = require('./options')
 const { Labels } = require('./labels')
 const { Places, fit, ACCEPTED, UNACCEPTED, DONE, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
+const { meterBy } = require('./otel')
 const { register, textOf } = require('./prometheus')
 const { PLACE, USED } = require('./types')
 const { Watch } = require('./watch')
@@ -64,6 +65,12 @@ class Metrics extends EventEmitter {
   /** Has a registry of prom-client show all, beside those of other queues. @throws FAIRLANE_ERR_ARGUMENT, and what the registry throws */
   register (registry) {
     register(registry, fit(this.#options.name), this, () => this.#read())
+  }
+
+  /** Has a meter of OpenTelemetry observe all, beside those of other queues. @throws FAIRLANE_ERR_ARGUMENT, and what the meter throws */
+  meter (meter) {
+    const quantile = (share, counts) => this.#buckets.quantile(share, counts)
+    meterBy(meter, fit(this.#options.name), this, () => ({ ...this.#read(), quantile }))
   }
 
   /** @returns {Uint8Array} all in the text format of Prometheus. O(types with jobs). */

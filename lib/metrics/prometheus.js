@@ -5,6 +5,7 @@
 
 const { typeError, describe } = require('../errors')
 const { hasMethods } = require('../fields')
+const { Sources } = require('./sources')
 
 /** Each has samples(view): what a Metrics has read → [{ suffix, labels, value }]. Times are in seconds. */
 const FAMILIES = [
@@ -64,8 +65,8 @@ const FAMILIES = [
   }
 ]
 
-/** What is registered at registries: Map name of a queue → { owner, read } */
-const sourcesOf = new WeakMap()
+/** What is registered at registries. */
+const membersBy = new WeakMap()
 
 module.exports = { register, textOf }
 
@@ -82,18 +83,16 @@ function register (registry, name, owner, read) {
     throw typeError('FAIRLANE_ERR_ARGUMENT', `register: the registry must be one of prom-client, not ${describe(registry)}`)
   }
   const { families, sources } = membersOf(registry)
-  if ((sources.get(name)?.owner ?? owner) !== owner) {
-    throw typeError('FAIRLANE_ERR_ARGUMENT', `register: the registry has another queue of the name ${describe(name)}; give each its own, in the option name`)
-  }
+  const add = sources.adding(name, owner, read)
   for (const family of families) family.joins(registry)
-  sources.set(name, { owner, read })
+  add()
 }
 
 function membersOf (registry) {
-  let members = sourcesOf.get(registry)
+  let members = membersBy.get(registry)
   if (members === undefined) {
-    const sources = new Map()
-    sourcesOf.set(registry, members = { sources, families: FAMILIES.map(family => new RegisteredFamily(family, sources)) })
+    const sources = new Sources()
+    membersBy.set(registry, members = { sources, families: FAMILIES.map(family => new RegisteredFamily(family, sources)) })
   }
   return members
 }
@@ -122,7 +121,7 @@ class RegisteredFamily {
 
   get () {
     const { name, help, type, aggregator } = this
-    const values = [...this.#sources.values()].flatMap(({ read }) => this.#samples(read()))
+    const values = this.#sources.views().flatMap(view => this.#samples(view))
       .map(({ suffix, labels, value }) => ({ metricName: suffix === '' ? undefined : name + suffix, labels, value }))
     return { name, help, type, aggregator, values }
   }

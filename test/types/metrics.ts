@@ -4,7 +4,7 @@ import { History } from 'fairlane/history'
 import { Metrics, channels } from 'fairlane/metrics'
 import { traced } from 'fairlane/metrics/tracing'
 import type { RunMessage } from 'fairlane/metrics/tracing'
-import { trace } from '@opentelemetry/api'
+import { metrics as api, trace } from '@opentelemetry/api'
 import type { JobMessage, MetricsOptions, MetricsSnapshot, TypeMetrics } from 'fairlane/metrics'
 import { Registry } from 'prom-client'
 
@@ -38,6 +38,9 @@ export async function use (): Promise<void> {
   channels({ maxTypes: 5 })
   // @ts-expect-error no such event
   metrics.on('hungry', () => {})
+  metrics.meter(api.getMeter('mails'))
+  // @ts-expect-error no meter
+  metrics.meter({})
   // @ts-expect-error no registry
   metrics.register({})
   // @ts-expect-error no such option

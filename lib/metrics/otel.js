@@ -1,0 +1,108 @@
+'use strict'
+
+// What is shown to OpenTelemetry: observable instruments of a meter, which asks when it collects. It knows that library by three methods of its meters
+// only.
+//
+// There is no observable histogram in its API. So quantiles are shown as gauges: those of the times since the meter has asked before.
+
+const { typeError, describe } = require('../errors')
+const { hasMethods } = require('../fields')
+const { Sources } = require('./sources')
+
+const METHODS = ['createObservableCounter', 'createObservableGauge', 'addBatchObservableCallback']
+const STATES = ['done', 'failed', 'cancelled']
+
+const COUNTERS = {
+  'fairlane.jobs.accepted': { description: 'Jobs that the queue has taken in.', unit: '{job}' },
+  'fairlane.jobs.settled': { description: 'Jobs that have ended, by their state.', unit: '{job}' },
+  'fairlane.jobs.refused': { description: 'Jobs that the queue has not taken in, by the code of the error.', unit: '{job}' }
+}
+const GAUGES = {
+  'fairlane.jobs': { description: 'Jobs that have not ended, and dead letters, by their state.', unit: '{job}' },
+  'fairlane.job.wait.p50': { description: 'For how long jobs waited until they started: the median.', unit: 's' },
+  'fairlane.job.wait.p99': { description: 'The same: the 99th percentile.', unit: 's' },
+  'fairlane.job.run.p50': { description: 'For how long jobs ran: the median.', unit: 's' },
+  'fairlane.job.run.p99': { description: 'The same: the 99th percentile.', unit: 's' },
+  'fairlane.slots': { description: 'How many jobs may run at once.', unit: '{job}' },
+  'fairlane.fairness': { description: 'How evenly slot time was shared: 1 is evenly, by weight.', unit: '1' },
+  'fairlane.starving': { description: 'Types with waiting jobs of which none has started for long, while others have.', unit: '{type}' }
+}
+
+/** What is registered at meters. */
+const shownBy = new WeakMap()
+
+module.exports = { meterBy }
+
+/**
+ * Has a meter observe the metrics of a queue. For the second time it does nothing.
+ * @param {object} meter of OpenTelemetry
+ * @param {string} name of the queue
+ * @param {object} owner who shows them
+ * @param {() => object} read gives what is shown
+ * @throws FAIRLANE_ERR_ARGUMENT if it is no meter, or has metrics of another queue of that name; what the meter throws
+ */
+function meterBy (meter, name, owner, read) {
+  if (!hasMethods(meter, METHODS)) throw typeError('FAIRLANE_ERR_ARGUMENT', `meter: it must be one of OpenTelemetry, not ${describe(meter)}`)
+  const sources = shownBy.get(meter) ?? new Sources()
+  const add = sources.adding(name, owner, read)
+  if (!shownBy.has(meter)) {
+    observe(meter, sources)
+    shownBy.set(meter, sources)
+  }
+  add()
+}
+
+function observe (meter, sources) {
+  const instruments = new Map()
+  for (const [name, options] of Object.entries(COUNTERS)) instruments.set(name, meter.createObservableCounter(name, options))
+  for (const [name, options] of Object.entries(GAUGES)) instruments.set(name, meter.createObservableGauge(name, options))
+  const recent = new Recent()
+  meter.addBatchObservableCallback(result => {
+    recent.turn()
+    for (const view of sources.views()) {
+      show(view, recent, (name, value, attributes) => result.observe(instruments.get(name), value, { queue: view.name, ...attributes }))
+    }
+  }, [...instruments.values()])
+}
+
+function show (view, recent, tell) {
+  for (const type of view.types) {
+    const about = { type: type.type }
+    tell('fairlane.jobs.accepted', type.accepted, about)
+    for (const state of STATES) tell('fairlane.jobs.settled', type[state], { ...about, state })
+    for (const state of view.states) tell('fairlane.jobs', type[state], { ...about, state })
+    for (const kind of ['wait', 'run']) {
+      const counts = recent.since(JSON.stringify([view.name, type.type, kind]), type[`${kind}Ms`].buckets)
+      for (const [name, share] of [['p50', 0.5], ['p99', 0.99]]) {
+        const ms = view.quantile(share, counts)
+        if (ms !== undefined) tell(`fairlane.job.${kind}.${name}`, ms / 1000, about)
+      }
+    }
+  }
+  for (const [code, count] of view.refused) tell('fairlane.jobs.refused', count, { code })
+  if (view.slots !== Infinity) tell('fairlane.slots', view.slots) // exporters cannot write that
+  if (view.fairness !== undefined) tell('fairlane.fairness', view.fairness)
+  tell('fairlane.starving', view.starving.length)
+}
+
+/** Counts since the last look. */
+class Recent {
+  constructor () {
+    this.before = new Map() // by what is counted
+    this.now = new Map() // the same, of this look
+  }
+
+  /** The next look begins: what was not seen in the last one is forgotten. */
+  turn () {
+    this.before = this.now
+    this.now = new Map()
+  }
+
+  /** @param {string} key @param {number[]} counts that rise, unless a place has begun anew @returns {number[]} */
+  since (key, counts) {
+    const before = this.before.get(key)
+    this.now.set(key, counts)
+    const isSame = before !== undefined && counts.every((count, i) => count >= before[i])
+    return isSame ? counts.map((count, i) => count - before[i]) : counts
+  }
+}

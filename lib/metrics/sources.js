@@ -1,0 +1,33 @@
+'use strict'
+
+// The queues whose metrics a registry, or a meter, shows.
+
+const { typeError, describe } = require('../errors')
+
+class Sources {
+  constructor () {
+    this.byName = new Map()
+  }
+
+  /**
+   * Adds a queue; for the second time it does nothing.
+   * @param {string} name of the queue
+   * @param {object} owner who shows them
+   * @param {() => object} read gives what is shown
+   * @returns {() => void} does it, once nothing else can fail
+   * @throws FAIRLANE_ERR_ARGUMENT if another queue has the name
+   */
+  adding (name, owner, read) {
+    if ((this.byName.get(name)?.owner ?? owner) !== owner) {
+      throw typeError('FAIRLANE_ERR_ARGUMENT', `another queue of the name ${describe(name)} is registered there; give each its own, in the option name`)
+    }
+    return () => { this.byName.set(name, { owner, read }) }
+  }
+
+  /** What all of them show. @returns {object[]} */
+  views () {
+    return [...this.byName.values()].map(({ read }) => read())
+  }
+}
+
+module.exports = { Sources }
