@@ -90,7 +90,7 @@ describeWithRedis('answers of the broker', function () {
       const { queue, rig } = await open(async n => { started.push(n) }, { leaseMs: 1000 })
       rig.once('moveToActive', async call => {
         const answer = await call()
-        await sleep(950)
+        await later(950)
         return answer
       })
       await queue.push(1)

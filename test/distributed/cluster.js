@@ -55,6 +55,19 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     assert.equal((await producer.globalStats()).types, 0)
   })
 
+  it('reaches nodes that are found by the first one with the user of its URL', async () => {
+    const user = 'somebody'
+    const password = 'a-long-secret'
+    await start(['--bind', '127.0.0.1', '127.0.0.2'])
+    for (const port of cluster.ports) {
+      cluster.cli('-p', String(port), 'acl', 'setuser', user, 'on', `>${password}`, '~*', '&*', '+@all')
+      cluster.cli('-p', String(port), 'acl', 'setuser', 'default', 'off')
+    }
+    // the nodes name themselves 127.0.0.1
+    const queue = await open(async n => n, { connection: [`redis://${user}:${password}@127.0.0.2:${cluster.ports[0]}`] })
+    assert.deepEqual(await Promise.all(TYPES.map(type => queue.add(1, { type }))), TYPES.map(() => 1))
+  })
+
   it('warns of a cluster that stops as a whole', async () => {
     await start()
     const warned = new Promise(resolve => process.once('warning', resolve))
@@ -127,7 +140,7 @@ describe('at a Redis Cluster of three masters,', () => {
   describeLoad(atCluster)
   describeLimits(atCluster)
   describeFairness({ ms: 3000, floodCount: 2000 }, atCluster)
-  describeEnds({ jobsCount: 300, besideCount: 400 }, clusters)
+  describeEnds({ jobsCount: 300, poisonTypes: ['type-1', 'other'], besideCount: 400 }, clusters)
   describeCutOff(clusters)
   describeBrokerEnds({ jobsCount: 300, killsCount: 3 }, clusters)
 })

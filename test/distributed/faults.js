@@ -49,10 +49,10 @@ function atProcesses (brokers) {
 }
 
 /**
- * @param {{ jobsCount: number, besideCount: number }} sizes
+ * @param {{ jobsCount: number, poisonTypes: string[], besideCount: number }} sizes
  * @param {() => object} [brokers] servers or clusters
  */
-function describeEnds ({ jobsCount, besideCount }, brokers = servers) {
+function describeEnds ({ jobsCount, poisonTypes, besideCount }, brokers = servers) {
   describeWithRedis('when processes end in the middle of jobs', function () {
     const at = atProcesses(brokers)
 
@@ -83,17 +83,14 @@ function describeEnds ({ jobsCount, besideCount }, brokers = servers) {
     it('a job that ends its process is dead after maxAttempts starts, and those beside it are not', async () => {
       const { producer } = at
       const all = (async () => {
-        const poison = [
-          expectReject(producer.add({ poison: true }, { type: 'type-1' }), 'FAIRLANE_ERR_CRASHED'),
-          expectReject(producer.add({ poison: true }, { type: 'other' }), 'FAIRLANE_ERR_CRASHED')
-        ]
+        const poison = poisonTypes.map(type => expectReject(producer.add({ poison: true }, { type }), 'FAIRLANE_ERR_CRASHED'))
         const failing = assert.rejects(producer.add({ fail: 'its own' }, { type: 'third' }), /its own/)
         await Promise.all(Array.from({ length: besideCount }, (_, n) => producer.add({ ms: 5 }, { type: `type-${n % 5}` })))
         await Promise.all([...poison, failing])
       })()
       await Promise.all([all, ...[0, 1].map(() => at.keepStarted({ maxAttempts: 2, backoffMs: 10 }, all))])
       const dead = await producer.deadLetters()
-      assert.deepEqual(dead.map(({ type, attempts }) => [type, attempts]).sort(), [['other', 2], ['third', 2], ['type-1', 2]])
+      assert.deepEqual(dead.map(({ type, attempts }) => [type, attempts]).sort(), [...poisonTypes, 'third'].map(type => [type, 2]).sort())
       const starts = startsIn(at.log)
       for (const { id } of dead) assert(starts.get(id) <= 2)
     })

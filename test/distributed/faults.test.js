@@ -8,8 +8,8 @@ const { describeBrokerEnds, describeEnds } = require('./faults')
 const { atLaterTimes } = require('./later')
 const { servers } = require('./opened')
 
-describeEnds({ jobsCount: 120, besideCount: 40 })
-describeBrokerEnds({ jobsCount: 100, killsCount: 1 })
+describeEnds({ jobsCount: 120, poisonTypes: ['type-1'], besideCount: 40 })
+describeBrokerEnds({ jobsCount: 60, killsCount: 1 })
 
 describeWithRedis('when the broker ends', function () {
   const { startServer, open } = servers()
@@ -28,7 +28,7 @@ describeWithRedis('when the broker ends', function () {
 
   it('and stays away, pushes are refused when their time is up', async () => {
     const server = await startServer()
-    const producer = await open(server, null, { pushTimeoutMs: 200 })
+    const producer = await open(server, null, { pushTimeoutMs: 100 })
     await server.kill()
     const rejected = [1, 2, 3].map(n => expectReject(producer.push(n), 'FAIRLANE_ERR_BROKER'))
     for (const { cause } of await Promise.all(rejected)) assert(cause instanceof Error)

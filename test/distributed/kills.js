@@ -4,6 +4,6 @@
 
 const { describeBrokerEnds, describeCutOff, describeEnds } = require('./faults')
 
-describeEnds({ jobsCount: 300, besideCount: 400 })
+describeEnds({ jobsCount: 300, poisonTypes: ['type-1', 'other'], besideCount: 400 })
 describeBrokerEnds({ jobsCount: 300, killsCount: 4 })
 describeCutOff()

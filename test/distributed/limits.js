@@ -63,15 +63,15 @@ function describeLimits (atBroker) {
     })
 
     it('a capped type gets its share beside a flood', async () => {
-      const { runner, now } = counting(30)
+      const { runner, now } = counting(15)
       const queue = await at.open(async (...args) => { await runner(...args) }, { globalTypeCaps: { capped: 2 }, concurrency: 10, scheduler: 'fair' })
       const done = { capped: 0, flood: 0 }
       queue.on('done', ({ type }) => { done[type]++ })
-      await Promise.all(Array.from({ length: 1500 }, (_, n) => queue.pushType('flood', n)))
-      await Promise.all(Array.from({ length: 200 }, (_, n) => queue.pushType('capped', n)))
+      await Promise.all(Array.from({ length: 800 }, (_, n) => queue.pushType('flood', n)))
+      await Promise.all(Array.from({ length: 100 }, (_, n) => queue.pushType('capped', n)))
       const begin = performance.now()
       await until(() => done.capped >= 40)
-      const most = 2 * (performance.now() - begin) / 30 // starts that the cap would have allowed
+      const most = 2 * (performance.now() - begin) / 15 // starts that the cap would have allowed
       assert(done.capped >= most / 4, `${done.capped} of ${most}`)
       assert(now.get('capped') <= 2)
       await queue.clear()
@@ -80,17 +80,17 @@ function describeLimits (atBroker) {
     it('a rate of a type holds', async () => {
       const starts = []
       const runner = async () => { starts.push(performance.now()) }
-      const options = { globalTypeRates: { slow: { limit: 5, intervalMs: 200 } } }
+      const options = { globalTypeRates: { slow: { limit: 5, intervalMs: 120 } } }
       const queues = [await at.open(runner, options), await at.open(runner, options)]
       await Promise.all(Array.from({ length: 20 }, (_, n) => queues[n % 2].pushType('slow', n)))
-      assert.deepEqual((await queues[0].globalStats('slow')).rate, { limit: 5, intervalMs: 200 })
+      assert.deepEqual((await queues[0].globalStats('slow')).rate, { limit: 5, intervalMs: 120 })
       await queues[0].onIdle()
       assert.equal(starts.length, 20)
       for (const [n, start] of starts.entries()) {
-        const within = starts.filter((time, m) => m >= n && time - start < 200).length
+        const within = starts.filter((time, m) => m >= n && time - start < 120).length
         assert(within <= 10, within)
       }
-      assert(starts[19] - starts[0] >= 3 * 200 - 50)
+      assert(starts[19] - starts[0] >= 3 * 120 - 50)
     })
 
     it('a rate that is set by a call holds from then on, until it is taken away', async () => {

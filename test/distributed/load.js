@@ -15,7 +15,7 @@ function describeLoad (atBroker) {
     const at = atBroker()
 
     it('each job runs once, each result reaches its own add(), all workers work, and nothing is left', async () => {
-      const count = isLong ? 20000 : 2000
+      const count = isLong ? 20000 : 1000
       const starts = new Uint8Array(count)
       const byWorker = [0, 0, 0]
       // longer than this process may be kept from its timers by so many jobs at once

@@ -43,15 +43,11 @@ describeWithRedis('a queue at a Redis Cluster of one node', function () {
     await queue.push(1)
   })
 
-  it('runs jobs of all partitions, also when the node was away', async () => {
+  it('runs jobs of all partitions, and keeps their number', async () => {
     await open(async n => n)
     const producer = await open(null)
-    const all = n => Promise.all(Array.from({ length: 40 }, (_, at) => producer.add(n, { type: `type-${at}` })))
-    assert.deepEqual(new Set(await all(1)), new Set([1]))
-    await cluster.kill(cluster.ports[0])
-    const results = all(2)
-    await cluster.start(cluster.ports[0])
-    assert.deepEqual(new Set(await results), new Set([2]))
+    const results = await Promise.all(Array.from({ length: 40 }, (_, at) => producer.add(1, { type: `type-${at}` })))
+    assert.deepEqual(new Set(results), new Set([1]))
     await expectReject(open(null, { partitions: 4 }), 'FAIRLANE_ERR_OPTION')
   })
 })

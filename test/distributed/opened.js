@@ -6,7 +6,7 @@ const { distributed } = require('../../lib/distributed')
 const { startRedis } = require('../support/redis')
 const { startCluster } = require('../support/redis-cluster')
 
-module.exports = { atServer, atCluster, servers, clusters }
+module.exports = { atServer, atCluster, servers, clusters, giveBack }
 
 // a Cluster that goes on as far as it can when a master is lost
 const PARTLY = ['--cluster-require-full-coverage', 'no']
@@ -86,6 +86,16 @@ function brokers (start) {
       return queue
     }
   }
+}
+
+/** Puts a job back that runs, as the keeper does when its lease is over. Whoever looks around, or hears of another job of its type, takes it. */
+function giveBack ({ server, name: queueName }, id) {
+  const [type, name] = id.split(':')
+  const key = what => `{fairlane:${queueName}}:${what}`
+  server.cli('del', key(`${id}:lock`))
+  server.cli('lrem', key(`${type}:active`), '0', name)
+  server.cli('rpush', key(`${type}:wait`), name)
+  server.cli('sadd', key('.ready'), type)
 }
 
 function atQueues (more) {

@@ -11,6 +11,7 @@ const { Leases } = require('../../lib/distributed/leases')
 const { Results } = require('../../lib/distributed/results')
 const { HAS_ACTIVE, HAS_COMPLETED } = require('../../lib/distributed/scripts')
 const { Suspects } = require('../../lib/distributed/suspects')
+const { latch } = require('./rigged')
 
 const place = { idOf: name => `a:${name}`, partition: {} }
 
@@ -175,6 +176,24 @@ describe('the keeper', () => {
     const keeper = new Keeper(broker, { announce: async ({ name }) => announced.push(name) }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
     for (const name of moved.keys()) await keeper.tend(name, HAS_ACTIVE, 0)
     assert.deepEqual(announced, ['a'])
+  })
+
+  it('walks later when it cannot', async () => {
+    let walksCount = 0
+    const walked = latch()
+    const client = {
+      async set () {
+        if (walksCount++ === 0) throw new Error('ERR no')
+        walked.open()
+        return null
+      }
+    }
+    const broker = { isReady: true, client, partitions: [{ key: what => what }] }
+    const keeper = new Keeper(broker, {}, { leaseMs: 10, resultTtlMs: 0, token: 'me' })
+    keeper.begin()
+    await walked.opened
+    await keeper.stop()
+    assert.equal(walksCount, 2)
   })
 
   it('takes away results that were kept for long enough, and leaves names alone that are not its own', async () => {

@@ -9,6 +9,9 @@ const { isLong } = require('../support/rounds')
 
 const TYPES = isLong ? 10000 : 1000
 const MOST_BYTES = 6144 // of a type
+// what takes most in a process; with what else it grows, npm run test:long shows
+const PUSHING = [{ maxWaitingPerType: 10 }, {}, { globalTypeCap: 2 }].slice(0, isLong ? Infinity : 1)
+const RUNNING = [{ scheduler: 'equal', timeoutMs: 60000, maxWaitMs: 3600000 }, { scheduler: 'equal' }, {}].slice(0, isLong ? Infinity : 1)
 const FORGET_MS = 30000 // how often it is looked what can be forgotten
 const FORGOTTEN_MS = 70000 // after so long without use
 
@@ -38,7 +41,7 @@ describeWithRedis('memory of the types of a queue at a broker', function () {
     for (let n = 0; n < TYPES; n += 500) await Promise.all(types.slice(n, n + 500).map(type => queue.pushType(type, 1)))
   }
 
-  for (const options of [{}, { maxWaitingPerType: 10 }, { globalTypeCap: 2 }]) {
+  for (const options of PUSHING) {
     it(`is a few KB of each in a process that pushes, until it has not done so for a while: ${JSON.stringify(options)}`, async () => {
       const producer = await at.open(null, options)
       await pushAll(producer, typesFrom(0)) // what is made once for many types
@@ -57,7 +60,7 @@ describeWithRedis('memory of the types of a queue at a broker', function () {
     })
   }
 
-  for (const options of [{}, { scheduler: 'equal' }, { scheduler: 'equal', timeoutMs: 60000, maxWaitMs: 3600000 }]) {
+  for (const options of RUNNING) {
     it(`is a few KB of each in a process that runs jobs, until they are idle: ${JSON.stringify(options)}`, async () => {
       const producer = await at.open(null)
       await pushAll(producer, typesFrom(0))
