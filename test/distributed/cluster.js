@@ -5,6 +5,7 @@
 const assert = require('node:assert')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { distributed } = require('../../lib/distributed')
+const { nameOf, partitionOf } = require('../../lib/distributed/names')
 const { describeWithRedis } = require('../support/redis')
 const { startCluster } = require('../support/redis-cluster')
 const { expectReject } = require('./expectations')
@@ -107,6 +108,7 @@ describeWithRedis('a queue at a Redis Cluster', function () {
       await pushing
     }
     assert.deepEqual(hadThem, new Set(cluster.ports))
+    assert(cluster.errorsCount('TRYAGAIN') + cluster.errorsCount('ASK') > 0, 'they were moved while calls were made')
     assert.ifError(failed)
     const all = await Promise.all(results)
     all.forEach((result, n) => assert.equal(result, n))
@@ -114,6 +116,35 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     assert.equal((await producer.globalStats()).dead, 0)
     const twice = [...starts.values()].filter(count => count > 1).length
     assert(twice <= 0.05 * starts.size, `${twice} of ${starts.size}`)
+  })
+
+  it('has pushes to a slot that is being moved wait until it has moved, and no others', async () => {
+    await start(['--cluster-require-full-coverage', 'no'])
+    const starts = new Map()
+    const workers = await Promise.all([1, 2].map(() => open(async id => { starts.set(id, (starts.get(id) ?? 0) + 1) })))
+    const producer = await open(null)
+    const [moving, others] = [true, false].map(isMoving => TYPES.filter(type => (partitionOf(nameOf(type), 16) === 0) === isMoving))
+    assert(moving.length > 0)
+    const addAll = (types, round) => Promise.all(types.map(type => producer.add(`${type} ${round}`, { type })))
+    await addAll(TYPES, 0)
+    await Promise.all(Array.from({ length: 20 }, () => producer.pushType(moving[0], 0, { delayMs: 3600000 })))
+    const port = await cluster.addNode()
+    let held
+    let areHeld = true
+    await cluster.moveSlotOf('{fairlane:jobs:0}', port, async () => {
+      held = addAll(moving, 1).then(() => { areHeld = false })
+      held.catch(() => {})
+      for (let round = 1; round <= 5; round++) await addAll(others, round)
+      // by then the client has given its calls up
+      await until(() => cluster.errorsCount('TRYAGAIN') > 60)
+      assert(areHeld)
+    })
+    await held
+    for (const [type, rounds] of [...moving.map(type => [type, 2]), ...others.map(type => [type, 6])]) {
+      for (let round = 0; round < rounds; round++) assert.equal(starts.get(`${type} ${round}`), 1)
+    }
+    assert.equal((await producer.globalStats()).delayed, 20)
+    for (const worker of workers) assert.equal(worker.stats().lost, 0)
   })
 
   it('goes on with the types of other masters when one is down, and with its own when it is back', async () => {

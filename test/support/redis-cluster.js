@@ -23,7 +23,7 @@ module.exports = { startCluster }
 /**
  * @param {string[]} [settings] as arguments of each server
  * @param {number} [mastersCount] 1 or 3
- * @returns {Promise<object>} `urls` of its nodes; `addNode()`; `moveSlotOf(key, toPort)`; `kill(port)`, `start(port)`; `stop()`
+ * @returns {Promise<object>} `urls` of its nodes; `addNode()`; `moveSlotOf(key, toPort, midway)`; `errorsCount(name)`; `kill(port)`, `start(port)`; `stop()`
  */
 async function startCluster (settings = [], mastersCount = 3) {
   const folder = temporaryFolder()
@@ -75,8 +75,19 @@ async function startCluster (settings = [], mastersCount = 3) {
       })
       return port
     },
-    /** Moves the slot of a key with all that is in it, while all goes on. @returns {Promise<number>} the port of the master that had it */
-    async moveSlotOf (key, to) {
+    /** How often its servers have answered with an error of that name. */
+    errorsCount (name) {
+      const counts = [...servers.keys()].map(port => new RegExp(`errorstat_${name}:count=(\\d+)`).exec(cli('-p', String(port), 'info', 'errorstats'))?.[1] ?? 0)
+      return counts.reduce((sum, count) => sum + Number(count), 0)
+    },
+    /**
+     * Moves the slot of a key with all that is in it, while all goes on.
+     * @param {string} key
+     * @param {number} to
+     * @param {() => Promise<void>} [midway] the move goes on when it has resolved: some keys are there then, and others are not
+     * @returns {Promise<number>} the port of the master that had it
+     */
+    async moveSlotOf (key, to, midway = async () => {}) {
       const slot = (await run('-p', to, 'cluster', 'keyslot', key)).trim()
       const nodes = parseNodes(await run('-p', to, 'cluster', 'nodes'))
       const from = nodes.find(({ ranges }) => ranges.some(([low, high]) => slot >= low && slot <= high))
@@ -88,6 +99,8 @@ async function startCluster (settings = [], mastersCount = 3) {
         const keys = (await run('-p', from.port, '--raw', 'cluster', 'getkeysinslot', slot, MOVED_AT_ONCE)).split('\n').filter(Boolean)
         if (keys.length === 0) break
         await run('-p', from.port, 'migrate', '127.0.0.1', to, '', 0, 60000, 'keys', ...keys)
+        await midway?.()
+        midway = undefined
       }
       for (const port of [to, ...nodes.map(({ port }) => port)]) await setSlot(port, 'node', id)
       return from.port
