@@ -62,7 +62,7 @@ describeWithRedis('a job that was there when a process ended', function () {
     assert.deepEqual(gate.payloads.sort(), [1, 2, 3])
   })
 
-  it('is dead if it was alone then, or may start once only', async () => {
+  it('is dead if it was alone then, or may start once only, until it is put back', async () => {
     const cases = [{ maxAttempts: 3, job: { stc: 3, alone: 2 } }, { maxAttempts: 1, job: { stc: 1 } }, { maxAttempts: 3, job: { stc: 5, alone: 4 } }]
     for (const { maxAttempts, job } of cases) {
       const producer = await at.open(null)
@@ -71,17 +71,22 @@ describeWithRedis('a job that was there when a process ended', function () {
       const [{ id: failed, attempt, error }] = await once(queue, 'failed')
       assert.deepEqual([failed, attempt, error.code], [id, maxAttempts, 'FAIRLANE_ERR_CRASHED'])
       assert.equal((await producer.deadLetters())[0].attempts, maxAttempts)
-      await queue.deleteDead(id)
+      // put back, it has all its attempts
+      const done = once(queue, 'done')
+      assert.equal(await queue.retryDead(id), true)
+      assert.equal((await done)[0].attempt, 1)
       await queue.close()
     }
   })
 
   it('is run alone if it was not yet, however often it was there', async () => {
     const producer = await at.open(null)
-    await stalled(producer, [{ payload: 1, stc: 7 }])
-    const queue = await at.open(async () => 'it ran', { maxAttempts: 3 })
-    const [{ result, attempt }] = await once(queue, 'done')
-    assert.deepEqual([result, attempt], ['it ran', 3])
+    // the second one was, before it died and was put back
+    await stalled(producer, [{ payload: 1, stc: 7 }, { payload: 2, stc: 6, atm: 1, base: '1,3', alone: 2, type: 'b' }])
+    const ran = []
+    const queue = await at.open(async (n, done, { attempt }) => { ran.push([n, attempt]) }, { maxAttempts: 3 })
+    await queue.onIdle()
+    assert.deepEqual(ran.sort(), [[1, 3], [2, 3]])
   })
 
   it('has all its attempts if it was a dead letter since', async () => {

@@ -4,7 +4,7 @@
 
 const assert = require('node:assert')
 const { Attempts } = require('../../lib/distributed/attempts')
-const { Broker } = require('../../lib/distributed/broker')
+const { Broker, isPassing } = require('../../lib/distributed/broker')
 const { Crew } = require('../../lib/distributed/crew')
 const { Keeper } = require('../../lib/distributed/keeper')
 const { Leases } = require('../../lib/distributed/leases')
@@ -30,6 +30,28 @@ describe('who waits for results', () => {
     assert.deepEqual(told.slice(1), [[1, null, 5]])
     results.close()
     assert.equal(told[2][1].code, 'FAIRLANE_ERR_CLOSED')
+  })
+})
+
+describe('an error of the broker', () => {
+  const PASSING = [
+    'LOADING Redis is loading the dataset in memory', "READONLY You can't write against a read only replica.", "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    'CLUSTERDOWN The cluster is down', 'CLUSTERDOWN Hash slot not served', 'TRYAGAIN Multiple keys request during rehashing of slot', 'ASK 5061 127.0.0.1:7001', 'MOVED 5061 127.0.0.1:7001',
+    'NOSCRIPT No matching script. Please use EVAL.', 'NOREPLICAS Not enough good replicas to write.', 'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
+    'BUSY Redis is busy running a script.', 'Too many Cluster redirections. Last error: Error: TRYAGAIN', 'Failed to refresh slots cache.', 'None of startup nodes is available',
+    'Connection is closed.', "Stream isn't writeable and enableOfflineQueue options is false", 'Reached the max retries per request limit (which is 0).', 'Command timed out', 'Command aborted due to connection close',
+    'connect ETIMEDOUT', 'read ECONNRESET', 'write EPIPE', 'connect ENOENT /tmp/redis.sock', 'connect EHOSTUNREACH 10.0.0.1:6379', 'getaddrinfo ENOTFOUND host', 'getaddrinfo EAI_AGAIN host'
+  ]
+  const OTHERS = ['OOM command not allowed', 'NOPERM this user has no permissions', 'WRONGTYPE Operation against a key', 'WRONGPASS invalid username-password pair', 'ERR unknown command', 'Missing lock for job 1']
+
+  for (const message of PASSING) {
+    it(`has a call made again if it passes: ${message.slice(0, 32)}`, () => assert(isPassing(new Error(message))))
+  }
+
+  it('has none made again if it refuses the call itself', () => {
+    for (const message of OTHERS) assert(!isPassing(new Error(message)), message)
+    assert(isPassing(Object.assign(new Error(''), { code: 'ECONNREFUSED' })))
+    assert(!isPassing(undefined))
   })
 })
 
