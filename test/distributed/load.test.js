@@ -57,4 +57,12 @@ describeWithRedis('many types and processes', function () {
     const bytes = (used() - before) / 2000 - 100
     assert(bytes <= 800, bytes)
   })
+
+  it('a type leaves few events at the broker', async () => {
+    const queue = await at.open(async () => {}, { concurrency: 20 })
+    await Promise.all(Array.from({ length: 500 }, (_, n) => queue.push(n)))
+    await queue.onIdle()
+    const count = Number(at.server.cli('xlen', `{fairlane:${at.name}}:%:events`))
+    assert(count >= 100 && count < 300, count) // it is cut where that is cheap
+  })
 })

@@ -200,6 +200,29 @@ describe('the keeper', () => {
     assert.deepEqual(announced, ['a'])
   })
 
+  it('walks while no other process does', async () => {
+    const calls = []
+    let walker = null
+    const client = {
+      set: async (key, token, ...how) => {
+        calls.push(['set', key, token, ...how])
+        return walker === null ? 'OK' : null
+      },
+      zremrangebyscore: async () => {},
+      sscan: async () => {
+        calls.push(['sscan'])
+        return ['0', []]
+      }
+    }
+    const broker = { isReady: true, client, partitions: [{ key: what => what }] }
+    const keeper = new Keeper(broker, {}, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
+    await keeper.walkAll()
+    walker = 'another'
+    await keeper.walkAll()
+    const asked = ['set', 'keeper', 'me', 'PX', 500, 'NX']
+    assert.deepEqual(calls, [asked, ['sscan'], asked])
+  })
+
   it('walks later when it cannot', async () => {
     let walksCount = 0
     const walked = latch()
