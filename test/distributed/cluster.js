@@ -6,6 +6,7 @@ const assert = require('node:assert')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { distributed } = require('../../lib/distributed')
 const { nameOf, partitionOf } = require('../../lib/distributed/names')
+const { behaveAsJobQueues } = require('../shared/job-queues')
 const { describeWithRedis } = require('../support/redis')
 const { startCluster } = require('../support/redis-cluster')
 const { expectReject } = require('./expectations')
@@ -164,6 +165,17 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     assert(count < 40)
     await cluster.start(port)
     assert.deepEqual(await results, TYPES.map(() => 2))
+  })
+})
+
+describeWithRedis('a distributed queue at a Redis Cluster of three masters, as one of jobs', () => {
+  const at = atCluster()
+  behaveAsJobQueues({ open: at.open, unknownIds: ['t:nobody', 'nonsense', ''] })
+
+  it('takes types of any text', async () => {
+    const types = ['', ':', '{}', '{a}b', '%', '%25', '__proto__', 'constructor', ' ', 'x'.repeat(300), '日本', '😀', '\0', '\r\n']
+    const queue = await at.open(async (payload, done, { type }) => type, { scheduler: 'fair' })
+    assert.deepEqual(await Promise.all(types.map(type => queue.add(1, { type }))), types)
   })
 })
 
