@@ -18,9 +18,8 @@ class Waiter {
     this.place = place
     this.name = name
     this.settle = settle // (err, result)
-    this.isStored = false
     this.lookMs = FIRST_LOOK_MS
-    this.lookAt = Infinity
+    this.lookAt = Infinity // until the broker has the job
   }
 }
 
@@ -70,7 +69,6 @@ class Results {
 
   /** The broker has the job: if no notice comes, its record says what became of it. */
   stored (waiter) {
-    waiter.isStored = true
     waiter.lookAt = performance.now() + waiter.lookMs
     this.timer ??= setTimeout(() => this.tick(), TICK_MS)
   }
@@ -89,7 +87,7 @@ class Results {
 
   /** What is known by now at the broker is told. */
   lookAtAll () {
-    return this.size > 0 ? this.look(Infinity) : Promise.resolve()
+    return this.size > 0 ? this.look(Number.MAX_VALUE) : Promise.resolve()
   }
 
   /** Nobody learns more. */
@@ -128,7 +126,7 @@ class Results {
     const due = new Map() // partition → waiters
     for (const waiters of this.waiters.values()) {
       for (const waiter of waiters) {
-        if (waiter.lookAt > now || !waiter.isStored) continue
+        if (waiter.lookAt > now) continue
         waiter.lookMs = Math.min(2 * waiter.lookMs, LONGEST_LOOK_MS)
         waiter.lookAt = now + waiter.lookMs
         const { partition } = waiter.place
