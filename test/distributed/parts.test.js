@@ -33,6 +33,22 @@ describe('who waits for results', () => {
   })
 })
 
+describe('records of jobs whose results are waited for', () => {
+  it('are looked at when the broker is there', async () => {
+    const broker = { isReady: false }
+    const records = { readAll: async waiters => waiters.map(() => ({ finishedOn: '1', returnvalue: '5' })) }
+    const results = new Results(broker, records, 'me')
+    const told = []
+    results.stored(results.add(place, 'j', (err, result) => told.push([err, result])))
+    await results.lookAtAll()
+    assert.deepEqual(told, [])
+    broker.isReady = true
+    await results.lookAtAll()
+    results.close()
+    assert.deepEqual(told, [[null, 5]])
+  })
+})
+
 describe('an error of the broker', () => {
   const PASSING = [
     'LOADING Redis is loading the dataset in memory', "READONLY You can't write against a read only replica.", "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
