@@ -47,7 +47,7 @@ class Admission {
 
   /** Jobs on disk, and those that will be. */
   get count () {
-    return this.store.table.size + this.heldCount
+    return this.store.live.jobsCount + this.heldCount
   }
 
   /** The bytes of their types and payloads. */
@@ -106,6 +106,11 @@ class Admission {
   /** Writes all that is held. What fails, the promises of the pushes tell. */
   async writeHeld () {
     while (this.heldCount > 0) await Promise.allSettled([this.store.log.flush()])
+  }
+
+  /** Writes all that is held now, whatever is under way. */
+  writeNow () {
+    while (!this.held.isEmpty()) this.proceed(this.held.shift(), this.refusal())
   }
 
   /** A group of the log is settled. */

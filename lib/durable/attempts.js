@@ -21,9 +21,10 @@ class Attempts {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ runner: Function, settleBy: string, serialize: object }} options runner: the caller's
    */
-  constructor ({ events, intake, ledger, limiting, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
+  constructor ({ events, intake, keys, ledger, limiting, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
     this.events = events
     this.intake = intake
+    this.keys = keys
     this.ledger = ledger
     this.limiting = limiting
     this.outage = outage
@@ -154,16 +155,21 @@ class Attempts {
         this.outage.beginRead(err, delivery.id)
         return
       }
-      this.ledger?.started(delivery.id)
+      this.begins(delivery)
       delivery.fail(err) // of the clock, too
       return
     }
-    this.ledger?.started(delivery.id)
+    this.begins(delivery)
     if (this.limiting.isOn) this.limiting.limiter.starts(delivery)
     const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, this.events))
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true
     warnOfValue(this.runner, value)
+  }
+
+  begins ({ id: seq, options }) {
+    if (options !== NONE) this.keys.started(seq)
+    this.ledger?.started(seq)
   }
 
   /** Whether something came over a job before its runner was called; then its slot is given back. */

@@ -8,11 +8,12 @@ const { errorOf, errorText } = require('../faults')
 
 class DeadLetters {
   /** @param {{ [name: string]: object }} parts of the queue; the outage writes, or does so later */
-  constructor ({ admission, counts, events, flushes, ledger, outage, records, status, store, waiting }) {
+  constructor ({ admission, counts, events, flushes, keys, ledger, outage, records, status, store, waiting }) {
     this.admission = admission
     this.counts = counts
     this.events = events
     this.flushes = flushes
+    this.keys = keys
     this.ledger = ledger
     this.outage = outage
     this.records = records
@@ -69,7 +70,7 @@ class DeadLetters {
   delete (id) {
     return this.change(id, () => {
       this.seqs.delete(id)
-      const group = this.outage.finish(id)
+      const group = this.keys.finish(id)
       this.ledger?.buried(id)
       this.admission.freed()
       return group

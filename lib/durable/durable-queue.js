@@ -321,7 +321,7 @@ class DurableQueue extends EventEmitter {
 
   #waitForAll (callback) {
     const { admission, dead, flushes, status, store } = this.#parts
-    admission.afterHeld(() => flushes.add(callback, store.nextSeq, status.isOver ? 0 : store.table.size - dead.size))
+    admission.afterHeld(() => flushes.add(callback, store.nextSeq, status.isOver ? 0 : store.live.jobsCount - dead.size))
   }
 
   #requireNoScheduler (method) {

@@ -183,6 +183,31 @@ export interface PushOptions {
 
   /** How long the job may wait for its first start, in ms, in the place of the queue's `maxWaitMs`; counted from the end of its delay. */
   maxWaitMs?: number | undefined
+
+  /** Made into a string. While a job of the type has the key, a push with it shares that job. */
+  key?: unknown
+
+  /**
+   * What a push does whose key is taken: `'join'` leaves the job as it is; `'replace'` gives it this payload, if it waits for its first start;
+   * `'postpone'` does too, and its `delayMs` begins again.
+   *
+   * @default 'join'
+   */
+  onDuplicate?: 'join' | 'replace' | 'postpone' | undefined
+
+  /**
+   * How long the key is taken: until the first start of the job, until the job has settled, or so many ms since its push, and until it has started.
+   *
+   * @default 'started'
+   */
+  keyUntil?: 'started' | 'settled' | number | undefined
+
+  /**
+   * `'postpone'` puts the job off so many ms since its first push at most.
+   *
+   * @default Infinity
+   */
+  maxDelayMs?: number | undefined
 }
 
 /** What a runner can know about its job. */
@@ -292,6 +317,8 @@ export interface DurableStats extends QueueStats {
   throttled: number
   /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
   heldTypes: number
+  /** Pushes that shared a job by its key. They are not among the accepted ones. */
+  joined: number
 }
 
 /** A job queue on disk. Its methods do what those of a queue in memory do, durably. */

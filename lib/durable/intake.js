@@ -28,9 +28,10 @@ class Intake {
    * @param {(job: number | HeldJob) => void} whenReverted given what stands in the queue for a job
    *   that could not be written
    */
-  constructor ({ admission, counts, ledger, retries, stage, status, store, waiting }, { hasTypes, serialize, now }, whenReverted) {
+  constructor ({ admission, counts, keys, ledger, retries, stage, status, store, waiting }, { hasTypes, serialize, now }, whenReverted) {
     this.admission = admission
     this.counts = counts
+    this.keys = keys
     this.ledger = ledger
     this.retries = retries
     this.stage = stage
@@ -41,6 +42,7 @@ class Intake {
     this.serializer = serialize
     this.now = now
     this.whenReverted = whenReverted
+    this.sharing = undefined // what is done when keys are taken: made last, since it needs this
     this.unsafe = new Map() // seq → promise of its number, for jobs that are not safe yet
   }
 
@@ -54,18 +56,23 @@ class Intake {
    * @throws FAIRLANE_ERR_ARGUMENT
    */
   push (type, payload, atHead, said) {
-    const refusal = this.refusal(type, 0)
+    const known = this.sharedBy(type, said)
+    if (known !== undefined && this.sharing.isJoin(known, said)) return this.sharing.join(known)
+    const refusal = known === undefined ? this.refusal(type, 0) : undefined
     if (refusal !== undefined) return this.refuse(type, refusal)
     const now = this.now()
     const encoded = encode(this.serializer, payload)
+    // encode may have pushed
+    const taken = this.sharedBy(type, said)
+    if (taken !== undefined) return this.sharing.isJoin(taken, said) ? this.sharing.join(taken) : this.sharing.replace(taken, encoded, said)
     const options = said === undefined ? NONE : optionsOf(said, now)
     const head = said === undefined ? stampOf(now) : headOf(stampOf(now), options)
-    // encode may have pushed
     const error = this.refusal(type, sizeOf(type, head.length - STAMP_BYTES + encoded.length)) ??
       this.countRejected(refusalOf(options) ?? this.store.refusal(1, head.length + encoded.length, type))
     if (error !== undefined) return this.refuse(type, error)
     const { job, promise } = this.write(type, encoded, head, atHead, options)
     this.counts.accepted++
+    if (options.key !== undefined) this.keys.take(type, job, options)
     this.waiting.placeNew(job, type, atHead, options)
     return promise
   }
@@ -98,11 +105,19 @@ class Intake {
   /** Takes back a job that has not been written; a second time is none. */
   cancel (job, error) {
     this.admission.drop(job.push)
+    this.keys.lost(job)
     job.reject(error)
     job.tellWritten()
   }
 
   // private from here on
+
+  /** @returns {object | undefined} the entry of the key of a push, if it is taken */
+  sharedBy (type, said) {
+    const { error, isClosed } = this.status
+    if (said?.key === undefined || error !== undefined || isClosed) return undefined
+    return this.keys.find(type, said.key)
+  }
 
   refuse (type, error) {
     this.ledger?.refused(type, error)
@@ -154,6 +169,7 @@ class Intake {
       return
     }
     job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead, undefined, job.options !== NONE), job.type, job)
+    this.keys.written(job, job.seq)
     if (this.retries.written(job, job.seq)) this.ledger?.delayed(job.seq)
     const { resolve, reject } = job
     this.unsafe.get(job.seq).then(resolve, reject)

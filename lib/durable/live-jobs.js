@@ -4,6 +4,7 @@
 // them each segment has. Recovery fills it, the store keeps it.
 
 const { FRAME_BYTES } = require('./format')
+const { OVER } = require('./job-state')
 const { Table } = require('./table')
 
 class LiveJobs {
@@ -11,7 +12,13 @@ class LiveJobs {
     this.table = new Table()
     this.states = new Map() // seq → JobState; jobs that wait for their first slot have none
     this.stateBytes = 0 // of those, each in a frame of its own
+    this.overCount = 0 // of those, jobs of which only their keys are left
     this.segments = new Map() // id → { bytes, liveCount }, from the oldest on; bytes: what the file has
+  }
+
+  /** How many jobs there are that have not ended, or are dead letters. */
+  get jobsCount () {
+    return this.table.size - this.overCount
   }
 
   /** How many bytes these jobs would take in a log without anything else. */
@@ -47,6 +54,7 @@ class LiveJobs {
   setState (seq, state) {
     this.forgetState(seq)
     this.states.set(seq, state)
+    if (state.phase === OVER) this.overCount++
     this.stateBytes += state.bytes + FRAME_BYTES
   }
 
@@ -56,6 +64,7 @@ class LiveJobs {
     const state = this.states.get(seq)
     if (state === undefined) return
     this.states.delete(seq)
+    if (state.phase === OVER) this.overCount--
     this.stateBytes -= state.bytes + FRAME_BYTES
   }
 }

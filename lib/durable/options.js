@@ -99,6 +99,7 @@ function readSaid (given, method) {
   const { timeoutMs, maxWaitMs } = queueOptions.readAddOptions({ timeoutMs: given.timeoutMs, maxWaitMs: given.maxWaitMs })
   const plan = readPlan(given)
   if (plan === undefined && timeoutMs === undefined && maxWaitMs === undefined) return undefined
+  if (plan?.key?.isWellFormed() === false) throw typeError(ARGUMENT, `${method}: the key of a job on disk must be well-formed Unicode`)
   if (given.priority !== undefined) throw typeError(ARGUMENT, `${method}: a queue on disk has no priorities`)
   return { ...plan, timeoutMs, maxWaitMs }
 }

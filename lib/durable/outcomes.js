@@ -23,7 +23,7 @@ class Outcomes {
    * @param {{ maxAttempts: number, backoffMs: Function, now: () => number }} options now: in ms since 1970
    */
   constructor (parts, { maxAttempts, backoffMs, now }) {
-    const { admission, attempts, counts, dead, events, flushes, idle, ledger, limiting, outage, records, retries, stage, status, store, waiting } = parts
+    const { admission, attempts, counts, dead, events, flushes, idle, keys, ledger, limiting, outage, records, retries, stage, status, store, waiting } = parts
     this.admission = admission
     this.attempts = attempts
     this.counts = counts
@@ -31,6 +31,7 @@ class Outcomes {
     this.events = events
     this.flushes = flushes
     this.idle = idle
+    this.keys = keys
     this.ledger = ledger
     this.limiting = limiting
     this.outage = outage
@@ -73,7 +74,7 @@ class Outcomes {
 
   /** Takes a job off the disk. @returns {object | undefined} the group that says so, if it is in one */
   finish (seq) {
-    const group = this.outage.finish(seq)
+    const group = this.keys.finish(seq)
     this.left(seq)
     this.admission.freed()
     return group
@@ -168,6 +169,7 @@ class Outcomes {
   /** Makes a dead letter of a job. */
   bury (seq, type, attempt, error) {
     this.counts.failed++
+    this.keys.settled(seq)
     this.dead.add(seq, attempt, error)
     this.ledger?.dead(seq, error)
     this.left(seq)
@@ -191,7 +193,10 @@ class Outcomes {
     const reverted = this.reverted
     this.reverted = new Set()
     this.stage.withdraw(list => list.remove(job => reverted.has(job)), () => {})
-    for (const job of reverted) this.retries.drop(job)
+    for (const job of reverted) {
+      this.retries.drop(job)
+      this.keys.lost(job)
+    }
     this.counts.accepted -= reverted.size
     for (const job of reverted) this.forget(idOf(job))
     this.admission.freed()

@@ -14,6 +14,7 @@ const { Events } = require('./events')
 const { Flushes } = require('./flushes')
 const { Idle } = require('./idle')
 const { Intake } = require('./intake')
+const { Keys } = require('./keys')
 const { Limiting, checkRates } = require('./limiting')
 const { Outage } = require('./outage')
 const { Outcomes } = require('./outcomes')
@@ -21,6 +22,7 @@ const { Records } = require('./records')
 const { Restore } = require('./restore')
 const { Retries } = require('./retries')
 const { STAMP_BYTES } = require('./serialize')
+const { Sharing } = require('./sharing')
 const { SingleJobs } = require('./single-jobs')
 const { Status } = require('./status')
 const { openStore } = require('./store')
@@ -86,7 +88,7 @@ function attach (observer, { queue, ledger }, clock) {
 function connect (parts, options) {
   const { core, store } = parts
   parts.hasTypes = options.hasTypes
-  parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0, throttled: 0 }
+  parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0, throttled: 0, joined: 0 }
   parts.status = new Status()
   parts.stage = facadeOf(core, (job, err, result) => slotLost(parts, job, err, result))
   parts.events = new Events(fn => parts.stage.call(fn))
@@ -105,8 +107,10 @@ function connect (parts, options) {
     began: err => parts.events.tell('outage', err),
     ended: () => parts.events.tell('outageover')
   })
+  parts.keys = new Keys(parts, options)
   parts.dead = new DeadLetters(parts)
   parts.intake = new Intake(parts, options, job => parts.outcomes.revert(job))
+  parts.intake.sharing = new Sharing(parts, options)
   parts.limiting = new Limiting(parts, options.rates, test => parts.attempts.recall(test))
   parts.attempts = new Attempts(parts, options)
   parts.outcomes = new Outcomes(parts, options)

@@ -9,9 +9,9 @@
 const { Slice } = require('../slice')
 const { Batch } = require('./batch')
 const { NONE, headOf } = require('./job-options')
-const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('./job-state')
+const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER } = require('./job-state')
 const { errorOf } = require('../faults')
-const { STAMP_BYTES, headLength } = require('./serialize')
+const { STAMP_BYTES, headLength, pushedAt } = require('./serialize')
 const { LONG_WORK, nextTurn } = require('./turns')
 
 // Of putting one job into the queue, in pieces of LONG_WORK.
@@ -23,9 +23,10 @@ class Restore {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
    */
-  constructor (survey, { dead, ledger, outage, outcomes, records, retries, status, store, waiting }, { maxAttempts, now }) {
+  constructor (survey, { dead, keys, ledger, outage, outcomes, records, retries, status, store, waiting }, { maxAttempts, now }) {
     this.survey = survey
     this.dead = dead
+    this.keys = keys
     this.ledger = ledger
     this.outage = outage
     this.outcomes = outcomes
@@ -61,11 +62,14 @@ class Restore {
     if (this.status.error !== undefined) throw this.status.error
   }
 
-  /** @returns {boolean} false for a dead letter */
+  /** @returns {boolean} false for a dead letter, and for one of which only its key is left */
   take (seq, state) {
     const { type, atHead, hasOptions } = this.survey.find(seq)
-    const options = hasOptions ? this.records.read(seq).options : NONE
-    this.waiting.found(options)
+    const options = hasOptions ? this.find(seq, type, state) : NONE
+    if (state?.phase === OVER) {
+      if (!this.keys.has(seq)) this.outage.finish(seq)
+      return false
+    }
     if (this.ledger !== undefined) this.record(seq, type, state, options)
     if (state?.phase === DEAD) {
       this.dead.found(seq)
@@ -89,6 +93,14 @@ class Restore {
         this.takeStarted(seq, type, atHead, state, options)
     }
     return true
+  }
+
+  /** What was said of a job. */
+  find (seq, type, state) {
+    const { options, bytes } = this.records.read(seq)
+    this.waiting.found(options)
+    this.keys.found(type, seq, options, state, pushedAt(bytes))
+    return options
   }
 
   /** Observers hear of a job that was found. */

@@ -78,6 +78,19 @@ class Retries {
     return true
   }
 
+  /** @returns {number} when a delayed job is due, by the queue's clock */
+  dueAt (seq) {
+    return this.deadlines.heap.keys[this.delayed.get(seq).position]
+  }
+
+  /** A job, if it is delayed still, is due at another time, by the queue's clock. */
+  postpone (seq, at) {
+    const job = this.delayed.get(seq)
+    if (job === undefined || this.isStopped) return
+    this.deadlines.remove(job)
+    this.deadlines.addAnyway(job, Math.max(0, at - this.deadlines.clock.now()))
+  }
+
   /** A job could not be written. */
   drop (seq) {
     const job = this.delayed.get(seq)

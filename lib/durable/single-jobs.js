@@ -5,6 +5,7 @@
 
 const { FairlaneError } = require('../errors')
 const { errorOf } = require('../faults')
+const { OVER } = require('./job-state')
 const { idOf } = require('./records')
 
 /** A promise that others settle. */
@@ -50,7 +51,7 @@ class SingleJobs {
   /** Whether there is such a job: what cannot be written is none. */
   isJob (id) {
     this.store.log.commitNow(false)
-    return this.store.table.find(id)
+    return this.store.table.find(id) && this.store.states.get(id)?.phase !== OVER
   }
 
   entry (id) {

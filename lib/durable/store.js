@@ -66,7 +66,7 @@ class Store {
     this.states = found.live.states
     this.nextSeq = found.nextSeq
     this.numbers = found.numbers
-    this.recovered = { jobs: found.live.table.size, cut: found.cut, dropped: found.dropped }
+    this.recovered = { jobs: found.live.jobsCount, cut: found.cut, dropped: found.dropped }
     this.unwritten = new Unwritten(this)
     // a queue of bytes is refused what cannot be written; what becomes of a job has happened
     this.isOfJobs = options.kind === 'jobs'

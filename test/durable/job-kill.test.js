@@ -20,11 +20,11 @@ describe('job queues whose process is killed', function () {
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
   for (const ack of ['os', 'disk']) {
-    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done, dead or cancelled, and nothing again that was done or cancelled`, async () => {
+    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done, dead or cancelled, and nothing again that was done or cancelled, none early, and none beside one of its key`, async () => {
       const seed = seedFromEnvironment()
       const random = seeded(seed)
       const path = join(folder, 'queue')
-      const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), asked: new Set(), cancelled: new Set(), attempts: new Map() }
+      const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), asked: new Set(), cancelled: new Set(), attempts: new Map(), holders: new Map() }
       for (let life = 0; life < KILLS; life++) {
         // the first not before the poison job of it is there
         await live([path, ack, '200'], seen, `SEED=${seed}, life ${life}`, (life === 0 ? 400 : 20) + random.below(600))
@@ -41,7 +41,7 @@ describe('job queues whose process is killed', function () {
 })
 
 /** One life of the child, until it has said so many lines, or ends. @returns {Promise<boolean>} whether it came to its end */
-async function live (args, { safe, ended, done, dead, asked, cancelled, attempts }, message, linesCount = Infinity) {
+async function live (args, { safe, ended, done, dead, asked, cancelled, attempts, holders }, message, linesCount = Infinity) {
   // without the hooks of the coverage run, which take most of the time of many short lives
   const command = ['-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'killed-jobs.js'), ...args]
   const child = spawn('env', command, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -62,6 +62,7 @@ async function live (args, { safe, ended, done, dead, asked, cancelled, attempts
     if (sign === 'c') cancelled.add(id)
     assert(sign !== 'e', `${message}: job ${id} is early`)
     if (sign === '/') attempts.set(id, attempt - 1)
+    if (['~', '?', 'x'].includes(sign)) for (const [key, holder] of holders) if (holder === id) holders.delete(key)
     if (sign === 'x') {
       dead.add(id)
       assert.deepEqual([attempt, code], [MAX_ATTEMPTS, 'FAIRLANE_ERR_CRASHED'], `${message}: job ${id} is dead`)
@@ -72,6 +73,9 @@ async function live (args, { safe, ended, done, dead, asked, cancelled, attempts
     assert(!cancelled.has(id), `${message}: job ${id} runs, which was cancelled`)
     assert(attempt > (attempts.get(id) ?? 0), `${message}: attempt ${attempt} of job ${id} comes twice`)
     attempts.set(id, attempt)
+    if (code === '') continue
+    assert.equal(holders.get(code) ?? id, id, `${message}: two jobs have the key ${code}`)
+    holders.set(code, id)
   }
   return text.endsWith('end\n')
 }

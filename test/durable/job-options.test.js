@@ -63,18 +63,21 @@ describe('jobs that are written in one frame', () => {
     batch.add(undefined, true, Buffer.alloc(0), false, Buffer.from('last'))
     store.push([Buffer.from('before')])
     await batch.write().promise
-    const seen = () => [1, 2, 3, 4, 5].map(seq => {
+    const last = new Batch(store)
+    last.add('b', false, Buffer.alloc(0), false, Buffer.from('alone'))
+    await last.write().promise
+    const seen = () => [1, 2, 3, 4, 5, 6].map(seq => {
       const record = store.record(seq)
       return [record[0], typeOf(record), String(payloadOf(record)), store.states.get(seq)?.phase.name]
     })
     const expected = [
       [2, 'tenant ü', 'another head', 'waiting'], [1, undefined, 'other', undefined], [1, undefined, 'before', undefined],
-      [6, 'a', 'head new', undefined], [2, undefined, 'last', undefined]
+      [6, 'a', 'head new', undefined], [2, undefined, 'last', undefined], [1, 'b', 'alone', undefined]
     ]
     assert.deepEqual(seen(), expected)
     await store.close()
     store = await openStore(FOLDER, options, environment)
-    assert.deepEqual([seen(), store.nextSeq], [expected, 6])
+    assert.deepEqual([seen(), store.nextSeq], [expected, 7])
     await store.close()
   })
 })

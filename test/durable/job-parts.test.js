@@ -8,10 +8,11 @@ const { Outage } = require('../../lib/durable/outage')
 const { Retries } = require('../../lib/durable/retries')
 
 const EMPTY = Buffer.alloc(0)
+const keys = { written () {}, lost () {} }
 
 /** Of a store, for so many pushes under way. */
 function makeAdmission (store, maxInflightOps) {
-  store.table = { size: 0 }
+  store.live = { jobsCount: 0 }
   store.payloadBytes = 0
   return new Admission(store, { capacity: Infinity, capacityBytes: Infinity, maxInflightOps }, { stampBytes: 0, refusal: () => undefined })
 }
@@ -29,7 +30,7 @@ describe('the parts of a durable queue', () => {
     }
     const reverted = []
     const admission = makeAdmission(store, 1)
-    const intake = new Intake({ store, admission, retries: { written: () => false } }, {}, job => reverted.push(job))
+    const intake = new Intake({ store, admission, keys, retries: { written: () => false } }, {}, job => reverted.push(job))
     const first = intake.write('t', Buffer.from('a'), EMPTY, false, NONE)
     const second = intake.write('t', Buffer.from('b'), EMPTY, false, NONE)
     assert.deepEqual([first.job, admission.heldCount, admission.heldBytes], [1, 1, 2])
@@ -50,7 +51,7 @@ describe('the parts of a durable queue', () => {
       }
     }
     const admission = makeAdmission(store, 2)
-    const intake = new Intake({ store, admission, retries: { written: () => false } }, {}, () => {})
+    const intake = new Intake({ store, admission, keys, retries: { written: () => false } }, {}, () => {})
     const pushes = ['a', 'b', 'c', 'd'].map(text => intake.write(undefined, Buffer.from(text), EMPTY, false, NONE))
     admission.settled({ pushesCount: 1 })
     assert.deepEqual([store.nextSeq, admission.heldCount], [4, 1])

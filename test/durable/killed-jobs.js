@@ -5,6 +5,7 @@
 //   ~ id   is done            - id           ... and that was written
 //   x id attempts code        is a dead letter
 //   e id   ... before its time
+//   = id attempt key   of a job that has one until it has settled
 //   ? id   is to be cancelled  c id           was cancelled, and that was written
 //   / id attempt              is put off, and the attempt is not to count
 
@@ -29,7 +30,9 @@ async function main () {
     const kind = i === 60 ? 'poison' : i % 17 === 5 ? 'pinned' : i % 11 === 4 ? 'busy' : 'job'
     const delayMs = i % 11 === 3 ? 1 + i : 0
     const at = Date.now() + delayMs
-    const pushed = queue.pushType(i % 3, { kind, at, filling: 'x'.repeat(i * 37 % 900) }, { delayMs, maxAttempts: i % 4 === 1 ? 3 : undefined }).then(id => {
+    const key = kind === 'job' && i % 5 === 2 && delayMs === 0 ? `${i % 3} ${i % 2}` : undefined
+    const said = { delayMs, maxAttempts: i % 4 === 1 ? 3 : undefined, key, keyUntil: key && 'settled', onDuplicate: key && (i % 10 === 2 ? 'join' : 'replace') }
+    const pushed = queue.pushType(i % 3, { kind, at, key, filling: 'x'.repeat(i * 37 % 900) }, said).then(id => {
       say(`+ ${id}`)
       // that is before it has a slot, or while it runs
       if (i % 13 === 7) cancel(queue, id)
@@ -46,8 +49,8 @@ async function cancel (queue, id) {
   if (await queue.cancel(id)) say(`c ${id}`)
 }
 
-function run ({ kind, at }, done, { id, attempt }) {
-  say(`= ${id} ${attempt}`)
+function run ({ kind, at, key }, done, { id, attempt }) {
+  say(`= ${id} ${attempt} ${key === undefined ? '' : key.replace(' ', '-')}`)
   if (Date.now() < at) say(`e ${id}`)
   if (kind === 'poison') process.kill(process.pid, 'SIGKILL')
   else if (kind === 'busy' && Math.random() < 0.7) putOff(done, id, attempt)

@@ -415,6 +415,50 @@ function behaveAsJobQueues ({ open, unknownIds }) {
     })
   })
 
+  describe('what is said of single jobs', () => {
+    it('delays them: none starts earlier, and each is found and cancelled until then', async () => {
+      const queue = await openGated()
+      const pushedAt = Date.now()
+      await queue.pushType('t', 'soon', { delayMs: 40 })
+      const id = await queue.pushType('t', 'late', { delayMs: 600000 })
+      const { state, dueAt, attempts, payload } = await queue.get(id)
+      assert.deepEqual([state, attempts, payload], ['delayed', 0, 'late'])
+      assert(dueAt >= pushedAt + 600000 && dueAt <= Date.now() + 600000)
+      assert.equal(await queue.cancel(id), true)
+      assert.equal(await queue.get(id), undefined)
+      await gate.until(1)
+      assert(Date.now() >= pushedAt + 40)
+      gate.release()
+      await queue.onIdle()
+      assert.deepEqual(gate.payloads, ['soon'])
+    })
+
+    it('shares them by their keys, until they have settled', async () => {
+      const queue = await openGated()
+      const key = { key: 'k', keyUntil: 'settled', onDuplicate: 'join' }
+      const id = await queue.pushType('t', 1, key)
+      assert.equal(await queue.pushType('t', 2, key), id)
+      assert.notEqual(await queue.pushType('u', 3, key), id)
+      await gate.until(2)
+      assert.equal(await queue.pushType('t', 4, key), id)
+      gate.release(2)
+      await queue.onIdle()
+      await queue.pushType('t', 5, key)
+      await gate.until(3)
+      assert.deepEqual(gate.payloads.slice(0, 2).sort(), [1, 3])
+      assert.equal(gate.payloads[2], 5)
+      gate.release()
+      await queue.onIdle()
+    })
+
+    it('is refused if it is wrong', async () => {
+      const queue = await openGated()
+      for (const options of [1, null, [], { delayMs: -1 }, { delayMs: 'x' }, { keyUntil: 'settled' }, { key: Symbol('k'), keyUntil: 'settled' }, { delay: 5 }]) {
+        for (const push of [() => queue.push(1, options), () => queue.pushType('t', 1, options)]) assert.throws(push, code('ARGUMENT'))
+      }
+    })
+  })
+
   describe('codes', () => {
     const rejected = options => (async () => open(gate.runner, options))()
 

@@ -67,6 +67,9 @@ async function useJobs (): Promise<void> {
   queue.setRates({ rate: { limit: held + throttled + heldTypes } })
   const said: PushOptions = { delayMs: 1000, maxAttempts: 3, timeoutMs: 500, maxWaitMs: Infinity }
   const ids: number[] = await Promise.all([queue.push({ url: '' }, said), queue.unshift({ url: '' }, said), queue.unshiftType(1, { url: '' }, { delayMs: undefined })])
+  queue.pushType('t', { url: '' }, { key: 5, onDuplicate: 'postpone', keyUntil: 1000, maxDelayMs: 5000 }).catch(() => {})
+  // @ts-expect-error no such time
+  queue.push({ url: '' }, { key: 'a', keyUntil: 'done' }).catch(() => {})
   // @ts-expect-error what is said of a job has names
   queue.push({ url: '' }, 1000).catch(() => {})
   queue.on('done', ({ id, result }) => id + result + ids.length)
@@ -82,7 +85,7 @@ async function useJobs (): Promise<void> {
   const isDone = found?.state === 'done'
   const isCancelled: boolean = await queue.cancel(id)
   const isThere: boolean = await queue.retryDead(id) && await queue.deleteDead(id)
-  const { delayed, dead: deadCount } = queue.stats()
+  const { delayed, dead: deadCount, joined } = queue.stats()
   queue.pause().resume().remove(({ id, payload }) => id === 5 || payload.url === '')
   await queue.close({ drain: false })
   await using closed = await durable(() => {}, { path: 'folder' })

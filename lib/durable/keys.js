@@ -1,0 +1,171 @@
+'use strict'
+
+// Keys of jobs on disk. While a key is taken, a push with it shares the job that has taken it.
+//
+//   push ──▶ taken ──────────── started ─────────── settled ─────▶ so many ms are over
+//           └─ 'started' ────▶ free │                │
+//           └─ 'settled' ───────────┼──────────────▶ free
+//           └─ so many ms, and until it has started ─┼─── over ──▶ free, and gone from the disk
+//
+// A key is taken for all processes that come after this one: the record of its job says so, and that stays on disk, over, as long as the key
+// outlives the job. Keys whose time has passed are forgotten when somebody looks them up, when there are twice as many, and when the queue is
+// opened. Keys belong to types (docs/decisions/0066-key-until-started.md).
+
+const { JobState, hasStarted, REVIVED, DEAD, OVER } = require('./job-state')
+
+const FEW = 64
+
+/** A key that is taken, and the job that has taken it. */
+class Entry {
+  /**
+   * @param {string} id of the key
+   * @param {number | object} job what stands in the queue for it; an object while it is not written
+   * @param {object} options of the job
+   * @param {number} pushedAt by the clock of the queue
+   */
+  constructor (id, job, { keyUntil, delayMs }, pushedAt) {
+    this.id = id
+    this.job = job
+    this.keyUntil = keyUntil
+    this.delayMs = delayMs
+    this.pushedAt = pushedAt
+    this.hasStarted = false
+    this.isOver = false // the job is no more, but for its key
+  }
+
+  /** Whether the time for which the key is taken has passed. */
+  isFree (now) {
+    return this.hasStarted && typeof this.keyUntil === 'number' && now >= this.pushedAt + this.keyUntil
+  }
+
+  /** Whether the key outlives the job, if that ends now. */
+  outlives (now) {
+    return this.hasStarted && typeof this.keyUntil === 'number' && now < this.pushedAt + this.keyUntil
+  }
+}
+
+class Keys {
+  /**
+   * @param {{ [name: string]: object }} parts of the queue
+   * @param {{ now: () => number }} options now: in ms since 1970
+   */
+  constructor ({ admission, outage, stage }, { now }) {
+    this.admission = admission
+    this.outage = outage
+    this.clock = stage.deadlines.clock
+    this.now = now
+    this.entries = new Map() // by id
+    this.byJob = new Map() // what stands in the queue → Entry
+    this.sweepAt = FEW
+  }
+
+  /** @returns {Entry | undefined} who has taken a key */
+  find (type, key) {
+    const entry = this.entries.get(idOf(type, key))
+    if (entry === undefined || !entry.isFree(this.clock.now())) return entry
+    this.free(entry)
+    return undefined
+  }
+
+  /** A job takes a key that is free. */
+  take (type, job, options) {
+    const now = this.clock.now()
+    if (this.entries.size >= this.sweepAt) this.sweep(now)
+    this.put(new Entry(idOf(type, options.key), job, options, now))
+  }
+
+  /** A job was found on disk; those that were pushed later come later. @param {number} pushedAt in ms since 1970 */
+  found (type, seq, options, state, pushedAt) {
+    const { key, keyUntil } = options
+    if (key === undefined) return
+    const now = this.clock.now()
+    const entry = new Entry(idOf(type, key), seq, options, now - Math.max(0, this.now() - pushedAt)) // the clock may have been set back
+    entry.hasStarted = hasStarted(state)
+    entry.isOver = state?.phase === OVER
+    if (keyUntil === 'started' && entry.hasStarted) return
+    if (keyUntil === 'settled' && (state?.phase === DEAD || state?.phase === REVIVED)) return
+    if (entry.isFree(now)) return
+    // the key was free when this one was pushed, whatever the clock says now
+    const before = this.entries.get(entry.id)
+    if (before !== undefined) this.free(before)
+    this.put(entry)
+  }
+
+  /** Whether a job has a key that is taken. */
+  has (seq) {
+    return this.byJob.has(seq)
+  }
+
+  /** A job is written that was not. */
+  written (held, seq) {
+    const entry = this.byJob.get(held)
+    if (entry === undefined) return
+    this.byJob.delete(held)
+    entry.job = seq
+    this.byJob.set(seq, entry)
+  }
+
+  /** A job could not be written, or was taken back before. */
+  lost (job) {
+    const entry = this.byJob.get(job)
+    if (entry !== undefined) this.free(entry)
+  }
+
+  /** The runner of a job is called. */
+  started (seq) {
+    const entry = this.byJob.get(seq)
+    if (entry === undefined) return
+    entry.hasStarted = true
+    if (entry.keyUntil === 'started') this.free(entry)
+  }
+
+  /** A job has become a dead letter. */
+  settled (seq) {
+    const entry = this.byJob.get(seq)
+    if (entry !== undefined && !entry.outlives(this.clock.now())) this.free(entry)
+  }
+
+  /** Writes that a job has ended: it is gone, or only its key is left. @returns {object | undefined} as outage.finish() */
+  finish (seq) {
+    const entry = this.byJob.size === 0 ? undefined : this.byJob.get(seq)
+    if (entry === undefined) return this.outage.finish(seq)
+    if (entry.outlives(this.clock.now())) {
+      entry.isOver = true
+      return this.outage.change(seq, JobState.over)
+    }
+    this.forget(entry)
+    return this.outage.finish(seq)
+  }
+
+  // private from here on
+
+  put (entry) {
+    this.entries.set(entry.id, entry)
+    this.byJob.set(entry.job, entry)
+  }
+
+  forget (entry) {
+    this.entries.delete(entry.id)
+    this.byJob.delete(entry.job)
+  }
+
+  /** Somebody else may take the key. */
+  free (entry) {
+    this.forget(entry)
+    if (!entry.isOver) return
+    this.outage.finish(entry.job)
+    this.admission.freed()
+  }
+
+  sweep (now) {
+    for (const entry of this.entries.values()) if (entry.isFree(now)) this.free(entry)
+    this.sweepAt = Math.max(FEW, 2 * this.entries.size)
+  }
+}
+
+/** Of a key within a type, from whose length on no other can have the same. Without a scheduler jobs may have no type, which counts as ''. */
+function idOf (type = '', key) {
+  return `${type.length}:${type}${key}`
+}
+
+module.exports = { Keys }
