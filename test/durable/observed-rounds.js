@@ -129,9 +129,11 @@ class ObservedRound {
     const dueAt = at + delayMs
     const { versions } = model.jobs.get(id)
     const came = (state, at, error) => versions.push({ state, at, attempt: 0, error })
-    if (dueAt > acceptedAt) came('delayed', acceptedAt)
-    if (dueAt > acceptedAt && dueAt <= (end?.at ?? this.now)) came('waiting', dueAt)
-    else if (dueAt > acceptedAt && end === undefined) this.dueAt.set(id, dueAt)
+    // one that was held may be due in the moment in which it is written: before that, or after it
+    const isDelayed = dueAt > acceptedAt || (delayMs > 0 && dueAt === acceptedAt && this.history.versions(id)[1]?.state === 'delayed')
+    if (isDelayed) came('delayed', acceptedAt)
+    if (isDelayed && dueAt <= (end?.at ?? this.now)) came('waiting', dueAt)
+    else if (isDelayed && end === undefined) this.dueAt.set(id, dueAt)
     if (end !== undefined) came('cancelled', end.at, end.text)
   }
 
@@ -204,6 +206,7 @@ class ObservedRound {
       queue.deleteDead(id).then(isThere => assert.equal(isThere, true))
     } else {
       model.revived(id)
+      this.kept.delete(id)
       queue.retryDead(id).then(isThere => assert.equal(isThere, true))
     }
   }
