@@ -30,6 +30,9 @@ describe('the servers of docs/observe.md', function () {
         const headers = { ...headersOf(PASSWORD), 'content-type': 'application/json' }
         assert.equal((await ask('/board/act', PASSWORD, { method: 'POST', headers, body })).status, 200)
         assert.equal((await ask('/', PASSWORD)).status, 404)
+        if (!code.includes('createBullBoard')) return
+        assert.equal((await ask('/jobs/')).status, 401)
+        assert.deepEqual(JSON.parse((await ask('/jobs/api/queues', PASSWORD)).text).queues.map(({ name }) => name), ['mails', 'mails:tenant-a'])
       } finally {
         await program.end()
       }

@@ -46,7 +46,7 @@ describe('the examples of', () => {
 
   it('pages that show a server are run by tests of their own', () => {
     const servers = pages().flatMap(({ path, text }) => codeBlocks(text).filter(isServer).map(() => path))
-    assert.deepEqual(servers, ['README.md', 'docs/observe.md', 'docs/observe.md', 'docs/service.md'])
+    assert.deepEqual(servers, ['README.md', 'docs/observe.md', 'docs/observe.md', 'docs/observe.md', 'docs/service.md'])
   })
 
   it('the README are there', () => {

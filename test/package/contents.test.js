@@ -73,7 +73,12 @@ describe('the published package', function () {
     const { dependencies, peerDependencies, peerDependenciesMeta, devDependencies, optionalDependencies } = require(join(root, 'package.json'))
     assert.deepEqual(Object.keys(dependencies).sort(), ['aflow', 'eventemitter3', 'qlist'])
     assert.deepEqual(peerDependencies, {
-      '@opentelemetry/api': '^1.4', bullmq: '^6.7.0', ioredis: '>=5.4 <7', piscina: '^5.2', 'prom-client': '^15.1'
+      '@bull-board/api': '^9',
+      '@opentelemetry/api': '^1.4',
+      bullmq: '^6.7.0',
+      ioredis: '>=5.4 <7',
+      piscina: '^5.2',
+      'prom-client': '^15.1'
     })
     for (const name of Object.keys(peerDependencies)) {
       assert.deepEqual(peerDependenciesMeta[name], { optional: true }, name)

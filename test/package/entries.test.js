@@ -43,7 +43,7 @@ describe('the entries of the package', () => {
     `])
   })
 
-  for (const entry of ['flow', 'durable', 'distributed', 'history', 'metrics', 'board', 'threads', 'testing', 'schedulers']) {
+  for (const entry of ['flow', 'durable', 'distributed', 'history', 'metrics', 'board', 'board/bull-board', 'threads', 'testing', 'schedulers']) {
     it(`of ${entry} are the same for import and for require`, async () => {
       await assertRuns(['--input-type=module', '--eval', `
         import assert from 'node:assert'
@@ -86,7 +86,8 @@ describe('the entries of the package', () => {
       require('fairlane/metrics')
       require('fairlane/metrics/tracing')
       require('fairlane/board')
-      assert.deepEqual(Object.keys(require.cache).filter(file => /node_modules.(bullmq|ioredis|prom-client)/.test(file)), [])
+      require('fairlane/board/bull-board')
+      assert.deepEqual(Object.keys(require.cache).filter(file => /node_modules.(@bull-board|bullmq|ioredis|prom-client)/.test(file)), [])
     `])
   })
 

@@ -16,6 +16,7 @@ const NO_CLOCKWORK = ['lib/core/queue.js', 'lib/core/rooms.js', INTERNALS]
 const PACKAGES = {
   aflow: ['lib/core/dispatch.js'],
   piscina: ['lib/threads/peer.js'],
+  '@bull-board/api/dist/queueAdapters/base.js': ['lib/board/peer.js'],
   eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js', 'lib/durable/events.js', 'lib/distributed/queue.js', 'lib/metrics/metrics.js'],
   '@opentelemetry/api': ['lib/metrics/tracing.js'],
   bullmq: ['lib/distributed/peers.js'],

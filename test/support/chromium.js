@@ -30,6 +30,7 @@ function skippedCount () {
 function openChromium (executablePath = program) {
   const { chromium } = require('playwright-core')
   const isRoot = process.getuid?.() === 0 // whose processes Chromium cannot confine
-  const args = ['--disable-quic', '--disable-background-networking', '--no-first-run']
+  const thisMachineOnly = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'
+  const args = ['--disable-quic', '--disable-background-networking', '--no-first-run', thisMachineOnly]
   return chromium.launch({ executablePath, timeout: START_MS, args: isRoot ? [...args, '--no-sandbox'] : args })
 }

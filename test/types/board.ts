@@ -2,13 +2,15 @@ import { createServer } from 'node:http'
 import fairlane = require('fairlane')
 import { board } from 'fairlane/board'
 import type { Board, BoardOptions } from 'fairlane/board'
+import { createBullBoard } from '@bull-board/api'
+import { bullBoardQueue } from 'fairlane/board/bull-board'
 import { distributed } from 'fairlane/distributed'
 import { durable } from 'fairlane/durable'
 import { flow } from 'fairlane/flow'
 import { History } from 'fairlane/history'
 import { Metrics } from 'fairlane/metrics'
 
-export async function use (): Promise<void> {
+export async function use (serverAdapter: Parameters<typeof createBullBoard>[0]['serverAdapter']): Promise<void> {
   const metrics = new Metrics()
   const queue = fairlane(async (address: string) => address.length, { observers: metrics })
   const options: BoardOptions = { name: 'mails', metrics, history: new History(), readOnly: true }
@@ -23,6 +25,14 @@ export async function use (): Promise<void> {
   board(atBroker)
   board({ mails: { queue, metrics }, images: { queue: onDisk, metrics, readOnly: true }, all: { queue: atBroker } })
 
+  const history = new History()
+  const adapters = [bullBoardQueue(queue, { name: 'mails', history }), bullBoardQueue(onDisk, { name: 'mails:a', history, type: 'a', readOnly: true })]
+  createBullBoard({ queues: adapters, serverAdapter })
+
+  // @ts-expect-error there are no records
+  bullBoardQueue(queue, { name: 'mails' })
+  // @ts-expect-error bull-board has an adapter of its own for queues at a broker
+  bullBoardQueue(atBroker, { name: 'mails', history })
   // @ts-expect-error only a broker knows what metrics would
   board(queue)
   // @ts-expect-error no such option

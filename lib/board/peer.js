@@ -1,0 +1,21 @@
+'use strict'
+
+// @bull-board/api, whose pages show queues by adapters: an optional peer dependency.
+
+const { FairlaneError } = require('../errors')
+
+const RANGE = '^9'
+
+module.exports = { loadBaseAdapter, RANGE }
+
+/** @returns {Function} the class that all adapters extend @throws FAIRLANE_ERR_PEER if it is not there */
+function loadBaseAdapter () {
+  try {
+    const { BaseAdapter } = require('@bull-board/api/dist/queueAdapters/base.js')
+    if (typeof BaseAdapter === 'function') return BaseAdapter
+    throw new Error('a version is installed that has no BaseAdapter')
+  } catch (cause) {
+    const message = `fairlane/board/bull-board needs @bull-board/api ${RANGE} (${cause.message}): npm install @bull-board/api@${RANGE}`
+    throw new FairlaneError('FAIRLANE_ERR_PEER', message, { cause })
+  }
+}
