@@ -120,7 +120,7 @@ async function deadLettersOf (queue) {
   if (!hasMethods(queue, ['deadLetters'])) return null
   if (queue.closed) return []
   const letters = await queue.deadLetters({ limit: MOST_DEAD_LETTERS })
-  return letters.slice(0, MOST_DEAD_LETTERS).map(({ id, type = '', attempts, error }) => {
+  return letters.map(({ id, type = '', attempts, error }) => {
     return { id, type: cut(type), attempts, error: cut(`${error.code ?? error.name}: ${error.message}`) }
   })
 }

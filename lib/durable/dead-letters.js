@@ -42,10 +42,19 @@ class DeadLetters {
     this.outage.change(seq, JobState.dead(attempts, errorText(err)))
   }
 
-  /** @returns {object[]} jobs as users see them, with attempts and error; the oldest one first */
-  list () {
+  /**
+   * Jobs as users see them, with attempts and error; the oldest one first. O(dead letters), each of which is read if a type is asked for.
+   * @param {{ type: string | undefined, limit: number }} options limit: so many at most
+   * @returns {object[]}
+   */
+  list ({ type, limit }) {
     this.records.check()
-    return [...this.seqs].sort((a, b) => a - b).map(seq => {
+    const wanted = []
+    for (const seq of [...this.seqs].sort((a, b) => a - b)) {
+      if (wanted.length === limit) break
+      if (type === undefined || this.records.typeOf(seq) === type) wanted.push(seq)
+    }
+    return wanted.map(seq => {
       const { attempts, error } = this.store.states.get(seq)
       return Object.assign(this.records.entry(seq), { attempts, error: errorOf(error) })
     })

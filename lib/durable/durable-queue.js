@@ -16,7 +16,7 @@ const { typeError, describe } = require('../errors')
 const { options: { readCallback, readCloseOptions, readPausableType, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')
-const { readId, readJobOptions, readPushOptions } = require('./options')
+const { readDeadLettersOptions, readId, readJobOptions, readPushOptions } = require('./options')
 const { prepare } = require('./parts')
 
 const SYSTEM = { files, lock, now: Date.now }
@@ -254,11 +254,11 @@ class DurableQueue extends EventEmitter {
   }
 
   /**
-   * The jobs that will not be tried again, the oldest first. Payloads are read, blocking, when they are asked for.
-   * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO
+   * The jobs that will not be tried again, the oldest first; those of a `type`, at most `limit`. Payloads are read, blocking, when they are asked for.
+   * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO, FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
-  deadLetters () {
-    return this.#parts.dead.list()
+  deadLetters (options) {
+    return this.#parts.dead.list(readDeadLettersOptions(options))
   }
 
   /**

@@ -398,8 +398,11 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
    */
   cancel (id: number): Promise<boolean>
 
-  /** The jobs that will not be tried again, the oldest first. */
-  deadLetters (): Array<DeadLetter<P>>
+  /**
+   * The jobs that will not be tried again, the oldest first: all, those of a type, or so many at most. O(dead letters), each of which is read if a type
+   * is asked for.
+   */
+  deadLetters (options?: { type?: unknown, limit?: number | undefined }): Array<DeadLetter<P>>
   /** Queues a dead letter again. False if there is no such one. */
   retryDead (id: number): Promise<boolean>
   /** Deletes a dead letter. False if there is no such one. */

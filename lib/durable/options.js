@@ -7,6 +7,7 @@ const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
 const { isArray, readFields, rejectUnknown } = require('../fields')
 const { PLAN_NAMES, readPlan } = require('../plan')
+const { readAll: readArguments } = require('../readers')
 const { readSerializer } = require('../serializers')
 const { options: queueOptions } = require('../core/internals')
 
@@ -35,7 +36,13 @@ const jobReaders = {
 // Of queues with limits of rate.
 const RATE_NAMES = ['rate', 'ratePerType']
 
-module.exports = { readId, readOptions, readPath, readJobOptions, readPushOptions }
+// Of deadLetters().
+const deadLettersReaders = {
+  type: value => value === undefined ? undefined : queueOptions.readType(value),
+  limit: value => value === undefined ? Infinity : queueOptions.readPositiveCount(value, 'limit', ARGUMENT)
+}
+
+module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJobOptions, readPushOptions }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
@@ -73,6 +80,11 @@ function readAll (options, readers) {
 /** @returns {{ rate: object[] | undefined, ratePerType: object } | undefined} undefined if none is given: then nothing of flow is loaded */
 function readRates (given) {
   return RATE_NAMES.every(name => given[name] === undefined) ? undefined : require('../flow/options').readRateOptions(given)
+}
+
+/** @returns {{ type: string | undefined, limit: number }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+function readDeadLettersOptions (options) {
+  return readArguments(options, deadLettersReaders, ARGUMENT)
 }
 
 /** @throws FAIRLANE_ERR_ARGUMENT, or of another code */

@@ -245,6 +245,23 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       for (const id of [...ids, ...unknownIds]) assert.deepEqual([await queue.retryDead(id), await queue.deleteDead(id)], [false, false])
     })
 
+    it('are told in order: all, those of a type, or the oldest', async () => {
+      const queue = await open(async () => { throw new Error('no') }, { settleBy: 'promise', maxAttempts: 1, concurrency: 1 })
+      for (const type of ['a', 'b', 'a', 'b', 'a']) {
+        const failed = once(queue, 'failed')
+        await queue.pushType(type, type)
+        await failed
+      }
+      const typesOf = async options => (await queue.deadLetters(options)).map(({ type }) => type).join('')
+      assert.deepEqual(await Promise.all([
+        undefined, {}, { limit: 2 }, { limit: 9 }, { type: 'b' }, { type: 'a', limit: 2 }, { type: 'c' }
+      ].map(typesOf)), ['ababa', 'ababa', 'ab', 'ababa', 'bb', 'aa', ''])
+      for (const wrong of [null, 5, { limit: 0 }, { limit: 1.5 }, { limit: 'many' }, { most: 5 }]) {
+        assert.throws(() => queue.deadLetters(wrong), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      }
+      assert.throws(() => queue.deadLetters({ type: {} }), { code: 'FAIRLANE_ERR_TYPE' })
+    })
+
     it('are jobs at once that cannot be decoded', async () => {
       const serialize = { encode: text => Buffer.from(text), decode: bytes => JSON.parse(bytes) }
       const queue = await open(gate.runner, { settleBy: 'callback', serialize })
