@@ -11,13 +11,10 @@ const path = require('node:path')
 const { entriesFor, redoxPython, versionIn } = require('../durable/peers')
 const { inFolderOfItsOwn, placeCells } = require('../durable/place')
 const { heldBytes } = require('../heap')
+const { BURST, CONCURRENCY, addedTo, createLoad } = require('../history/bursts')
 const { bestQuarter, runFive, OPERATIONS } = require('../history/five')
-const { recorders, recorded } = require('../history/recorders')
-const { typeNames } = require('../types')
+const { recorders } = require('../history/recorders')
 
-const CONCURRENCY = 10
-const BURST = 10000
-const TYPES = typeNames(10)
 const FIVE = {
   fairlane: { package: 'fairlane', run: runFive },
   RedoxQL: { package: 'RedoxQL', peer: 'redoxql', note: 'in Python, with a core in Rust', run: runRedox }
@@ -85,15 +82,7 @@ module.exports = {
     return inFolderOfItsOwn(cell.folder, folder => KINDS[cell.kind](cell, contender, folder))
   },
 
-  /** Round by round: what was taken less what it takes without a record. */
-  derive ({ fairlane, ...others }) {
-    for (const { rounds } of Object.values(others)) {
-      rounds.forEach((round, i) => {
-        const without = fairlane?.rounds[i]?.least
-        if (round.least !== undefined && without !== undefined) round.added = round.least - without
-      })
-    }
-  }
+  derive: addedTo
 }
 
 const KINDS = {
@@ -119,31 +108,6 @@ const KINDS = {
   },
 
   five: ({ rounds }, contender) => FIVE[contender].run(rounds)
-}
-
-/** Bursts of jobs into one queue, each from one loop. */
-function createLoad (recorder, style, scheduler) {
-  let pushedCount = 0
-  let startedCount = 0
-  const runners = {
-    sync (id, done) { startedCount++; done() },
-    setImmediate (id, done) { startedCount++; setImmediate(done) }
-  }
-  const { queue, push } = recorded(recorder, runners[style], { concurrency: CONCURRENCY, scheduler })
-  return {
-    /** @returns {Promise<number>} ns a job */
-    async burst () {
-      const begun = performance.now()
-      for (let i = 0; i < BURST; i++) push(++pushedCount, TYPES[i % TYPES.length])
-      await queue.onIdle()
-      return (performance.now() - begun) * 1e6 / BURST
-    },
-
-    check () {
-      const { done } = queue.stats()
-      if (startedCount !== pushedCount || done !== pushedCount) throw new Error(`miscounted: ${pushedCount} jobs, ${startedCount} started, ${done} done`)
-    }
-  }
 }
 
 function runRedox (rounds) {

@@ -100,30 +100,32 @@ class Ledger {
 
   /** Its runner is called, or will be at once. */
   started (id) {
+    if (this.startedUsually(id) === undefined) this.startedOtherwise(id)
+  }
+
+  /** As started(), for a job whose record is where most are. @returns {Rows | undefined} its segment; undefined if it is another, and nothing was done */
+  startedUsually (id) {
     const segment = this.usual(id, WAITING)
-    if (segment === undefined) {
-      this.startedOtherwise(id)
-      return
-    }
+    if (segment === undefined) return undefined
     const { times, words } = segment
     const { names, time } = this
     const row = id & ROW_MASK
     words[row * WORDS + STATE] += ATTEMPT + RUNNING - WAITING
     names.first[words[row * WORDS + TYPE] + BEGUN]++
     times[row * TIMES + STARTED] = time.isFresh ? time.ms : time.read()
+    return segment
   }
 
   /** It has come to its end. */
   ended (id, hasFailed, err) {
-    if (hasFailed) {
-      this.failed(id, err)
-      return
-    }
+    if (hasFailed) this.failed(id, err)
+    else if (this.endedUsually(id) === undefined) this.doneOtherwise(id)
+  }
+
+  /** As ended(), for a job that is done, as startedUsually(). The type and the times of its row stay there until the next job is accepted. */
+  endedUsually (id) {
     const segment = this.usual(id, RUNNING)
-    if (segment === undefined) {
-      this.doneOtherwise(id)
-      return
-    }
+    if (segment === undefined) return undefined
     const { times, words } = segment
     const { names, time } = this
     const row = id & ROW_MASK
@@ -131,6 +133,7 @@ class Ledger {
     names.first[words[row * WORDS + TYPE] + DONE]++
     times[row * TIMES + ENDED] = time.isFresh ? time.ms : time.read()
     if ((++segment.endedCount === segment.count && segment !== this.tail) || --this.untilLook === 0) this.retention.look(false)
+    return segment
   }
 
   /** It has failed, and will not be tried again. */
@@ -151,8 +154,7 @@ class Ledger {
 
   /** One was not taken in. */
   refused (type, { code }) {
-    const { refusedCounts } = this
-    refusedCounts.set(code, (refusedCounts.get(code) ?? 0) + 1)
+    this.refusedCounts.set(code, (this.refusedCounts.get(code) ?? 0) + 1)
   }
 
   // what queues with attempts tell, whose ids are their own
@@ -230,8 +232,7 @@ class Ledger {
   buried (id) {
     const rows = this.find(id)
     if (rows === undefined) return
-    const { row } = this
-    this.changeSilently(rows, row, FAILED, 0)
+    this.changeSilently(rows, this.row, FAILED, 0)
     this.leave(rows, id)
   }
 

@@ -54,6 +54,7 @@ class Names {
 
   /** Jobs of a type that wait. */
   waitingOf (number) {
+    if (number < FIRST_END) return this.first[number + ALL] - this.first[number + BEGUN]
     const counts = this.counts[number >> CHUNK_SHIFT]
     const at = number & CHUNK_MASK
     return counts[at + ALL] - counts[at + BEGUN]

@@ -18,6 +18,15 @@ class Between {
     return makeList(this, scheduler, read, makeContext, extend)
   }
 
+  /** Nothing is done: started() is to be called. */
+  startedUsually (id) {
+    return undefined
+  }
+
+  endedUsually (id) {
+    return undefined
+  }
+
   refused (type, err) {
     this.ledger.refused(type, err)
   }

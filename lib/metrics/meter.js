@@ -10,10 +10,10 @@
 // It keeps nothing of single jobs: times and types are read from their records, before the ledger may let go of these, and the time of a change
 // is the last reading that the ledger has made. Nothing of the caller's is called.
 
-const { TIMES, ACCEPTED: ACCEPTED_AT, STARTED: STARTED_AT, WORDS, TYPE, RUNNING } = require('../ledger/segment')
+const { ROW_MASK, TIMES, ACCEPTED: ACCEPTED_AT, STARTED: STARTED_AT, ENDED: ENDED_AT, WORDS, TYPE, RUNNING } = require('../ledger/segment')
 const { changedAt } = require('../ledger/versions')
 const { Between } = require('./between')
-const { NOWHERE, ACCEPTED, UNACCEPTED, DONE, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
+const { NOWHERE, DONE_LESS_RUNS, UNACCEPTED, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
 const { Types, PLACE, SINCE, STARTED: STARTED_LAST, USED } = require('./types')
 
 class Meter extends Between {
@@ -38,48 +38,47 @@ class Meter extends Between {
 
   accepted (id, type, guess) {
     const number = this.ledger.accepted(id, type, guess)
-    const at = this.placeOf(number, type)
-    this.places.cells[at + ACCEPTED]++
-    if (this.records.names.waitingOf(number) === 1) this.waits(number)
+    // numbers go to other types when they have no record left, and places when no job of a type is live: then this is the only one that waits
+    if (this.records.names.waitingOf(number) === 1) {
+      this.place(number, type)
+      this.waits(number)
+    }
     return number
   }
 
   started (id) {
+    if (this.startedUsually(id) !== undefined) return
     const rows = this.records.find(id)
-    if (rows === undefined) {
-      this.ledger.started(id)
-      return
-    }
-    const { row } = this.records
-    const number = rows.words[row * WORDS + TYPE]
-    const since = rows.versions === undefined ? rows.times[row * TIMES + ACCEPTED_AT] : changedAt(rows, row)
+    const since = rows === undefined ? NaN : changedAt(rows, this.records.row)
     this.ledger.started(id)
-    const { ms } = this.records.time
-    const types = this.types.cells
-    const turn = Math.max(types[number + SINCE], types[number + STARTED_LAST])
-    if (turn > this.overtookAt) this.overtookAt = turn
-    types[number + STARTED_LAST] = ms
-    types[number + USED] -= ms - this.originMs
-    const at = types[number + PLACE] || this.placeNow(number)
-    const waitMs = ms > since ? ms - since : 0
-    const { cells } = this.places
-    cells[at + WAIT_SUM] += waitMs
-    cells[at + FIRST_BUCKET + this.buckets.indexOf(waitMs)]++
+    if (rows !== undefined) this.begins(rows.words[this.records.row * WORDS + TYPE], since, this.records.time.ms)
+  }
+
+  startedUsually (id) {
+    const rows = this.ledger.startedUsually(id)
+    if (rows === undefined) return undefined
+    const row = id & ROW_MASK
+    this.begins(rows.words[row * WORDS + TYPE], rows.times[row * TIMES + ACCEPTED_AT], rows.times[row * TIMES + STARTED_AT])
+    return rows
   }
 
   ended (id, hasFailed, err) {
-    const rows = this.records.find(id)
-    if (rows === undefined) {
-      this.ledger.ended(id, hasFailed, err)
-      return
-    }
-    const { row } = this.records
-    const number = rows.words[row * WORDS + TYPE]
-    const at = this.types.cells[number + PLACE]
-    const startedAt = rows.times[row * TIMES + STARTED_AT]
+    if (!hasFailed && this.endedUsually(id) !== undefined) return
+    const { number, startedAt } = this.leaving(id)
     this.ledger.ended(id, hasFailed, err)
-    this.places.cells[at + (hasFailed ? FAILED : DONE)]++
-    this.ran(number, at, startedAt, this.records.time.ms)
+    if (number < 0) return
+    if (hasFailed) this.count(number, FAILED)
+    else this.count(number, DONE_LESS_RUNS)
+    this.freed(number, startedAt)
+  }
+
+  endedUsually (id) {
+    const rows = this.ledger.endedUsually(id)
+    if (rows === undefined) return undefined
+    const row = id & ROW_MASK
+    const number = rows.words[row * WORDS + TYPE]
+    this.ran(number, this.types.cells[number + PLACE], rows.times[row * TIMES + STARTED_AT], rows.times[row * TIMES + ENDED_AT])
+    return rows
   }
 
   cancelled (id, err) {
@@ -98,8 +97,7 @@ class Meter extends Between {
     this.ledger.recovered(id, type, ageMs, attempts, state)
     const rows = this.records.find(id)
     const number = rows.words[this.records.row * WORDS + TYPE]
-    const at = this.placeOf(number, type)
-    this.places.cells[at + ACCEPTED]++
+    this.place(number, type)
     this.mayWait(number)
   }
 
@@ -137,9 +135,7 @@ class Meter extends Between {
 
   revived (id) {
     this.ledger.revived(id)
-    const { number } = this.leaving(id)
-    this.count(number, ACCEPTED)
-    this.mayWait(number)
+    this.mayWait(this.leaving(id).number)
   }
 
   /** What was counted of the wait stays, since nothing that is counted may fall. */
@@ -179,22 +175,17 @@ class Meter extends Between {
 
   // private from here on
 
-  /** Where a type is counted that one more record has come of. */
-  placeOf (number, type) {
-    const at = this.types.cells[number + PLACE]
-    // numbers go to other types when they have no record left
-    return at > NOWHERE && !this.records.names.isOnly(number) ? at : this.assign(number, type)
-  }
-
-  assign (number, type) {
+  /** Gives a type its place, unless it has one. */
+  place (number, type) {
     const { labels, records, types } = this
     types.reach(number)
-    if (types.cells[number + PLACE] > NOWHERE) this.release(number)
+    if (types.cells[number + PLACE] > NOWHERE) {
+      if (!records.names.isOnly(number)) return
+      this.release(number)
+    }
     const label = labels.known(type)
-    if (label !== undefined) return (types.cells[number + PLACE] = this.places.placeOf(label, records.time.ms).at)
-    if (records.names.isOnly(number) || !labels.byNumber.has(number)) this.labelLater(number, type)
-    labels.byNumber.get(number).count(ACCEPTED)
-    return NOWHERE
+    if (label !== undefined) types.cells[number + PLACE] = this.places.placeOf(label, records.time.ms).at
+    else if (records.names.isOnly(number) || !labels.byNumber.has(number)) this.labelLater(number, type)
   }
 
   labelLater (number, type) {
@@ -206,6 +197,22 @@ class Meter extends Between {
     const { cells } = this.types
     cells[number + PLACE] = this.places.placeOf(this.places.otherLabel, this.records.time.ms).at
     return cells[number + PLACE]
+  }
+
+  /** A job of a type has started that waited since then. */
+  begins (number, since, ms) {
+    const types = this.types.cells
+    const cameAt = types[number + SINCE]
+    const servedAt = types[number + STARTED_LAST]
+    const turn = cameAt > servedAt ? cameAt : servedAt
+    if (turn > this.overtookAt) this.overtookAt = turn
+    types[number + STARTED_LAST] = ms
+    types[number + USED] -= ms - this.originMs
+    const at = types[number + PLACE] || this.placeNow(number)
+    const waitMs = ms > since ? ms - since : 0
+    const { cells } = this.places
+    cells[at + WAIT_SUM] += waitMs
+    cells[at + FIRST_BUCKET + this.buckets.indexOf(waitMs)]++
   }
 
   /** A job waits, and none of its type did. */
@@ -244,9 +251,11 @@ class Meter extends Between {
     this.freed(number, startedAt)
   }
 
-  /** @param {number} startedAt NaN if it had no slot */
+  /** A run has ended, but is not that of a job that is done. @param {number} startedAt NaN if there was none */
   freed (number, startedAt) {
-    if (startedAt === startedAt) this.ran(number, this.types.cells[number + PLACE], startedAt, this.records.time.ms) // eslint-disable-line no-self-compare
+    if (startedAt !== startedAt) return // eslint-disable-line no-self-compare
+    this.count(number, DONE_LESS_RUNS, -1)
+    this.ran(number, this.types.cells[number + PLACE], startedAt, this.records.time.ms)
   }
 
   ran (number, at, startedAt, endedAt) {

@@ -12,7 +12,7 @@ const { Buckets } = require('./buckets')
 const { Meter } = require('./meter')
 const { readMetricsOptions } = require('./options')
 const { Labels } = require('./labels')
-const { Places, fit, ACCEPTED, UNACCEPTED, DONE, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
+const { Places, fit, DONE_LESS_RUNS, UNACCEPTED, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
 const { meterBy } = require('./otel')
 const { register, textOf } = require('./prometheus')
 const { PLACE, USED } = require('./types')
@@ -149,6 +149,10 @@ class Metrics extends EventEmitter {
       const counts = [...cells.subarray(at + first, at + first + bucketCount)]
       return { sum: cells[at + sum], p50: this.#buckets.quantile(0.5, counts), p99: this.#buckets.quantile(0.99, counts), buckets: counts }
     }
+    const runMs = histogram(RUN_SUM, firstOfRun)
+    const [done, failed, cancelled, unaccepted] = [
+      runMs.buckets.reduce((sum, count) => sum + count, cells[at + DONE_LESS_RUNS]), cells[at + FAILED], cells[at + CANCELLED], cells[at + UNACCEPTED]
+    ]
     return {
       type: label,
       isType: this.#labels.isType(label),
@@ -156,15 +160,15 @@ class Metrics extends EventEmitter {
       running,
       delayed,
       dead,
-      accepted: cells[at + ACCEPTED],
-      unaccepted: cells[at + UNACCEPTED],
-      done: cells[at + DONE],
-      failed: cells[at + FAILED],
-      cancelled: cells[at + CANCELLED],
+      accepted: done + failed + cancelled + unaccepted + waiting + running + delayed,
+      unaccepted,
+      done,
+      failed,
+      cancelled,
       retried: cells[at + RETRIED],
       slotMs: cells[at + FORMER_USED] + usedMs,
       waitMs: histogram(WAIT_SUM, FIRST_BUCKET),
-      runMs: histogram(RUN_SUM, firstOfRun)
+      runMs
     }
   }
 }

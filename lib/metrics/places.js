@@ -4,24 +4,23 @@
 // share one.
 //
 //   cells   │ nobody's │ place │ place │ … │          Float64: an increment takes no look at what is there
-//   place   │ ACCEPTED … RUN_SUM │ buckets of the wait │ buckets of the run │
+//   place   │ DONE_LESS_RUNS … RUN_SUM │ buckets of the wait │ buckets of the run │
 //
-// Which place a type has, types.js knows.
+// Which place a type has, types.js knows. What can be told from others is not counted: jobs that are done have run, and accepted ones have ended or are live.
 //
 // First come, first placed. A place can go to another label when nothing has changed in it for an hour, since something has read it: a label
 // that comes back begins at 0, which is a reset for those who read counters.
 
 // The cells of a place, before its buckets.
-const ACCEPTED = 0
-const UNACCEPTED = 1 // of these: could not be written, so they were none
-const DONE = 2
-const FAILED = 3
-const CANCELLED = 4
-const RETRIED = 5
-const USED = 6 // slot time of types whose jobs have all ended; that of others is in types.js
-const WAIT_SUM = 7
-const RUN_SUM = 8
-const FIRST_BUCKET = 9
+const DONE_LESS_RUNS = 0 // with the runs that have ended it is how many jobs are done
+const UNACCEPTED = 1 // could not be written: they were accepted, and then were none
+const FAILED = 2
+const CANCELLED = 3
+const RETRIED = 4
+const USED = 5 // slot time of types whose jobs have all ended; that of others is in types.js
+const WAIT_SUM = 6
+const RUN_SUM = 7
+const FIRST_BUCKET = 8
 
 const NOWHERE = 0 // a type without a place
 const IDLE_MS = 3600000
@@ -64,7 +63,10 @@ class Places {
    */
   placeOf (label, ms) {
     const found = this.byLabel.get(label)
-    if (found !== undefined) return found
+    if (found !== undefined) {
+      found.idleAt = Infinity // a type of it has come back
+      return found
+    }
     if (label === this.otherLabel) return this.open(label)
     if (this.ownCount < this.maxTypes) {
       this.ownCount++
@@ -118,11 +120,11 @@ class Places {
     return place
   }
 
-  /** Rises with each change of a job. */
+  /** Rises with each change of a job that has a place. */
   changesOf ({ at }) {
     const { cells } = this
     let changes = 0
-    for (let i = ACCEPTED; i <= RETRIED; i++) changes += cells[at + i]
+    for (let i = UNACCEPTED; i <= RETRIED; i++) changes += cells[at + i]
     for (let i = FIRST_BUCKET; i < this.stride; i++) changes += cells[at + i]
     return changes
   }
@@ -138,9 +140,8 @@ module.exports = {
   fit,
   MOST_CHARACTERS,
   NOWHERE,
-  ACCEPTED,
+  DONE_LESS_RUNS,
   UNACCEPTED,
-  DONE,
   FAILED,
   CANCELLED,
   RETRIED,

@@ -215,10 +215,11 @@ describe('channels()', function () {
     const observer = channels()
     const history = new History()
     const metrics = new Metrics()
-    const queue = fairlane((n, done) => done(), { observers: [metrics, observer, history] })
+    const behind = new Metrics()
+    const queue = fairlane((n, done) => done(), { observers: [metrics, observer, history, behind] })
     assert.throws(() => fairlane(() => {}, { observers: observer }), { code: 'FAIRLANE_ERR_OPTION' })
     await queue.add(1)
-    assert.deepEqual([history.counts().done, metrics.snapshot().types[0].done], [1, 1])
+    assert.deepEqual([history.counts().done, metrics.snapshot().types[0].done, behind.snapshot().types[0].done], [1, 1, 1])
   })
 })
 
