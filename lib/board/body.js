@@ -29,7 +29,10 @@ async function readBody (request) {
   return body
 }
 
-/** What is too much is not kept, and what still comes is thrown away: so the client hears of it whatever it is doing. */
+/**
+ * What is too much is not kept, and what still comes is thrown away: so the client hears of it whatever it is doing. Of a request that breaks off
+ * nobody hears any more.
+ */
 function readText (request) {
   return new Promise((resolve, reject) => {
     const parts = []
@@ -41,7 +44,6 @@ function readText (request) {
       reject(tooLarge())
     })
     request.on('end', () => resolve(Buffer.concat(parts).toString()))
-    request.on('close', () => reject(new Refusal(400, 'The request has ended too soon.')))
   })
 }
 

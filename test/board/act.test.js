@@ -80,6 +80,7 @@ describe('a page for a queue, by its buttons,', function () {
     assert.equal((await act({ action: 'pauseType', type: 'a' })).status, 200)
     assert(queue.isTypePaused('a'))
     const before = seen()
+    assert.equal((await act({ action: 'pause', more: 'x'.repeat(MOST_BYTES) })).status, 413)
     for (read of [() => undefined, () => 'text', Buffer.from]) {
       assert.equal((await act({ action: 'pause' })).status, 400)
       assert.equal((await act('')).status, 400)
