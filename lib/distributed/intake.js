@@ -61,9 +61,10 @@ class Intake {
   refusal (place) {
     if (!this.isLimited) return undefined
     const limit = this.limits.byType.get(place.type) ?? this.limits.all
-    const outlet = this.outlets.get(place.type)
-    const waiting = outlet === undefined ? 0 : outlet.known + outlet.sent
+    const known = this.outlets.get(place.type)
+    const waiting = known === undefined ? 0 : known.known + known.sent
     if (waiting < limit) return undefined
+    const outlet = this.outletOf(place)
     this.lookAt(outlet)
     const retryAfterMs = Math.min(Math.max(Math.ceil((waiting - limit + 1) / outlet.perMs), 1), LONGEST_RETRY_MS)
     const error = new FairlaneError('FAIRLANE_ERR_TYPE_FULL', `${waiting} jobs of the type wait already`)
