@@ -5,7 +5,7 @@
 //   durable, compat   facadeOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
 //   durable, distributed   innerQueue(), and ROOMS.announce() for themselves
-//   ledger            lists that tell it what becomes of jobs: lists, OBSERVE
+//   ledger            lists that tell it what becomes of jobs: lists, OBSERVE; RUNS_ONLY: for distributed
 //   what brings parts of its own: Queue with ROOMS
 
 const { Facade } = require('./facade')
@@ -16,6 +16,7 @@ const { ROOMS } = require('./rooms')
 
 module.exports = {
   OBSERVE: options.OBSERVE,
+  RUNS_ONLY: options.RUNS_ONLY,
   Queue,
   ROOMS,
   internalsOf,

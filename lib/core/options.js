@@ -14,6 +14,8 @@ const LANE_METHODS = ['queued', 'next', 'started', 'ended']
 const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
 // What an observer has under this name attaches it to a queue; it has nothing there once it observes one.
 const OBSERVE = Symbol('observe')
+// What it has under this one is true if it needs to know of runs only, not of all that becomes of a job.
+const RUNS_ONLY = Symbol('runs only')
 const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
 // What is said of names that are no options of a queue.
 const HINTS = new Map([
@@ -63,6 +65,7 @@ const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undef
 module.exports = {
   NO_EXTRAS,
   OBSERVE,
+  RUNS_ONLY,
   names: Object.keys(readers),
   rejectUnknownOptions,
   readOptions,

@@ -24,10 +24,10 @@ class Attempts {
   /**
    * @param {Function} runner the caller's
    * @param {object} options settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, leaseMs
-   * @param {object} parts records, stage, suspects
+   * @param {object} parts records, stage, suspects, observed
    * @param {{ tell: (event: string, value: object) => void, returned: (job: object) => void, refill: (job: object) => void }} hooks
    */
-  constructor (runner, { settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, leaseMs }, { records, stage, suspects }, hooks) {
+  constructor (runner, { settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, leaseMs }, { records, stage, suspects, observed }, hooks) {
     this.runner = runner
     this.settleBy = settleBy
     this.serialize = serialize
@@ -38,6 +38,7 @@ class Attempts {
     this.records = records
     this.stage = stage
     this.suspects = suspects
+    this.observed = observed // undefined if nobody observes
     this.hooks = hooks
     this.running = new Set() // jobs whose runners were called and whose slots are theirs
     this.abandoned = new Set() // jobs whose runners the closing queue has told to end
@@ -84,6 +85,7 @@ class Attempts {
     if (delivery === undefined) return
     job.delivery = undefined
     this.left(job)
+    this.observed?.lost(job, error)
     this.abandoned.delete(job)
     this.stage.interrupt(delivery.ticket, error)
   }
@@ -169,6 +171,7 @@ class Attempts {
     }
     this.running.add(job)
     job.place.running++
+    this.observed?.begins(job)
     const value = delivery.run(this.runner, payload, this.settleBy)
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true
@@ -244,6 +247,7 @@ class Attempts {
 
   finish (job, ending) {
     this.left(job)
+    this.observed?.ends(ending)
     job.isEnding = true
     job.supply.end(ending)
   }

@@ -1,5 +1,6 @@
 // Written by hand. What `fairlane/distributed` exports.
 
+import type { Metrics } from '../metrics/index'
 import { EventEmitter } from 'eventemitter3'
 import type { CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, QueueOptions, WindowScheduler } from '../../index'
 
@@ -22,6 +23,9 @@ export interface BrokerClient {
 }
 
 export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWaiting' | 'observers' | 'asyncContext'> {
+  /** Metrics of the jobs that this process runs. The broker has the records of jobs, so there is no History. */
+  observers?: Metrics | readonly Metrics[] | undefined
+
   /** Of the queue, among all at the broker: letters, digits, `_` and `-`. */
   name: string
 

@@ -18,8 +18,7 @@ const MOST_PREFETCHED = 1000
 const LONGEST_MS = 2 ** 31 - 1
 // What a queue in memory does that needs a view of all jobs, or their callers.
 const NOT_HERE = new Map([
-  ['maxWaiting', 'maxWaitingPerType limits each type'],
-  ['observers', 'its jobs are at the broker']
+  ['maxWaiting', 'maxWaitingPerType limits each type']
 ])
 
 const readers = {

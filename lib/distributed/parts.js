@@ -48,7 +48,7 @@ function makeParts (broker, options, queue) {
   return parts
 }
 
-function workersParts (broker, options, { runner, core, stage, isPaused }, { token, announcer, records, outcomes }) {
+function workersParts (broker, options, { runner, core, stage, observed, isPaused }, { token, announcer, records, outcomes }) {
   const { leaseMs, resultTtlMs, maxAttempts, prefetch } = options
   const concurrency = () => Math.max(core.concurrency, 1)
   const lost = (job, error) => {
@@ -68,7 +68,7 @@ function workersParts (broker, options, { runner, core, stage, isPaused }, { tok
     },
     runningCount: () => attempts.running.size
   })
-  const attempts = new Attempts(runner, options, { records, stage, suspects }, {
+  const attempts = new Attempts(runner, options, { records, stage, suspects, observed }, {
     returned: job => crew.returnJobs(job.supply, [job])
   })
   const crew = new Crew({ broker, stage, endings, announcer }, {

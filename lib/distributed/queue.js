@@ -15,6 +15,7 @@ const { end } = require('./closing')
 const { nameOf } = require('./names')
 const { readListOptions, readAddOptions, readCap, readHoldMs, readId, readOptions, readPushOptions, readRate } = require('./options')
 const { NO_COUNTS } = require('./outcomes')
+const { checkObservers, observe } = require('./observed')
 const { makeParts } = require('./parts')
 const { loadPeers } = require('./peers')
 
@@ -41,6 +42,7 @@ class DistributedQueue extends EventEmitter {
   #parts
   #pausedTypes = new Set()
   #closing
+  #observed // what tells observers of runs, if there are any
   #stopListening = ignore // to the option `signal`
 
   static open (key, runner, options) {
@@ -56,7 +58,8 @@ class DistributedQueue extends EventEmitter {
     this.#runner = runner
     this.#options = jobs
     this.#read = readQueueOptions(queue)
-    this.#core = innerQueue(runner === null ? ignore : start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined })
+    checkObservers(this.#read.observers, runner)
+    this.#core = innerQueue(runner === null ? ignore : start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined })
     this.#stage = facadeOf(this.#core, (token, err, result) => this.#parts.attempts.settled(token, err, result))
   }
 
@@ -260,9 +263,11 @@ class DistributedQueue extends EventEmitter {
     const broker = this.#broker = new Broker(jobs, loadPeers())
     await broker.open()
     try {
+      this.#observed = observe(this, this.#read.observers, this.#read.clock)
       this.#parts = makeParts(broker, { ...this.#read, ...jobs }, {
         runner: this.#runner,
         core: this.#core,
+        observed: this.#observed,
         stage: this.#stage,
         tell: (event, value) => this.#tell(event, value),
         isPaused: type => this.#core.paused || this.#pausedTypes.has(type)
@@ -327,6 +332,7 @@ class DistributedQueue extends EventEmitter {
 
   #refuse (place, error) {
     this.#parts.outcomes.count(place, 'rejected')
+    this.#observed?.refused(place?.type, error)
     return Promise.reject(error)
   }
 

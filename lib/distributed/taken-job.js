@@ -20,6 +20,7 @@ class TakenJob {
     this.renewedAt = askedAt // when its lease began at the earliest
     this.delivery = undefined // its slot
     this.attempt = 0
+    this.number = 0 // that observers know it by, while it runs
     this.isEnding = false // the broker is being told of its end
     this.isAlone = false // nothing else runs beside it
   }

@@ -5,7 +5,7 @@
 
 const EventEmitter = require('eventemitter3')
 const { typeError } = require('../errors')
-const { OBSERVE } = require('../core/internals')
+const { OBSERVE, RUNS_ONLY } = require('../core/internals')
 const { WAITING, RUNNING, DELAYED, DEAD } = require('../ledger/segment')
 const { joined } = require('./between')
 const { Buckets } = require('./buckets')
@@ -47,6 +47,10 @@ class Metrics extends EventEmitter {
   /** Attaches it to a queue; undefined once it is. */
   get [OBSERVE] () {
     return this.#meter === undefined ? this.#observe : undefined
+  }
+
+  get [RUNS_ONLY] () {
+    return true
   }
 
   /** What has been counted and timed. O(types with jobs). */

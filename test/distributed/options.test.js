@@ -36,7 +36,7 @@ const WRONG = {
   asyncContext: ['push', 'other'],
   schedulerOptions: [1, { weights: {} }] // these need a scheduler, too
 }
-const FOREIGN = ['maxWaiting', 'path', 'ack', 'capacity', 'capacityBytes', 'segmentBytes', 'repair', 'onProgress', 'maxInflightOps', 'observers', 'rate', 'concurency']
+const FOREIGN = ['maxWaiting', 'path', 'ack', 'capacity', 'capacityBytes', 'segmentBytes', 'repair', 'onProgress', 'maxInflightOps', 'rate', 'concurency']
 
 describe('the options of distributed()', () => {
   for (const [option, values] of Object.entries(WRONG)) {

@@ -1,5 +1,6 @@
 import fairlane = require('fairlane')
 import { durable } from 'fairlane/durable'
+import { distributed } from 'fairlane/distributed'
 import { History } from 'fairlane/history'
 import { Metrics, channels } from 'fairlane/metrics'
 import { traced } from 'fairlane/metrics/tracing'
@@ -13,6 +14,9 @@ export async function use (): Promise<void> {
   const metrics = new Metrics(options)
   fairlane(async () => {}, { observers: [metrics, new History()] })
   await durable(async () => {}, { path: 'folder', observers: new Metrics() })
+  await distributed(async () => {}, { name: 'mails', connection: '/socket', observers: [new Metrics()] })
+  // @ts-expect-error the broker has the records
+  await distributed(async () => {}, { name: 'mails', connection: '/socket', observers: new History() })
   const snapshot: MetricsSnapshot = metrics.snapshot()
   const [first]: TypeMetrics[] = snapshot.types
   const p99: number | undefined = first?.waitMs.p99
