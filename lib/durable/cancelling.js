@@ -13,9 +13,10 @@ class Cancelling {
    * @param {{ hasTypes: boolean }} options hasTypes: it has a scheduler
    */
   constructor (parts, { hasTypes }) {
-    const { retries, records, waiting, stage, idle, store, intake, admission, status, outcomes, counts, events, ledger } = parts
+    const { retries, records, results, waiting, stage, idle, store, intake, admission, status, outcomes, counts, events, ledger } = parts
     this.retries = retries
     this.records = records
+    this.results = results
     this.waiting = waiting
     this.stage = stage
     this.idle = idle
@@ -74,6 +75,7 @@ class Cancelling {
       whenLogged(group)
       this.store.log.commitNow(false)
     }
+    for (const job of all) this.results.settled(idOf(job), makeError())
     this.ledger?.cancelledAll(all.map(idOf), makeError())
     if (held.length > 0) this.admission.freed()
     for (const event of events) this.events.tell('cancelled', event)

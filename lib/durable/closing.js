@@ -8,7 +8,7 @@ const { closedError, warn } = require('../errors')
 
 class Closing {
   /** @param {{ [name: string]: object }} parts of the queue */
-  constructor ({ admission, attempts, events, flushes, idle, outage, outcomes, records, retries, stage, status, store }) {
+  constructor ({ admission, attempts, events, flushes, idle, outage, outcomes, records, results, retries, stage, status, store }) {
     this.admission = admission
     this.attempts = attempts
     this.events = events
@@ -17,6 +17,7 @@ class Closing {
     this.outage = outage
     this.outcomes = outcomes
     this.records = records
+    this.results = results
     this.retries = retries
     this.stage = stage
     this.status = status
@@ -63,6 +64,7 @@ class Closing {
   over () {
     this.status.isOver = true
     this.records.end(this.status.error ?? closedError())
+    this.results.close(this.status.error ?? closedError())
     this.retries.remove(this.retries.list())
   }
 

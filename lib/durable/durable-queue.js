@@ -13,10 +13,10 @@
 
 const EventEmitter = require('eventemitter3')
 const { typeError, describe } = require('../errors')
-const { options: { readCallback, readCloseOptions, readPausableType, readType } } = require('../core/internals')
+const { options: { readCallback, readCloseOptions, readJobType, readPausableType, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')
-const { readDeadLettersOptions, readId, readJobOptions, readPushOptions } = require('./options')
+const { readAddOptions, readDeadLettersOptions, readId, readJobOptions, readPushOptions } = require('./options')
 const { prepare } = require('./parts')
 
 const SYSTEM = { files, lock, now: Date.now }
@@ -131,6 +131,17 @@ class DurableQueue extends EventEmitter {
   /** As pushType, before all others. */
   unshiftType (type, payload, options) {
     return this.#parts.intake.push(readStorableType(type), payload, true, readPushOptions(options, 'unshiftType'))
+  }
+
+  /**
+   * As push or pushType, for a promise of the result. The job is on disk, and outlives that. @returns {Promise<any>} rejects with what its last
+   * attempt failed with, as push rejects, and with FAIRLANE_ERR_ABORTED, FAIRLANE_ERR_CLEARED, FAIRLANE_ERR_MAX_WAIT, FAIRLANE_ERR_CLOSED,
+   * FAIRLANE_ERR_RESULT @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
+   */
+  add (payload, options) {
+    const { type, unshift, signal, said } = readAddOptions(options)
+    const name = readJobType(type, this.#core.scheduler, 'add')
+    return this.#parts.results.add(name === undefined ? undefined : readStorableType(name), payload, unshift, said, signal)
   }
 
   /** Starts no more jobs until resume(); running ones finish. @returns {this} */

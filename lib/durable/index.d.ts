@@ -210,6 +210,17 @@ export interface PushOptions {
   maxDelayMs?: number | undefined
 }
 
+export interface DurableAddOptions extends PushOptions {
+  /** The type of the job. Needed if the queue has a scheduler. */
+  type?: unknown
+
+  /** Whether the job is put at the head. */
+  unshift?: boolean | undefined
+
+  /** Ends the job, unless somebody else wants it who shares its key. */
+  signal?: AbortSignal | undefined
+}
+
 /** What a runner can know about its job. */
 export interface DeliveryContext extends JobContext {
   /** What `push` resolved to. */
@@ -348,6 +359,12 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   pushType (type: unknown, payload: P, options?: PushOptions): Promise<number>
   /** Like `pushType`, at the head. */
   unshiftType (type: unknown, payload: P, options?: PushOptions): Promise<number>
+
+  /**
+   * Queues a job, for a promise of its result, which this process gives while it lives. The job is on disk and outlives that. Rejects with what the last
+   * attempt failed with; with FAIRLANE_ERR_CLOSED when the queue closes before, and FAIRLANE_ERR_RESULT if the job of that key has ended.
+   */
+  add (payload: P, options?: DurableAddOptions): Promise<R>
 
   pause (): this
   resume (concurrency?: number | string): this

@@ -42,7 +42,8 @@ class Intake {
     this.serializer = serialize
     this.now = now
     this.whenReverted = whenReverted
-    this.sharing = undefined // what is done when keys are taken: made last, since it needs this
+    this.sharing = undefined // what is done when keys are taken, and
+    this.results = undefined // ... who waits for results: made later, since they need this
     this.unsafe = new Map() // seq → promise of its number, for jobs that are not safe yet
   }
 
@@ -56,6 +57,17 @@ class Intake {
    * @throws FAIRLANE_ERR_ARGUMENT
    */
   push (type, payload, atHead, said) {
+    const { job, promise } = this.accept(type, payload, atHead, said)
+    this.results.keep(job)
+    return promise
+  }
+
+  /**
+   * As push().
+   * @returns {{ job: number | HeldJob | undefined, promise: Promise<number>, entry: object | undefined }} what stands in the queue for the job,
+   *   undefined if it was refused; the entry of its key, if that was taken
+   */
+  accept (type, payload, atHead, said) {
     const known = this.sharedBy(type, said)
     if (known !== undefined && this.sharing.isJoin(known, said)) return this.sharing.join(known)
     const refusal = known === undefined ? this.refusal(type, 0) : undefined
@@ -66,15 +78,18 @@ class Intake {
     const taken = this.sharedBy(type, said)
     if (taken !== undefined) return this.sharing.isJoin(taken, said) ? this.sharing.join(taken) : this.sharing.replace(taken, encoded, said)
     const options = said === undefined ? NONE : optionsOf(said, now)
+    const tooLong = refusalOf(options)
+    if (tooLong !== undefined) return this.refuse(type, this.countRejected(tooLong))
     const head = said === undefined ? stampOf(now) : headOf(stampOf(now), options)
     const error = this.refusal(type, sizeOf(type, head.length - STAMP_BYTES + encoded.length)) ??
-      this.countRejected(refusalOf(options) ?? this.store.refusal(1, head.length + encoded.length, type))
+      this.countRejected(this.store.refusal(1, head.length + encoded.length, type))
     if (error !== undefined) return this.refuse(type, error)
-    const { job, promise } = this.write(type, encoded, head, atHead, options)
+    const accepted = this.write(type, encoded, head, atHead, options)
+    const { job } = accepted
     this.counts.accepted++
     if (options.key !== undefined) this.keys.take(type, job, options)
     this.waiting.placeNew(job, type, atHead, options)
-    return promise
+    return accepted
   }
 
   /**
@@ -84,17 +99,17 @@ class Intake {
    * @param {Uint8Array} head what comes before that
    * @param {boolean} atHead
    * @param {JobOptions} options which are in the head
-   * @returns {{ job: number | HeldJob, promise: Promise<number> }} what is to stand in the queue, and its number when it is safe
+   * @returns {{ job: number | HeldJob, promise: Promise<number>, entry: undefined }} what is to stand in the queue, and its number when it is safe
    */
   write (type, encoded, head, atHead, options) {
     if (this.admission.mayWrite) {
       const seq = this.track(this.store.push([encoded], type, atHead, head, options !== NONE), type, undefined)
       if (options.delayMs > 0) this.ledger?.delayed(seq)
-      return { job: seq, promise: this.unsafe.get(seq) }
+      return { job: seq, promise: this.unsafe.get(seq), entry: undefined }
     }
     const job = new HeldJob(type, Buffer.concat([head, encoded]), atHead, options)
     job.push = this.admission.hold(1, sizeOf(type, job.bytes.length), error => this.writeHeld(job, error))
-    return { job, promise: job.promise }
+    return { job, promise: job.promise, entry: undefined }
   }
 
   /** @returns {Promise<number> | undefined} undefined if the job, which is written, is safe */
@@ -121,7 +136,7 @@ class Intake {
 
   refuse (type, error) {
     this.ledger?.refused(type, error)
-    return Promise.reject(error)
+    return { job: undefined, promise: Promise.reject(error), entry: undefined }
   }
 
   refusal (type, bytes) {
@@ -170,6 +185,7 @@ class Intake {
     }
     job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead, undefined, job.options !== NONE), job.type, job)
     this.keys.written(job, job.seq)
+    this.results.written(job, job.seq)
     if (this.retries.written(job, job.seq)) this.ledger?.delayed(job.seq)
     const { resolve, reject } = job
     this.unsafe.get(job.seq).then(resolve, reject)

@@ -31,6 +31,7 @@ class Entry {
     this.pushedAt = pushedAt
     this.hasStarted = false
     this.isOver = false // the job is no more, but for its key
+    this.promise = undefined // of its result, if somebody has waited for that
   }
 
   /** Whether the time for which the key is taken has passed. */
@@ -135,6 +136,12 @@ class Keys {
     }
     this.forget(entry)
     return this.outage.finish(seq)
+  }
+
+  /** Who pushes with the key of a job that has ended, if that is taken still, gets this. */
+  keepResult (seq, promise) {
+    const entry = this.byJob.get(seq)
+    if (entry !== undefined) entry.promise = promise
   }
 
   // private from here on

@@ -14,6 +14,7 @@ const { options: queueOptions } = require('../core/internals')
 const ACKS = ['disk', 'os']
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const PUSH_NAMES = [...PLAN_NAMES, 'timeoutMs', 'maxWaitMs']
+const ADD_NAMES = [...PUSH_NAMES, 'type', 'unshift', 'signal']
 
 // Of both queues on disk.
 const readers = {
@@ -42,7 +43,7 @@ const deadLettersReaders = {
   limit: value => value === undefined ? Infinity : queueOptions.readPositiveCount(value, 'limit', ARGUMENT)
 }
 
-module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJobOptions, readPushOptions }
+module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJobOptions, readPushOptions, readAddOptions }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
@@ -99,12 +100,22 @@ function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function readPushOptions (options, method) {
-  if (options === undefined) return undefined
+  return options === undefined ? undefined : readSaid(readNames(options, PUSH_NAMES, method), method)
+}
+
+/** @returns {{ type: any, unshift: boolean, signal: AbortSignal | undefined, said: object | undefined }} said: as of readPushOptions() */
+function readAddOptions (options = {}) {
+  const given = readNames(options, ADD_NAMES, 'add')
+  const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
+  return { type: given.type, unshift, signal, said: readSaid(given, 'add') }
+}
+
+function readNames (options, names, method) {
   if (typeof options !== 'object' || options === null || isArray(options)) {
     throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
   }
-  rejectUnknown(options, PUSH_NAMES, ARGUMENT)
-  return readSaid(readFields(options, PUSH_NAMES, ARGUMENT), method)
+  rejectUnknown(options, names, ARGUMENT)
+  return readFields(options, names, ARGUMENT)
 }
 
 function readSaid (given, method) {

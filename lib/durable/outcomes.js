@@ -23,7 +23,7 @@ class Outcomes {
    * @param {{ maxAttempts: number, backoffMs: Function, now: () => number }} options now: in ms since 1970
    */
   constructor (parts, { maxAttempts, backoffMs, now }) {
-    const { admission, attempts, counts, dead, events, flushes, idle, keys, ledger, limiting, outage, records, retries, stage, status, store, waiting } = parts
+    const { admission, attempts, counts, dead, events, flushes, idle, keys, ledger, limiting, outage, records, results, retries, stage, status, store, waiting } = parts
     this.admission = admission
     this.attempts = attempts
     this.counts = counts
@@ -36,6 +36,7 @@ class Outcomes {
     this.limiting = limiting
     this.outage = outage
     this.records = records
+    this.results = results
     this.retries = retries
     this.stage = stage
     this.status = status
@@ -122,6 +123,7 @@ class Outcomes {
     this.counts.done++
     this.finish(seq)
     this.ledger?.ended(seq, false, undefined)
+    this.results.settled(seq, undefined, result)
     this.events.tell('done', { id: seq, type, attempt, result })
   }
 
@@ -173,6 +175,7 @@ class Outcomes {
     this.dead.add(seq, attempt, error)
     this.ledger?.dead(seq, error)
     this.left(seq)
+    this.results.settled(seq, error)
     this.events.tell('failed', { id: seq, type, attempt, error })
     this.events.tell('jobfailed', error, () => this.records.entry(seq))
   }

@@ -33,10 +33,10 @@ class Sharing {
     return onDuplicate === 'join' || hasStarted || isOver
   }
 
-  /** @returns {Promise<number>} the number of the job, when it is safe */
+  /** @returns {{ job: number | object, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when it is safe */
   join (entry) {
     this.counts.joined++
-    return this.idOf(entry)
+    return { job: entry.job, promise: this.idOf(entry), entry }
   }
 
   /**
@@ -44,17 +44,17 @@ class Sharing {
    * @param {object} entry of the key
    * @param {Uint8Array} encoded
    * @param {object} said by the push
-   * @returns {Promise<number>} the number of the job, when that is safe; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_QUEUE_FULL,
-   *   FAIRLANE_ERR_TOO_LARGE: then it is as it was
+   * @returns {{ job: number | undefined, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when that is safe;
+   *   rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TOO_LARGE: then it is as it was
    */
   replace (entry, encoded, said) {
     try {
       if (idOf(entry.job) === undefined) this.admission.writeNow()
       // it could not be
-      if (!this.keys.has(entry.job)) return this.idOf(entry)
-      return this.rewrite(entry, encoded, said)
+      if (!this.keys.has(entry.job)) return { job: undefined, promise: this.idOf(entry), entry }
+      return { job: entry.job, promise: this.rewrite(entry, encoded, said), entry }
     } catch (err) {
-      return Promise.reject(err)
+      return { job: undefined, promise: Promise.reject(err), entry }
     }
   }
 

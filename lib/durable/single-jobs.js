@@ -46,6 +46,13 @@ class SingleJobs {
     return asked.promise
   }
 
+  /** Cancels those of some jobs that wait or run, at once. @param {Set<number | undefined>} ids */
+  cancelNow (ids) {
+    if (this.status.error !== undefined) return
+    const there = new Set([...ids].filter(id => id !== undefined && this.isJob(id) && !this.dead.has(id)))
+    if (there.size > 0) this.idle.after(() => this.end(there)).catch(ignore)
+  }
+
   // private from here on
 
   /** Whether there is such a job: what cannot be written is none. */

@@ -9,6 +9,7 @@ const { Retries } = require('../../lib/durable/retries')
 
 const EMPTY = Buffer.alloc(0)
 const keys = { written () {}, lost () {} }
+const results = { written () {} }
 
 /** Of a store, for so many pushes under way. */
 function makeAdmission (store, maxInflightOps) {
@@ -31,6 +32,7 @@ describe('the parts of a durable queue', () => {
     const reverted = []
     const admission = makeAdmission(store, 1)
     const intake = new Intake({ store, admission, keys, retries: { written: () => false } }, {}, job => reverted.push(job))
+    intake.results = results
     const first = intake.write('t', Buffer.from('a'), EMPTY, false, NONE)
     const second = intake.write('t', Buffer.from('b'), EMPTY, false, NONE)
     assert.deepEqual([first.job, admission.heldCount, admission.heldBytes], [1, 1, 2])
@@ -52,6 +54,7 @@ describe('the parts of a durable queue', () => {
     }
     const admission = makeAdmission(store, 2)
     const intake = new Intake({ store, admission, keys, retries: { written: () => false } }, {}, () => {})
+    intake.results = results
     const pushes = ['a', 'b', 'c', 'd'].map(text => intake.write(undefined, Buffer.from(text), EMPTY, false, NONE))
     admission.settled({ pushesCount: 1 })
     assert.deepEqual([store.nextSeq, admission.heldCount], [4, 1])

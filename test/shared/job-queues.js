@@ -476,6 +476,42 @@ function behaveAsJobQueues ({ open, unknownIds }) {
     })
   })
 
+  describe('add', () => {
+    it('gives the result, or what the last attempt failed with', async () => {
+      const queue = await open(async (payload, done, { attempt }) => {
+        if (payload === 'fails') throw new Error(`attempt ${attempt}`)
+        return [payload, attempt]
+      }, { maxAttempts: 2, backoffMs: 1 })
+      const failed = assert.rejects(queue.add('fails', { type: 't' }), /attempt 2/)
+      assert.deepEqual(await queue.add('a', { type: 't' }), ['a', 1])
+      assert.deepEqual(await queue.add('b', { delayMs: 1, unshift: true }), ['b', 1])
+      await failed
+    })
+
+    it('rejects when its signal aborts, or the queue closes', async () => {
+      const queue = await openGated({ concurrency: 1 })
+      const controller = new AbortController()
+      const ends = [assert.rejects(queue.add(1, { type: 't', signal: controller.signal }), code('ABORTED'))]
+      await gate.until(1)
+      ends.push(assert.rejects(queue.add(2, { type: 't', delayMs: 600000 }), code('CLOSED')))
+      controller.abort()
+      await ends[0]
+      gate.release()
+      await quiet()
+      await queue.close({ drain: false })
+      await Promise.all(ends)
+      await assert.rejects(queue.add(3, { type: 't' }), code('CLOSED'))
+    })
+
+    it('is refused if it is wrong', async () => {
+      const queue = await openGated({ scheduler: 'equal' })
+      for (const options of [1, null, [], { type: 't', unshift: 1 }, { type: 't', signal: {} }, { type: 't', delayMs: -1 }]) {
+        assert.throws(() => queue.add(1, options), code('ARGUMENT'))
+      }
+      assert.throws(() => queue.add(1), code('TYPE_REQUIRED'))
+    })
+  })
+
   describe('codes', () => {
     const rejected = options => (async () => open(gate.runner, options))()
 
