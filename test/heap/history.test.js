@@ -3,17 +3,10 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const { History } = require('../../lib/history')
-const { collect, retainedCount } = require('../support/memory')
+const { bytesUsed, retainedCount } = require('../support/memory')
 
 const MB = 1024 * 1024
 const BURST = 10000
-
-/** Bytes in use after a collection, typed arrays included. */
-async function bytesUsed () {
-  await collect()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
-}
 
 /** Jobs of a queue that has a history. @param {(n: number) => string} typeOf */
 async function run (queue, count, typeOf) {

@@ -6,7 +6,7 @@ const v8 = require('node:v8')
 const { runInNewContext } = require('node:vm')
 const { turn } = require('./turns')
 
-module.exports = { collect, retainedCount, heapUsed }
+module.exports = { bytesUsed, collect, retainedCount, heapUsed }
 
 // As by `node --expose-gc`, which a single file that is run by hand would lack.
 v8.setFlagsFromString('--expose-gc')
@@ -37,4 +37,11 @@ async function retainedCount (refs) {
 async function heapUsed () {
   await collect()
   return process.memoryUsage().heapUsed
+}
+
+/** The same, and those of typed arrays. */
+async function bytesUsed () {
+  await collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
 }
