@@ -14,23 +14,23 @@ const { startProxy } = require('./proxy')
 const LEASE_MS = 1000
 const SLOTS = 10
 
-module.exports = { describeEnds, describeCutOff, describeBrokerEnds }
+module.exports = { describeManyJobs, describeEnds, describeCutOff, describeBrokerEnds }
 
 /** Sets up a server, a producer, and a way to start processes, for each test. */
-function atProcesses (brokers) {
+function atProcesses (brokers, leaseMs = LEASE_MS) {
   const { startServer, open } = brokers()
   const at = { log: '', started: [], server: undefined, producer: undefined }
 
   beforeEach(async () => {
     at.server = await startServer()
     at.log = join(at.server.folder, 'starts')
-    at.producer = await open(at.server, null, { leaseMs: LEASE_MS })
+    at.producer = await open(at.server, null, { leaseMs })
   })
 
   afterEach(() => Promise.all(at.started.splice(0).map(child => child.kill())))
 
   at.start = async (options, more) => {
-    const child = await startProcess({ connection: at.server.connection, log: at.log, options: { leaseMs: LEASE_MS, concurrency: SLOTS, scheduler: 'equal', ...options }, ...more })
+    const child = await startProcess({ connection: at.server.connection, log: at.log, options: { leaseMs, concurrency: SLOTS, scheduler: 'equal', ...options }, ...more })
     at.started.push(child)
     return child
   }
@@ -46,6 +46,28 @@ function atProcesses (brokers) {
     }
   }
   return at
+}
+
+/**
+ * @param {{ jobsCount: number }} sizes
+ * @param {() => object} [brokers] servers or clusters
+ */
+function describeManyJobs ({ jobsCount }, brokers = servers) {
+  describeWithRedis('many jobs for several processes', function () {
+    const at = atProcesses(brokers, 10000)
+
+    it('each runs once, each result reaches its own add(), all processes work, and nothing is left', async () => {
+      const workers = await Promise.all([1, 2, 3].map(() => at.start({ resultTtlMs: 2000 })))
+      const results = Array.from({ length: jobsCount }, (_, n) => at.producer.add({ echo: n }, { type: `type-${n % 50}` }))
+      for (const [n, result] of (await Promise.all(results)).entries()) assert.equal(result, n)
+      const starts = [...startsIn(at.log).values()]
+      assert.equal(starts.length, jobsCount)
+      assert.equal(Math.max(...starts), 1)
+      for (const worker of workers) await worker.until('done', Math.ceil(jobsCount / 20))
+      await at.producer.onIdle()
+      assert.deepEqual(await at.producer.globalStats(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
+    })
+  })
 }
 
 /**

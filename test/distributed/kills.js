@@ -1,9 +1,10 @@
 'use strict'
 
-// What takes long of what becomes of jobs when processes and brokers end: npm run test:kill
+// What takes long of what becomes of jobs in several processes, and when these and brokers end: npm run test:kill
 
-const { describeBrokerEnds, describeCutOff, describeEnds } = require('./faults')
+const { describeBrokerEnds, describeCutOff, describeEnds, describeManyJobs } = require('./faults')
 
+describeManyJobs({ jobsCount: 20000 })
 describeEnds({ jobsCount: 300, poisonTypes: ['type-1', 'other'], besideCount: 400 })
 describeBrokerEnds({ jobsCount: 300, killsCount: 4 })
 describeCutOff()
