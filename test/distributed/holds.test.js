@@ -158,7 +158,7 @@ describeWithRedis('jobs that were taken ahead', function () {
   const later = atLaterTimes()
 
   const TYPES = ['a', 'b', 'c']
-  const COUNT = 200 // of each
+  const COUNT = 120 // of each
 
   /** A queue that has jobs that wait for its two slots, whose runners end when they are told to. */
   async function prefetched () {

@@ -53,14 +53,14 @@ describeWithRedis('many types and processes', function () {
     const used = () => Number(/used_memory:(\d+)/.exec(at.server.cli('info', 'memory'))[1])
     await queue.push('x'.repeat(100))
     const before = used()
-    await Promise.all(Array.from({ length: 2000 }, () => queue.push('x'.repeat(100))))
-    const bytes = (used() - before) / 2000 - 100
+    await Promise.all(Array.from({ length: 1000 }, () => queue.push('x'.repeat(100))))
+    const bytes = (used() - before) / 1000 - 100
     assert(bytes <= 800, bytes)
   })
 
   it('a type leaves few events at the broker', async () => {
     const queue = await at.open(async () => {}, { concurrency: 20 })
-    await Promise.all(Array.from({ length: 500 }, (_, n) => queue.push(n)))
+    await Promise.all(Array.from({ length: 300 }, (_, n) => queue.push(n)))
     await queue.onIdle()
     const count = Number(at.server.cli('xlen', `{fairlane:${at.name}}:%:events`))
     assert(count >= 100 && count < 300, count) // it is cut where that is cheap
