@@ -11,7 +11,7 @@ const { referenceOf, summary } = require('./statistics')
 
 /** All cases, in the order in which they run. */
 const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
-  'add', 'features', 'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness', 'durable', 'durable-jobs', 'threads', 'history', 'metrics', 'distributed', 'distributed-fleet']
+  'add', 'features', 'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness', 'durable', 'durable-jobs', 'threads', 'history', 'metrics', 'flow', 'distributed', 'distributed-fleet']
 
 /** No measurement takes longer: it is stopped, and the cell says so. */
 const LIMIT_MS = 40000

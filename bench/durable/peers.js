@@ -1,6 +1,6 @@
 'use strict'
 
-// The durable queues, and the pools of threads, of others that are compared: not dependencies of this repository, since they need a compiler,
+// The durable queues, the pools of threads, and the limiters of others that are compared: not dependencies of this repository, since they need a compiler,
 // Python or Go, or are for nothing else. They are put into bench/.peers, which git ignores, by `--peers`; docs/decisions/0036-durable-peers.md says why.
 //
 //   .peers/python/               a virtual environment with RocksQ
@@ -25,6 +25,9 @@ const PINNED = {
   tinypool: '2.2.0',
   workerpool: '10.0.3',
   poolifier: '5.3.2',
+  bottleneck: '2.19.5',
+  limiter: '4.1.0',
+  'p-retry': '9.0.0',
   redoxql: '2cf386942573f8cb6fe047c9cd0bf147980fae2f', // of its repository: it is in no registry
   maturin: '1.8.2'
 }
@@ -39,7 +42,10 @@ const LOADING = {
   plainjob: 'require(at)',
   tinypool: 'require(at)',
   workerpool: 'require(at)',
-  poolifier: 'require(at)'
+  poolifier: 'require(at)',
+  bottleneck: 'require(at)',
+  limiter: 'require(at)',
+  'p-retry': ''
 }
 
 /** By peer. Those that a peer needs come before it. */
@@ -53,6 +59,9 @@ const PREPARERS = {
   tinypool: preparePackage,
   workerpool: preparePackage,
   poolifier: preparePackage,
+  bottleneck: preparePackage,
+  limiter: preparePackage,
+  'p-retry': preparePackage,
   redoxql: prepareRedox
 }
 
