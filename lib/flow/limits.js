@@ -52,6 +52,11 @@ class Limits {
     return this.hasRates || this.held.size > 0
   }
 
+  /** Whether the caller is asked for rates. */
+  get isAsked () {
+    return this.rates.ask !== undefined
+  }
+
   /** In how many ms a job of a key may start; 0: now. O(1). */
   waitMs (key) {
     const limit = this.find(key)
@@ -80,12 +85,13 @@ class Limits {
    * The limit by which a start is to be counted. Where none is live, it is made now, for which the caller may be asked.
    * @param {string | number} key
    * @param {string} type of the job
+   * @param {object} [scope] the AsyncLocalStorage context of its push, if it is kept
    * @returns {Limit | undefined} undefined if the type has none
    */
-  limitOf (key, type) {
+  limitOf (key, type, scope) {
     const limit = this.find(key)
     if (limit !== undefined && (this.rates.ask === undefined || !limit.isEmpty(this.clock.now()))) return limit
-    const rates = this.ratesOf(type)
+    const rates = this.ratesOf(type, scope)
     if (rates !== undefined) return new Limit(rates)
     this.young.delete(key)
     this.old.delete(key)
@@ -126,17 +132,19 @@ class Limits {
     return this.young.get(key) ?? this.old.get(key)
   }
 
-  ratesOf (type) {
+  ratesOf (type, scope) {
     const { all, byType, ask } = this.rates
     if (ask === undefined) return byType.get(type) ?? all
     let rates
-    this.call(() => {
+    const answer = () => {
       try {
         rates = ask(type)
       } catch (err) {
         rethrow(err)
       }
-    })
+    }
+    if (scope === undefined) this.call(answer)
+    else scope.runInAsyncScope(answer)
     return rates
   }
 

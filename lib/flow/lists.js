@@ -191,7 +191,9 @@ const withHolds = Lanes => class extends Lanes {
   }
 
   choose () {
-    return (this.starting = super.choose())
+    const lane = this.starting = super.choose()
+    if (lane !== undefined && this.limits.isAsked) this.scope = lane.head[lane.headAt + 1]?.scope // of its ticket
+    return lane
   }
 
   tellStarted (lane) {
@@ -202,7 +204,8 @@ const withHolds = Lanes => class extends Lanes {
       return
     }
     const key = this.keyOf(lane)
-    const limit = this.limits.limitOf(key, this.context.type)
+    const limit = this.limits.limitOf(key, this.context.type, this.scope)
+    this.scope = undefined
     super.tellStarted(lane)
     if (limit === undefined) return
     this.limits.count(key, limit, this.context.type)
@@ -292,6 +295,7 @@ function endHolds (list) {
   list.pausedByUser = new Set(list.pausedTypes) // types
   for (const [type, lane] of list.lanes) if (lane.isPaused) list.pausedByUser.add(type)
   list.starting = undefined // the lane that choose() has chosen, until the scheduler is told of the start
+  list.scope = undefined // of the push of the job that choose() has chosen, if that is kept and somebody is asked for rates
   list.emptied = [] // lanes in holds whose last job was taken out
 }
 

@@ -11,7 +11,7 @@ const ERROR = new Error('expected')
 
 describe('the AsyncLocalStorage context', function () {
   for (const [asyncContext, own] of [['queue', 'queue'], ['push', 'push']]) {
-    it(`of attempts, of backoffMs and of callbacks is that of the ${own}, and that of all else the queue's (${asyncContext})`, async function () {
+    it(`of attempts, of backoffMs, ratePerType and of callbacks is that of the ${own}, and that of all else the queue's (${asyncContext})`, async function () {
       const storage = new AsyncLocalStorage()
       const seen = []
       const see = what => seen.push(`${what} ${storage.getStore()}`)
@@ -30,9 +30,9 @@ describe('the AsyncLocalStorage context', function () {
       storage.run('push', () => queue.pushType('a', 1, () => see('callback')))
       await storage.run('clock', () => pass(100))
       assert.deepEqual(seen, [
-        'ratePerType queue', `runner ${own}`, `backoffMs ${own}`, 'retry queue',
-        'ratePerType queue', `runner ${own}`,
-        'ratePerType queue', `runner ${own}`, `callback ${own}`
+        `ratePerType ${own}`, `runner ${own}`, `backoffMs ${own}`, 'retry queue',
+        `ratePerType ${own}`, `runner ${own}`,
+        `ratePerType ${own}`, `runner ${own}`, `callback ${own}`
       ])
     })
 
