@@ -1,21 +1,23 @@
 // PORT=8080 RECEIVERS='http://a.example/hook=4,http://b.example/hook=1' node webhooks.mjs
 //
 // Takes events by POST and passes each on to every receiver. Each receiver is a type: 'equal' shares the slots among them, and `typeCaps`
-// bounds how many requests a single one gets at once. A receiver that hangs takes the slots of its own cap, and no others.
+// bounds how many requests a single one gets at once. A receiver that hangs takes the slots of its own cap, and no others. None gets more than
+// 50 requests in a second; one that answers 429 gets none for as long as it says, and then the same event again.
 
 import { createServer } from 'node:http'
-import fairlane from 'fairlane'
+import { flow, Throttled } from 'fairlane/flow'
 
 const caps = new Map(process.env.RECEIVERS.split(',').map(entry => {
   const at = entry.lastIndexOf('=')
   return [entry.slice(0, at), Number(entry.slice(at + 1))]
 }))
 
-const queue = fairlane(deliver, {
+const queue = flow(deliver, {
   concurrency: 100,
   settleBy: 'promise',
   scheduler: 'equal',
   schedulerOptions: { typeCaps: caps },
+  ratePerType: { limit: 50, intervalMs: 1000 },
   maxWaitingPerType: 1000, // a receiver that is down for long loses events; the others do not
   timeoutMs: 5000
 })
@@ -23,6 +25,7 @@ const queue = fairlane(deliver, {
 /** The runner. The type is the address. */
 async function deliver (body, _, { type, signal }) {
   const response = await fetch(type, { method: 'POST', body, signal, headers: { 'Content-Type': 'application/json' } })
+  if (response.status === 429) throw new Throttled(response.headers.get('retry-after'))
   if (!response.ok) throw new Error(`${type} answered ${response.status}`)
 }
 

@@ -83,14 +83,19 @@ describe('the webhook fan-out', function () {
   const open = { slow: [], quick: [] }
   const counts = { slow: 0, quick: 0 }
   const most = { slow: 0, quick: 0 }
-  let whenReceived
+  let bodies, statuses, whenReceived
 
   // The slow one answers when it is told to; the quick one in the turn after.
   beforeEach(async function () {
+    bodies = []
+    statuses = [] // of the next answers of the quick one, if not 200
+    for (const name of ['slow', 'quick']) open[name].length = counts[name] = most[name] = 0
     receivers = await startServer((request, response) => {
       const name = request.url.slice(1)
       open[name].push(response)
       counts[name]++
+      if (name === 'quick') request.setEncoding('utf8').on('data', text => bodies.push(text))
+      response.writeHead(name === 'quick' ? statuses.shift() ?? 200 : 200, { 'Retry-After': '1' })
       most[name] = Math.max(most[name], open[name].length)
       if (name === 'quick') setImmediate(() => answer('quick'))
       whenReceived()
@@ -123,6 +128,23 @@ describe('the webhook fan-out', function () {
     program.child.kill('SIGTERM')
     answer('slow')
     assert.deepEqual(await program.exit, [0, null])
+  })
+
+  it('sends an event again to a receiver that has answered 429', async function () {
+    whenReceived = () => {}
+    const origin = `http://127.0.0.1:${await program.line()}`
+    const post = body => fetch(origin, { method: 'POST', body })
+    statuses.push(429)
+    await post('"first"')
+    await received('quick', 1)
+    await post('"second"')
+    await received('quick', 3)
+    program.child.kill('SIGTERM')
+    answer('slow')
+    await received('slow', 2)
+    answer('slow')
+    assert.deepEqual(await program.exit, [0, null])
+    assert.deepEqual(bodies.sort(), ['"first"', '"first"', '"second"'])
   })
 })
 
