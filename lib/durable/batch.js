@@ -12,7 +12,7 @@ class Batch {
   /** @param {object} store */
   constructor (store) {
     this.store = store
-    this.items = [] // { seq, record, state }; seq 0: a new one
+    this.items = [] // { seq, record, state }; seq 0: a new one; without a state it has none
     this.count = 0 // of new ones
     this.bytes = 0
   }
@@ -24,13 +24,14 @@ class Batch {
    * @param {Uint8Array} head what the payload begins with
    * @param {boolean} hasOptions whether there are options in that
    * @param {Uint8Array} payload
+   * @param {JobState} [state] which the job has from the beginning
    */
-  add (type, isFront, head, hasOptions, payload) {
+  add (type, isFront, head, hasOptions, payload, state) {
     const typeBytes = type === undefined ? NONE : Buffer.from(type)
     const record = Buffer.concat([Buffer.alloc(PUSH_BYTES), typeBytes, head, payload])
     format.writePush(record, format.pushKind(isFront, hasOptions), 0, type === undefined ? NO_TYPE : typeBytes.length, head.length + payload.length, 0)
     this.count++
-    this.put(0, record, undefined)
+    this.put(0, record, state)
   }
 
   /** Gives a live job another head and payload. Its record is read, which blocks. Throws as store.record(). */
@@ -50,11 +51,12 @@ class Batch {
     const { group } = log
     for (const { seq, record, state } of items) {
       group.buffer.set(record, at)
-      if (seq === 0) this.place(group, at, record.length)
+      const number = seq === 0 ? store.nextSeq : seq
+      if (seq === 0) this.place(group, at, record.length, state)
       else store.moved(seq, group, at, record.length)
       at += record.length
       if (state === undefined) continue
-      state.write(group.buffer, seq, at)
+      state.write(group.buffer, number, at)
       at += state.bytes
     }
     if (this.count > 0) {
@@ -73,10 +75,12 @@ class Batch {
     this.bytes += record.length + (state === undefined ? 0 : state.bytes)
   }
 
-  place (group, at, length) {
-    const seq = this.store.nextSeq++
+  place (group, at, length, state) {
+    const { store } = this
+    const seq = store.nextSeq++
     format.writeSeq(group.buffer, seq, at + 1)
-    this.store.table.set(seq, group.segment, group.start + at, length)
+    store.table.set(seq, group.segment, group.start + at, length)
+    if (state !== undefined) store.live.setState(seq, state)
   }
 }
 

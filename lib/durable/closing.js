@@ -8,7 +8,7 @@ const { closedError, warn } = require('../errors')
 
 class Closing {
   /** @param {{ [name: string]: object }} parts of the queue */
-  constructor ({ admission, attempts, events, flushes, idle, outage, outcomes, records, results, retries, stage, status, store }) {
+  constructor ({ admission, attempts, events, flushes, idle, outage, outcomes, records, results, retries, schedules, stage, status, store }) {
     this.admission = admission
     this.attempts = attempts
     this.events = events
@@ -19,6 +19,7 @@ class Closing {
     this.records = records
     this.results = results
     this.retries = retries
+    this.schedules = schedules
     this.stage = stage
     this.status = status
     this.store = store
@@ -31,6 +32,7 @@ class Closing {
   close (drain, timeoutMs, cause) {
     if (this.promise === undefined) {
       this.retries.stop()
+      this.schedules.stop()
       this.admission.freed()
       this.promise = this.end(this.stage.close(true))
       this.promise.catch(ignore)

@@ -8,7 +8,7 @@ const { errorOf, errorText } = require('../faults')
 
 class DeadLetters {
   /** @param {{ [name: string]: object }} parts of the queue; the outage writes, or does so later */
-  constructor ({ admission, counts, events, flushes, keys, ledger, outage, records, status, store, waiting }) {
+  constructor ({ admission, counts, events, flushes, keys, ledger, outage, records, schedules, status, store, waiting }) {
     this.admission = admission
     this.counts = counts
     this.events = events
@@ -17,6 +17,7 @@ class DeadLetters {
     this.ledger = ledger
     this.outage = outage
     this.records = records
+    this.schedules = schedules
     this.status = status
     this.store = store
     this.waiting = waiting
@@ -79,7 +80,7 @@ class DeadLetters {
   delete (id) {
     return this.change(id, () => {
       this.seqs.delete(id)
-      const group = this.keys.finish(id)
+      const group = this.schedules.finish(id)
       this.ledger?.buried(id)
       this.admission.freed()
       return group

@@ -12,11 +12,11 @@
 // never without its attempt being with the operating system; one that is done does not come back once that is written.
 
 const EventEmitter = require('eventemitter3')
-const { typeError, describe } = require('../errors')
+const { typeError } = require('../errors')
 const { options: { readCallback, readCloseOptions, readJobType, readPausableType, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')
-const { readAddOptions, readDeadLettersOptions, readId, readJobOptions, readPushOptions } = require('./options')
+const { readAddOptions, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType } = require('./options')
 const { prepare } = require('./parts')
 
 const SYSTEM = { files, lock, now: Date.now }
@@ -265,6 +265,14 @@ class DurableQueue extends EventEmitter {
   }
 
   /**
+   * The schedules, with the next time of each and the last one whose job was pushed, in ms since 1970.
+   * @returns {{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]}
+   */
+  schedules () {
+    return this.#parts.schedules.list()
+  }
+
+  /**
    * The jobs that will not be tried again, the oldest first; those of a `type`, at most `limit`. Payloads are read, blocking, when they are asked for.
    * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO, FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
@@ -338,13 +346,6 @@ class DurableQueue extends EventEmitter {
   #requireNoScheduler (method) {
     if (this.#parts.hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
   }
-}
-
-/** @throws FAIRLANE_ERR_TYPE also if it is no text that can be written and read back as it is */
-function readStorableType (type) {
-  const name = readType(type)
-  if (name.isWellFormed()) return name
-  throw typeError('FAIRLANE_ERR_TYPE', `the type of a job on disk must be well-formed Unicode, and ${describe(name)} is not`)
 }
 
 module.exports = { durable, DurableQueue }

@@ -164,6 +164,54 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
 
   /** As `rate`, of each type. Needs a scheduler with lanes. Default: no limits. */
   ratePerType?: RatesPerType | undefined
+
+  /** Jobs that are pushed at certain times, by name. Default: none. */
+  schedules?: { readonly [name: string]: Schedule<P> } | ReadonlyMap<string, Schedule<P>> | undefined
+}
+
+/** Jobs that are pushed at certain times: by `cron`, or `everyMs`. */
+export type Schedule<P = any> = ScheduledJob<P> & ({
+  /** A cron expression, which the package `croner` reads: FAIRLANE_ERR_PEER without it. */
+  cron: string
+  /**
+   * Of the expression, as `'Europe/Berlin'`.
+   *
+   * @default 'UTC'
+   */
+  timezone?: string | undefined
+  everyMs?: undefined
+} | {
+  /** From 1 on. The times are multiples of it since 1970. */
+  everyMs: number
+  cron?: undefined
+  timezone?: undefined
+})
+
+export interface ScheduledJob<P = any> {
+  /** Needed with a scheduler. */
+  type?: unknown
+  payload?: P | undefined
+  /**
+   * What comes of times that passed while nobody had the queue open: a job for the last of them, or nothing.
+   *
+   * @default 'last'
+   */
+  catchUp?: 'last' | 'none' | undefined
+  /**
+   * Whether a job is pushed while the one before is not over. If not, the time is skipped.
+   *
+   * @default false
+   */
+  overlap?: boolean | undefined
+}
+
+/** How far a schedule is. */
+export interface ScheduleState {
+  name: string
+  /** Its next time, in ms since 1970. Undefined if there is none, or the queue has closed. */
+  nextAt: number | undefined
+  /** The last time whose job was pushed. */
+  lastAt: number | undefined
 }
 
 /** What can be said of a job when it is pushed. It is kept on disk. */
@@ -231,6 +279,8 @@ export interface DeliveryContext extends JobContext {
   readonly attempt: number
   /** Tells listeners of `progress` how far the job is. Nothing is written. Does nothing once the attempt has ended. */
   readonly progress: (value: unknown) => void
+  /** Of a job that a schedule has pushed: the name of that, and the time for which it is, in ms since 1970. */
+  readonly schedule: { readonly name: string, readonly time: number } | undefined
 }
 
 export type DurableRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DeliveryContext) => PromiseLike<R>
@@ -414,6 +464,9 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
    * such job. O(waiting), once for all calls of a turn.
    */
   cancel (id: number): Promise<boolean>
+
+  /** The schedules, with their next and last times. */
+  schedules (): ScheduleState[]
 
   /**
    * The jobs that will not be tried again, the oldest first: all, those of a type, or so many at most. O(dead letters), each of which is read if a type

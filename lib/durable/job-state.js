@@ -9,7 +9,7 @@
 //   INTERRUPTED   was started; the queue closed, the attempt is none     0         1              runs again
 //   REVIVED       was a dead letter, and somebody retried it             0         0              waits where it stood
 //   DEAD          is a dead letter                                       DEAD      0              is one
-//   OVER          has ended, and its key is still taken                  OVER      0              keeps the key until its time
+//   OVER          has ended, and its record is still of use              OVER      ms since 1970  keeps a key until its time, or says how far a schedule is
 //
 // STARTED and REVIVED differ in their attempts: only the latter has none. DUE has none where all that were made do not count, and is of kind 0 where
 // nobody knows how long the delay was. A job that was pushed with a delay is not DUE: its options say when it is to start.
@@ -22,14 +22,14 @@ const DUE = Object.freeze({ name: 'due', kind: 0, notBefore: undefined }) // tha
 const INTERRUPTED = Object.freeze({ name: 'interrupted', kind: 0, notBefore: 1 })
 const REVIVED = Object.freeze({ name: 'revived', kind: 0, notBefore: 0 })
 const DEAD = Object.freeze({ name: 'dead', kind: DEAD_KIND, notBefore: 0 })
-const OVER = Object.freeze({ name: 'over', kind: OVER_KIND, notBefore: 0 })
+const OVER = Object.freeze({ name: 'over', kind: OVER_KIND, notBefore: undefined })
 
 /** Never changed: a job gets another one. */
 class JobState {
   /**
    * @param {object} phase
    * @param {number} attempts how many have begun, of those that count
-   * @param {number} dueAt of DUE: when the next one may begin, in ms since 1970; else 0
+   * @param {number} dueAt of DUE: when the next one may begin, in ms since 1970; of OVER: when the job ended, if somebody wants to know; else 0
    * @param {number | undefined} delayMs of DUE: how long that was after the last one, if it is known
    * @param {string | undefined} error what the last one ended with, as errorText() makes it
    */
@@ -49,6 +49,11 @@ class JobState {
     return new JobState(DUE, attempts, dueAt, delayMs, error)
   }
 
+  /** @param {number} endedAt in ms since 1970 */
+  static overAt (endedAt) {
+    return new JobState(OVER, 0, endedAt, undefined, undefined)
+  }
+
   static dead (attempts, error) {
     return new JobState(DEAD, attempts, 0, undefined, error)
   }
@@ -62,7 +67,7 @@ class JobState {
     const delayMs = isDelayed ? bytes.readDoubleLE(at + STATE_BYTES) : undefined
     const head = STATE_BYTES + (isDelayed ? DELAY_BYTES : 0)
     const error = length === head ? undefined : bytes.toString('utf8', at + head, at + length)
-    return new JobState(phase, attempts, phase === DUE ? notBefore : 0, delayMs, error)
+    return new JobState(phase, attempts, phase.notBefore === undefined ? notBefore : 0, delayMs, error)
   }
 
   /** The length of the record. */
@@ -78,7 +83,7 @@ class JobState {
     writeSeq(buffer, seq, at + 1)
     buffer[at + 7] = isDelayed ? DELAYED_KIND : phase.kind
     buffer.writeUInt32LE(attempts, at + 8)
-    buffer.writeDoubleLE(phase === DUE ? dueAt : phase.notBefore, at + 12)
+    buffer.writeDoubleLE(phase.notBefore ?? dueAt, at + 12)
     buffer.writeUInt32LE(this.restBytes, at + 20)
     if (isDelayed) buffer.writeDoubleLE(delayMs, at + STATE_BYTES)
     if (error !== undefined) buffer.write(error, at + STATE_BYTES + (isDelayed ? DELAY_BYTES : 0))

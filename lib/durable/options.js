@@ -31,7 +31,8 @@ const readers = {
 const jobReaders = {
   serialize: value => readSerializer(value, 'structured'),
   maxAttempts: value => readLimit(value, 'maxAttempts', 5),
-  backoffMs: readBackoff
+  backoffMs: readBackoff,
+  schedules: value => value // read when it is known whether jobs have types
 }
 
 // Of queues with limits of rate.
@@ -43,7 +44,7 @@ const deadLettersReaders = {
   limit: value => value === undefined ? Infinity : queueOptions.readPositiveCount(value, 'limit', ARGUMENT)
 }
 
-module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJobOptions, readPushOptions, readAddOptions }
+module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJobOptions, readPushOptions, readAddOptions, readStorableType }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
@@ -125,6 +126,13 @@ function readSaid (given, method) {
   if (plan?.key?.isWellFormed() === false) throw typeError(ARGUMENT, `${method}: the key of a job on disk must be well-formed Unicode`)
   if (given.priority !== undefined) throw typeError(ARGUMENT, `${method}: a queue on disk has no priorities`)
   return { ...plan, timeoutMs, maxWaitMs }
+}
+
+/** @throws FAIRLANE_ERR_TYPE also if it is no text that can be written and read back as it is */
+function readStorableType (type) {
+  const name = queueOptions.readType(type)
+  if (name.isWellFormed()) return name
+  throw typeError('FAIRLANE_ERR_TYPE', `the type of a job on disk must be well-formed Unicode, and ${describe(name)} is not`)
 }
 
 /** @throws FAIRLANE_ERR_ARGUMENT */

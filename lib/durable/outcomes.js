@@ -23,7 +23,7 @@ class Outcomes {
    * @param {{ maxAttempts: number, backoffMs: Function, now: () => number }} options now: in ms since 1970
    */
   constructor (parts, { maxAttempts, backoffMs, now }) {
-    const { admission, attempts, counts, dead, events, flushes, idle, keys, ledger, limiting, outage, records, results, retries, stage, status, store, waiting } = parts
+    const { admission, attempts, counts, dead, events, flushes, idle, keys, ledger, limiting, outage, records, results, retries, schedules, stage, status, store, waiting } = parts
     this.admission = admission
     this.attempts = attempts
     this.counts = counts
@@ -38,6 +38,7 @@ class Outcomes {
     this.records = records
     this.results = results
     this.retries = retries
+    this.schedules = schedules
     this.stage = stage
     this.status = status
     this.store = store
@@ -75,7 +76,7 @@ class Outcomes {
 
   /** Takes a job off the disk. @returns {object | undefined} the group that says so, if it is in one */
   finish (seq) {
-    const group = this.keys.finish(seq)
+    const group = this.schedules.finish(seq)
     this.left(seq)
     this.admission.freed()
     return group

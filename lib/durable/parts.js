@@ -22,6 +22,7 @@ const { Records } = require('./records')
 const { Restore } = require('./restore')
 const { Results } = require('./results')
 const { Retries } = require('./retries')
+const { Schedules } = require('./schedules')
 const { STAMP_BYTES } = require('./serialize')
 const { Sharing } = require('./sharing')
 const { SingleJobs } = require('./single-jobs')
@@ -47,7 +48,9 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
   parts.core = innerQueue(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined })
   checkRates(parts.core, jobs.rates)
-  const options = { ...jobs, runner, settleBy, hasTypes: scheduler !== null, maxWaitMs, now: environment.now }
+  const hasTypes = scheduler !== null
+  const schedules = jobs.schedules === undefined ? undefined : readSchedules(jobs.schedules, { ...jobs, hasTypes })
+  const options = { ...jobs, runner, settleBy, hasTypes, maxWaitMs, schedules, now: environment.now }
   return async () => {
     parts.queue = makeQueue(parts)
     ROOMS.announce(parts.queue, { observers }, path)
@@ -57,8 +60,13 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
     connect(parts, options)
     parts.core.pause()
     parts.counts.accepted += await new Restore(survey, parts, options).run()
+    parts.schedules.begin()
     return parts
   }
+}
+
+function readSchedules (value, queue) {
+  return require('./schedule-options').readSchedules(value, queue)
 }
 
 /** With push times. */
@@ -109,6 +117,10 @@ function connect (parts, options) {
     ended: () => parts.events.tell('outageover')
   })
   parts.keys = new Keys(parts, options)
+  parts.schedules = new Schedules(parts, options, {
+    push: (type, payload, said) => parts.intake.push(type, payload, false, said),
+    ready: type => parts.admission.ready(() => core.ready(type))
+  })
   parts.dead = new DeadLetters(parts)
   parts.intake = new Intake(parts, options, job => parts.outcomes.revert(job))
   parts.intake.sharing = new Sharing(parts, options)

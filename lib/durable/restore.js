@@ -23,7 +23,7 @@ class Restore {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
    */
-  constructor (survey, { dead, keys, ledger, outage, outcomes, records, retries, status, store, waiting }, { maxAttempts, now }) {
+  constructor (survey, { dead, keys, ledger, outage, outcomes, records, retries, schedules, status, store, waiting }, { maxAttempts, now }) {
     this.survey = survey
     this.dead = dead
     this.keys = keys
@@ -32,6 +32,7 @@ class Restore {
     this.outcomes = outcomes
     this.records = records
     this.retries = retries
+    this.schedules = schedules
     this.status = status
     this.store = store
     this.waiting = waiting
@@ -62,12 +63,12 @@ class Restore {
     if (this.status.error !== undefined) throw this.status.error
   }
 
-  /** @returns {boolean} false for a dead letter, and for one of which only its key is left */
+  /** @returns {boolean} false for a dead letter, and for one that is over */
   take (seq, state) {
     const { type, atHead, hasOptions } = this.survey.find(seq)
     const options = hasOptions ? this.find(seq, type, state) : NONE
     if (state?.phase === OVER) {
-      if (!this.keys.has(seq)) this.outage.finish(seq)
+      if (!this.keys.has(seq) && !this.schedules.has(seq)) this.outage.finish(seq)
       return false
     }
     if (this.ledger !== undefined) this.record(seq, type, state, options)
@@ -100,6 +101,7 @@ class Restore {
     const { options, bytes } = this.records.read(seq)
     this.waiting.found(options)
     this.keys.found(type, seq, options, state, pushedAt(bytes))
+    if (options.schedule !== undefined) this.schedules.found(seq, options.schedule, state)
     return options
   }
 

@@ -17,6 +17,11 @@ class RunnerContext extends DeliveryContext {
     Object.freeze(this)
   }
 
+  /** Of a job that a schedule has pushed: the name of that, and the time for which it is. */
+  get schedule () {
+    return this.#delivery.options.schedule
+  }
+
   /** Tells listeners of `progress` how far the job is; nothing is written. Once the attempt has ended it does nothing. It may be taken off the context. */
   get progress () {
     const delivery = this.#delivery

@@ -20,11 +20,11 @@ describe('job queues whose process is killed', function () {
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
   for (const ack of ['os', 'disk']) {
-    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done, dead or cancelled, and nothing again that was done or cancelled, none early, and none beside one of its key`, async () => {
+    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done, dead or cancelled, and nothing again that was done or cancelled, none early, none beside one of its key, and one for each time of a schedule`, async () => {
       const seed = seedFromEnvironment()
       const random = seeded(seed)
       const path = join(folder, 'queue')
-      const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), asked: new Set(), cancelled: new Set(), attempts: new Map(), holders: new Map() }
+      const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), asked: new Set(), cancelled: new Set(), attempts: new Map(), holders: new Map(), ticks: new Map() }
       for (let life = 0; life < KILLS; life++) {
         // the first not before the poison job of it is there
         await live([path, ack, '200'], seen, `SEED=${seed}, life ${life}`, (life === 0 ? 400 : 20) + random.below(600))
@@ -34,6 +34,7 @@ describe('job queues whose process is killed', function () {
       assert(isOver, `SEED=${seed}: jobs are left`)
       const settled = new Set([...seen.ended, ...seen.dead, ...seen.asked])
       assert.deepEqual([...seen.safe].filter(id => !settled.has(id)), [], `SEED=${seed}: jobs are lost`)
+      assert(seen.ticks.size > 0, `SEED=${seed}: a schedule had jobs`)
       assert(seen.cancelled.size > 0, `SEED=${seed}: jobs were cancelled`)
       assert(seen.dead.size > 0, `SEED=${seed}: there were poison jobs`)
     })
@@ -41,7 +42,7 @@ describe('job queues whose process is killed', function () {
 })
 
 /** One life of the child, until it has said so many lines, or ends. @returns {Promise<boolean>} whether it came to its end */
-async function live (args, { safe, ended, done, dead, asked, cancelled, attempts, holders }, message, linesCount = Infinity) {
+async function live (args, { safe, ended, done, dead, asked, cancelled, attempts, holders, ticks }, message, linesCount = Infinity) {
   // without the hooks of the coverage run, which take most of the time of many short lives
   const command = ['-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'killed-jobs.js'), ...args]
   const child = spawn('env', command, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -62,6 +63,10 @@ async function live (args, { safe, ended, done, dead, asked, cancelled, attempts
     if (sign === 'c') cancelled.add(id)
     assert(sign !== 'e', `${message}: job ${id} is early`)
     if (sign === '/') attempts.set(id, attempt - 1)
+    if (sign === 's') {
+      assert.equal(ticks.get(attempt) ?? id, id, `${message}: two jobs for the time ${attempt}`)
+      ticks.set(attempt, id)
+    }
     if (['~', '?', 'x'].includes(sign)) for (const [key, holder] of holders) if (holder === id) holders.delete(key)
     if (sign === 'x') {
       dead.add(id)

@@ -8,6 +8,7 @@
 //   = id attempt key   of a job that has one until it has settled
 //   ? id   is to be cancelled  c id           was cancelled, and that was written
 //   / id attempt              is put off, and the attempt is not to count
+//   s id time                 is that of a schedule, for a time
 
 const { writeSync } = require('node:fs')
 const { durable, Postponed, Throttled } = require('../../lib/durable')
@@ -19,6 +20,7 @@ main()
 
 async function main () {
   const options = { path, ack, segmentBytes: 1 << 14, concurrency: 4, maxAttempts: 3, backoffMs: 1, scheduler: 'equal' }
+  if (isFinal !== 'final') options.schedules = { tick: { everyMs: 10, type: 'tick', payload: { kind: 'tick' }, overlap: true } }
   const queue = await durable(run, options)
   queue.on('done', ({ id }) => {
     say(`~ ${id}`)
@@ -49,9 +51,10 @@ async function cancel (queue, id) {
   if (await queue.cancel(id)) say(`c ${id}`)
 }
 
-function run ({ kind, at, key }, done, { id, attempt }) {
+function run ({ kind, at, key }, done, { id, attempt, schedule }) {
   say(`= ${id} ${attempt} ${key === undefined ? '' : key.replace(' ', '-')}`)
   if (Date.now() < at) say(`e ${id}`)
+  if (schedule !== undefined) say(`s ${id} ${schedule.time}`)
   if (kind === 'poison') process.kill(process.pid, 'SIGKILL')
   else if (kind === 'busy' && Math.random() < 0.7) putOff(done, id, attempt)
   // some stay for long, so that compaction has something to move; in the last life they end

@@ -76,6 +76,7 @@ describe('the published package', function () {
       '@bull-board/api': '^9',
       '@opentelemetry/api': '^1.4',
       bullmq: '^6.7.0',
+      croner: '^11.0',
       ioredis: '>=5.4 <7',
       piscina: '^5.2',
       'prom-client': '^15.1'

@@ -20,6 +20,7 @@ const PACKAGES = {
   eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js', 'lib/durable/events.js', 'lib/distributed/queue.js', 'lib/metrics/metrics.js'],
   '@opentelemetry/api': ['lib/metrics/tracing.js'],
   bullmq: ['lib/distributed/peers.js'],
+  croner: ['lib/durable/times.js'],
   ioredis: ['lib/distributed/peers.js'],
   qlist: [
     'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/telling.js', 'lib/core/lists/fifo.js',

@@ -1,6 +1,6 @@
 import { FairlaneError } from 'fairlane'
 import { durable, DurableQueue, PersistentQueue, Postponed, Throttled } from 'fairlane/durable'
-import type { DeadLetter, DurableOptions, FoundJob, PersistentQueueOptions, PushOptions, Reserved } from 'fairlane/durable'
+import type { DeadLetter, DurableOptions, FoundJob, PersistentQueueOptions, PushOptions, Reserved, Schedule } from 'fairlane/durable'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 
@@ -49,11 +49,13 @@ async function useJobs (): Promise<void> {
     maxAttempts: 3,
     backoffMs: (attempt, error) => error === null ? Infinity : attempt * 100,
     rate: [{ limit: 10, intervalMs: 1000 }, { limit: 100, intervalMs: 60000 }],
+    schedules: { nightly: { cron: '0 2 * * *', timezone: 'Europe/Berlin', type: 'a', payload: { url: '/' } }, often: { everyMs: 1000, catchUp: 'none', overlap: true } },
     ratePerType: (type: string) => type === 'vip' ? undefined : { limit: 1, intervalMs: 1000 },
     serialize: { encode: ({ url }: { url: string }) => Buffer.from(url), decode: (bytes: Buffer) => ({ url: String(bytes) }) }
   } satisfies DurableOptions<{ url: string }>
-  const queue = await durable(async ({ url }: { url: string }, _done, { id, attempt, signal, type, progress }) => {
-    progress({ percent: 50 })
+  const queue = await durable(async ({ url }: { url: string }, _done, { id, attempt, signal, type, progress, schedule }) => {
+    const time: number | undefined = schedule?.time
+    progress({ percent: 50, time })
     if (url === '') throw new Throttled('5')
     if (url === '/') throw new Postponed(100, { cause: url })
     const seen: [number, number, boolean, string | undefined] = [id, attempt, signal.aborted, type]
@@ -63,8 +65,11 @@ async function useJobs (): Promise<void> {
   const id: number = await same.pushType('tenant', { url: '' })
   const held: number = queue.holdType('tenant', 10).hold(5).setRates({ rate: null, ratePerType: new Map() }).heldMs('tenant') + queue.heldMs()
   const { throttled, heldTypes }: { throttled: number, heldTypes: number } = queue.stats()
+  const next: Array<number | undefined> = queue.schedules().map(({ name, nextAt, lastAt }) => nextAt ?? lastAt ?? name.length)
+  // @ts-expect-error either
+  const wrong: Schedule = { cron: '* * * * *', everyMs: next.length }
   // @ts-expect-error a rate has an interval
-  queue.setRates({ rate: { limit: held + throttled + heldTypes } })
+  queue.setRates({ rate: { limit: held + throttled + heldTypes + Object.keys(wrong).length } })
   const said: PushOptions = { delayMs: 1000, maxAttempts: 3, timeoutMs: 500, maxWaitMs: Infinity }
   const ids: number[] = await Promise.all([queue.push({ url: '' }, said), queue.unshift({ url: '' }, said), queue.unshiftType(1, { url: '' }, { delayMs: undefined })])
   queue.pushType('t', { url: '' }, { key: 5, onDuplicate: 'postpone', keyUntil: 1000, maxDelayMs: 5000 }).catch(() => {})

@@ -1,0 +1,72 @@
+'use strict'
+
+// The option `schedules`: jobs that are pushed at certain times.
+
+const { typeError, rangeError, describe } = require('../errors')
+const { entriesOf, isArray } = require('../fields')
+const { readAll, readChoice, wrong } = require('../readers')
+const { encode } = require('../serializers')
+const { options: { readFlag } } = require('../core/internals')
+const { readStorableType } = require('./options')
+const { timesOf } = require('./times')
+
+const OPTION = 'FAIRLANE_ERR_OPTION'
+const CATCH_UPS = ['last', 'none']
+const MAX_NAME_BYTES = 1000
+const LEAST_MS = 1
+const LONGEST_MS = 100 * 366 * 24 * 3600 * 1000
+
+const readers = {
+  cron: value => readText(value, 'cron'),
+  everyMs: value => value === undefined ? undefined : readInterval(value),
+  timezone: value => readText(value, 'timezone'),
+  type: value => value,
+  payload: value => value,
+  catchUp: value => readChoice(value ?? 'last', 'catchUp', CATCH_UPS, OPTION),
+  overlap: value => readFlag(value, 'overlap', false, OPTION)
+}
+
+/**
+ * @param {unknown} value an object, or a Map, by name
+ * @param {{ serialize: object, hasTypes: boolean }} queue hasTypes: it has a scheduler
+ * @returns {object[]} `{ name, times, type, payload, catchUp, overlap }`
+ * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
+ */
+function readSchedules (value, queue) {
+  if (typeof value !== 'object' || value === null || isArray(value)) {
+    throw typeError(OPTION, `schedules must be an object with a schedule for each name, not ${describe(value)}`)
+  }
+  return entriesOf(value, 'schedules', OPTION).map(([name, schedule]) => readSchedule(readName(name), schedule, queue))
+}
+
+function readSchedule (name, value, { serialize, hasTypes }) {
+  if (value === undefined) throw typeError(OPTION, `schedules: ${name} must be an object, not undefined`)
+  const { cron, everyMs, timezone, type, payload, catchUp, overlap } = readAll(value, readers, OPTION)
+  if ((cron === undefined) === (everyMs === undefined)) throw typeError(OPTION, `schedules: ${name} must have cron or everyMs, and not both`)
+  if (timezone !== undefined && cron === undefined) throw typeError(OPTION, `schedules: timezone of ${name} needs cron`)
+  if (type === undefined && hasTypes) throw typeError(OPTION, `schedules: ${name} must have a type, since the queue has a scheduler`)
+  const read = { name, times: timesOf({ cron, everyMs, timezone: timezone ?? 'UTC' }, name), payload, catchUp, overlap }
+  try {
+    encode(serialize, payload)
+  } catch (cause) {
+    throw Object.assign(typeError(OPTION, `schedules: the payload of ${name} cannot be encoded`), { cause })
+  }
+  return { ...read, type: type === undefined ? undefined : readStorableType(type) }
+}
+
+function readName (name) {
+  if (name !== '' && name.isWellFormed() && Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
+  throw rangeError(OPTION, `schedules: a name must be well-formed Unicode of 1 to ${MAX_NAME_BYTES} bytes, not ${describe(name)}`)
+}
+
+function readText (value, name) {
+  if (value === undefined || (typeof value === 'string' && value !== '')) return value
+  throw wrong(value, 'string', OPTION, `${name} must be a string with something in it`)
+}
+
+function readInterval (value) {
+  if (Number.isInteger(value) && value >= LEAST_MS && value <= LONGEST_MS) return value
+  throw wrong(value, 'number', OPTION, `everyMs must be an integer from ${LEAST_MS} to ${LONGEST_MS}`)
+}
+
+module.exports = { readSchedules }

@@ -1,0 +1,501 @@
+'use strict'
+
+const assert = require('node:assert')
+const { durable } = require('../../lib/durable')
+const { Schedules } = require('../../lib/durable/schedules')
+const { timesOf } = require('../../lib/durable/times')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const { playRounds, rounds } = require('../support/rounds')
+const { passingOf } = require('../support/starts')
+const { captureUncaught } = require('../support/uncaught')
+const { quiet, turn } = require('../support/turns')
+const { Bench, EPOCH, holdSyncs } = require('./bench')
+const { systemError } = require('./disk')
+
+const OPTION = { code: 'FAIRLANE_ERR_OPTION' }
+
+describe('a durable queue with schedules', () => {
+  let bench, ran
+
+  /** A queue whose jobs are done at once, and their times, in ms since EPOCH. */
+  async function open (schedules, options) {
+    const runner = (payload, done, { schedule }) => {
+      ran.push(schedule === undefined ? payload : schedule.time - EPOCH)
+      done()
+    }
+    return bench.open({ runner, schedules, ...options })
+  }
+
+  const pass = ms => passingOf(bench.clock)(ms)
+  const ends = () => { for (const { done } of bench.gate.open.splice(0)) done() }
+  const timesOfGate = () => bench.gate.started.map(({ context: { schedule } }) => schedule.time - EPOCH)
+
+  /** Time goes by while nobody has the queue open. */
+  async function closeFor (ms) {
+    await bench.queue.close({ drain: false })
+    bench.clock.advance(ms)
+  }
+
+  beforeEach(() => {
+    bench = new Bench()
+    ran = []
+  })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  it('pushes a job at each time, with its type and payload, and tells the runner whose it is', async () => {
+    const queue = await bench.open({ scheduler: 'equal', schedules: { clean: { everyMs: 1000, type: 'house', payload: { rooms: 3 } } } })
+    await pass(999)
+    assert.equal(bench.gate.started.length, 0)
+    await pass(1)
+    const [{ payload, context }] = bench.gate.started
+    assert.deepEqual([payload, context.type, context.schedule], [{ rooms: 3 }, 'house', { name: 'clean', time: EPOCH + 1000 }])
+    ends()
+    await pass(2000)
+    ends()
+    await pass(0)
+    assert.deepEqual(timesOfGate(), [1000, 2000, 3000].filter(time => time !== 3000 || bench.gate.started.length > 2))
+    assert.deepEqual(queue.schedules().map(({ name }) => name), ['clean'])
+  })
+
+  it('has intervals at multiples of theirs since 1970, whenever it is opened', async () => {
+    await open({ often: { everyMs: 700, overlap: true } })
+    await pass(2000)
+    const first = 700 - EPOCH % 700
+    assert.deepEqual(ran, [first, first + 700, first + 1400].filter(time => time <= 2000))
+  })
+
+  it('follows cron expressions, in UTC or in a time zone, also when clocks there change', async () => {
+    bench.epoch = Date.UTC(2026, 2, 28, 12)
+    const times = []
+    await bench.open({
+      runner: (payload, done, { schedule: { name, time } }) => { times.push([name, new Date(time).toISOString()]); done() },
+      schedules: { utc: { cron: '0 2 * * *' }, berlin: { cron: '0 2 * * *', timezone: 'Europe/Berlin' } }
+    })
+    await pass(2 * 24 * 3600000)
+    // there is no 2:00 in Berlin on the 29th
+    assert.deepEqual(times, [
+      ['berlin', '2026-03-29T01:00:00.000Z'], ['utc', '2026-03-29T02:00:00.000Z'], ['berlin', '2026-03-30T00:00:00.000Z'], ['utc', '2026-03-30T02:00:00.000Z']
+    ])
+  })
+
+  it('lists its schedules, with their next and last times', async () => {
+    const queue = await open(new Map([['a', { everyMs: 1000 }], ['never', { cron: '0 0 30 2 *' }]]))
+    assert.deepEqual(queue.schedules(), [{ name: 'a', nextAt: EPOCH + 1000, lastAt: undefined }, { name: 'never', nextAt: undefined, lastAt: undefined }])
+    await pass(1500)
+    assert.deepEqual(queue.schedules()[0], { name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 })
+    await queue.close()
+    assert.deepEqual(queue.schedules()[0], { name: 'a', nextAt: undefined, lastAt: EPOCH + 1000 })
+    assert.deepEqual((await bench.open()).schedules(), [])
+  })
+
+  it('is not left with anything to wait for by that, nor are its counts', async () => {
+    const queue = await open({ a: { everyMs: 1000 } }, { capacity: 2 })
+    await queue.onIdle()
+    await queue.fflush()
+    const { accepted, waiting, dead } = queue.stats()
+    assert.deepEqual([accepted, waiting, dead, queue.length, queue.recovered.jobs, [...queue.jobs()]], [0, 0, 0, 0, 0, []])
+    await pass(1000)
+    await queue.fflush()
+    assert.equal(queue.stats().done, 1)
+    await queue.close()
+    const again = await open({ a: { everyMs: 1000 } }, { capacity: 1 })
+    assert.deepEqual([again.recovered.jobs, again.length, await again.get(1), await again.cancel(1)], [0, 0, undefined, false])
+    await again.push('fits')
+  })
+
+  it('skips times while the job before is not over, unless they may overlap', async () => {
+    for (const [overlap, expected] of [[undefined, [10, 40]], [false, [10, 40]], [true, [10, 20, 30, 40]]]) {
+      bench = new Bench()
+      const queue = await bench.open({ schedules: { a: { everyMs: 10, overlap } } })
+      await pass(30)
+      ends()
+      await pass(10)
+      assert.deepEqual(timesOfGate(), expected)
+      ends()
+      await queue.close({ drain: false })
+    }
+  })
+
+  it('takes a job for over that is a dead letter, and not one that is tried again', async () => {
+    const queue = await bench.open({ maxAttempts: 2, backoffMs: 15, schedules: { a: { everyMs: 10 } } })
+    await pass(10)
+    bench.gate.open.shift().done(new Error('first'))
+    await pass(10)
+    assert.equal(queue.stats().accepted, 1)
+    await pass(5)
+    bench.gate.open.shift().done(new Error('last'))
+    await pass(5)
+    assert.deepEqual([timesOfGate(), queue.stats().dead], [[10, 10, 30], 1])
+    ends()
+    await queue.retryDead(queue.deadLetters()[0].id)
+    await pass(5)
+    ends()
+    await quiet()
+    assert.equal(queue.length, 0)
+  })
+
+  it('is kept going by jobs that are cancelled, cleared or removed, also before they are safe', async () => {
+    const queue = await bench.open({ ack: 'disk', schedules: { a: { everyMs: 10 } } })
+    const release = holdSyncs(bench.disk)
+    bench.clock.advance(10)
+    assert.equal(queue.clear(), 1)
+    release()
+    await pass(10)
+    assert.equal(await queue.cancel(bench.gate.started[0].context.id), true)
+    ends()
+    await pass(0)
+    bench.disk = bench.disk.afterPowerLoss(seeded(1))
+    await queue.close({ drain: false })
+    await open({ a: { everyMs: 10 } })
+    await pass(10)
+    assert.deepEqual(ran, [30])
+  })
+
+  it('is kept going by a job that is cleared before it was written', async () => {
+    const queue = await open({ a: { everyMs: 10 } }, { ack: 'disk', maxInflightOps: 1 })
+    await quiet()
+    const release = holdSyncs(bench.disk)
+    queue.pause()
+    const pushed = queue.push('first')
+    bench.clock.advance(10)
+    assert.equal(queue.clear(), 2)
+    release()
+    await pushed
+    await quiet()
+    await closeFor(5)
+    await open({ a: { everyMs: 10 } }, { ack: 'disk' })
+    await pass(5)
+    assert.deepEqual(ran, [20])
+  })
+
+  it('leaves all as it is when it has closed or its log has failed, whatever comes of what was under way', async () => {
+    const table = { find: () => true }
+    const refusal = () => new Error('full')
+    const status = { error: undefined, isOver: false }
+    const asked = []
+    const stage = { deadlines: { remove () {}, addAnyway () {} } }
+    const schedules = new Schedules({ stage, status, store: { table, refusal } }, { schedules: [{ name: 'a', times: timesOf({ everyMs: 10 }) }], now: () => 25 }, {
+      push: (...args) => new Promise((resolve, reject) => asked.push({ args, resolve, reject })),
+      ready: () => Promise.resolve()
+    })
+    const [schedule] = schedules.byName.values()
+    schedule.doneUntil = 0
+    schedule.overlap = true
+    schedules.look(schedule)
+    assert.deepEqual(asked.map(({ args: [,, { schedule }] }) => schedule), [{ name: 'a', time: 10 }, { name: 'a', time: 20 }])
+    status.error = new Error('the log')
+    asked[0].resolve(1)
+    await quiet()
+    assert.equal(schedules.has(1), false)
+    table.find = () => false
+    schedules.stop()
+    asked[1].reject(Object.assign(new Error('full'), { code: 'FAIRLANE_ERR_QUEUE_FULL' }))
+    await quiet()
+    schedules.look(schedule)
+    assert.deepEqual([asked.length, schedule.refused, schedules.list()], [2, [], [{ name: 'a', nextAt: undefined, lastAt: 10 }]])
+    schedules.pushed(schedule, 2, 20)
+    schedules.mark(schedule, 20)
+    assert.equal(schedules.has(2), false)
+  })
+
+  it('keeps one record of each schedule on disk, and none of those that it is not given any more', async () => {
+    let queue = await open({ a: { everyMs: 10 }, b: { everyMs: 20 } }, { segmentBytes: 1024 })
+    await pass(5000)
+    assert(queue.diskBytes() < 8192, `${queue.diskBytes()} bytes`)
+    await closeFor(5)
+    queue = await open({ b: { everyMs: 20 } })
+    await closeFor(5)
+    ran = []
+    queue = await open({ a: { everyMs: 10 }, b: { everyMs: 20 } })
+    assert.equal(queue.schedules()[0].lastAt, undefined)
+    await pass(0)
+    assert.deepEqual(ran, [])
+  })
+
+  it('leaves all as it is while it is given no schedules at all', async () => {
+    const schedules = { a: { everyMs: 1000 } }
+    await open(schedules)
+    await pass(1000)
+    await closeFor(500)
+    let queue = await open(undefined)
+    await queue.push('other')
+    await pass(600)
+    assert.deepEqual(ran, [1000, 'other'])
+    bench.gate = undefined
+    await closeFor(0)
+    queue = await open(schedules)
+    assert.equal(queue.schedules()[0].lastAt, EPOCH + 2000)
+    await pass(0)
+    assert.deepEqual(ran, [1000, 'other', 2000])
+  })
+
+  it('leaves jobs of schedules that are not given to run, with their time kept', async () => {
+    const schedules = { a: { everyMs: 1000 } }
+    let queue = await bench.open({ schedules })
+    await pass(1000)
+    await closeFor(0)
+    queue = await open(undefined)
+    await pass(100)
+    assert.deepEqual([ran, queue.length], [[1000], 0])
+    await closeFor(0)
+    queue = await open(schedules)
+    assert.deepEqual(queue.schedules(), [{ name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 }])
+  })
+
+  describe('whose times passed while nobody had it open', () => {
+    it('pushes a job for the last one', async () => {
+      await open({ a: { everyMs: 10 } })
+      await pass(20)
+      await closeFor(35)
+      await open({ a: { everyMs: 10 } })
+      await pass(6)
+      assert.deepEqual(ran, [10, 20, 50, 60])
+    })
+
+    it('pushes a job for the last one of a cron expression', async () => {
+      const schedules = { a: { cron: '0 0 * * *' }, never: { cron: '0 0 30 2 *' } }
+      await open(schedules)
+      await closeFor(3 * 24 * 3600000)
+      await open(schedules)
+      await pass(0)
+      assert.deepEqual(ran.map(time => new Date(EPOCH + time).toISOString()), ['2001-09-12T00:00:00.000Z'])
+    })
+
+    it("pushes none with catchUp: 'none'", async () => {
+      await open({ a: { everyMs: 10, catchUp: 'none' } })
+      await pass(20)
+      await closeFor(35)
+      await open({ a: { everyMs: 10, catchUp: 'none' } })
+      await pass(6)
+      assert.deepEqual(ran, [10, 20, 60])
+    })
+
+    it('knows since when there is a schedule, also if none of its times has come', async () => {
+      await open({ a: { everyMs: 1000 } })
+      await closeFor(1500)
+      await open({ a: { everyMs: 1000 }, b: { everyMs: 1000 } })
+      await pass(0)
+      assert.deepEqual(ran, [1000])
+    })
+
+    it('skips them if the job before is not over, and those that were skipped before it was', async () => {
+      let queue = await bench.open({ schedules: { a: { everyMs: 10 } } })
+      await pass(10)
+      await closeFor(25)
+      queue = await bench.open({ schedules: { a: { everyMs: 10 } } })
+      await pass(0)
+      bench.gate.open.splice(0, 1) // of the life before
+      ends()
+      await pass(1)
+      assert.deepEqual([queue.length, queue.schedules()[0]], [0, { name: 'a', nextAt: EPOCH + 40, lastAt: EPOCH + 10 }])
+      await closeFor(2)
+      await open({ a: { everyMs: 10 } })
+      await pass(1)
+      assert.deepEqual(ran, [])
+      await pass(2)
+      assert.deepEqual(ran, [40])
+    })
+
+    it('pushes none twice when the clock was set back, and waits until it is there again', async () => {
+      await open({ a: { everyMs: 10 } })
+      await pass(30)
+      await closeFor(0)
+      bench.epoch -= 25
+      await open({ a: { everyMs: 10 } })
+      await pass(34)
+      assert.deepEqual(ran, [10, 20, 30])
+      await pass(1)
+      assert.deepEqual(ran, [10, 20, 30, 40])
+    })
+  })
+
+  it('notices within a minute that the clock was set', async () => {
+    await open({ a: { cron: '0 0 * * *' } })
+    bench.epoch += 24 * 3600000
+    await pass(60000)
+    assert.equal(ran.length, 1)
+  })
+
+  it('pushes all times that overlap, however late', async () => {
+    await open({ a: { everyMs: 1, overlap: true } }, { concurrency: 1000 })
+    bench.epoch += 1000 // the machine has slept
+    await pass(1)
+    assert.deepEqual(ran, Array.from({ length: 1001 }, (_, i) => i + 1))
+  })
+
+  it('tries again if a job is refused, and skips none of those that overlap', async () => {
+    for (const [overlap, expected] of [[false, [10, 30, 40]], [true, [10, 20, 30, 40]]]) {
+      bench = new Bench()
+      ran = []
+      const queue = await open({ a: { everyMs: 10, overlap } }, { capacity: 1 })
+      queue.pause()
+      await queue.push('in the way')
+      bench.epoch += 15 // the machine has slept
+      await pass(10)
+      assert.deepEqual([queue.waiting, queue.schedules()[0].nextAt, queue.schedules()[0].lastAt], [1, EPOCH + 10, undefined])
+      queue.resume()
+      await pass(40)
+      assert.deepEqual(ran.slice(1, 1 + expected.length), expected)
+      await queue.close()
+    }
+  })
+
+  it('closes while a job of it is refused', async () => {
+    const queue = await open({ a: { everyMs: 10 } }, { capacity: 1 })
+    queue.pause()
+    await queue.push('in the way')
+    await pass(10)
+    await closeFor(0)
+    await open({ a: { everyMs: 10 } })
+    await pass(1)
+    assert.deepEqual(ran, ['in the way', 10])
+  })
+
+  it('tries again if a job could not be written', async () => {
+    const queue = await open({ a: { everyMs: 1000 } })
+    bench.disk.fault = kind => kind === 'write' ? systemError('EIO') : undefined
+    await pass(1000)
+    assert.deepEqual([ran, queue.schedules()[0]], [[], { name: 'a', nextAt: EPOCH + 1000, lastAt: undefined }])
+    bench.disk.fault = () => undefined
+    await pass(1500)
+    assert.deepEqual([ran, queue.schedules()[0]], [[1000], { name: 'a', nextAt: EPOCH + 3000, lastAt: EPOCH + 1000 }])
+  })
+
+  it('begins anew if it could not write when a schedule began', async () => {
+    await bench.open()
+    await bench.queue.close()
+    bench.disk.fault = kind => kind === 'write' ? systemError('EIO') : undefined
+    await open({ a: { everyMs: 10 } })
+    await quiet()
+    bench.disk.fault = () => undefined
+    await closeFor(25)
+    await open({ a: { everyMs: 10 } })
+    await pass(5)
+    assert.deepEqual(ran, [30])
+  })
+
+  it('has what is wrong with a payload by then as an uncaught exception', async () => {
+    const uncaught = captureUncaught()
+    try {
+      const payload = { value: 1 }
+      const queue = await open({ a: { everyMs: 10, payload } })
+      payload.value = () => {}
+      await pass(10)
+      await uncaught.until(1)
+      assert.equal(uncaught.seen[0].code, 'FAIRLANE_ERR_ARGUMENT')
+      payload.value = 2
+      await pass(10)
+      assert.deepEqual([ran, queue.length], [[20], 0])
+    } finally {
+      uncaught.release()
+    }
+  })
+
+  it('stops when it closes, by a call or since its log fails', async () => {
+    const queue = await open({ a: { everyMs: 10 } })
+    await queue.close()
+    await pass(50)
+    assert.deepEqual([ran, bench.clock.timerCount], [[], 0])
+    bench = new Bench()
+    await open({ a: { everyMs: 10, overlap: true } }, { ack: 'disk' })
+    bench.disk.fault = kind => kind === 'sync' ? systemError('EIO') : undefined
+    const warned = new Promise(resolve => process.once('warning', resolve))
+    await pass(30)
+    assert.equal((await warned).code, 'FAIRLANE_ERR_IO')
+    bench.disk.fault = () => undefined
+    await assert.rejects(bench.queue.close(), { code: 'FAIRLANE_ERR_IO' })
+    bench.queue = undefined
+    assert.equal(bench.clock.timerCount, 0)
+  })
+
+  it('has its schedules checked', () => {
+    const opening = (schedules, options) => () => durable(() => {}, { path: 'folder', schedules, ...options })
+    for (const schedules of [null, 1, [], { a: null }, { a: undefined }, { '': { everyMs: 1 } }, { '\ud800': { everyMs: 1 } }, { ['x'.repeat(1001)]: { everyMs: 1 } }]) {
+      assert.throws(opening(schedules), OPTION)
+    }
+    for (const wrong of [
+      {}, { everyMs: 1, cron: '* * * * *' }, { everyMs: 0 }, { everyMs: 1.5 }, { everyMs: '1' }, { everyMs: Infinity }, { cron: '' }, { cron: 1 }, { cron: 'soon' },
+      { cron: '2030-01-01T00:00:00' }, { cron: '* * * * *', timezone: 'Nowhere/City' }, { cron: '* * * * *', timezone: 1 }, { everyMs: 1, timezone: 'UTC' },
+      { everyMs: 1, catchUp: 'all' }, { everyMs: 1, catchUp: 1 }, { everyMs: 1, overlap: 1 }, { everyMs: 1, every: 1 }, { everyMs: 1, payload: () => {} }
+    ]) assert.throws(opening({ a: wrong }), OPTION, JSON.stringify(wrong))
+    assert.throws(opening({ a: { everyMs: 1 } }, { scheduler: 'equal' }), OPTION)
+    assert.throws(opening({ a: { everyMs: 1, type: '\ud800' } }), { code: 'FAIRLANE_ERR_TYPE' })
+  })
+
+  it('asks for croner with the line that installs it, where there is a cron expression only', () => {
+    for (const load of [() => { throw new Error("Cannot find module 'croner'") }, () => ({}), () => ({ Cron: class {} })]) {
+      assert.throws(() => timesOf({ cron: '* * * * *', timezone: 'UTC' }, 'a', load), ({ code, message }) => code === 'FAIRLANE_ERR_PEER' && message.includes('npm install croner'))
+      assert.equal(timesOf({ everyMs: 10 }, 'a', load).after(10), 20)
+    }
+  })
+
+  describe('at random', () => {
+    const seed = seedFromEnvironment()
+
+    it(`pushes one job for each of its times, whatever closes and crashes (SEED=${seed})`, async () => {
+      await playRounds(rounds(25), seed, seeded, play)
+    })
+
+    /** Several lives, each ended by close(), kill -9 or a power failure; then one in which all that is left runs. */
+    async function play (random) {
+      bench = new Bench()
+      const { clock } = bench
+      const schedule = { everyMs: 5 + random.below(20), catchUp: random.pick(['last', 'none']), overlap: random.chance(0.6) }
+      const ack = random.pick(['os', 'disk'])
+      const isExact = schedule.overlap && random.chance(0.7) // nothing is lost, cleared or held
+      const options = { ack, maxAttempts: 2, backoffMs: 5, concurrency: 3, maxInflightOps: isExact ? undefined : random.pick([1, undefined]) }
+      const ids = new Map() // time → ids of its jobs
+      const running = new Set()
+      let most = 0
+      const expected = []
+      let end // of the life before
+      for (let life = 0; life < 6; life++) {
+        const isLast = life === 5
+        let isAlive = true
+        running.clear()
+        const runner = (payload, done, { id, schedule: { time } }) => {
+          if (!isAlive) return
+          ids.set(time, new Set(ids.get(time)).add(id))
+          running.add(id)
+          most = Math.max(most, running.size)
+          clock.setTimeout(() => {
+            if (!isAlive) return
+            running.delete(id)
+            done(random.chance(0.2) ? new Error('no') : undefined)
+          }, random.below(12))
+        }
+        const begin = EPOCH + clock.now()
+        const queue = await bench.open({ runner, ...options, schedules: isLast ? undefined : { s: schedule } })
+        for (let i = 0; i < 15; i++) {
+          clock.advance(random.below(9))
+          await turn()
+          if (!isExact && random.chance(0.05)) queue.clear()
+        }
+        if (isLast) {
+          await pass(1000)
+          assert.equal(queue.length, 0)
+          await queue.close()
+          break
+        }
+        const caughtUp = Math.floor(begin / schedule.everyMs) * schedule.everyMs
+        if (life > 0 && schedule.catchUp === 'last' && caughtUp > end) expected.push(caughtUp)
+        end = EPOCH + clock.now()
+        for (let time = caughtUp + schedule.everyMs; time <= end; time += schedule.everyMs) expected.push(time)
+        if (!schedule.overlap) assert(queue.length <= 1, `${queue.length} jobs`)
+        assert(queue.schedules()[0].nextAt > end, 'its next time has passed')
+        await quiet()
+        isAlive = false
+        const disk = random.chance(0.4) ? undefined : isExact || ack === 'os' ? bench.disk.afterKill() : bench.disk.afterPowerLoss(random)
+        await queue.close({ drain: false })
+        if (disk !== undefined) bench.disk = disk
+        clock.advance(random.below(60))
+      }
+      bench.queue = undefined
+      for (const [time, own] of ids) assert.equal(own.size, 1, `${own.size} jobs for ${time - EPOCH}`)
+      const times = [...ids.keys()].sort((a, b) => a - b)
+      if (isExact) assert.equal(expected.filter(time => !ids.has(time)).map(time => time - EPOCH).join(), '')
+      for (const time of times) assert(expected.includes(time), `a job for ${time - EPOCH}`)
+      if (!schedule.overlap) assert(most <= 1, `${most} jobs at once`)
+    }
+  })
+})
