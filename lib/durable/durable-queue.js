@@ -16,7 +16,7 @@ const { typeError } = require('../errors')
 const { options: { readCallback, readCloseOptions, readJobType, readPausableType, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')
-const { readAddOptions, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType } = require('./options')
+const { readAddOptions, readBatch, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType } = require('./options')
 const { prepare } = require('./parts')
 
 const SYSTEM = { files, lock, now: Date.now }
@@ -142,6 +142,15 @@ class DurableQueue extends EventEmitter {
     const { type, unshift, signal, said } = readAddOptions(options)
     const name = readJobType(type, this.#core.scheduler, 'add')
     return this.#parts.results.add(name === undefined ? undefined : readStorableType(name), payload, unshift, said, signal)
+  }
+
+  /**
+   * As push or pushType of each of the jobs: all of them are taken in or none, also after a crash. @param {object[]} jobs each with its payload, its
+   * type and options of push @returns {Promise<number[]>} their ids, when all are safe; rejects as push @throws as push; then none is pushed
+   */
+  pushAll (jobs) {
+    const read = readBatch(jobs).map(job => ({ ...job, type: readBatchType(job.type, this.#core.scheduler) }))
+    return this.#parts.pushAll.push(read)
   }
 
   /** Starts no more jobs until resume(); running ones finish. @returns {this} */
@@ -346,6 +355,11 @@ class DurableQueue extends EventEmitter {
   #requireNoScheduler (method) {
     if (this.#parts.hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
   }
+}
+
+function readBatchType (type, scheduler) {
+  const name = readJobType(type, scheduler, 'pushAll')
+  return name === undefined ? undefined : readStorableType(name)
 }
 
 module.exports = { durable, DurableQueue }

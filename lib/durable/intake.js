@@ -4,8 +4,8 @@
 // memory.
 
 const { encode } = require('../serializers')
-const { JobOptions, NONE, headOf, refusalOf } = require('./job-options')
-const { stampOf, STAMP_BYTES } = require('./serialize')
+const { NONE, headOf, optionsOf, refusalOf } = require('./job-options')
+const { sizeOf, stampOf, STAMP_BYTES } = require('./serialize')
 
 /** A job that is not written yet. It stands in the queue where others have their number. */
 class HeldJob {
@@ -139,11 +139,11 @@ class Intake {
     return { job: undefined, promise: Promise.reject(error), entry: undefined }
   }
 
-  refusal (type, bytes) {
+  refusal (type, bytes, count = 1) {
     const { error, isClosed } = this.status
     if (error !== undefined) return this.countRejected(error)
     const name = this.hasTypes ? type : undefined
-    const lack = isClosed ? undefined : this.admission.lack(1, bytes)
+    const lack = isClosed ? undefined : this.admission.lack(count, bytes)
     if (lack !== undefined) return this.countRejected(this.stage.fullElsewhere(name, lack.waiting, lack.limit))
     return this.stage.refuse(name)
   }
@@ -161,10 +161,15 @@ class Intake {
    * @returns {number} its number
    */
   track (group, type, held) {
-    const { unsafe } = this
-    const seq = this.store.nextSeq - 1
-    this.ledger?.accepted(seq, type)
     this.admission.inflightCount++
+    return this.trackAs(this.store.nextSeq - 1, group, type, held, false)
+  }
+
+  /** As track(), of one of several jobs of a push. @param {boolean} isDelayed */
+  trackAs (seq, group, type, held, isDelayed) {
+    const { unsafe } = this
+    this.ledger?.accepted(seq, type)
+    if (isDelayed) this.ledger?.delayed(seq)
     const safe = group.promise.then(() => seq, err => {
       this.whenReverted(held ?? seq)
       throw err
@@ -195,14 +200,4 @@ class Intake {
   }
 }
 
-/** @param {object} said as readPushOptions() gives it @param {number} now in ms since 1970 */
-function optionsOf (said, now) {
-  return new JobOptions({ ...said, dueAt: said.delayMs > 0 ? now + said.delayMs : 0 })
-}
-
-/** How many bytes of a job are its own on disk: its type, its payload and the time of its push. */
-function sizeOf (type, length) {
-  return length + (type === undefined ? 0 : Buffer.byteLength(type))
-}
-
-module.exports = { Intake, sizeOf }
+module.exports = { Intake }

@@ -49,7 +49,12 @@ const readers = new Map([
   [7, bytes => ({ schedule: { time: bytes.readDoubleLE(0), name: bytes.toString('utf8', 8) } })]
 ])
 
-module.exports = { JobOptions, NONE, headOf, readHead, refusalOf }
+module.exports = { JobOptions, NONE, optionsOf, headOf, readHead, refusalOf }
+
+/** @param {object} said as readPushOptions() gives it @param {number} now in ms since 1970 */
+function optionsOf (said, now) {
+  return new JobOptions({ ...said, dueAt: said.delayMs > 0 ? now + said.delayMs : 0 })
+}
 
 /**
  * What is written before the payload of a job with options.

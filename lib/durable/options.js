@@ -14,6 +14,7 @@ const { options: queueOptions } = require('../core/internals')
 const ACKS = ['disk', 'os']
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const PUSH_NAMES = [...PLAN_NAMES, 'timeoutMs', 'maxWaitMs']
+const BATCH_NAMES = [...PUSH_NAMES, 'type', 'payload']
 const ADD_NAMES = [...PUSH_NAMES, 'type', 'unshift', 'signal']
 
 // Of both queues on disk.
@@ -44,7 +45,7 @@ const deadLettersReaders = {
   limit: value => value === undefined ? Infinity : queueOptions.readPositiveCount(value, 'limit', ARGUMENT)
 }
 
-module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJobOptions, readPushOptions, readAddOptions, readStorableType }
+module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJobOptions, readPushOptions, readAddOptions, readBatch, readStorableType }
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
@@ -109,6 +110,16 @@ function readAddOptions (options = {}) {
   const given = readNames(options, ADD_NAMES, 'add')
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
   return { type: given.type, unshift, signal, said: readSaid(given, 'add') }
+}
+
+/** @returns {{ type: any, payload: any, said: object | undefined }[]} said: as of readPushOptions() @throws FAIRLANE_ERR_ARGUMENT */
+function readBatch (jobs) {
+  if (!isArray(jobs)) throw typeError(ARGUMENT, `pushAll takes an array of jobs, not ${describe(jobs)}`)
+  return jobs.map(job => {
+    const given = readNames(job, BATCH_NAMES, 'pushAll')
+    if (given.onDuplicate !== undefined && given.onDuplicate !== 'join') throw rangeError(ARGUMENT, "pushAll: onDuplicate can only be 'join' here")
+    return { type: given.type, payload: given.payload, said: readSaid(given, 'pushAll') }
+  })
 }
 
 function readNames (options, names, method) {

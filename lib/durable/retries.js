@@ -201,12 +201,16 @@ class Retries {
   }
 
   /** A job comes to those that were never in the queue, or leaves them. */
-  countNew ({ type = '' }, change) {
+  countNew ({ type }, change) {
     this.newCount += change
+    this.countType(type, change)
+    this.stage.delay(change)
+  }
+
+  countType (type = '', change) {
     const count = (this.newCounts.get(type) ?? 0) + change
     if (count > 0) this.newCounts.set(type, count)
     else this.newCounts.delete(type)
-    this.stage.delay(change)
   }
 
   /** While none is being tried, the first suspect of each type stands in the queue. O(types of suspects). */

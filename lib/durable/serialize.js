@@ -7,7 +7,7 @@
 const STAMP_BYTES = 8
 const LENGTH_BYTES = 2 // of the options
 
-module.exports = { stampOf, headLength, decode, pushedAt, STAMP_BYTES, LENGTH_BYTES }
+module.exports = { sizeOf, stampOf, headLength, decode, pushedAt, STAMP_BYTES, LENGTH_BYTES }
 
 const stamp = Buffer.alloc(STAMP_BYTES)
 
@@ -25,6 +25,11 @@ function stampOf (now) {
  */
 function decode (serializer, bytes, hasOptions) {
   return serializer.decode(bytes.subarray(headLength(bytes, hasOptions)))
+}
+
+/** How many bytes of a job are its own on disk: its type, its payload and the time of its push. */
+function sizeOf (type, length) {
+  return length + (type === undefined ? 0 : Buffer.byteLength(type))
 }
 
 /** How many bytes of a job come before its encoded payload. */

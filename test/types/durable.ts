@@ -74,13 +74,16 @@ async function useJobs (): Promise<void> {
   const ids: number[] = await Promise.all([queue.push({ url: '' }, said), queue.unshift({ url: '' }, said), queue.unshiftType(1, { url: '' }, { delayMs: undefined })])
   queue.pushType('t', { url: '' }, { key: 5, onDuplicate: 'postpone', keyUntil: 1000, maxDelayMs: 5000 }).catch(() => {})
   const added: number = await queue.add({ url: '' }, { type: 't', unshift: true, signal: new AbortController().signal, delayMs: 5, key: 'k' })
+  const all: number[] = await queue.pushAll([{ payload: { url: '' }, type: 't', delayMs: 5 }, { payload: { url: '' }, key: 1, onDuplicate: 'join' }])
+  // @ts-expect-error a batch replaces nothing
+  queue.pushAll([{ payload: { url: '' }, key: 1, onDuplicate: 'replace' }]).catch(() => {})
   // @ts-expect-error what is pushed has no signal
   queue.push({ url: '' }, { signal: new AbortController().signal }).catch(() => {})
   // @ts-expect-error no such time
   queue.push({ url: '' }, { key: 'a', keyUntil: 'done' }).catch(() => {})
   // @ts-expect-error what is said of a job has names
   queue.push({ url: '' }, 1000).catch(() => {})
-  queue.on('done', ({ id, result }) => id + result + ids.length + added)
+  queue.on('done', ({ id, result }) => id + result + ids.length + added + all.length)
   queue.on('progress', ({ id, attempt, value }) => [id + attempt, value.percent])
   queue.on('failed', ({ error, attempt }) => [error, attempt])
   queue.on('retry', ({ delayMs }) => delayMs)

@@ -1,0 +1,132 @@
+'use strict'
+
+// pushAll() of a durable queue: all of the jobs or none, whatever refuses them, fails or crashes.
+
+const assert = require('node:assert')
+const { History } = require('../../lib/history')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const { captureWarnings } = require('../support/uncaught')
+const { quiet, turn } = require('../support/turns')
+const { Bench, holdSyncs } = require('./bench')
+const { systemError } = require('./disk')
+
+const base = seedFromEnvironment()
+const code = name => ({ code: `FAIRLANE_ERR_${name}` })
+const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
+const batchOf = count => Array.from({ length: count }, (_, i) => ({ payload: `${i}`.padEnd(i * 37 % 300), type: i % 2 === 0 ? 'a' : undefined, maxAttempts: i % 3 === 0 ? 3 : undefined }))
+
+describe('pushAll() of a durable queue', () => {
+  let bench
+
+  beforeEach(() => { bench = new Bench() })
+  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+
+  it('gives the ids of all jobs when they are safe, and runs them in their order, with what is said of them', async () => {
+    const history = new History()
+    const queue = await bench.open({ concurrency: 1, observers: history })
+    const ids = await queue.pushAll([{ payload: 'a' }, { payload: 'b', type: 't', delayMs: 10 }, { payload: undefined, type: 'u', maxAttempts: 1 }])
+    assert.deepEqual(ids, [1, 2, 3])
+    assert.deepEqual([1, 2, 3].map(id => history.get(id).state).slice(1), ['delayed', 'waiting'])
+    await bench.gate.until(1)
+    assert.deepEqual([...queue.jobs()].map(({ id, type, payload }) => [id, type, payload]), [[3, 'u', undefined], [2, 't', 'b']])
+    assert.deepEqual([queue.stats().accepted, await queue.pushAll([])], [3, []])
+    await bench.reopenAfterKill({ concurrency: 1 })
+    await bench.gate.until(1)
+    assert.deepEqual(waitingIn(bench.queue), [undefined, 'b'])
+    bench.gate.fail(new Error('no'))
+    await bench.gate.until(2)
+    bench.gate.fail(new Error('no'))
+    assert.deepEqual(bench.idsOf('failed'), [3])
+  })
+
+  it(`has all of them or none on disk, wherever the process dies or the power fails (SEED=${base})`, async () => {
+    const random = seeded(base)
+    for (const ack of ['os', 'disk']) {
+      bench = new Bench()
+      const queue = await bench.open({ ack, segmentBytes: 1024 })
+      queue.pause()
+      await queue.push('before')
+      await queue.flush()
+      const disks = []
+      bench.disk.beforeStep = () => disks.push(bench.disk.afterKill(), bench.disk.afterPowerLoss(random))
+      const pushed = queue.pushAll(batchOf(9))
+      queue.push('beside').catch(() => {})
+      await pushed
+      await queue.flush()
+      bench.disk.beforeStep = () => {}
+      disks.push(bench.disk.afterKill())
+      const counts = new Set()
+      for (const disk of disks) {
+        const other = new Bench()
+        other.disk = disk
+        await other.open({ segmentBytes: 1024 })
+        other.queue.pause()
+        counts.add(waitingIn(other.queue).filter(payload => !payload.startsWith('be')).length)
+        await other.queue.close({ drain: false })
+      }
+      assert.deepEqual([...counts].sort(), [0, 9])
+    }
+  })
+
+  it('takes none in if one cannot be encoded, is refused, or is wrong', async () => {
+    const queue = await bench.open({ maxWaiting: 3, concurrency: 1, capacity: 5, capacityBytes: 1000 })
+    queue.pause()
+    assert.throws(() => queue.pushAll([{ payload: 'a' }, { payload: () => {} }]), code('ARGUMENT'))
+    for (const jobs of [undefined, {}, [1], [null], [{ payload: 1, delay: 1 }], [{ payload: 1, delayMs: -1 }], [{ payload: 1, key: 'k', onDuplicate: 'replace' }]]) {
+      assert.throws(() => queue.pushAll(jobs), code('ARGUMENT'))
+    }
+    assert.throws(() => queue.pushAll([{ payload: 1, type: {} }]), code('TYPE'))
+    const jobs = count => Array.from({ length: count }, (_, i) => ({ payload: i }))
+    await assert.rejects(queue.pushAll(jobs(4)), code('QUEUE_FULL'))
+    await assert.rejects(queue.pushAll([{ payload: 'x'.repeat(600) }, { payload: 'x'.repeat(600) }]), code('QUEUE_FULL'))
+    await assert.rejects(queue.pushAll([{ payload: 1 }, { payload: 1, key: 'x'.repeat(2 ** 16) }]), code('TOO_LARGE'))
+    await assert.rejects(queue.pushAll([{ payload: 1 }, { payload: 1, type: 'x'.repeat(2 ** 16) }]), code('QUEUE_FULL'))
+    assert.deepEqual([queue.waiting, queue.stats().accepted, queue.stats().rejected, queue.recovered.jobs], [0, 0, 4, 0])
+    assert.deepEqual(await queue.pushAll(jobs(3)), [1, 2, 3])
+    queue.close({ drain: false })
+    await assert.rejects(queue.pushAll(jobs(1)), code('CLOSED'))
+  })
+
+  it('counts each job for those of its type behind it, and asks for types where they are needed', async () => {
+    const queue = await bench.open({ scheduler: 'equal', maxWaitingPerType: 2, concurrency: 1 })
+    queue.pause()
+    assert.throws(() => queue.pushAll([{ payload: 1 }]), code('TYPE_REQUIRED'))
+    const jobs = types => types.map(type => ({ payload: 1, type }))
+    await assert.rejects(queue.pushAll(jobs(['a', 'b', 'a', 'a'])), { ...code('TYPE_FULL'), type: 'a' })
+    assert.deepEqual(await queue.pushAll(jobs(['a', 'b', 'a'])), [1, 2, 3])
+    assert.deepEqual([queue.stats('a').waiting, queue.waiting], [2, 3])
+  })
+
+  it('takes none in if they cannot be written', async () => {
+    const queue = await bench.open()
+    const warnings = captureWarnings()
+    bench.disk.fault = kind => kind === 'write' ? systemError('EIO') : undefined
+    await assert.rejects(queue.pushAll([{ payload: 'a', delayMs: 5 }, { payload: 'b', key: 'k' }, { payload: 'c' }]), code('IO'))
+    bench.disk.fault = () => undefined
+    await quiet()
+    assert.deepEqual([queue.length, queue.stats().accepted], [0, 0])
+    await queue.push('d', { key: 'k' })
+    warnings.release()
+  })
+
+  it('writes what is held before it', async () => {
+    const queue = await bench.open({ ack: 'disk', maxInflightOps: 1 })
+    queue.pause()
+    const release = holdSyncs(bench.disk)
+    const pushes = [queue.push('first'), queue.push('held'), queue.pushAll([{ payload: 'a' }, { payload: 'b' }]), queue.push('last')]
+    await turn()
+    release()
+    assert.deepEqual(await Promise.all(pushes), [1, 2, [3, 4], 5])
+    assert.deepEqual(waitingIn(queue), ['first', 'held', 'a', 'b', 'last'])
+  })
+
+  it('shares jobs by their keys, with those that are there and with each other', async () => {
+    const queue = await bench.open()
+    queue.pause()
+    await queue.push('there', { key: 'k' })
+    const ids = await queue.pushAll([{ payload: 'a', key: 'k' }, { payload: 'b', key: 'l' }, { payload: 'c', key: 'l', delayMs: 5 }, { payload: 'd', key: 'l', type: 't' }])
+    assert.deepEqual(ids, [1, 2, 2, 3])
+    assert.deepEqual([waitingIn(queue), queue.stats().joined], [['there', 'b', 'd'], 2])
+    assert.deepEqual(await queue.pushAll([{ payload: 'e', key: 'k' }]), [1])
+  })
+})
