@@ -126,6 +126,28 @@ describe('a durable queue', () => {
       assert.deepEqual(times('a').map(at => at - times('a')[0]), [0, 10])
     })
 
+    it('keeps the place of a job that has not begun, also when its type gets a lane of its own meanwhile', async () => {
+      const queue = await bench.open({ ack: 'disk', scheduler: 'equal', maxTypes: 1, ratePerType: { limit: 2, intervalMs: 100 } })
+      await queue.pushType('own', 'own')
+      await bench.gate.until(1)
+      const release = holdSyncs(bench.disk)
+      queue.pushType('b', 'b')
+      queue.pushType('a', 1)
+      await quiet()
+      assert.equal(queue.running, 3)
+      bench.gate.release(1)
+      await quiet()
+      for (const payload of [2, 3]) queue.pushType('a', payload)
+      await quiet()
+      assert.deepEqual([queue.running, queue.stats('a').waiting], [3, 1])
+      release()
+      await bench.gate.until(4)
+      await pass(99)
+      assert.deepEqual(bench.gate.payloads.toSorted(), [1, 2, 'b', 'own'])
+      await pass(1)
+      assert.deepEqual(bench.gate.payloads.at(-1), 3)
+    })
+
     it('counts a job with several rates, whose runner fails to be called', async () => {
       const serialize = { encode: payload => Buffer.from([payload]), decode: bytes => { if (bytes[0] === 0) throw new Error('no'); return bytes[0] } }
       const rate = [{ limit: 1, intervalMs: 100 }, { limit: 100, intervalMs: 1000 }]
