@@ -16,9 +16,10 @@ const STEPS = 5000
  */
 class Model {
   /** @param {number} rounding what the scheduler may round otherwise, in parts of virtual time; 0: nothing */
-  constructor (weights, typeCaps, rounding) {
+  constructor (weights, typeCaps, slotCount, rounding) {
     this.weights = weights
     this.typeCaps = typeCaps
+    this.slotCount = slotCount
     this.rounding = rounding
     this.unit = 0 // of weights
     this.types = new Map()
@@ -85,7 +86,7 @@ class Model {
   }
 
   limitOf ({ lane }) {
-    return this.typeCaps[lane.type] ?? Infinity
+    return Math.min(this.typeCaps[lane.type] ?? Infinity, this.slotCount) // a type that has all slots is at its limit, too
   }
 
   mayStart (type) {
@@ -263,7 +264,7 @@ function play (random, { jobMs, slotCount, weights, hasCaps = false, hasWeights 
   const own = Object.fromEntries(names.map(name => [name, random.pick(weights)]))
   const typeCaps = {}
   const equal = new Equal({ concurrency: slotCount, weights: own })
-  const model = new Model(own, typeCaps, rounding)
+  const model = new Model(own, typeCaps, slotCount, rounding)
   const lanes = new Map()
   const running = []
   let now = 0
