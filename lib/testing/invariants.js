@@ -68,12 +68,13 @@ function checkAdmission ({ waiters, ring, isSaturated }, { isWatched }) {
 }
 
 /** What is left to be told; flushes and idleness must wait for it. */
-function checkTelling ({ untoldCount, madeTelling, madeFlushes, isFlushing, accepted, waiting, running }, waitingByGeneration) {
+function checkTelling ({ untoldCount, madeTelling, madeFlushes, isFlushing, accepted, waiting, running, retries }, waitingByGeneration) {
   const { batches, isDue } = madeTelling ?? { batches: new QList(), isDue: false }
   let count = 0
   for (let i = 0; i < batches.size(); i++) count += batches.peekAt(i).untoldCount ?? 0
   check(count <= untoldCount, 'more jobs are to be told than were settled')
-  check(untoldCount >= 0 && untoldCount <= accepted - waiting, 'jobs are to be told that have not settled')
+  const most = retries === undefined ? accepted - waiting : Infinity // an attempt may be told of, too, while its job waits for the next one
+  check(untoldCount >= 0 && untoldCount <= most, 'jobs are to be told that have not settled')
   check(isDue || batches.isEmpty(), 'nobody is going to tell what is left')
   if (madeFlushes === undefined) return
   const { waits: flushes, awaitedCount: flushingCount, generation } = madeFlushes
