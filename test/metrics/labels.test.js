@@ -2,6 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
+const { History } = require('../../lib/history')
 const { Ledger } = require('../../lib/ledger/ledger')
 const { Metrics } = require('../../lib/metrics')
 const { Buckets } = require('../../lib/metrics/buckets')
@@ -39,6 +40,18 @@ describe('labelOf', function () {
     queue.clear()
     await quiet()
     assert.deepEqual(counts(metrics, 'accepted', 'cancelled', 'waiting'), [['gold', 2, 2, 0], ['free', 1, 1, 0]])
+  })
+
+  it('is asked once for a type that has come again before it could be asked, and whose records are kept', async function () {
+    const asked = []
+    const metrics = new Metrics({ labelOf: type => { asked.push(type); return PLANS.get(type) } })
+    const queue = fairlane((n, done) => done(), { scheduler: 'equal', observers: [new History(), metrics] })
+    queue.pushType('a', 1)
+    queue.clear()
+    queue.pushType('a', 2)
+    await queue.onIdle()
+    assert.deepEqual(asked, ['a'])
+    assert.deepEqual(counts(metrics, 'accepted', 'done', 'cancelled'), [['gold', 2, 1, 1]])
   })
 
   it('may call the queue, since nobody asks it in the middle of a change', async function () {
