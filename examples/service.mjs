@@ -1,10 +1,11 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fairlane from 'fairlane'
+import { flow } from 'fairlane/flow'
 
-const queue = fairlane(({ name }, _, { signal }) => work(name, signal), {
+const queue = flow(({ name }, _, { signal }) => work(name, signal), {
   concurrency: 8,
   scheduler: 'equal', // the slots are shared equally among the tenants that have jobs
+  ratePerType: { limit: 100, intervalMs: 1000 }, // what a tenant has paid for: so many of its jobs start in a second
   maxWaiting: 200, // beyond that, and sooner for a tenant that floods, a job is refused
   maxWaitingPerType: 20,
   maxWaitMs: 10000, // after that nobody waits for the answer any more

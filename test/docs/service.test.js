@@ -43,20 +43,23 @@ describe('the program of docs/service.md', function () {
   let origin
   let pool
 
-  beforeEach(async function () {
+  beforeEach(() => start(program))
+  afterEach(stop)
+
+  async function start (program) {
     child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '--eval', program], { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] })
     const [port] = await once(child.stdout, 'data')
     origin = `http://127.0.0.1:${Number(port)}`
     pool = new Pool(origin, { connections: 100 })
-  })
+  }
 
-  afterEach(async function () {
+  async function stop () {
     await pool.destroy()
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGKILL')
       await once(child, 'exit')
     }
-  })
+  }
 
   async function get (path, options) {
     const { statusCode, headers, body } = await pool.request({ method: 'GET', path, ...options })
@@ -100,6 +103,26 @@ describe('the program of docs/service.md', function () {
     for (const { headers, text } of refused) {
       assert.match(headers['retry-after'], /^[1-9]\d*$/)
       assert.equal(text, 'FAIRLANE_ERR_TYPE_FULL')
+    }
+  })
+
+  it('keeps to the rate of a tenant, says when that lets a job start again, and answers others meanwhile', async function () {
+    await stop()
+    assert.match(program, /limit: 100, intervalMs: 1000/)
+    await start(program.replace('limit: 100, intervalMs: 1000', 'limit: 2, intervalMs: 3600000'))
+    letOn(ALL)
+    for (const name of ['one', 'two']) assert.equal((await get(`/${name}?tenant=greedy`)).status, 200)
+    const requests = Array.from({ length: 28 }, (_, i) => get(`/job${i}?tenant=greedy`).catch(() => 'waits'))
+    await statsUntil(({ accepted, rejected }) => accepted + rejected === 30)
+    assert.equal((await get('/ada?tenant=quiet')).status, 200)
+    const { done, waiting, heldTypes } = await statsUntil(({ done }) => done === 3)
+    assert.deepEqual({ done, waiting, heldTypes }, { done: 3, waiting: 20, heldTypes: 1 })
+    await pool.destroy()
+    const refused = (await Promise.all(requests)).filter(answer => answer !== 'waits')
+    assert.equal(refused.length, 8)
+    for (const { status, headers } of refused) {
+      assert.equal(status, 429)
+      assert(headers['retry-after'] > 3000 && headers['retry-after'] <= 3600)
     }
   })
 
