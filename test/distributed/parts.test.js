@@ -6,11 +6,13 @@ const assert = require('node:assert')
 const { Attempts } = require('../../lib/distributed/attempts')
 const { Broker, isPassing } = require('../../lib/distributed/broker')
 const { Crew } = require('../../lib/distributed/crew')
+const { Intake } = require('../../lib/distributed/intake')
 const { Keeper } = require('../../lib/distributed/keeper')
 const { Leases } = require('../../lib/distributed/leases')
 const { Results } = require('../../lib/distributed/results')
 const { HAS_ACTIVE, HAS_COMPLETED } = require('../../lib/distributed/scripts')
 const { Suspects } = require('../../lib/distributed/suspects')
+const { stoppedTime } = require('../support/time')
 const { latch } = require('./rigged')
 
 const place = { idOf: name => `a:${name}`, partition: {} }
@@ -334,5 +336,50 @@ describe('attempts', () => {
     attempts.end()
     wells[2]()
     assert.deepEqual(ends, ['returned'])
+  })
+})
+
+describe('pushes that wait for a broker which is away', () => {
+  const away = Object.assign(new Error('The broker cannot be reached'), { code: 'FAIRLANE_ERR_BROKER' })
+  let time
+  let calls
+
+  beforeEach(() => {
+    time = stoppedTime(1000)
+    calls = 0
+  })
+
+  afterEach(() => time.release())
+
+  /** @param {number} awayMs how long the first call is tried */
+  function intakeOf (awayMs) {
+    const broker = {
+      pushTimeoutMs: 50,
+      async until () {
+        if (++calls > 1) return 1
+        time.pass(awayMs)
+        throw away
+      }
+    }
+    return new Intake(broker, {}, {}, { maxWaitingPerType: { all: Infinity, byType: new Map() } })
+  }
+
+  const push = intake => intake.push({ type: 'a', usersCount: 0 }, { jobName: 'j', data: '1' })
+
+  it('are refused together when the time of all is up', async () => {
+    const intake = intakeOf(50)
+    const pushes = [push(intake), push(intake)]
+    for (const pushed of pushes) await assert.rejects(pushed, { code: 'FAIRLANE_ERR_BROKER' })
+    assert.deepEqual([calls, intake.pendingCount], [1, 0])
+  })
+
+  it('are tried again where they have some time left', async () => {
+    const intake = intakeOf(45)
+    const early = push(intake)
+    time.pass(10)
+    const late = push(intake)
+    await assert.rejects(early, { code: 'FAIRLANE_ERR_BROKER' })
+    await late
+    assert.deepEqual([calls, intake.pendingCount], [2, 0])
   })
 })
