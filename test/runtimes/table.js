@@ -6,6 +6,8 @@ const chromium = require('../support/chromium')
 
 const suite = ['test/*.test.js', 'test/{compat,core,durable,errors,property,schedulers,testing}/**/*.test.js']
 
+const OF_NODE = 'Bun does not read payloads that Node.js has written with its own structured format'
+
 const engines = [
   { name: 'Node.js 20', package: 'node20', command: tools => [tools.file('node20', 'bin/node')] },
   { name: 'Node.js 22', package: 'node22', command: tools => [tools.file('node22', 'bin/node')] },
@@ -18,6 +20,10 @@ const engines = [
     // the tests of this repository run there too, but for these
     except: {
       'refuses payloads that can not be encoded, and writes nothing': 'Bun has other words for what it cannot clone',
+      'has its jobs, with their attempts, delays and errors, if it was closed': OF_NODE,
+      'has its jobs if its process was killed, and nothing of what that left half written': OF_NODE,
+      'has no segment of that version any more once all is rewritten': OF_NODE,
+      'is there as it was whatever call to the disk fails while it is opened, and wherever the process dies then': OF_NODE,
       'of what is no folder fails, and leaves nothing open': 'Bun gives EFAULT for ENOTDIR',
       'does not come for a runner that takes done, or may': 'Bun leaves comments out of the source of a function',
       "is the type 'class Plain {}'": 'Bun sets the source of a class in its own way',
