@@ -69,6 +69,7 @@ describeWithChromium('bull-board with a queue of fairlane, in Chromium,', functi
     await job(page, 2).waitFor()
     const { running, waiting, done, failed, delayed } = history.counts()
     assert.deepEqual(await tabs(page), { ACTIVE: `${running}`, WAITING: `${waiting}`, COMPLETED: `${done}`, FAILED: `${failed}`, DELAYED: `${delayed}` })
+    for (const words of ['TypeError: neither', `E_NO: no ${MARKUP}`]) await said(page, words)
     const text = await page.textContent('main')
     assert(text.indexOf('TypeError: neither') < text.indexOf(`E_NO: no ${MARKUP}`), text)
     assert.equal(await page.locator('main b').count(), 0)
