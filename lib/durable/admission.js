@@ -113,6 +113,13 @@ class Admission {
     while (!this.held.isEmpty()) this.proceed(this.held.shift(), this.refusal())
   }
 
+  /** Writes jobs together. @param {object} batch @returns {object} the group that they are in */
+  write (batch) {
+    const group = batch.write()
+    this.inflightCount++
+    return group
+  }
+
   /** A group of the log is settled. */
   settled (group) {
     this.inflightCount -= group.pushesCount

@@ -95,8 +95,7 @@ class PushAll {
   write (jobs) {
     const batch = new Batch(this.store)
     for (const { type, head, encoded, options } of jobs) batch.add(type, false, head, options !== NONE, encoded)
-    const group = batch.write()
-    this.admission.inflightCount++
+    const group = this.admission.write(batch)
     let seq = this.store.nextSeq - jobs.length
     for (const job of jobs) {
       const { type, options } = job

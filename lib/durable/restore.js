@@ -23,8 +23,9 @@ class Restore {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
    */
-  constructor (survey, { dead, keys, ledger, outage, outcomes, records, retries, schedules, status, store, waiting }, { maxAttempts, now }) {
+  constructor (survey, { admission, dead, keys, ledger, outage, outcomes, records, retries, schedules, status, store, waiting }, { maxAttempts, now }) {
     this.survey = survey
+    this.admission = admission
     this.dead = dead
     this.keys = keys
     this.ledger = ledger
@@ -140,7 +141,7 @@ class Restore {
     const { bytes } = this.records.read(seq)
     const batch = new Batch(this.store)
     batch.replace(seq, headOf(bytes.subarray(0, STAMP_BYTES), options), bytes.subarray(headLength(bytes, true)))
-    batch.write()
+    this.admission.write(batch)
   }
 
   /** A job that never had a slot. */

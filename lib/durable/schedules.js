@@ -215,8 +215,7 @@ class Schedules {
     if (this.store.refusal(1, head.length, type) !== undefined) return
     const batch = new Batch(this.store)
     batch.add(type, false, head, true, NONE, JobState.overAt(0))
-    this.admission.inflightCount++
-    const { promise } = batch.write()
+    const { promise } = this.admission.write(batch)
     const seq = this.store.nextSeq - 1
     promise.then(() => this.replace(schedule, seq, time), () => {})
   }

@@ -75,8 +75,7 @@ class Sharing {
     const changed = ms === undefined ? options : { ...options, delayMs: ms, dueAt: this.now() + ms }
     const batch = new Batch(this.store)
     batch.replace(seq, headOf(bytes.subarray(0, STAMP_BYTES), changed), encoded)
-    const group = batch.write()
-    this.admission.inflightCount++
+    const group = this.admission.write(batch)
     this.counts.joined++
     const { undo, finish } = ms === undefined ? NOT_MOVED : this.move(seq, this.clock.now() + ms)
     return group.promise.then(() => {

@@ -99,6 +99,21 @@ describe('a job of a durable queue that is pushed with delayMs', () => {
     assert.equal(bench.queue.stats().dead, 1)
   })
 
+  it('leaves maxInflightOps as it is when its time is written anew', async () => {
+    await bench.open({ ack: 'disk', maxInflightOps: 1 })
+    await bench.queue.push('late', { delayMs: 100 })
+    bench.epoch -= 1e9
+    await bench.reopenAfterKill({ ack: 'disk', maxInflightOps: 1 })
+    await bench.queue.flush()
+    bench.queue.pause()
+    const release = holdSyncs(bench.disk)
+    const pushes = [bench.queue.push('written'), bench.queue.push('held')]
+    const held = [...bench.queue.jobs()].filter(({ id }) => id === undefined).map(({ payload }) => payload)
+    release()
+    await Promise.all(pushes)
+    assert.deepEqual(held, ['held'])
+  })
+
   it('counts for maxWaiting and maxWaitingPerType, and is not refused when it is due', async () => {
     const queue = await bench.open({ scheduler: 'equal', maxWaiting: 100, maxWaitingPerType: 2, concurrency: 1 })
     queue.pause()
