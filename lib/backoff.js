@@ -3,7 +3,7 @@
 // How long a job waits between two attempts, where jobs have several.
 
 const { typeError, rangeError, describe } = require('./errors')
-const { readFields, rejectUnknown } = require('./fields')
+const { checkObject, readKnown } = require('./fields')
 
 const FIRST_BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 60000
@@ -22,10 +22,8 @@ module.exports = { backoff, defaultBackoffMs, readBackoff, backoffAfter }
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function backoff (options = {}) {
-  if (typeof options !== 'object' || options === null) throw typeError(ARGUMENT, `backoff: the options must be an object, not ${describe(options)}`)
-  const names = Object.keys(DEFAULTS)
-  rejectUnknown(options, names, ARGUMENT)
-  const { firstMs, factor, mostMs, jitter } = { ...DEFAULTS, ...readGiven(options, names) }
+  checkObject(options, 'backoff: the options', ARGUMENT)
+  const { firstMs, factor, mostMs, jitter } = { ...DEFAULTS, ...readGiven(options) }
   return (attempt, error) => {
     const ms = Math.min(firstMs * factor ** (attempt - 1), mostMs) * (1 - jitter * Math.random())
     const leastMs = error?.retryAfterMs
@@ -33,8 +31,8 @@ function backoff (options = {}) {
   }
 }
 
-function readGiven (options, names) {
-  const given = readFields(options, names, ARGUMENT)
+function readGiven (options) {
+  const given = readKnown(options, Object.keys(DEFAULTS), ARGUMENT)
   for (const [name, value] of Object.entries(given)) {
     const [least, most] = RANGES[name]
     if (value === undefined) delete given[name]

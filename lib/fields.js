@@ -5,7 +5,13 @@
 
 const { typeError, describe } = require('./errors')
 
-module.exports = { ownNames, readFields, rejectUnknown, rejectName, copyOf, entriesOf, hasMethods, isArray, isBytes }
+module.exports = { checkObject, ownNames, readFields, readKnown, readEach, rejectUnknown, rejectName, copyOf, entriesOf, hasMethods, isArray, isBytes }
+
+/** Throws if value is none, or an array. @param {string} what it is */
+function checkObject (value, what, code) {
+  if (typeof value === 'object' && value !== null && !isArray(value)) return
+  throw typeError(code, `${what} must be an object, not ${describe(value)}`)
+}
 
 /**
  * @param {object} object
@@ -28,6 +34,17 @@ function readFields (object, names, code) {
     if (names.includes(name)) fields[name] = object[name]
   }
   return fields
+}
+
+/** The same for an object that may have no others. Arguments and errors as those of rejectUnknown(). */
+function readKnown (object, names, code, hints) {
+  rejectUnknown(object, names, code, hints)
+  return readFields(object, names, code)
+}
+
+/** @returns {object} what the reader of each name makes of the value that was given, or of undefined @param {object} given without a prototype */
+function readEach (given, readers) {
+  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
 }
 
 /**

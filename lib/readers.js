@@ -3,7 +3,7 @@
 // Readers of options and arguments that come in an object, for rooms that validate more than one of them.
 
 const { typeError, rangeError, describe } = require('./errors')
-const { isArray, readFields, rejectUnknown } = require('./fields')
+const { checkObject, readEach, readKnown } = require('./fields')
 
 module.exports = { readAll, readWhole, readChoice, wrong }
 
@@ -14,13 +14,8 @@ module.exports = { readAll, readWhole, readChoice, wrong }
  * @param {string} code of the error that is thrown for an unknown name, or for what is no object
  */
 function readAll (options = {}, readers, code) {
-  if (typeof options !== 'object' || options === null || isArray(options)) {
-    throw typeError(code, `the options must be an object, not ${describe(options)}`)
-  }
-  const names = Object.keys(readers)
-  rejectUnknown(options, names, code)
-  const given = readFields(options, names, code)
-  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
+  checkObject(options, 'the options', code)
+  return readEach(readKnown(options, Object.keys(readers), code), readers)
 }
 
 /** Whole, 0 or more, or Infinity. */

@@ -5,7 +5,7 @@
 // undefined is as if absent, nothing is changed before all values have been found good, nothing is kept by reference.
 
 const { typeError, rangeError, describe } = require('../lib/errors')
-const { entriesOf, isArray, readFields, rejectUnknown } = require('../lib/fields')
+const { entriesOf, isArray, readKnown } = require('../lib/fields')
 
 /** The caps of the types. Readers of its options are in `capReaders`. */
 class Caps {
@@ -62,8 +62,7 @@ function readOptions (options = {}, readers, targetOf) {
     throw typeError('FAIRLANE_ERR_OPTION', `the options of a scheduler must be an object, not ${describe(options)}`)
   }
   const names = Object.keys(readers)
-  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION')
-  const fields = readFields(options, names, 'FAIRLANE_ERR_OPTION')
+  const fields = readKnown(options, names, 'FAIRLANE_ERR_OPTION')
   const given = names.filter(name => fields[name] !== undefined)
   const values = given.map(name => readers[name](fields[name], name, targetOf(name)[name]))
   const isChange = given.some((name, i) => targetOf(name)[name] !== values[i])

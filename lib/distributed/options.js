@@ -4,7 +4,7 @@
 
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
-const { copyOf, entriesOf, isArray, readFields, rejectUnknown } = require('../fields')
+const { checkObject, copyOf, entriesOf, isArray, readEach, readKnown } = require('../fields')
 const { options: queueOptions } = require('../core/internals')
 const { jobNameOf } = require('./names')
 const { readSerialize } = require('./serialize')
@@ -47,17 +47,14 @@ module.exports = { readListOptions, readOptions, readPushOptions, readAddOptions
  * @throws FAIRLANE_ERR_OPTION
  */
 function readOptions (options = {}) {
-  if (typeof options !== 'object' || options === null || isArray(options)) {
-    throw typeError(OPTION, `options must be an object, not ${describe(options)}`)
-  }
+  checkObject(options, 'options', OPTION)
   const names = [...Object.keys(readers), ...queueOptions.names.filter(name => !NOT_HERE.has(name))]
-  rejectUnknown(options, names, OPTION, NOT_HERE)
-  const given = readFields(options, names, OPTION)
+  const given = readKnown(options, names, OPTION, NOT_HERE)
   const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
   if (queue.asyncContext === 'push') {
     throw rangeError(OPTION, "asyncContext must be 'queue' or 'none': a push may have been made in another process")
   }
-  const jobs = Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
+  const jobs = readEach(given, readers)
   const { maxWaitingPerType, ...rest } = queue
   // there are types with a scheduler and without
   jobs.maxWaitingPerType = queueOptions.readOptions({ scheduler: 'fair', maxWaitingPerType }).maxWaitingPerType
@@ -74,27 +71,24 @@ function readLimit (prefetch, concurrency) {
 /** @returns {{ jobName: string | undefined, delayMs: number }} @throws FAIRLANE_ERR_ARGUMENT */
 function readPushOptions (options, method) {
   if (options === undefined) return { jobName: undefined, delayMs: 0 }
-  checkObject(options, method)
+  checkObject(options, `${method}: the options`, ARGUMENT)
   if (Object.hasOwn(options, 'priority')) throw noPriority(method)
-  rejectUnknown(options, PUSH_NAMES, ARGUMENT)
-  return readKeyAndDelay(readFields(options, PUSH_NAMES, ARGUMENT), method)
+  return readKeyAndDelay(readKnown(options, PUSH_NAMES, ARGUMENT), method)
 }
 
 /** @returns {{ jobName: string | undefined, delayMs: number, type: any, unshift: boolean, signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
 function readAddOptions (options = {}) {
-  checkObject(options, 'add')
+  checkObject(options, 'add: the options', ARGUMENT)
   if (Object.hasOwn(options, 'priority')) throw noPriority('add')
-  rejectUnknown(options, ADD_NAMES, ARGUMENT)
-  const given = readFields(options, ADD_NAMES, ARGUMENT)
+  const given = readKnown(options, ADD_NAMES, ARGUMENT)
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
   return { ...readKeyAndDelay(given, 'add'), type: given.type, unshift, signal }
 }
 
 /** @returns {{ limit: number, type: any }} @throws FAIRLANE_ERR_ARGUMENT */
 function readListOptions (options = {}, names, byDefault, method) {
-  checkObject(options, method)
-  rejectUnknown(options, names, ARGUMENT)
-  const { limit = byDefault, type } = readFields(options, names, ARGUMENT)
+  checkObject(options, `${method}: the options`, ARGUMENT)
+  const { limit = byDefault, type } = readKnown(options, names, ARGUMENT)
   return { limit: readWhole(limit, 'limit', 1, Number.MAX_SAFE_INTEGER, ARGUMENT), type }
 }
 
@@ -114,8 +108,7 @@ function readRate (value, name, code = ARGUMENT) {
   if (typeof value !== 'object' || value === null || isArray(value)) {
     throw typeError(code, `${name} must be an object with limit and intervalMs, not ${describe(value)}`)
   }
-  rejectUnknown(value, ['limit', 'intervalMs'], code)
-  const { limit, intervalMs } = readFields(value, ['limit', 'intervalMs'], code)
+  const { limit, intervalMs } = readKnown(value, ['limit', 'intervalMs'], code)
   return {
     limit: readWhole(limit, `limit of ${name}`, 1, Number.MAX_SAFE_INTEGER, code),
     intervalMs: readWhole(intervalMs, `intervalMs of ${name}`, 1, LONGEST_MS, code)
@@ -157,11 +150,6 @@ function readKey (key, method) {
 
 function noPriority (method) {
   return typeError(ARGUMENT, `${method}: a queue at a broker has no priorities; unshift puts a job before all of its type`)
-}
-
-function checkObject (options, method) {
-  if (typeof options === 'object' && options !== null && !isArray(options)) return
-  throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
 }
 
 function readName (value) {

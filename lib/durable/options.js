@@ -5,7 +5,7 @@
 const { resolve } = require('node:path')
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
-const { isArray, readFields, rejectUnknown } = require('../fields')
+const { checkObject, isArray, readEach, readFields, readKnown } = require('../fields')
 const { PLAN_NAMES, readPlan } = require('../plan')
 const { readAll: readArguments } = require('../readers')
 const { readSerializer } = require('../serializers')
@@ -49,10 +49,8 @@ module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJo
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
-  const names = Object.keys(readers)
-  checkObject(options)
-  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION')
-  return readAll(readFields(options, names, 'FAIRLANE_ERR_OPTION'), readers)
+  checkObject(options, 'options', 'FAIRLANE_ERR_OPTION')
+  return readEach(readKnown(options, Object.keys(readers), 'FAIRLANE_ERR_OPTION'), readers)
 }
 
 /**
@@ -63,21 +61,11 @@ function readOptions (options = {}) {
 function readJobOptions (options = {}) {
   const own = { ...readers, ...jobReaders }
   const names = ['path', ...Object.keys(own), ...RATE_NAMES, ...queueOptions.names]
-  checkObject(options)
+  checkObject(options, 'options', 'FAIRLANE_ERR_OPTION')
   queueOptions.rejectUnknownOptions(options, names)
   const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
   const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
-  return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: { ...readAll(given, own), rates: readRates(given) }, queue }
-}
-
-function checkObject (options) {
-  if (typeof options === 'object' && options !== null && !isArray(options)) return
-  throw typeError('FAIRLANE_ERR_OPTION', `options must be an object, not ${describe(options)}`)
-}
-
-/** @param {object} options without a prototype */
-function readAll (options, readers) {
-  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(options[name])]))
+  return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: { ...readEach(given, own), rates: readRates(given) }, queue }
 }
 
 /** @returns {{ rate: object[] | undefined, ratePerType: object } | undefined} undefined if none is given: then nothing of flow is loaded */
@@ -123,11 +111,8 @@ function readBatch (jobs) {
 }
 
 function readNames (options, names, method) {
-  if (typeof options !== 'object' || options === null || isArray(options)) {
-    throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
-  }
-  rejectUnknown(options, names, ARGUMENT)
-  return readFields(options, names, ARGUMENT)
+  checkObject(options, `${method}: the options`, ARGUMENT)
+  return readKnown(options, names, ARGUMENT)
 }
 
 function readSaid (given, method) {

@@ -7,7 +7,7 @@
 // Made of nothing but add() with a key: while the key is taken, the batch has not started.
 
 const { typeError, describe } = require('../errors')
-const { isArray, readFields, rejectUnknown } = require('../fields')
+const { checkObject, isArray, readKnown } = require('../fields')
 const { options: { readPositiveCount, readType } } = require('../core/internals')
 const { FlowQueue } = require('./flow-queue')
 const { idOf } = require('./keys')
@@ -105,7 +105,6 @@ function batches (queue, options) {
 }
 
 function readGiven (options, names, method) {
-  if (typeof options !== 'object' || options === null) throw typeError(ARGUMENT, `${method}: the options must be an object, not ${describe(options)}`)
-  rejectUnknown(options, names, ARGUMENT)
-  return readFields(options, names, ARGUMENT)
+  checkObject(options, `${method}: the options`, ARGUMENT)
+  return readKnown(options, names, ARGUMENT)
 }

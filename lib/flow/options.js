@@ -3,8 +3,8 @@
 // Options of flow, read once.
 
 const { readBackoff } = require('../backoff')
-const { rangeError, typeError, describe } = require('../errors')
-const { copyOf, isArray, ownNames, readFields, rejectUnknown } = require('../fields')
+const { rangeError, describe } = require('../errors')
+const { checkObject, copyOf, isArray, ownNames, readEach, readFields, readKnown } = require('../fields')
 const { PLAN_NAMES, readAttempts, readMs, readPlan } = require('../plan')
 const { wrong } = require('../readers')
 const { ROOMS, options: queueOptions } = require('../core/internals')
@@ -38,10 +38,10 @@ module.exports = { readOptions, readRateOptions, readAddOptions, ReadOptions, re
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
-  if (typeof options !== 'object' || options === null || isArray(options)) return { ...ROOMS.readOptions(options), ...readAll({}) }
+  if (typeof options !== 'object' || options === null || isArray(options)) return { ...ROOMS.readOptions(options), ...readEach({}, readers) }
   const names = Object.keys(readers)
   queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
-  const own = readAll(readFields(options, names, OPTION))
+  const own = readEach(readFields(options, names, OPTION), readers)
   const others = readFields(options, queueOptions.names, OPTION)
   return { ...ROOMS.readOptions(others), ...own, returns: true }
 }
@@ -72,8 +72,7 @@ function hasPlan (options) {
 /** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */
 function readNewRates (rates) {
   checkObject(rates, 'setRates: the rates', ARGUMENT)
-  rejectUnknown(rates, RATES_NAMES, ARGUMENT)
-  const { rate, ratePerType } = readFields(rates, RATES_NAMES, ARGUMENT)
+  const { rate, ratePerType } = readKnown(rates, RATES_NAMES, ARGUMENT)
   return {
     rate: rate === undefined || rate === null ? rate : readRates(rate, 'rate', ARGUMENT),
     ratePerType: ratePerType === undefined ? undefined : ratePerType === null ? NO_RATES : readRatePerType(ratePerType, ARGUMENT)
@@ -92,10 +91,6 @@ function readPriorityMs (value) {
 
 function hasRates ({ all, byType, ask }) {
   return all !== undefined || byType.size > 0 || ask !== undefined
-}
-
-function readAll (given) {
-  return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
 }
 
 /** One rate for each type, rates by type, or a function that is asked for them. */
@@ -120,14 +115,8 @@ function readRates (value, name, code) {
 
 function readRate (value, name, code) {
   checkObject(value, name, code)
-  rejectUnknown(value, RATE_NAMES, code)
-  const { limit, intervalMs } = readFields(value, RATE_NAMES, code)
+  const { limit, intervalMs } = readKnown(value, RATE_NAMES, code)
   if (!(Number.isSafeInteger(limit) && limit > 0)) throw wrong(limit, 'number', code, `limit of ${name} must be a positive integer`)
   if (!(Number.isFinite(intervalMs) && intervalMs > 0)) throw wrong(intervalMs, 'number', code, `intervalMs of ${name} must be a finite time above 0`)
   return { limit, intervalMs }
-}
-
-function checkObject (value, what, code) {
-  if (typeof value === 'object' && value !== null && !isArray(value)) return
-  throw typeError(code, `${what} must be an object, not ${describe(value)}`)
 }
