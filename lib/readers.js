@@ -5,7 +5,7 @@
 const { typeError, rangeError, describe } = require('./errors')
 const { checkObject, readEach, readKnown } = require('./fields')
 
-module.exports = { readAll, readWhole, readChoice, wrong }
+module.exports = { readAll, readWhole, readChoice, readText, readFlag, wrong }
 
 /**
  * Reads each field once.
@@ -27,6 +27,17 @@ function readWhole (value, name, code) {
 function readChoice (value, name, choices, code) {
   if (choices.includes(value)) return value
   throw wrong(value, 'string', code, `${name} must be one of ${choices.join(', ')}`)
+}
+
+/** Any but ''. */
+function readText (value, name, code) {
+  if (typeof value === 'string' && value !== '') return value
+  throw wrong(value, 'string', code, `${name} must be a string with something in it`)
+}
+
+function readFlag (value, name, code) {
+  if (typeof value === 'boolean') return value
+  throw wrong(value, 'boolean', code, `${name} must be true or false`)
 }
 
 /** @returns {Error} a RangeError for a value of the right type @param {string} type what `typeof` would give */

@@ -5,7 +5,7 @@
 
 const { typeError, rangeError, describe } = require('../errors')
 const { hasMethods } = require('../fields')
-const { readAll } = require('../readers')
+const { readAll, readFlag, readText } = require('../readers')
 const { loadBaseAdapter } = require('./peer')
 const { RecordedJobs } = require('./recorded-jobs')
 
@@ -15,10 +15,10 @@ const STATUSES = ['active', 'waiting', 'completed', 'failed', 'delayed']
 const DELIMITER = ':' // between a queue and a tenant, by which bull-board groups them
 
 const readers = {
-  name: value => readText(value, 'name'),
+  name: value => readText(value, 'name', OPTION),
   history: value => readHistory(value),
-  type: value => value === undefined ? undefined : readText(value, 'type'),
-  readOnly: (value = false) => readFlag(value)
+  type: value => value === undefined ? undefined : readText(value, 'type', OPTION),
+  readOnly: (value = false) => readFlag(value, 'readOnly', OPTION)
 }
 
 let adapterClass // made when it is first needed
@@ -177,17 +177,7 @@ function none (what) {
   return typeError(ARGUMENT, `A queue of fairlane has not ${what}.`)
 }
 
-function readText (value, name) {
-  if (typeof value === 'string' && value !== '') return value
-  throw typeError(OPTION, `${name} must be a string with something in it, not ${describe(value)}`)
-}
-
 function readHistory (value) {
   if (hasMethods(value, ['list', 'versions', 'counts'])) return value
   throw typeError(OPTION, `history must be a History of the queue (fairlane/history), not ${describe(value)}`)
-}
-
-function readFlag (value) {
-  if (typeof value === 'boolean') return value
-  throw typeError(OPTION, `readOnly must be true or false, not ${describe(value)}`)
 }

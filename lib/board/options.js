@@ -4,7 +4,7 @@
 
 const { typeError, describe } = require('../errors')
 const { entriesOf, hasMethods } = require('../fields')
-const { readAll } = require('../readers')
+const { readAll, readFlag, readText } = require('../readers')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
@@ -12,10 +12,10 @@ const QUEUE_METHODS = ['pushType', 'pause', 'resume']
 const BROKER_METHODS = ['globalTypes', 'globalStats', 'pauseGlobal', 'resumeGlobal']
 
 const readers = {
-  name: value => readName(value),
+  name: value => value === undefined ? undefined : readText(value, 'name', OPTION),
   metrics: value => readPart(value, 'metrics', ['snapshot'], 'Metrics'),
   history: value => readPart(value, 'history', ['list'], 'a History'),
-  readOnly: (value = false) => readFlag(value)
+  readOnly: (value = false) => readFlag(value, 'readOnly', OPTION)
 }
 
 module.exports = { readQueues, isAtBroker }
@@ -53,17 +53,7 @@ function readOne (queue, options) {
   return { name: name ?? metrics?.snapshot().name ?? 'default', queue, metrics, history, readOnly }
 }
 
-function readName (value) {
-  if (value === undefined || (typeof value === 'string' && value !== '')) return value
-  throw typeError(OPTION, `name must be a string with something in it, not ${describe(value)}`)
-}
-
 function readPart (value, name, methods, what) {
   if (value === undefined || hasMethods(value, methods)) return value
   throw typeError(OPTION, `${name} must be ${what}, not ${describe(value)}`)
-}
-
-function readFlag (value) {
-  if (typeof value === 'boolean') return value
-  throw typeError(OPTION, `readOnly must be true or false, not ${describe(value)}`)
 }

@@ -2,7 +2,7 @@
 
 // @bull-board/api, whose pages show queues by adapters: an optional peer dependency.
 
-const { FairlaneError } = require('../errors')
+const { peerError } = require('../peers')
 
 const RANGE = '^9'
 
@@ -15,7 +15,6 @@ function loadBaseAdapter () {
     if (typeof BaseAdapter === 'function') return BaseAdapter
     throw new Error('a version is installed that has no BaseAdapter')
   } catch (cause) {
-    const message = `fairlane/board/bull-board needs @bull-board/api ${RANGE} (${cause.message}): npm install @bull-board/api@${RANGE}`
-    throw new FairlaneError('FAIRLANE_ERR_PEER', message, { cause })
+    throw peerError('fairlane/board/bull-board', '@bull-board/api', RANGE, `and finds none (${cause.message})`, { cause })
   }
 }

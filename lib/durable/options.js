@@ -7,7 +7,7 @@ const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
 const { checkObject, isArray, readEach, readFields, readKnown } = require('../fields')
 const { PLAN_NAMES, readPlan } = require('../plan')
-const { readAll: readArguments } = require('../readers')
+const { readAll: readArguments, readText } = require('../readers')
 const { readSerializer } = require('../serializers')
 const { options: queueOptions } = require('../core/internals')
 
@@ -80,8 +80,7 @@ function readDeadLettersOptions (options) {
 
 /** @throws FAIRLANE_ERR_ARGUMENT, or of another code */
 function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
-  if (typeof path === 'string' && path !== '') return resolve(path) // the process may change its directory
-  throw typeError(code, `the path must be a string with something in it, not ${describe(path)}`)
+  return resolve(readText(path, 'the path', code)) // the process may change its directory
 }
 
 /**

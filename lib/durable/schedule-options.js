@@ -4,9 +4,8 @@
 
 const { typeError, rangeError, describe } = require('../errors')
 const { entriesOf, isArray } = require('../fields')
-const { readAll, readChoice, wrong } = require('../readers')
+const { readAll, readChoice, readFlag, readText, wrong } = require('../readers')
 const { encode } = require('../serializers')
-const { options: { readFlag } } = require('../core/internals')
 const { readStorableType } = require('./options')
 const { timesOf } = require('./times')
 
@@ -17,13 +16,13 @@ const LEAST_MS = 1
 const LONGEST_MS = 100 * 366 * 24 * 3600 * 1000
 
 const readers = {
-  cron: value => readText(value, 'cron'),
+  cron: value => value === undefined ? undefined : readText(value, 'cron', OPTION),
   everyMs: value => value === undefined ? undefined : readInterval(value),
-  timezone: value => readText(value, 'timezone'),
+  timezone: value => value === undefined ? undefined : readText(value, 'timezone', OPTION),
   type: value => value,
   payload: value => value,
   catchUp: value => readChoice(value ?? 'last', 'catchUp', CATCH_UPS, OPTION),
-  overlap: value => readFlag(value, 'overlap', false, OPTION)
+  overlap: (value = false) => readFlag(value, 'overlap', OPTION)
 }
 
 /**
@@ -57,11 +56,6 @@ function readSchedule (name, value, { serialize, hasTypes }) {
 function readName (name) {
   if (name !== '' && name.isWellFormed() && Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
   throw rangeError(OPTION, `schedules: a name must be well-formed Unicode of 1 to ${MAX_NAME_BYTES} bytes, not ${describe(name)}`)
-}
-
-function readText (value, name) {
-  if (value === undefined || (typeof value === 'string' && value !== '')) return value
-  throw wrong(value, 'string', OPTION, `${name} must be a string with something in it`)
 }
 
 function readInterval (value) {

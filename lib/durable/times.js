@@ -2,7 +2,8 @@
 
 // The times of a schedule, in ms since 1970: by a cron expression, which the package croner reads, or every so many ms.
 
-const { FairlaneError, typeError } = require('../errors')
+const { typeError } = require('../errors')
+const { peerError } = require('../peers')
 
 const RANGE = '^11.0'
 
@@ -63,14 +64,14 @@ function loadCroner (load) {
   try {
     Cron = load().Cron
   } catch (cause) {
-    throw peerError('which is not installed', { cause })
+    throw needed('which is not installed', { cause })
   }
   if (Cron?.prototype?.previousRuns !== undefined) return Cron
-  throw peerError('and finds a version that lacks what is needed')
+  throw needed('and finds a version that lacks what is needed')
 }
 
-function peerError (why, options) {
-  return new FairlaneError('FAIRLANE_ERR_PEER', `A schedule with a cron expression needs croner ${RANGE}, ${why}: npm install croner@${RANGE}`, options)
+function needed (why, options) {
+  return peerError('A schedule with a cron expression', 'croner', RANGE, why, options)
 }
 
 module.exports = { timesOf }

@@ -4,7 +4,7 @@
 
 const { typeError, describe } = require('../errors')
 const { hasMethods } = require('../fields')
-const { readAll, readWhole, readChoice, wrong } = require('../readers')
+const { readAll, readWhole, readChoice, readText, wrong } = require('../readers')
 const { options: { readType } } = require('../core/internals')
 const { NONE, WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD } = require('../ledger/segment')
 
@@ -56,7 +56,7 @@ module.exports = {
   readTypeOf,
   readColumn: value => readChoice(value, 'the column', COLUMNS, ARGUMENT),
   readMoment: value => readTime(value, 'the time'),
-  readPath,
+  readPath: value => readText(value, 'the path', ARGUMENT),
   readDatabase,
   readHistoryOptions: options => readAll(options, historyReaders, OPTION),
   readGet: options => readAll(options, getReaders, ARGUMENT),
@@ -86,11 +86,6 @@ function readTime (value, name) {
   const ms = value instanceof Date ? value.getTime() : value
   if (typeof ms === 'number' && !Number.isNaN(ms)) return ms
   throw wrong(value, 'number', ARGUMENT, `${name} must be a time in ms or a Date`)
-}
-
-function readPath (value) {
-  if (typeof value === 'string' && value !== '') return value
-  throw typeError(ARGUMENT, `the path must be a string with something in it, not ${describe(value)}`)
 }
 
 function readTable (value = 'jobs') {

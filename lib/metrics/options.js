@@ -4,7 +4,7 @@
 
 const { typeError, describe } = require('../errors')
 const { isArray } = require('../fields')
-const { readAll, readChoice, wrong } = require('../readers')
+const { readAll, readChoice, readText, wrong } = require('../readers')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const CLOCKS = ['coarse', 'exact']
@@ -14,9 +14,9 @@ const MOST_BOUNDS = 64
 const LONGEST_MS = 2 ** 31 - 1
 
 const readers = {
-  name: (value = 'default') => readText(value, 'name'),
+  name: (value = 'default') => readText(value, 'name', OPTION),
   maxTypes: (value = 100) => readCount(value, 'maxTypes'),
-  otherType: (value = 'other') => readText(value, 'otherType'),
+  otherType: (value = 'other') => readText(value, 'otherType', OPTION),
   labelOf: value => readFunction(value, 'labelOf'),
   windowMs: (value = 10000) => readPeriod(value, 'windowMs'),
   starveMs: (value = 30000) => readPeriod(value, 'starveMs'),
@@ -29,11 +29,6 @@ const { windowMs, starveMs, clock } = readers
 module.exports = {
   readMetricsOptions: options => readAll(options, readers, OPTION),
   readChannelsOptions: options => readAll(options, { windowMs, starveMs, clock }, OPTION)
-}
-
-function readText (value, name) {
-  if (typeof value === 'string' && value !== '') return value
-  throw typeError(OPTION, `${name} must be a string with something in it, not ${describe(value)}`)
 }
 
 function readCount (value, name) {

@@ -6,9 +6,10 @@
 //   start ─ runner returns ─ end … settled: (error) asyncStart ─ asyncEnd
 
 const { channelOf } = require('../channels')
-const { FairlaneError, typeError, describe } = require('../errors')
+const { typeError, describe } = require('../errors')
+const { peerError } = require('../peers')
 const { promiseOf } = require('../promised')
-const { readAll, wrong } = require('../readers')
+const { readAll, readFlag, readText } = require('../readers')
 
 const RANGE = '^1.4'
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']
@@ -17,8 +18,8 @@ const ERROR = 2 // SpanStatusCode of the API
 
 const readers = {
   tracer: readTracer,
-  link: (value = true) => readFlag(value, 'link'),
-  name: (value = 'default') => readName(value)
+  link: (value = true) => readFlag(value, 'link', OPTION),
+  name: (value = 'default') => readText(value, 'name', OPTION)
 }
 
 module.exports = { traced }
@@ -174,21 +175,10 @@ function readTracer (value) {
   throw typeError(OPTION, `tracer must be one of OpenTelemetry, not ${describe(value)}`)
 }
 
-function readFlag (value, name) {
-  if (typeof value === 'boolean') return value
-  throw wrong(value, 'boolean', OPTION, `${name} must be true or false`)
-}
-
-function readName (value) {
-  if (typeof value === 'string' && value !== '') return value
-  throw typeError(OPTION, `name must be a string with something in it, not ${describe(value)}`)
-}
-
 function loadApi () {
   try {
     return require('@opentelemetry/api')
   } catch (cause) {
-    const message = `fairlane/metrics/tracing needs @opentelemetry/api ${RANGE} for a tracer: npm install @opentelemetry/api@${RANGE}`
-    throw new FairlaneError('FAIRLANE_ERR_PEER', message, { cause })
+    throw peerError('A tracer', '@opentelemetry/api', RANGE, 'which is not installed', { cause })
   }
 }

@@ -2,7 +2,7 @@
 
 // piscina, which starts the threads and carries messages to them: an optional peer dependency.
 
-const { FairlaneError } = require('../errors')
+const { peerError } = require('../peers')
 
 const RANGE = '^5.2'
 const MAJOR = 5
@@ -16,13 +16,13 @@ function loadPiscina () {
   try {
     Piscina = require('piscina')
   } catch (cause) {
-    throw peerError('which is not installed', { cause })
+    throw needed('which is not installed', { cause })
   }
   const [major, minor] = Piscina.version.split('.').map(Number)
   if (major === MAJOR && minor >= LEAST_MINOR) return Piscina
-  throw peerError(`and finds ${Piscina.version}`)
+  throw needed(`and finds ${Piscina.version}`)
 }
 
-function peerError (why, options) {
-  return new FairlaneError('FAIRLANE_ERR_PEER', `fairlane/threads needs piscina ${RANGE}, ${why}: npm install piscina@${RANGE}`, options)
+function needed (why, options) {
+  return peerError('fairlane/threads', 'piscina', RANGE, why, options)
 }
