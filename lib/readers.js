@@ -32,7 +32,7 @@ function readChoice (value, name, choices, code) {
 /** Any but ''. */
 function readText (value, name, code) {
   if (typeof value === 'string' && value !== '') return value
-  throw wrong(value, 'string', code, `${name} must be a string with something in it`)
+  throw typeError(code, `${name} must be a string with something in it, not ${describe(value)}`)
 }
 
 function readFlag (value, name, code) {
