@@ -12,13 +12,13 @@ module.exports = { capOf, weightOf, namedTypes }
 function capOf (scheduler, type) {
   if (scheduler === null || scheduler.hard === false) return Infinity
   const { caps, concurrency, maxTypeShare } = scheduler
-  if (caps instanceof Caps) return caps.limitOf({ type, isShared: false })
+  if (caps instanceof Caps) return scheduler.capOf(type)
   return scheduler instanceof Fair ? Object.assign(new Caps(maxTypeShare), { concurrency }).shareLimit() : Infinity
 }
 
 /** @returns {number} above 0 */
 function weightOf (scheduler, type) {
-  return scheduler?.weighting instanceof Weights ? scheduler.weighting.weightOf({ type, isShared: false }) : 1
+  return scheduler?.weighting instanceof Weights ? scheduler.weightOf(type) : 1
 }
 
 /** @returns {string[]} the types that have a weight or a cap of their own */

@@ -49,6 +49,13 @@ button { cursor: pointer }
 }
 `
 
+// the script fills it
+const TABLE = `
+<caption></caption>
+<thead><tr></tr></thead>
+<tbody></tbody>
+`
+
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -70,26 +77,14 @@ const PAGE = `<!doctype html>
 <main id="content">
 <dl id="numbers"></dl>
 <form id="search" role="search"><label for="filter">Types that contain</label> <input id="filter" type="search" autocomplete="off" spellcheck="false"></form>
-<table id="types">
-<caption></caption>
-<thead><tr></tr></thead>
-<tbody></tbody>
-</table>
+<table id="types">${TABLE}</table>
 <section id="dead" hidden>
 <h2>Dead letters</h2>
-<table>
-<caption></caption>
-<thead><tr></tr></thead>
-<tbody></tbody>
-</table>
+<table>${TABLE}</table>
 </section>
 <section id="failures" hidden>
 <h2>Newest failures</h2>
-<table>
-<caption></caption>
-<thead><tr></tr></thead>
-<tbody></tbody>
-</table>
+<table>${TABLE}</table>
 </section>
 </main>
 <script>${SCRIPT}</script>

@@ -4,14 +4,14 @@
 
 const { typeError } = require('../errors')
 const { hasMethods } = require('../fields')
+const { OBSERVE } = require('./options')
 
 /**
  * @param {object} channel
  * @param {{ queue: object, name: string | undefined }} about
  * @param {object[]} observers those of its options; others are added
- * @param {symbol} OBSERVE what an observer has
  */
-function announce (channel, about, observers, OBSERVE) {
+function announce (channel, about, observers) {
   let isMade = false
   const observe = observer => {
     if (isMade) throw typeError('FAIRLANE_ERR_OPTION', 'observe: the queue has been made; call it before the subscriber returns')

@@ -4,18 +4,22 @@
 //
 //   durable, compat   facadeOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
-//   durable, distributed   innerQueue(), and ROOMS.announce() for themselves
+//   durable, distributed   innerQueue(); ROOMS.announce() and attach() for themselves
 //   ledger            lists that tell it what becomes of jobs: lists, OBSERVE; RUNS_ONLY: for distributed
 //   what brings parts of its own: Queue with ROOMS
 
+const { typeError } = require('../errors')
 const { Facade } = require('./facade')
 const options = require('./options')
 const { startNow, startPromptly } = require('./prompt')
 const { Queue, internalsOf } = require('./queue')
 const { ROOMS } = require('./rooms')
 
+const { OBSERVE } = options
+const NOT_INNER = { settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined }
+
 module.exports = {
-  OBSERVE: options.OBSERVE,
+  OBSERVE,
   RUNS_ONLY: options.RUNS_ONLY,
   Queue,
   ROOMS,
@@ -39,8 +43,26 @@ module.exports = {
   /** As the constructor of Facade, of a queue. */
   facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),
 
-  /** A queue that is part of another one: nobody is told of it, and nobody observes it. */
-  innerQueue: (runner, options) => new Queue(runner, options, { ...ROOMS, announce () {} }),
+  /** A queue that is part of another one, which has the rest of the options: nobody is told of it, and nobody observes it. */
+  innerQueue: (runner, options) => new Queue(runner, { ...options, ...NOT_INNER }, { ...ROOMS, announce () {} }),
+
+  /**
+   * Has observers make a ledger together.
+   * @param {object[]} observers read
+   * @param {object} queue that they are told of
+   * @param {{ clock: object, hasIds?: boolean }} read what they must know of its options
+   * @returns {object | undefined} undefined without observers
+   * @throws FAIRLANE_ERR_OPTION, since one may have come to observe another queue after the options were read
+   */
+  attach (observers, queue, read) {
+    let ledger
+    for (const observer of observers) {
+      const attachTo = observer[OBSERVE]
+      if (attachTo === undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: one of them observes another queue by now')
+      ledger = attachTo.call(observer, queue, ledger, read)
+    }
+    return ledger
+  },
 
   /** What may start, starts before it returns: for facades whose originals start jobs inside push. */
   startNow: queue => startNow(internalsOf(queue).dispatch),

@@ -5,7 +5,7 @@
 
 const { channelOf } = require('../channels')
 const { typeError } = require('../errors')
-const { OBSERVE, isLaneScheduler, readAddOptions, readOptions } = require('./options')
+const { isLaneScheduler, readAddOptions, readOptions } = require('./options')
 
 let Fifo // loaded for the first queue
 let queues // the channel of queues, likewise
@@ -15,7 +15,7 @@ const ROOMS = { readOptions, readAddOptions, announce, makeScheduler, makeList, 
 /** Before a queue is observed: who wants to know of queues may add observers. @param {string} [name] */
 function announce (queue, { observers }, name) {
   queues ??= channelOf('fairlane:queue')
-  if (queues.hasSubscribers) require('./announcing').announce(queues, { queue, name }, observers, OBSERVE)
+  if (queues.hasSubscribers) require('./announcing').announce(queues, { queue, name }, observers)
 }
 
 /** The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any; null if none. */

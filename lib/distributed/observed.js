@@ -3,8 +3,8 @@
 // What observers are told by the process that runs a job, with a number that is the job's in this process, from the call of its runner on, or from its end
 // if it came to none. What becomes of it elsewhere nobody here knows: so it is gone when it goes back, or is to be tried again.
 
-const { OBSERVE, RUNS_ONLY } = require('../core/internals')
-const { rangeError, typeError } = require('../errors')
+const { RUNS_ONLY, attach } = require('../core/internals')
+const { rangeError } = require('../errors')
 
 class Observed {
   /** @param {object} ledger */
@@ -72,12 +72,7 @@ class Observed {
  * @throws FAIRLANE_ERR_OPTION
  */
 function observe (queue, observers, clock) {
-  let ledger
-  for (const observer of observers) {
-    const attachTo = observer[OBSERVE]
-    if (attachTo === undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: one of them observes another queue by now')
-    ledger = attachTo.call(observer, queue, ledger, { clock })
-  }
+  const ledger = attach(observers, queue, { clock })
   return ledger === undefined ? undefined : new Observed(ledger)
 }
 

@@ -59,7 +59,7 @@ class DistributedQueue extends EventEmitter {
     this.#options = jobs
     this.#read = readQueueOptions(queue)
     checkObservers(this.#read.observers, runner)
-    this.#core = innerQueue(runner === null ? ignore : start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined })
+    this.#core = innerQueue(runner === null ? ignore : start, queue)
     this.#stage = facadeOf(this.#core, (token, err, result) => this.#parts.attempts.settled(token, err, result))
   }
 

@@ -12,6 +12,7 @@
 // opened. Keys belong to types (docs/decisions/0066-key-until-started.md).
 
 const { JobState, hasStarted, REVIVED, DEAD, OVER } = require('./job-state')
+const { renumber } = require('./records')
 
 const FEW = 64
 
@@ -99,11 +100,8 @@ class Keys {
 
   /** A job is written that was not. */
   written (held, seq) {
-    const entry = this.byJob.get(held)
-    if (entry === undefined) return
-    this.byJob.delete(held)
-    entry.job = seq
-    this.byJob.set(seq, entry)
+    const entry = renumber(this.byJob, held, seq)
+    if (entry !== undefined) entry.job = seq
   }
 
   /** A job could not be written, or was taken back before. */

@@ -3,8 +3,7 @@
 // Makes the parts of a durable queue and connects them. The queue in memory comes first, since wrong options are to be told at once; then
 // the store, and what works with it. Each part is given those that it uses.
 
-const { OBSERVE, ROOMS, facadeOf, innerQueue, options: { readOptions } } = require('../core/internals')
-const { typeError } = require('../errors')
+const { ROOMS, attach, facadeOf, innerQueue, options: { readOptions } } = require('../core/internals')
 const { Admission } = require('./admission')
 const { Attempts } = require('./attempts')
 const { Cancelling } = require('./cancelling')
@@ -47,7 +46,7 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   const parts = {}
   // those of the parts that the queue in memory calls are there before it has a job
   const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
-  parts.core = innerQueue(start, { ...queue, settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined })
+  parts.core = innerQueue(start, queue)
   checkRates(parts.core, jobs.rates)
   const hasTypes = scheduler !== null
   const schedules = jobs.schedules === undefined ? undefined : readSchedules(jobs.schedules, { ...jobs, hasTypes })
@@ -78,20 +77,12 @@ function makeObservedSurvey () {
 
 /** Has observers make their ledger, which the parts tell what becomes of jobs. Without one, that is undefined. */
 async function observe (parts, observers, clock) {
-  parts.ledger = undefined
   try {
-    for (const observer of observers) parts.ledger = attach(observer, parts, clock)
+    parts.ledger = attach(observers, parts.queue, { clock, hasIds: true })
   } catch (err) {
     await parts.store.close()
     throw err
   }
-}
-
-/** An observer may have come to observe another queue while this one was opened. */
-function attach (observer, { queue, ledger }, clock) {
-  const attachTo = observer[OBSERVE]
-  if (attachTo === undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: one of them observes another queue by now')
-  return attachTo.call(observer, queue, ledger, { clock, hasIds: true })
 }
 
 /** Makes the other parts, in an order in which each finds those that it uses. */

@@ -127,4 +127,19 @@ function idOf (job) {
   return typeof job === 'number' ? job : job.seq || undefined
 }
 
-module.exports = { Records, idOf }
+/**
+ * A job is written that was not, and what a room knows of it goes by its number from now on.
+ * @param {Map<number | object, object>} byJob by what stands in the queue
+ * @param {object} held what stood there
+ * @param {number} seq
+ * @returns {object | undefined} what is known
+ */
+function renumber (byJob, held, seq) {
+  const known = byJob.get(held)
+  if (known === undefined) return undefined
+  byJob.delete(held)
+  byJob.set(seq, known)
+  return known
+}
+
+module.exports = { Records, idOf, renumber }

@@ -9,7 +9,7 @@
 const { FairlaneError } = require('../errors')
 const { callbackOf } = require('../promised')
 const { Signals } = require('../signals')
-const { idOf } = require('./records')
+const { idOf, renumber } = require('./records')
 
 /** A job whose result somebody waits for. */
 class Waited {
@@ -60,11 +60,8 @@ class Results {
 
   /** A job is written that was not. */
   written (held, seq) {
-    const waited = this.waited.get(held)
-    if (waited === undefined) return
-    this.waited.delete(held)
-    waited.job = seq
-    this.waited.set(seq, waited)
+    const waited = renumber(this.waited, held, seq)
+    if (waited !== undefined) waited.job = seq
   }
 
   /** A job has ended. */

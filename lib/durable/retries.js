@@ -4,7 +4,7 @@
 // is their turn to be tried alone. One timer for all times, the queue's own.
 
 const { options: { readType } } = require('../core/internals')
-const { idOf } = require('./records')
+const { idOf, renumber } = require('./records')
 
 /** A job whose time has not come. */
 class DelayedJob {
@@ -70,12 +70,9 @@ class Retries {
 
   /** A job is written that was not. @returns {boolean} whether it still waits for its time */
   written (held, seq) {
-    const job = this.delayed.get(held)
-    if (job === undefined) return false
-    this.delayed.delete(held)
-    job.seq = seq
-    this.delayed.set(seq, job)
-    return true
+    const job = renumber(this.delayed, held, seq)
+    if (job !== undefined) job.seq = seq
+    return job !== undefined
   }
 
   /** @returns {number} when a delayed job is due, by the queue's clock */
