@@ -3,6 +3,7 @@
 const assert = require('node:assert')
 const { flow, Postponed, Throttled } = require('../../lib/flow')
 const { checkInvariants } = require('../../lib/testing')
+const { setPace } = require('../support/pace')
 const { startsOf } = require('../support/starts')
 const { quiet } = require('../support/turns')
 const { captureUncaught } = require('../support/uncaught')
@@ -216,6 +217,7 @@ describe('Throttled', function () {
     for (const scheduler of [undefined, WINDOWS, 'equal']) {
       const errors = [new Throttled(100), new Throttled(10)]
       const { queue, pass, times } = startsOf(flow, { scheduler, concurrency: 2 }, (payload, done) => { setImmediate(() => done(errors.shift())) })
+      setPace(queue, 'all at once') // two jobs end in one turn
       for (const payload of [1, 2]) queue.add(payload, { type: 'a' })
       await pass(200)
       assert.deepEqual(times(), [0, 0, 100, 100])

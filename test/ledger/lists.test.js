@@ -185,7 +185,7 @@ for (const [name, options] of Object.entries(LISTS)) {
     it('knows more types than stand in one place', async function () {
       const queue = makeQueue({ concurrency: Infinity })
       for (let i = 0; i < 2000; i++) queue.pushType(`type ${i}`, i)
-      await quiet()
+      await gate.until(2000)
       assert.deepEqual(history.counts(), { waiting: 0, running: 2000, delayed: 0, done: 0, failed: 0, cancelled: 0 })
       gate.release(2000)
       await quiet()

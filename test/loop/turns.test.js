@@ -5,6 +5,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
+const { once } = require('../support/attempts')
 const { isLong } = require('../support/rounds')
 const { stoppedTime } = require('../support/time')
 const { turns } = require('../support/turns')
@@ -398,9 +399,11 @@ describe('what many are told at once', function () {
   it('is no more per type with ten times the types that are waited for, nor do ends of jobs take longer for it', async function () {
     this.timeout(120000)
     await readyTimes(20000)
-    const few = await readyTimes(20000)
-    const many = await readyTimes(200000)
-    assert.ok(many.releaseMs < 40 * Math.max(few.releaseMs, 5), `${many.releaseMs} ms after ${few.releaseMs} ms`)
-    assert.ok(many.endsMs < 5 * Math.max(few.endsMs, 5), `${many.endsMs} ms after ${few.endsMs} ms`)
+    await once(async () => {
+      const few = await readyTimes(20000)
+      const many = await readyTimes(200000)
+      assert.ok(many.releaseMs < 40 * Math.max(few.releaseMs, 5), `${many.releaseMs} ms after ${few.releaseMs} ms`)
+      assert.ok(many.endsMs < 5 * Math.max(few.endsMs, 5), `${many.endsMs} ms after ${few.endsMs} ms`)
+    })
   })
 })

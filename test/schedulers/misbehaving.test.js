@@ -5,6 +5,7 @@ const fairlane = require('../..')
 const { internalsOf } = require('../../lib/core/internals')
 const { Fair, Equal } = require('../../schedulers')
 const { fakeClock } = require('../../lib/testing')
+const { setPace } = require('../support/pace')
 const { captureWarnings } = require('../support/uncaught')
 const { turns } = require('../support/turns')
 
@@ -292,6 +293,7 @@ describe('a scheduler of lanes that gives no answer again and again', function (
       started.push(payload)
       done()
     }, { scheduler, concurrency: 1 }).pause()
+    setPace(queue, 'all at once') // else it may have been asked fewer times when a test looks
     const { list } = internalsOf(queue)
     const { all } = list
     list.all = function * () {

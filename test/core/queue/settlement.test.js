@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const fairlane = require('../../..')
 const gates = require('../../support/gates')
 const outcomes = require('../../support/outcomes')
+const { setPace } = require('../../support/pace')
 const { captureUncaught, captureWarnings } = require('../../support/uncaught')
 const { quiet, turn } = require('../../support/turns')
 
@@ -519,10 +520,10 @@ describe('a callback that ends another job', function () {
   it('has returned before a third one starts', async function () {
     const told = []
     const dones = []
-    const queue = fairlane((payload, done) => {
+    const queue = setPace(fairlane((payload, done) => {
       told.push(`start ${payload}`)
       dones.push(done)
-    }, 2)
+    }, 2), 'all at once')
     queue.push(1, () => {
       dones[1]()
       told.push('end 1')
