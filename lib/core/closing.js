@@ -60,13 +60,15 @@ class Closing {
 
   finish () {
     if (this.isOver) return
-    if (this.dispatch.untoldCount > 0) {
+    const { running, overdueCount, overrun, untoldCount } = this.dispatch
+    // time may run out inside a runner: its job is told when that returns
+    if (untoldCount > 0 || running > overdueCount) {
       defer(() => this.finish())
       return
     }
     this.isOver = true
     for (const item of this.limits) this.deadlines.remove(item)
-    const abandonedCount = this.dispatch.running + this.dispatch.overrun
+    const abandonedCount = running + overrun
     this.onClosed(abandonedCount)
     this.resolve(abandonedCount)
   }

@@ -166,6 +166,19 @@ describe('close', function () {
     assert.equal(await queue.close(), 1)
   })
 
+  it('whose time runs out inside a runner ends when the job of that has been told, too', async function () {
+    const clock = fakeClock()
+    const told = []
+    const queue = fairlane(() => {
+      queue.close({ drain: false, timeoutMs: 10 })
+      clock.advance(10)
+    }, { clock })
+    queue.on('close', count => told.push(`close ${count}`))
+    queue.push(1, ({ code }) => told.push(code))
+    assert.equal(await queue.close(), 1)
+    assert.deepEqual(told, ['FAIRLANE_ERR_CLOSED', 'close 1'])
+  })
+
   it('is what Symbol.asyncDispose does', async function () {
     const queue = fairlane(async () => {}).push(1)
     await queue[Symbol.asyncDispose]()
