@@ -162,8 +162,9 @@ class Crew {
   /** The broker has given a job to this process. */
   taken (supply, name, json, askedAt) {
     const before = supply.jobs.get(name)
-    // it was another's, or nobody's, in between: what of it goes on here is late
-    if (before !== undefined) this.lose(before)
+    // It was another's, or nobody's, in between: what of it goes on here is late. If the broker is being told of its end, the answer
+    // says what became of it: it may have gone back by that.
+    if (before !== undefined && !before.isEnding) this.lose(before)
     const job = new TakenJob(supply, name, json, askedAt)
     supply.jobs.set(name, job)
     return job

@@ -205,6 +205,29 @@ describeWithRedis('answers of the broker', function () {
       assert.deepEqual(attempts, [1, 1])
     })
 
+    it('that come after the job was taken again by the same process: it was tried again, and is not lost', async () => {
+      const attempts = []
+      const { queue, rig } = await open(async (n, done, { attempt }) => {
+        if (n !== 'fails') return
+        attempts.push(attempt)
+        if (attempt === 1) throw new Error('down')
+      }, { maxAttempts: 2, backoffMs: 1, settleBy: 'promise' })
+      const retried = once(queue, 'retry')
+      const gate = latch()
+      rig.once('moveToDelayed', async call => {
+        const answer = await call()
+        await gate.opened
+        return answer
+      })
+      await queue.push('fails')
+      while (attempts.length < 2) await queue.add('has the type looked at') // until the job is due
+      gate.open()
+      assert.equal((await retried)[0].attempt, 1)
+      await queue.onIdle()
+      const { retried: retriedCount, lost } = queue.stats()
+      assert.deepEqual([attempts, retriedCount, lost], [[1, 2], 1, 0])
+    })
+
     it('are asked for as long as it takes while the broker is away', async () => {
       const { queue, rig } = await open(async n => n)
       let times = 0
