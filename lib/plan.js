@@ -11,26 +11,58 @@ const HIGHEST = 15 // priority
 const DUPLICATES = ['join', 'replace', 'postpone']
 const PLAN_NAMES = ['delayMs', 'maxAttempts', 'key', 'onDuplicate', 'keyUntil', 'maxDelayMs', 'priority']
 
-module.exports = { PLAN_NAMES, readPlan, readAttempts, readMs }
-
-/**
- * @param {object} given with any of those names
- * @returns {{ delayMs: number | undefined, maxAttempts: number | undefined, priority: number | undefined, key: string | undefined,
- *   onDuplicate: string, keyUntil: 'started' | 'settled' | number, maxDelayMs: number } | undefined} undefined if nothing is said
- * @throws FAIRLANE_ERR_ARGUMENT
- */
-function readPlan ({ delayMs, maxAttempts, key, onDuplicate, keyUntil, maxDelayMs, priority }) {
-  const plan = {
-    delayMs: delayMs === undefined ? undefined : readMs(delayMs, 'delayMs'),
-    maxAttempts: maxAttempts === undefined ? undefined : readAttempts(maxAttempts, ARGUMENT),
-    priority: priority === undefined ? undefined : readPriority(priority),
-    key: key === undefined ? undefined : readKey(key),
-    onDuplicate: onDuplicate === undefined ? 'join' : readChoice(onDuplicate, 'onDuplicate', DUPLICATES, ARGUMENT),
-    keyUntil: readKeyUntil(keyUntil),
-    maxDelayMs: maxDelayMs === undefined || maxDelayMs === Infinity ? Infinity : readMs(maxDelayMs, 'maxDelayMs')
+/** What is said of one job: first as it was given, then as checked() has it. `key` is a string then, and `onDuplicate` and what follows is never undefined. */
+class Plan {
+  constructor () {
+    this.delayMs = undefined
+    this.maxAttempts = undefined
+    this.priority = undefined
+    this.key = undefined
+    this.onDuplicate = undefined
+    this.keyUntil = undefined // 'started', 'settled' or a time in ms
+    this.maxDelayMs = undefined
   }
-  if (key === undefined) rejectLone({ onDuplicate, keyUntil, maxDelayMs })
-  if ([delayMs, maxAttempts, priority, key].some(value => value !== undefined)) return plan
+
+  get names () {
+    return PLAN_NAMES
+  }
+
+  /** Reads the option of a name. By hand: a job with options is queued in less time than a loop over names takes. @returns {boolean} whether it is one of those */
+  reads (name, options) {
+    switch (name) {
+      case 'delayMs': this.delayMs = options.delayMs; return true
+      case 'maxAttempts': this.maxAttempts = options.maxAttempts; return true
+      case 'priority': this.priority = options.priority; return true
+      case 'key': this.key = options.key; return true
+      case 'onDuplicate': this.onDuplicate = options.onDuplicate; return true
+      case 'keyUntil': this.keyUntil = options.keyUntil; return true
+      case 'maxDelayMs': this.maxDelayMs = options.maxDelayMs; return true
+      default: return false
+    }
+  }
+
+  /** @returns {Plan | undefined} undefined if nothing is said @throws FAIRLANE_ERR_ARGUMENT */
+  checked () {
+    const { delayMs, maxAttempts, priority, key, onDuplicate, keyUntil, maxDelayMs } = this
+    if (delayMs !== undefined) this.delayMs = readMs(delayMs, 'delayMs')
+    if (maxAttempts !== undefined) this.maxAttempts = readAttempts(maxAttempts, ARGUMENT)
+    if (priority !== undefined) this.priority = readPriority(priority)
+    if (key !== undefined) this.key = readKey(key)
+    this.onDuplicate = onDuplicate === undefined ? 'join' : readChoice(onDuplicate, 'onDuplicate', DUPLICATES, ARGUMENT)
+    this.keyUntil = readKeyUntil(keyUntil)
+    this.maxDelayMs = maxDelayMs === undefined || maxDelayMs === Infinity ? Infinity : readMs(maxDelayMs, 'maxDelayMs')
+    if (key === undefined) rejectLone({ onDuplicate, keyUntil, maxDelayMs })
+    return delayMs !== undefined || maxAttempts !== undefined || priority !== undefined || key !== undefined ? this : undefined
+  }
+}
+
+module.exports = { PLAN_NAMES, Plan, readPlan, readAttempts, readMs }
+
+/** @param {object} given with any of those names @returns {Plan | undefined} undefined if nothing is said @throws FAIRLANE_ERR_ARGUMENT */
+function readPlan (given) {
+  const plan = new Plan()
+  for (const name of PLAN_NAMES) plan.reads(name, given)
+  return plan.checked()
 }
 
 /** A positive integer, or Infinity. */
@@ -46,10 +78,10 @@ function readMs (ms, what) {
 }
 
 /** Without a key these say nothing. */
-function rejectLone (options) {
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined) throw typeError(ARGUMENT, `${name} needs a key`)
-  }
+function rejectLone ({ onDuplicate, keyUntil, maxDelayMs }) {
+  if (onDuplicate !== undefined) throw typeError(ARGUMENT, 'onDuplicate needs a key')
+  if (keyUntil !== undefined) throw typeError(ARGUMENT, 'keyUntil needs a key')
+  if (maxDelayMs !== undefined) throw typeError(ARGUMENT, 'maxDelayMs needs a key')
 }
 
 function readPriority (value) {

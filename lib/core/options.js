@@ -59,11 +59,25 @@ const closeReaders = {
   timeoutMs: value => readDuration(value, 'timeoutMs', ARGUMENT)
 }
 
-/** What a job without extras is queued with; nothing is inherited. `plan` is what a room that extends the queue reads beside. */
-const NO_EXTRAS = Object.freeze({ type: undefined, unshift: false, signal: undefined, timeoutMs: undefined, maxWaitMs: undefined, plan: undefined })
+/** What is said of a job beside its payload. `plan` is what a room that extends the queue reads beside. */
+class Extras {
+  /** @throws FAIRLANE_ERR_ARGUMENT for values that are wrong; the type is not looked at */
+  constructor (type, unshift, signal, timeoutMs, maxWaitMs, plan) {
+    this.type = type
+    this.unshift = readFlag(unshift, 'unshift', false, ARGUMENT)
+    this.signal = readSignal(signal, ARGUMENT)
+    this.timeoutMs = readMs(timeoutMs, 'timeoutMs', ARGUMENT)
+    this.maxWaitMs = readMs(maxWaitMs, 'maxWaitMs', ARGUMENT)
+    this.plan = plan
+  }
+}
+
+/** What a job without extras is queued with. */
+const NO_EXTRAS = Object.freeze(new Extras())
 
 module.exports = {
   NO_EXTRAS,
+  Extras,
   OBSERVE,
   RUNS_ONLY,
   names: Object.keys(readers),
@@ -129,8 +143,13 @@ function readArguments (options, readers, method) {
   return readEach(readKnown(options, Object.keys(readers), ARGUMENT), readers)
 }
 
-/** By hand, because with a scheduler each add() has options: 50 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: features). */
-function readAddOptions (options) {
+/**
+ * By hand, because with a scheduler each add() has options: 50 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: features).
+ * @param {{ reads: (name: string, options: object) => boolean, names: string[], checked: () => object | undefined }} [others] what reads names that
+ *   are not the core's, says whether it knows them, and gives a plan of what it has read
+ * @returns {Extras}
+ */
+function readAddOptions (options, others) {
   checkObject(options, 'add: the options', ARGUMENT)
   let type, unshift, signal, timeoutMs, maxWaitMs
   for (const name of ownNames(options, ARGUMENT)) {
@@ -140,17 +159,10 @@ function readAddOptions (options) {
       case 'signal': signal = options.signal; break
       case 'timeoutMs': timeoutMs = options.timeoutMs; break
       case 'maxWaitMs': maxWaitMs = options.maxWaitMs; break
-      default: rejectName(options, name, ADD_NAMES, ARGUMENT)
+      default: if (!others?.reads(name, options)) rejectName(options, name, [...ADD_NAMES, ...others?.names ?? []], ARGUMENT)
     }
   }
-  return {
-    type,
-    unshift: readFlag(unshift, 'unshift', false, ARGUMENT),
-    signal: readSignal(signal, ARGUMENT),
-    timeoutMs: readMs(timeoutMs, 'timeoutMs', ARGUMENT),
-    maxWaitMs: readMs(maxWaitMs, 'maxWaitMs', ARGUMENT),
-    plan: undefined
-  }
+  return new Extras(type, unshift, signal, timeoutMs, maxWaitMs, others?.checked())
 }
 
 /** Whether a scheduler is of the lane protocol; one by name is. An object that has the methods of both is, too. */

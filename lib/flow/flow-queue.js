@@ -7,7 +7,7 @@ const { Postponed, Throttled } = require('../postponing')
 const { FailureObserver, Queue, ROOMS, internalsOf, options: { isLaneScheduler, readJobType, readPausableType } } = require('../core/internals')
 const { Limiter, checkRates } = require('./limiter')
 const { extensionFor } = require('./lists')
-const { ReadOptions, readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
+const { readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
 
 const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
 
@@ -56,10 +56,12 @@ class FlowQueue extends Queue {
   add (payload, options) {
     if (options === undefined) return super.add(payload)
     const read = readAddOptions(options)
-    if (read.plan?.priority !== undefined && this.#internals.read.priorityMs === undefined) throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
-    if (read.plan?.key === undefined) return super.add(payload, new ReadOptions(read))
+    const { plan } = read
+    if (plan === undefined) return super.add(payload, read)
+    if (plan.priority !== undefined && this.#internals.read.priorityMs === undefined) throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
+    if (plan.key === undefined) return super.add(payload, read)
     const type = readJobType(read.type, this.scheduler, 'add')
-    return this.#internals.tickets.keys.add(type, payload, read, read => super.add(payload, new ReadOptions(read)))
+    return this.#internals.tickets.keys.add(type, payload, read, read => super.add(payload, read))
   }
 
   /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */

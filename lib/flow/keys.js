@@ -100,7 +100,9 @@ class Keys {
     if (this.entries.size >= this.sweepAt) this.sweep(now)
     const entry = new Entry(this, id, plan, now)
     this.entries.set(id, entry)
-    const promise = make({ ...read, signal: undefined, plan: { ...plan, entry } })
+    read.signal = undefined // who shares the job has it, not the job
+    plan.entry = entry
+    const promise = make(read)
     if (!entry.isAccepted) {
       this.free(entry)
       promise.catch(entry.callback)

@@ -4,8 +4,8 @@
 
 const { readBackoff } = require('../backoff')
 const { rangeError, describe } = require('../errors')
-const { checkObject, copyOf, isArray, ownNames, readEach, readFields, readKnown } = require('../fields')
-const { PLAN_NAMES, readAttempts, readMs, readPlan } = require('../plan')
+const { checkObject, isArray, readEach, readFields, readKnown } = require('../fields')
+const { Plan, readAttempts, readMs } = require('../plan')
 const { wrong } = require('../readers')
 const { ROOMS, options: queueOptions } = require('../core/internals')
 
@@ -16,13 +16,6 @@ const LONGEST_MS = 2 ** 31
 const RATES_NAMES = ['rate', 'ratePerType']
 const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
 
-/** What readAddOptions() has given, for add() of a queue, which reads its options. */
-class ReadOptions {
-  constructor (read) {
-    this.read = read
-  }
-}
-
 const readers = {
   maxAttempts: value => value === undefined ? 1 : readAttempts(value, OPTION),
   backoffMs: readBackoff,
@@ -31,7 +24,7 @@ const readers = {
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
 
-module.exports = { readOptions, readRateOptions, readAddOptions, ReadOptions, readNewRates, readHoldMs, readMs, hasRates }
+module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readMs, hasRates }
 
 /**
  * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`; `returns`: jobs come back to the list
@@ -51,22 +44,12 @@ function readRateOptions ({ rate, ratePerType }) {
   return { rate: readers.rate(rate), ratePerType: readers.ratePerType(ratePerType) }
 }
 
-/** As of a queue; `plan`, if there is one: what else is said of the job. @throws FAIRLANE_ERR_ARGUMENT */
+/**
+ * As of a queue; `plan`, if there is one: what else is said of the job. What it has given already it gives again: add() of a queue reads its options, too.
+ * @returns {Extras} @throws FAIRLANE_ERR_ARGUMENT
+ */
 function readAddOptions (options) {
-  if (options instanceof ReadOptions) return options.read
-  if (!hasPlan(options)) return ROOMS.readAddOptions(options)
-  const { delayMs, maxAttempts, key, onDuplicate, keyUntil, maxDelayMs, priority, ...rest } = copyOf(options, ARGUMENT)
-  const read = ROOMS.readAddOptions(rest)
-  const plan = readPlan({ delayMs, maxAttempts, key, onDuplicate, keyUntil, maxDelayMs, priority })
-  if (plan !== undefined) read.plan = plan
-  return read
-}
-
-/** What is no object has none. */
-function hasPlan (options) {
-  if (typeof options !== 'object' || options === null) return false
-  const names = ownNames(options, ARGUMENT)
-  return PLAN_NAMES.some(name => names.includes(name))
+  return options instanceof queueOptions.Extras ? options : ROOMS.readAddOptions(options, new Plan())
 }
 
 /** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */

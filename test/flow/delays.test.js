@@ -176,6 +176,7 @@ describe('the option delayMs', function () {
     const { queue, clock, pass, times } = startsOf(flow, {})
     for (const delayMs of ['1', null, NaN, -1, Infinity]) assert.throws(() => queue.add(1, { delayMs }), { code: 'FAIRLANE_ERR_ARGUMENT' })
     for (const options of [null, 3, { delayMS: 1 }, { delayMs: 1, typ: 1 }]) assert.throws(() => queue.add(1, options), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    assert.throws(() => queue.add(1, { type: 'a', delayMS: 1 }), /did you mean 'delayMs'/)
     queue.add(1, { delayMs: 0 })
     queue.add(1, { delayMs: undefined })
     assert.deepEqual([queue.stats().delayed, clock.timerCount], [0, 0])
