@@ -11,7 +11,6 @@
 // it, or when there are twice as many: a Map whose front is taken off again and again gets slow.
 
 const { FairlaneError } = require('../errors')
-const { callbackOf } = require('../promised')
 const { Signals } = require('../signals')
 
 const FEW = 64
@@ -26,18 +25,29 @@ class Entry {
     this.delayMs = delayMs
     this.addedAt = addedAt
     this.ticket = undefined // of the job, from its acceptance until it has settled
+    this.isTaken = true // the key is; else it is free, or another job has taken it
     this.isAccepted = false
     this.hasStarted = false
     this.isKept = false // somebody shares the job who has no signal
-    this.sharers = new Set() // those who have one
-    let resolve
-    this.promise = new Promise(_resolve => { resolve = _resolve })
-    this.callback = callbackOf(resolve)
+    this.sharers = undefined // a Set of those who have one, if there ever were some
+    this.promise = undefined // of the job's result
+    this.resolve = undefined // of that promise, if somebody shared the job before add() of the queue had made one
   }
 
   accept (ticket) {
     this.ticket = ticket
     this.isAccepted = true
+  }
+
+  /** What add() of the queue has given: told of the job, a scheduler may have added the same key before. */
+  follow (promise) {
+    if (this.promise === undefined) this.promise = promise
+    else this.resolve(promise)
+  }
+
+  /** @returns {Promise<any>} of the job's result, always the same */
+  result () {
+    return (this.promise ??= new Promise(resolve => { this.resolve = resolve }))
   }
 
   /** The job starts, perhaps again. */
@@ -55,18 +65,18 @@ class Entry {
 
   /** ... and is told, or lets go of its signal. */
   leave () {
-    if (this.ticket !== undefined) return
+    if (this.ticket !== undefined || this.sharers === undefined) return
     for (const sharer of this.sharers) this.keys.signals.remove(sharer.signal, sharer)
     this.sharers.clear()
   }
 
-  /** Whether a time was given for which the key is taken, and that is over. */
-  isOver (now) {
-    return this.hasStarted && typeof this.keyUntil === 'number' && now >= this.addedAt + this.keyUntil
+  /** Whether the key is taken for a time, and its job has started: then that time counts. */
+  get mayBeOver () {
+    return this.hasStarted && typeof this.keyUntil === 'number'
   }
 
-  get isDeserted () {
-    return !this.isKept && this.sharers.size === 0
+  isOver (now) {
+    return this.mayBeOver && now >= this.addedAt + this.keyUntil
   }
 }
 
@@ -83,45 +93,55 @@ class Keys {
   /**
    * @param {string | undefined} type
    * @param {object} read what add() was given, with a plan that has a key
-   * @param {(read: object) => Promise<any>} make adds the job; its promise is of interest only if the job is refused
+   * @param {(read: object) => Promise<any>} make adds the job
    * @returns {Promise<any>} of the job's result
    */
   add (type, payload, read, make) {
     const { plan, signal } = read
     if (signal !== undefined && signal.aborted) return make(read) // which refuses it
-    const now = this.tickets.deadlines.clock.now()
     const id = idOf(type, plan.key)
-    const known = this.find(id, now)
+    const known = this.find(id)
     if (known !== undefined) {
       this.joinedCount++
-      this.update(known, payload, plan, now)
+      if (plan.onDuplicate !== 'join') this.update(known, payload, plan)
       return this.share(known, signal)
     }
-    if (this.entries.size >= this.sweepAt) this.sweep(now)
-    const entry = new Entry(this, id, plan, now)
-    this.entries.set(id, entry)
+    const entry = this.take(id, plan)
     read.signal = undefined // who shares the job has it, not the job
     plan.entry = entry
-    const promise = make(read)
-    if (!entry.isAccepted) {
-      this.free(entry)
-      promise.catch(entry.callback)
-    }
+    entry.follow(make(read))
+    if (!entry.isAccepted) this.free(entry)
     return this.share(entry, signal)
   }
 
   /** Somebody else may take the key. */
   free (entry) {
-    if (this.entries.get(entry.id) === entry) this.entries.delete(entry.id)
+    if (!entry.isTaken) return
+    entry.isTaken = false
+    this.entries.delete(entry.id)
   }
 
   // private from here on
 
-  find (id, now) {
+  /** The clock is read only where time counts: a read costs 30 to 70 ns. */
+  get now () {
+    return this.tickets.deadlines.clock.now()
+  }
+
+  find (id) {
     const entry = this.entries.get(id)
-    if (entry === undefined || !entry.isOver(now)) return entry
-    this.entries.delete(id)
+    if (entry === undefined || !entry.mayBeOver || !entry.isOver(this.now)) return entry
+    this.free(entry)
     return undefined
+  }
+
+  take (id, plan) {
+    const isTimed = typeof plan.keyUntil === 'number'
+    const addedAt = isTimed || plan.delayMs > 0 ? this.now : 0
+    if (isTimed && this.entries.size >= this.sweepAt) this.sweep(addedAt)
+    const entry = new Entry(this, id, plan, addedAt)
+    this.entries.set(id, entry)
+    return entry
   }
 
   sweep (now) {
@@ -130,10 +150,11 @@ class Keys {
   }
 
   /** What the add of a key that is taken does to a job that waits for its first start. */
-  update ({ ticket, hasStarted, delayMs, addedAt }, payload, plan, now) {
-    if (plan.onDuplicate === 'join' || ticket === undefined || hasStarted || ticket.isTaken) return
+  update ({ ticket, hasStarted, delayMs, addedAt }, payload, plan) {
+    if (ticket === undefined || hasStarted || ticket.isTaken) return
     this.tickets.dispatch.list.exchange(ticket, payload)
     if (plan.onDuplicate === 'replace' || !ticket.isDelayed) return
+    const { now } = this
     const dueAt = Math.min(now + (plan.delayMs ?? delayMs), addedAt + plan.maxDelayMs)
     this.tickets.postpone(ticket, Math.max(dueAt - now, 0))
   }
@@ -142,13 +163,13 @@ class Keys {
   share (entry, signal) {
     if (signal === undefined) {
       entry.isKept = true
-      return entry.promise
+      return entry.result()
     }
     return new Promise((resolve, reject) => {
-      entry.promise.then(resolve, reject)
+      entry.result().then(resolve, reject)
       if (entry.ticket === undefined) return // it has settled
       const sharer = { entry, signal, reject }
-      entry.sharers.add(sharer)
+      ;(entry.sharers ??= new Set()).add(sharer)
       try {
         this.signals.add(signal, sharer)
         if (signal.aborted) queueMicrotask(() => this.abort(signal, [sharer])) // inside the scheduler
@@ -166,7 +187,7 @@ class Keys {
       this.signals.remove(signal, sharer)
       if (!entry.sharers.delete(sharer) || entry.ticket === undefined) continue // the job has settled, if it was not told yet
       reject(reason)
-      if (!entry.isDeserted) continue
+      if (entry.isKept || entry.sharers.size > 0) continue
       this.free(entry)
       deserted.add(entry.ticket)
     }

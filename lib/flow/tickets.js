@@ -99,7 +99,7 @@ class FlowTickets extends Tickets {
 
   issue (callback, { signal, timeoutMs = this.timeoutMs, plan }) {
     const entry = plan?.entry
-    const ticket = new FlowTicket(this, entry === undefined ? callback : entry.callback, signal, timeoutMs, this.keepsContext ? asyncScope() : undefined)
+    const ticket = new FlowTicket(this, callback, signal, timeoutMs, this.keepsContext ? asyncScope() : undefined)
     if (plan?.maxAttempts !== undefined) ticket.maxAttempts = plan.maxAttempts
     if (plan?.priority !== undefined) ticket.priority = plan.priority
     if (entry !== undefined) this.join(ticket, entry)

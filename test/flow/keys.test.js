@@ -71,6 +71,27 @@ describe('the option key', function () {
     assert.deepEqual(starts.map(({ payload }) => payload), [2])
   })
 
+  it('is shared by a scheduler that adds the same when it is told of the job', async function () {
+    for (const isCleared of [false, true]) {
+      const lanes = new Set()
+      let nested
+      const queued = lane => {
+        lanes.add(lane)
+        nested ??= queue.add(2, { type: 'a', key: 'k' })
+        if (isCleared) queue.clear()
+      }
+      const scheduler = { queued, next: () => [...lanes].find(({ size }) => size > 0), started () {}, ended () {} }
+      const { queue, pass, starts } = startsOf(flow, { scheduler }, later)
+      const promise = queue.add(1, { type: 'a', key: 'k' })
+      assert.equal(nested, promise)
+      checkInvariants(queue)
+      await pass(0)
+      if (isCleared) await assert.rejects(promise, { code: 'FAIRLANE_ERR_CLEARED' })
+      else assert.equal(await promise, 1)
+      assert.deepEqual([starts.length, queue.stats().joined], [isCleared ? 0 : 1, 1])
+    }
+  })
+
   it('is made into a string', async function () {
     const { queue, pass, starts } = startsOf(flow, {})
     for (const key of [1, '1', 1n, [1], new String('1')]) queue.add(0, { key }) // eslint-disable-line no-new-wrappers
