@@ -91,7 +91,7 @@ declare namespace fairlane {
    */
   type Done<R = any> = (error?: any, result?: R) => void
 
-  /** What a runner can know about its job. Frozen. Jobs of a queue or type share one, unless they have a signal or a time limit. */
+  /** What a runner can know about its job. Frozen. Jobs of a queue or type share one, unless they have a signal or a `timeoutMs`. */
   interface JobContext {
     /** Whose job it is: a tenant, a user, an API key. Undefined on a queue without a scheduler. */
     readonly type: string | undefined

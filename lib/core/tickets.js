@@ -38,14 +38,14 @@ class Ticket {
   }
 
   /** Calls the runner. @returns what that returns */
-  run (job, runner, payload, done, { type }) {
+  run (job, runner, payload, done, shared) {
     const { tickets, scope } = this
     this.job = job
     this.lane = this.block = undefined
     tickets.deadlines.remove(this)
     if (tickets.isOfFacade) tickets.starting = this
     else tickets.limit(this)
-    const context = new JobContext(type, this.attempt, () => this.runnersSignal())
+    const context = this.needsContext() ? new JobContext(shared.type, this.attempt, () => this.runnersSignal()) : shared
     if (scope === undefined) return runner(payload, done, context)
     if (!tickets.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
@@ -100,6 +100,11 @@ class Ticket {
   }
 
   // private from here on
+
+  /** Whether the runner is to be told more than those of other jobs: another attempt, or a signal that aborts for this job alone. */
+  needsContext () {
+    return this.signal !== undefined || this.timeoutMs !== Infinity || this.scope !== undefined || this.attempt > 1 || this.tickets.isOfFacade
+  }
 
   /** Made when the runner asks for it: an AbortController takes 2 µs. */
   runnersSignal () {

@@ -63,6 +63,13 @@ class FlowTicket extends Ticket {
     super.leave()
     if (this.entry !== undefined) this.entry.leave()
   }
+
+  // private from here on
+
+  /** All who share the job may leave it, if they have signals. */
+  needsContext () {
+    return super.needsContext() || (this.entry !== undefined && !this.entry.isKept)
+  }
 }
 
 class FlowTickets extends Tickets {

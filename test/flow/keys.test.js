@@ -306,6 +306,22 @@ describe('a signal of one who shares a job', function () {
     checkInvariants(queue)
   })
 
+  it('has the runner get a context of its own, unless somebody without one shares the job', async function () {
+    const contexts = []
+    const { queue, pass } = startsOf(flow, {}, (payload, done, context) => {
+      contexts.push(context)
+      done()
+    })
+    const { signal } = new AbortController()
+    queue.add(1)
+    queue.add(1, { key: 'k' })
+    queue.add(1, { key: 'l', signal })
+    queue.add(1, { key: 'm', signal })
+    queue.add(1, { key: 'm' })
+    await pass(0)
+    assert.deepEqual(contexts.map(context => context === contexts[0]), [true, true, false, true])
+  })
+
   it('ends no job that somebody without one shares', async function () {
     const { queue, pass } = startsOf(flow, {}, later)
     const controller = new AbortController()

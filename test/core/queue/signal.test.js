@@ -115,6 +115,19 @@ describe('the signal of a job', function () {
     assert.equal(queue.stats().misuse, 0)
   })
 
+  it('gives a runner a context of its own only where the job has a signal or a time to run, and not where its wait is limited', async function () {
+    const gate = gates()
+    const queue = fairlane(gate.runner, { concurrency: 4 })
+    const { signal } = new AbortController()
+    for (const options of [undefined, { maxWaitMs: 60000 }, { signal }, { timeoutMs: 60000 }]) queue.add(1, options)
+    await gate.until(4)
+    const [first, ...others] = gate.started.map(({ context }) => context)
+    assert.deepEqual(others.map(context => context === first), [true, false, false])
+    assert.deepEqual(others.map(context => context.signal === first.signal), [true, false, false])
+    gate.release(4)
+    await queue.onIdle()
+  })
+
   it('gives the same signal to its runner each time, and copes with a scheduler that aborts in turn', async function () {
     const gate = gates()
     const controllers = [new AbortController(), new AbortController()]
