@@ -38,11 +38,12 @@ class Deadlines {
   /**
    * Has an item fall due in so many ms; Infinity: never. Among those of the same time the first comes first.
    * @param {{ position: number, order: number }} item that is in no heap
+   * @param {number} [now] what the clock has just said
    * @throws what the clock throws, or FAIRLANE_ERR_OPTION if it gives no number; then the item is in no heap
    */
-  add (item, ms) {
+  add (item, ms, now = undefined) {
     if (ms === Infinity) return
-    const now = this.clock.now()
+    now ??= this.clock.now()
     if (this.clock.failure !== undefined) throw this.clock.failure
     this.insert(item, now + ms)
     try {

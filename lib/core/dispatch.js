@@ -15,7 +15,7 @@ const { repeatUntil } = require('aflow')
 const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../context')
 const { promiseOf } = require('../promised')
 const { Pace } = require('./pace')
-const { Pending } = require('./pending')
+const { Ring } = require('./ring')
 const { Running, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
 
 takeBack()
@@ -50,7 +50,7 @@ class Dispatch {
     this.isObserved = false // somebody listens to failures
     this.retries = undefined // of a room that tries jobs again; set before the first job comes. takes(job, err) gives who is to be told, or undefined
     this.isPlain = this.givesDone // jobs without extras start by the short way
-    this.pending = new Pending()
+    this.pending = new Ring() // started jobs whose runners have returned and that have not settled: close() must find them
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
 
     this.isScoped = options.asyncContext !== 'none'

@@ -195,10 +195,10 @@ class Tickets {
    * The job waits: from now on its time and its signal can end it. The clock and the signal are the caller's, and may do anything:
    * what they throw ends the job, in a microtask.
    */
-  watch (ticket, { signal, maxWaitMs = this.maxWaitMs }) {
+  watch (ticket, { signal, maxWaitMs = this.maxWaitMs, now }) {
     try {
       // told of the job, a scheduler may have cancelled it, or ended another one so that this one runs
-      if (!ticket.isRetired && ticket.job === undefined) this.deadlines.add(ticket, maxWaitMs)
+      if (!ticket.isRetired && ticket.job === undefined) this.deadlines.add(ticket, maxWaitMs, now)
       if (signal === undefined || ticket.isRetired) return
       this.signals.add(signal, ticket)
       if (signal.aborted) queueMicrotask(() => this.abort(signal, new Set([ticket]))) // inside the clock

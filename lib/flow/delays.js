@@ -3,14 +3,21 @@
 // Jobs that wait for their time. They are in no list until then, and count as waiting: the list shows and removes them behind those that
 // stand in it. A job that comes back keeps the flush generation in which it was accepted.
 
-const { lists } = require('../core/internals')
+const { Ring, lists } = require('../core/internals')
+
+/** The delayed jobs of one type: their tickets. */
+class TypeRing extends Ring {
+  constructor () {
+    super()
+    this.count = 0
+  }
+}
 
 class Delays {
   /** @param {object} dispatch of the queue, which counts them */
   constructor (dispatch) {
     this.dispatch = dispatch
-    this.tickets = new Set()
-    this.countsByType = new Map()
+    this.rings = new Map() // by type
   }
 
   /** @param {FlowTicket} ticket with payload, type and generation @param {number} dueAt */
@@ -18,31 +25,35 @@ class Delays {
     const { type } = ticket
     ticket.isDelayed = true
     ticket.dueAt = dueAt
-    this.tickets.add(ticket)
+    let ring = this.rings.get(type)
+    if (ring === undefined) this.rings.set(type, ring = new TypeRing())
+    ring.add(ticket)
+    ring.count++
     this.dispatch.delayed++
-    this.countsByType.set(type, this.countOf(type) + 1)
   }
 
   remove (ticket) {
     const { type } = ticket
+    const ring = this.rings.get(type)
     ticket.isDelayed = false
-    this.tickets.delete(ticket)
+    ring.drop(ticket)
+    if (--ring.count === 0) this.rings.delete(type)
     this.dispatch.delayed--
-    const count = this.countOf(type) - 1
-    if (count > 0) this.countsByType.set(type, count)
-    else this.countsByType.delete(type)
   }
 
   countOf (type) {
-    return this.countsByType.get(type) ?? 0
+    return this.rings.get(type)?.count ?? 0
   }
 
   /** In the order of their times. O(n log n). @param {string} [type] only those of it */
   list (type) {
-    const tickets = [...this.tickets].filter(ticket => type === undefined || ticket.type === type)
+    const rings = type === undefined ? [...this.rings.values()] : [this.rings.get(type) ?? NONE]
+    const tickets = rings.flatMap(ring => ring.list())
     return tickets.sort((a, b) => a.dueAt - b.dueAt || a.order - b.order)
   }
 }
+
+const NONE = new Ring()
 
 /** A list that knows of delayed jobs. While there never was one it does what the list does. */
 const withDelays = List => class extends List {

@@ -22,11 +22,13 @@ class FlowTicket extends Ticket {
     this.listed = 0
     this.born = undefined // the flush generation in which it was accepted, if it was not put into the list then
     this.isDelayed = false
-    this.dueAt = 0
-    this.type = undefined // these four, while it is delayed
+    this.dueAt = undefined // these seven, while it is delayed
+    this.type = undefined
     this.payload = undefined
     this.atHead = false
     this.maxWaitMs = undefined
+    this.before = undefined
+    this.after = undefined
     this.attempt = 1
     this.maxAttempts = tickets.maxAttempts
     this.entry = undefined // of its key
@@ -90,7 +92,7 @@ class FlowTickets extends Tickets {
       super.accept(type, payload, callback, atHead, extras)
       return
     }
-    const { dispatch, deadlines: { clock } } = this
+    const { dispatch } = this
     const { signal, maxWaitMs } = extras
     const ticket = this.issue(callback, extras)
     dispatch.accepted++
@@ -100,8 +102,9 @@ class FlowTickets extends Tickets {
     ticket.atHead = atHead
     ticket.maxWaitMs = maxWaitMs
     if (dispatch.list.ledger !== undefined) dispatch.list.recordDelayed(ticket, type)
-    this.delays.add(ticket, clock.now() + delayMs)
-    this.watch(ticket, { signal, maxWaitMs: delayMs })
+    const now = this.deadlines.clock.now()
+    this.delays.add(ticket, now + delayMs)
+    this.watch(ticket, { signal, maxWaitMs: delayMs, now })
   }
 
   issue (callback, { signal, timeoutMs = this.timeoutMs, plan }) {
@@ -140,9 +143,10 @@ class FlowTickets extends Tickets {
 
   /** A delayed job is due in so many ms from now on. @param {AbortSignal} [signal] that is to be watched from now on, too */
   postpone (ticket, ms, signal) {
-    ticket.dueAt = this.deadlines.clock.now() + ms
+    const now = this.deadlines.clock.now()
+    ticket.dueAt = now + ms
     this.deadlines.remove(ticket)
-    this.watch(ticket, { signal, maxWaitMs: ms })
+    this.watch(ticket, { signal, maxWaitMs: ms, now })
   }
 
   /** A job is not tried again after all: it has failed. */
@@ -168,9 +172,10 @@ class FlowTickets extends Tickets {
   }
 
   end (items) {
-    const due = new Set(items.filter(item => item.isDelayed))
-    for (const ticket of due) if (ticket.isDelayed) this.enter(ticket) // a scheduler may have cancelled it
-    super.end(due.size === 0 ? items : items.filter(item => !due.has(item)))
+    const others = []
+    const delayed = items.filter(item => item.isDelayed || (others.push(item), false))
+    for (const ticket of delayed) if (ticket.isDelayed) this.enter(ticket) // a scheduler may have cancelled it
+    if (others.length > 0) super.end(others)
   }
 
   /** The time of a job has come. */
@@ -178,10 +183,23 @@ class FlowTickets extends Tickets {
     const { dispatch } = this
     const { type, payload, atHead, maxWaitMs } = ticket
     this.delays.remove(ticket)
-    ticket.payload = undefined
-    dispatch.list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
-    this.watch(ticket, { signal: undefined, maxWaitMs })
+    if (this.isBare(ticket)) {
+      ticket.retire()
+      dispatch.list[atHead ? 'unshift' : 'push'](type, payload, ticket.callback)
+    } else {
+      ticket.payload = undefined
+      dispatch.list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+      this.watch(ticket, { signal: undefined, maxWaitMs })
+    }
     dispatch.wake()
+  }
+
+  /** Whether there is nothing more to say of a job that is put into the list: then it goes on as one without extras, by the short way. */
+  isBare (ticket) {
+    const { list } = this.dispatch
+    const { signal, timeoutMs, scope, entry, priority, attempt, maxAttempts, maxWaitMs = this.maxWaitMs, born } = ticket
+    return signal === undefined && timeoutMs === Infinity && scope === undefined && entry === undefined && priority === 0 && attempt === 1 &&
+      maxAttempts === this.maxAttempts && maxWaitMs === Infinity && born === list.newestGeneration && list.ledger === undefined
   }
 }
 

@@ -133,6 +133,17 @@ describe('the option delayMs', function () {
     assert.deepEqual(times(), [100])
   })
 
+  it('leaves the job what else was said of it', async function () {
+    const { queue, pass, times } = startsOf(flow, { backoffMs: 10 }, (payload, done) => { if (payload === 'fails') done(new Error('expected')) })
+    const expired = assert.rejects(queue.add('waits', { delayMs: 100, timeoutMs: 5 }), { code: 'FAIRLANE_ERR_TIMEOUT' })
+    const failed = assert.rejects(queue.add('fails', { delayMs: 200, maxAttempts: 3 }), /expected/)
+    await pass(110)
+    await expired
+    await pass(110)
+    await failed
+    assert.deepEqual(times(), [100, 200, 210, 220])
+  })
+
   it('goes with unshift: then the job starts before those that wait', async function () {
     const { queue, pass, starts } = startsOf(flow, { concurrency: 1 })
     queue.pause()
