@@ -7,6 +7,10 @@ const { rangeError, typeError, describe } = require('./errors')
 const LONGEST_MS = 2 ** 31
 const USUAL_MS = 1000
 
+// An error is told by what is here, not by `instanceof`, and its time cannot be changed: what a runner fails with may be a Proxy that throws at any look.
+const throttled = new WeakSet()
+const postponed = new WeakSet()
+
 /** Somebody said that there were too many requests: the type of the job is held for a while, and the job waits again as the first of it. */
 class Throttled extends Error {
   /**
@@ -17,7 +21,8 @@ class Throttled extends Error {
   constructor (retryAfterMs, options) {
     const ms = readRetryAfter(retryAfterMs)
     super(`throttled for ${ms} ms`, options)
-    this.retryAfterMs = ms
+    Object.defineProperty(this, 'retryAfterMs', { value: ms, enumerable: true })
+    throttled.add(this)
   }
 }
 Object.defineProperty(Throttled.prototype, 'name', { value: 'Throttled', writable: true, configurable: true })
@@ -33,10 +38,21 @@ class Postponed extends Error {
     if (typeof delayMs !== 'number') throw typeError('FAIRLANE_ERR_ARGUMENT', `delayMs must be a time in ms, not ${describe(delayMs)}`)
     if (!(delayMs >= 0 && delayMs <= LONGEST_MS)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `delayMs must be from 0 to ${LONGEST_MS}, not ${delayMs}`)
     super(`postponed for ${delayMs} ms`, options)
-    this.delayMs = delayMs
+    Object.defineProperty(this, 'delayMs', { value: delayMs, enumerable: true })
+    postponed.add(this)
   }
 }
 Object.defineProperty(Postponed.prototype, 'name', { value: 'Postponed', writable: true, configurable: true })
+
+/** Whether somebody has made it by `new Throttled()`; calls nothing of the caller's. @param {any} err */
+function isThrottled (err) {
+  return throttled.has(err)
+}
+
+/** The same for Postponed. @param {any} err */
+function isPostponed (err) {
+  return postponed.has(err)
+}
 
 /** @returns {number} ms */
 function readRetryAfter (value) {
@@ -46,4 +62,4 @@ function readRetryAfter (value) {
   return ms >= 1 && ms <= LONGEST_MS ? Math.ceil(ms) : USUAL_MS
 }
 
-module.exports = { Throttled, Postponed }
+module.exports = { Throttled, Postponed, isThrottled, isPostponed }

@@ -13,7 +13,7 @@ const { backoffAfter } = require('../backoff')
 const { rethrow } = require('../clock')
 const { FairlaneError, typeError } = require('../errors')
 const { errorOf, errorText } = require('../faults')
-const { Postponed, Throttled } = require('../postponing')
+const { isPostponed, isThrottled } = require('../postponing')
 const { warnOfValue } = require('../values')
 const { Ending } = require('./endings')
 const { encodeResult } = require('./serialize')
@@ -192,11 +192,11 @@ class Attempts {
   }
 
   failed (delivery, job, error) {
-    if (error instanceof Throttled) {
+    if (isThrottled(error)) {
       this.finish(job, new Ending(job, 'throttled', { holdMs: error.retryAfterMs }))
       return
     }
-    if (error instanceof Postponed) {
+    if (isPostponed(error)) {
       this.finish(job, new Ending(job, 'postponed', { delayMs: Math.ceil(error.delayMs), fields: { started: 1 } }))
       return
     }

@@ -13,7 +13,7 @@ const { backoffAfter } = require('../backoff')
 const { rethrow } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { errorText } = require('../faults')
-const { Postponed, Throttled } = require('../postponing')
+const { isPostponed, isThrottled } = require('../postponing')
 const { JobState, hasStarted } = require('./job-state')
 const { idOf } = require('./records')
 
@@ -54,8 +54,8 @@ class Outcomes {
   settled (delivery, err, result) {
     if (this.status.error !== undefined || delivery.isCancelled) return
     if (!delivery.isSettledBy(err)) this.interrupted(delivery, err)
-    else if (err instanceof Throttled) this.throttled(delivery, err)
-    else if (err instanceof Postponed) this.postponed(delivery, err)
+    else if (isThrottled(err)) this.throttled(delivery, err)
+    else if (isPostponed(err)) this.postponed(delivery, err)
     else if (err) this.failed(delivery, err)
     else this.done(delivery, result)
   }

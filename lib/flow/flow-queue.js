@@ -3,7 +3,7 @@
 // The public class: a queue in memory with limits of rate. What is documented of each method is in index.d.ts and docs/flow.md.
 
 const { typeError } = require('../errors')
-const { Postponed, Throttled } = require('../postponing')
+const { isPostponed, isThrottled } = require('../postponing')
 const { FailureObserver, Queue, ROOMS, internalsOf, options: { isLaneScheduler, readJobType, readPausableType } } = require('../core/internals')
 const { Limiter, checkRates } = require('./limiter')
 const { extensionFor } = require('./lists')
@@ -110,7 +110,7 @@ function ownOf ({ whenSettled }) {
 
 /** Whether a job that has failed is one that tickets must be asked about. */
 function mayRetry (job, err, maxAttempts) {
-  return maxAttempts > 1 || typeof ownOf(job) === 'object' || err instanceof Throttled || err instanceof Postponed
+  return maxAttempts > 1 || typeof ownOf(job) === 'object' || isThrottled(err) || isPostponed(err)
 }
 
 module.exports = { FlowQueue }

@@ -5,7 +5,7 @@
 
 const { backoffAfter } = require('../backoff')
 const { rethrow } = require('../clock')
-const { Postponed, Throttled } = require('../postponing')
+const { isPostponed, isThrottled } = require('../postponing')
 
 class Retry {
   /** @param {object} tickets @param {object | undefined} before the ticket of the attempt that has failed @param {any} err what it failed with */
@@ -13,8 +13,8 @@ class Retry {
     this.tickets = tickets
     this.before = before
     this.ticket = undefined // of the next attempt
-    this.isThrottled = err instanceof Throttled
-    this.counts = !this.isThrottled && !(err instanceof Postponed) // the attempt does
+    this.isThrottled = isThrottled(err)
+    this.counts = !this.isThrottled && !isPostponed(err) // the attempt does
   }
 
   /** Called where the job's callback would be: all counts are right. The job may have been cleared meanwhile. */

@@ -7,7 +7,7 @@
 //      │            ▲            │
 //      └▶ delayed ──┴── delayed ◀┘ it has failed
 
-const { Postponed, Throttled } = require('../postponing')
+const { isPostponed, isThrottled } = require('../postponing')
 const { KeptIds } = require('./ids')
 const { Line } = require('./line')
 const { ObservedLanes } = require('./observed-lanes')
@@ -58,7 +58,7 @@ const returning = List => class extends List {
   /** An attempt has failed, and there will be another one. */
   recordFailure (origin, err) {
     const id = typeof origin === 'number' ? origin : origin.id
-    if (err instanceof Throttled || err instanceof Postponed) this.ledger.postponed(id, err)
+    if (isThrottled(err) || isPostponed(err)) this.ledger.postponed(id, err)
     else this.ledger.retried(id, err)
   }
 }

@@ -39,6 +39,17 @@ describe('a durable queue whose runner fails with', () => {
   })
   afterEach(async () => { await bench.queue?.close({ drain: false }) })
 
+  it('what cannot be looked at is tried again, as after any error', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const queue = await open({ scheduler: 'equal', maxAttempts: 2, backoffMs: 10 })
+    await push(queue, 'a')
+    answers = [proxy, proxy]
+    await pass(50)
+    assert.deepEqual(starts, [['a', 1, 0], ['a', 2, 10]])
+    assert.deepEqual([bench.idsOf('failed'), queue.stats().running, (await queue.deadLetters()).length], [[1], 0, 1])
+  })
+
   describe('Throttled', () => {
     it('holds the type for so long; the job is the first of it again, and its attempt does not count', async () => {
       const queue = await open({ scheduler: 'equal', maxAttempts: 1 })

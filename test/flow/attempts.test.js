@@ -2,6 +2,7 @@
 
 const assert = require('node:assert')
 const { flow, Postponed, Throttled } = require('../../lib/flow')
+const { History } = require('../../lib/history')
 const { checkInvariants } = require('../../lib/testing')
 const { setPace } = require('../support/pace')
 const { startsOf } = require('../support/starts')
@@ -244,4 +245,30 @@ describe('Postponed', function () {
     assert.deepEqual(starts.map(({ payload, attempt, at }) => `${payload} ${attempt} ${at}`), ['a1 1 0', 'a2 1 0', 'a1 1 100'])
     assert.deepEqual([queue.stats().done, queue.stats().retried], [2, 0])
   })
+})
+
+describe('a runner of a queue with flow', function () {
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  }
+  const unreadable = () => new Proxy(new Throttled(5), { getPrototypeOf () { throw ERROR }, get () { throw ERROR } })
+  const kinds = { 'a revoked Proxy': revoked, 'a Proxy that throws at any look': unreadable, 'no real Throttled': () => Object.create(Throttled.prototype) }
+
+  for (const maxAttempts of [1, 2]) {
+    for (const [name, make] of Object.entries(kinds)) {
+      it(`may fail with ${name}, as with any error (maxAttempts: ${maxAttempts})`, async function () {
+        const history = new History()
+        const { queue, pass, starts } = startsOf(flow, { scheduler: 'equal', concurrency: 1, maxAttempts, backoffMs: 10, observers: history }, (payload, done) => done(make()))
+        const told = []
+        queue.pushType('a', 1, err => told.push(Boolean(err)))
+        queue.add(2, { type: 'a' }).then(() => told.push(false), () => told.push(true))
+        await pass(100)
+        checkInvariants(queue)
+        assert.deepEqual([told, starts.length, queue.stats().failed, queue.stats().throttled], [[true, true], 2 * maxAttempts, 2, 0])
+        assert.equal(history.counts().failed, 2)
+      })
+    }
+  }
 })
