@@ -80,7 +80,7 @@ describeWithRedis('answers of the broker', function () {
     })
 
     it('that never come are waited for until its time is up, and those behind it have theirs', async () => {
-      const { queue, rig } = await open(null, { pushTimeoutMs: 600 })
+      const { queue, rig } = await open(null, { pushTimeoutMs: 3000 })
       await queue.pushType('a', 0)
       const gate = latch()
       rig.once('addStandardJob', call => gate.opened.then(call)) // of the first
@@ -88,7 +88,7 @@ describeWithRedis('answers of the broker', function () {
       const pushes = [queue.pushType('a', 1)]
       await sleep(20)
       pushes.push(queue.pushType('a', 2))
-      await sleep(300)
+      await sleep(1500)
       pushes.push(queue.pushType('a', 3))
       const flushed = queue.flush()
       gate.open()
@@ -220,7 +220,10 @@ describeWithRedis('answers of the broker', function () {
         return answer
       })
       await queue.push('fails')
-      while (attempts.length < 2) await queue.add('has the type looked at') // until the job is due
+      await until(async () => {
+        await queue.push('has the type looked at') // the answer that is held may bring the first of them
+        return attempts.length === 2
+      })
       gate.open()
       assert.equal((await retried)[0].attempt, 1)
       await queue.onIdle()
@@ -412,8 +415,8 @@ describeWithRedis('answers of the broker', function () {
       const { queue } = await open(async n => {
         started.push(n)
         if (started.filter(other => other === n).length > 1) return n
-        throw n === 'throttled' ? new Throttled(300) : new Postponed(300)
-      }, { maxWaitMs: 250, concurrency: 2 })
+        throw n === 'throttled' ? new Throttled(2100) : new Postponed(2100)
+      }, { maxWaitMs: 2000, concurrency: 2 })
       const results = ['throttled', 'postponed'].map(n => queue.add(n, { type: n }))
       assert.deepEqual(await Promise.all(results), ['throttled', 'postponed'])
     })

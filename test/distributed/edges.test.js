@@ -237,10 +237,10 @@ describeWithRedis('a distributed queue, when', function () {
 
   it('a dead letter is put back, does not count the time since its first start as a wait', async () => {
     let isDown = true
-    const { queue } = await open((n, done) => done(isDown ? new Error('down') : null, n), { maxAttempts: 1, maxWaitMs: 100 })
+    const { queue } = await open((n, done) => done(isDown ? new Error('down') : null, n), { maxAttempts: 1, maxWaitMs: 50000 })
     const id = await queue.pushType('a', 1)
     await once(queue, 'failed')
-    await sleep(120)
+    at.server.cli('hset', key(id), 'timestamp', String(Date.now() - 60000))
     isDown = false
     const done = once(queue, 'done')
     await queue.retryDead(id)

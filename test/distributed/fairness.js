@@ -4,6 +4,7 @@
 
 const assert = require('node:assert')
 const { setTimeout: sleep } = require('node:timers/promises')
+const { once } = require('../support/attempts')
 const { describeWithRedis } = require('../support/redis')
 
 module.exports = { describeFairness }
@@ -33,19 +34,24 @@ function describeFairness ({ ms, floodCount }, atBroker) {
       await sleep(ms)
       isOver = true
       await queue.clear()
+      await queue.close()
       return times
     }
 
     it('get equal time with equal, however long their jobs are', async () => {
-      const { short, long } = await shares({ scheduler: 'equal' }, { short: 3, long: 60 })
-      const share = short / (short + long)
-      assert(share > 0.35 && share < 0.65, share)
+      await once(async () => {
+        const { short, long } = await shares({ scheduler: 'equal' }, { short: 3, long: 60 })
+        const share = short / (short + long)
+        assert(share > 0.35 && share < 0.65, share)
+      })
     })
 
     it('get time by their weights', async () => {
-      const { heavy, light } = await shares({ scheduler: 'equal', schedulerOptions: { weights: { heavy: 4 } } }, { heavy: 10, light: 10 })
-      const share = heavy / (heavy + light)
-      assert(share > 0.7 && share < 0.88, share)
+      await once(async () => {
+        const { heavy, light } = await shares({ scheduler: 'equal', schedulerOptions: { weights: { heavy: 4 } } }, { heavy: 10, light: 10 })
+        const share = heavy / (heavy + light)
+        assert(share > 0.7 && share < 0.88, share)
+      })
     })
 
     it('wait for little behind a flood, if they are quiet', async () => {
@@ -63,11 +69,14 @@ function describeFairness ({ ms, floodCount }, atBroker) {
           await sleep(5)
         }
         await queue.onIdle()
+        await queue.close()
         return waits.sort((a, b) => a - b)[10]
       }
-      const single = await waited(undefined)
-      const fair = await waited('equal')
-      assert(fair <= 0.35 * single, `${fair} of ${single} ms`)
+      await once(async () => {
+        const single = await waited(undefined)
+        const fair = await waited('equal')
+        assert(fair <= 0.35 * single, `${fair} of ${single} ms`)
+      })
     })
   })
 }
