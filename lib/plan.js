@@ -46,7 +46,7 @@ class Plan {
     const { delayMs, maxAttempts, priority, key, onDuplicate, keyUntil, maxDelayMs } = this
     if (delayMs !== undefined) this.delayMs = readMs(delayMs, 'delayMs')
     if (maxAttempts !== undefined) this.maxAttempts = readAttempts(maxAttempts, ARGUMENT)
-    if (priority !== undefined) this.priority = readPriority(priority)
+    if (priority !== undefined) this.priority = readPriority(priority, ARGUMENT)
     if (key !== undefined) this.key = readKey(key)
     this.onDuplicate = onDuplicate === undefined ? 'join' : readChoice(onDuplicate, 'onDuplicate', DUPLICATES, ARGUMENT)
     this.keyUntil = readKeyUntil(keyUntil)
@@ -56,7 +56,7 @@ class Plan {
   }
 }
 
-module.exports = { PLAN_NAMES, Plan, readPlan, readAttempts, readMs }
+module.exports = { PLAN_NAMES, Plan, readPlan, readAttempts, readMs, readPriority }
 
 /** @param {object} given with any of those names @returns {Plan | undefined} undefined if nothing is said @throws FAIRLANE_ERR_ARGUMENT */
 function readPlan (given) {
@@ -84,9 +84,9 @@ function rejectLone ({ onDuplicate, keyUntil, maxDelayMs }) {
   if (maxDelayMs !== undefined) throw typeError(ARGUMENT, 'maxDelayMs needs a key')
 }
 
-function readPriority (value) {
+function readPriority (value, code) {
   if (Number.isInteger(value) && value >= 0 && value <= HIGHEST) return value
-  throw wrong(value, 'number', ARGUMENT, `priority must be an integer from 0 to ${HIGHEST}`)
+  throw wrong(value, 'number', code, `priority must be an integer from 0 to ${HIGHEST}`)
 }
 
 function readKey (key) {

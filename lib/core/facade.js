@@ -17,7 +17,8 @@ class Facade {
     this.dispatch = dispatch
     this.tickets = tickets
     this.admission = admission
-    this.sharedTicket = new SharedTicket(tickets, whenSettled)
+    this.whenSettled = whenSettled
+    this.sharedTickets = [new SharedTicket(tickets, whenSettled, 0)] // by priority; later those of others
     this.deadlines = tickets.deadlines
     this.close = close // (drain, timeoutMs, cause)
     this.hold = hold // nothing starts until letGo(), whatever users pause and resume meanwhile
@@ -63,17 +64,26 @@ class Facade {
     this.admission.delayedOf = countOf
   }
 
-  /** Puts a job into the list that is not to be refused. Unless it has to, it takes no more room than the list's own. */
-  place (type, payload, atHead, maxWaitMs) {
-    const { list, dispatch, tickets, sharedTicket } = this
+  /**
+   * Puts a job into the list that is not to be refused. Unless it has to, it takes no more room than the list's own.
+   * @param {number} [priority] lists without levels do not ask for it
+   */
+  place (type, payload, atHead, maxWaitMs, priority = 0) {
+    const { list, dispatch, tickets, whenSettled } = this
     dispatch.accept()
     if (maxWaitMs === Infinity && !tickets.keepsContext) {
-      list[atHead ? 'unshift' : 'push'](type, payload, sharedTicket)
+      list[atHead ? 'unshift' : 'push'](type, payload, this.sharedTicketOf(priority))
     } else {
-      const ticket = tickets.issue((err, result) => sharedTicket.whenSettled(payload, err, result), NO_EXTRAS)
+      const ticket = tickets.issue((err, result) => whenSettled(payload, err, result), NO_EXTRAS)
+      if (priority > 0) ticket.priority = priority
       list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
       tickets.watch(ticket, { signal: undefined, maxWaitMs })
     }
+  }
+
+  sharedTicketOf (priority) {
+    const { sharedTickets } = this
+    return sharedTickets[priority] ?? (sharedTickets[priority] = new SharedTicket(this.tickets, this.whenSettled, priority))
   }
 
   /**

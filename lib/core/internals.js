@@ -45,8 +45,11 @@ module.exports = {
   /** As the constructor of Facade, of a queue. */
   facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),
 
-  /** A queue that is part of another one, which has the rest of the options: nobody is told of it, and nobody observes it. */
-  innerQueue: (runner, options) => new Queue(runner, { ...options, ...NOT_INNER }, { ...ROOMS, announce () {} }),
+  /**
+   * A queue that is part of another one, which has the rest of the options: nobody is told of it, and nobody observes it.
+   * @param {object} [rooms] in the place of those of a plain queue
+   */
+  innerQueue: (runner, options, rooms) => new Queue(runner, { ...options, ...NOT_INNER }, { ...ROOMS, announce () {}, ...rooms }),
 
   /**
    * Has observers make a ledger together.

@@ -116,8 +116,9 @@ class Ticket {
   }
 }
 
-// Of a job that is tried once; such tickets have no room for it.
+// Of a job that is tried once, and of one without a priority; such tickets have no room for it.
 Ticket.prototype.attempt = 1
+Ticket.prototype.priority = 0
 
 /** Listens to a thenable that the runner returns: many begin their work when somebody does. */
 function runAndListen (runner, payload, done, context) {
@@ -130,10 +131,14 @@ function runAndListen (runner, payload, done, context) {
  * without a word, so it needs no settle().
  */
 class SharedTicket {
-  /** @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that have started */
-  constructor (tickets, whenSettled) {
+  /**
+   * @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that have started
+   * @param {number} priority of all of them
+   */
+  constructor (tickets, whenSettled, priority) {
     this.tickets = tickets
     this.whenSettled = whenSettled
+    this.priority = priority
     this.generation = 0 // tickets are told this and where they are; this one is in many places
     this.lane = this.block = undefined
     this.at = 0

@@ -4,7 +4,7 @@
 
 const { typeError } = require('../errors')
 const { isPostponed, isThrottled } = require('../postponing')
-const { FailureObserver, Queue, ROOMS, internalsOf, options: { isLaneScheduler, readJobType, readPausableType } } = require('../core/internals')
+const { FailureObserver, Queue, ROOMS, internalsOf, options: { readJobType, readPausableType } } = require('../core/internals')
 const { Limiter, checkRates } = require('./limiter')
 const { extensionFor } = require('./lists')
 const { readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
@@ -13,9 +13,7 @@ const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeL
 
 function makeScheduler (read) {
   const scheduler = ROOMS.makeScheduler(read)
-  if (read.priorityMs !== undefined && scheduler !== null && !isLaneScheduler(scheduler)) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, or none')
-  }
+  if (read.priorityMs !== undefined) require('./priorities').checkPriorities(scheduler)
   checkRates(scheduler, read.ratePerType)
   return scheduler
 }

@@ -19,12 +19,12 @@ const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefin
 const readers = {
   maxAttempts: value => value === undefined ? 1 : readAttempts(value, OPTION),
   backoffMs: readBackoff,
-  priorityMs: value => value === undefined ? undefined : readPriorityMs(value),
+  priorityMs: readPriorityMs,
   rate: value => value === undefined ? undefined : readRates(value, 'rate', OPTION),
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
 
-module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readMs, hasRates }
+module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readMs, readPriorityMs, hasRates }
 
 /**
  * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`; `returns`: jobs come back to the list
@@ -67,7 +67,9 @@ function readHoldMs (ms) {
   return readMs(ms, 'a hold')
 }
 
+/** @throws FAIRLANE_ERR_OPTION */
 function readPriorityMs (value) {
+  if (value === undefined) return undefined
   if (Number.isFinite(value) && value > 0 && value <= LONGEST_MS) return value
   throw wrong(value, 'number', OPTION, `priorityMs must be a time in ms above 0, up to ${LONGEST_MS}`)
 }

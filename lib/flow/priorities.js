@@ -10,11 +10,14 @@
 // Arrival numbers rise with time here, by TICKS a millisecond, so they tell when a job was pushed, and a job takes no more room than it does without
 // priorities. Levels are within a type: what a tenant calls urgent takes nothing from others. In a lane that types share they do not count.
 
-const { ROOMS, lists } = require('../core/internals')
+const { typeError } = require('../errors')
+const { ROOMS, lists, options: { isLaneScheduler } } = require('../core/internals')
 const { oncePer } = require('./lists')
 
 // More pushes in a millisecond get numbers ahead of the time. The numbers are exact for 4 years.
 const TICKS = 2 ** 16
+// Jobs that are older count as so old. The order of two jobs depends on priorities only if they are closer to each other than 15 steps of 2^31 ms.
+const OLDEST_MS = 2 * 365 * 24 * 3600 * 1000
 
 /** The waiting jobs of one type, by levels. To lists and schedulers its first job is the one that is to start next. */
 class LeveledLane extends lists.lane.Lane {
@@ -105,7 +108,13 @@ const withLevels = oncePer(Lanes => class extends Lanes {
     super(...args)
     this.ahead = 0 // what a level is ahead of the one below, in numbers; set before the first job comes
     this.epoch = this.clock.now()
+    this.ageMs = 0 // how long ago a job was pushed that is put in now
     this.putCount = 0
+  }
+
+  /** Jobs are to come that were pushed so many ms ago. The list is new. */
+  reachBack (ms) {
+    this.epoch -= Math.min(ms, OLDEST_MS)
   }
 
   /** Jobs that were ever put in: numbers do not tell. */
@@ -114,7 +123,7 @@ const withLevels = oncePer(Lanes => class extends Lanes {
   }
 
   push (type, payload, whenSettled) {
-    this.nextNumber = Math.max(this.nextNumber, Math.floor((this.clock.now() - this.epoch) * TICKS))
+    this.nextNumber = Math.max(this.nextNumber, Math.floor((this.clock.now() - this.ageMs - this.epoch) * TICKS))
     super.push(type, payload, whenSettled)
   }
 
@@ -178,13 +187,18 @@ class OneLane {
   }
 }
 
-module.exports = { makeListByPriority }
+module.exports = { checkPriorities, makeListByPriority }
+
+/** @throws FAIRLANE_ERR_OPTION if there are no lanes for a scheduler */
+function checkPriorities (scheduler) {
+  if (scheduler !== null && !isLaneScheduler(scheduler)) throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, or none')
+}
 
 /**
  * As the builder of the core. Without a scheduler all jobs are in one lane.
- * @param {(List: Function) => Function} extend gives the class of the list
+ * @param {(List: Function) => Function} [extend] gives the class of the list
  */
-function makeListByPriority (scheduler, read, makeContext, extend) {
+function makeListByPriority (scheduler, read, makeContext, extend = List => List) {
   const list = scheduler === null
     ? ROOMS.makeList(new OneLane(), read, makeContext, Lanes => extend(withOneLane(Lanes)))
     : ROOMS.makeList(scheduler, read, makeContext, Lanes => extend(withLevels(Lanes)))
