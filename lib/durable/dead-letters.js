@@ -65,13 +65,13 @@ class DeadLetters {
   retry (id) {
     return this.change(id, () => {
       if (this.outage.isOn) throw this.outage.error
-      const type = this.records.typeOf(id)
+      const { type, options: { priority } } = this.records.read(id)
       this.seqs.delete(id)
       const group = this.outage.change(id, JobState.revived)
       this.counts.accepted++
       this.flushes.revived(id)
       this.ledger?.revived(id)
-      this.waiting.place(id, type)
+      this.waiting.place(id, type, false, Infinity, priority)
       return group
     })
   }

@@ -114,23 +114,23 @@ class DurableQueue extends EventEmitter {
    */
   push (payload, options) {
     this.#requireNoScheduler('push')
-    return this.#parts.intake.push(undefined, payload, false, readPushOptions(options, 'push'))
+    return this.#parts.intake.push(undefined, payload, false, this.#read(options, 'push'))
   }
 
   /** As push, before all others. */
   unshift (payload, options) {
     this.#requireNoScheduler('unshift')
-    return this.#parts.intake.push(undefined, payload, true, readPushOptions(options, 'unshift'))
+    return this.#parts.intake.push(undefined, payload, true, this.#read(options, 'unshift'))
   }
 
   /** As push, for a job with a type, which is kept on disk with a scheduler and without. @throws FAIRLANE_ERR_TYPE too */
   pushType (type, payload, options) {
-    return this.#parts.intake.push(readStorableType(type), payload, false, readPushOptions(options, 'pushType'))
+    return this.#parts.intake.push(readStorableType(type), payload, false, this.#read(options, 'pushType'))
   }
 
   /** As pushType, before all others. */
   unshiftType (type, payload, options) {
-    return this.#parts.intake.push(readStorableType(type), payload, true, readPushOptions(options, 'unshiftType'))
+    return this.#parts.intake.push(readStorableType(type), payload, true, this.#read(options, 'unshiftType'))
   }
 
   /**
@@ -139,7 +139,7 @@ class DurableQueue extends EventEmitter {
    * FAIRLANE_ERR_RESULT @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
    */
   add (payload, options) {
-    const { type, unshift, signal, said } = readAddOptions(options)
+    const { type, unshift, signal, said } = readAddOptions(options, this.#parts.hasLevels)
     const name = readJobType(type, this.#core.scheduler, 'add')
     return this.#parts.results.add(name === undefined ? undefined : readStorableType(name), payload, unshift, said, signal)
   }
@@ -149,7 +149,7 @@ class DurableQueue extends EventEmitter {
    * type and options of push @returns {Promise<number[]>} their ids, when all are safe; rejects as push @throws as push; then none is pushed
    */
   pushAll (jobs) {
-    const read = readBatch(jobs).map(job => ({ ...job, type: readBatchType(job.type, this.#core.scheduler) }))
+    const read = readBatch(jobs, this.#parts.hasLevels).map(job => ({ ...job, type: readBatchType(job.type, this.#core.scheduler) }))
     return this.#parts.pushAll.push(read)
   }
 
@@ -310,7 +310,8 @@ class DurableQueue extends EventEmitter {
     const stats = this.#core.stats(type)
     if (type !== undefined) return stats
     const { counts: { rejected, ...counts }, retries, dead, limiting: { heldTypes } } = this.#parts
-    const own = { waiting: this.waiting, delayed: retries.size, dead: dead.size, heldTypes, rejected: stats.rejected + rejected }
+    const types = this.#parts.hasTypes ? stats.types : 0 // where priorities are, there is a lane nonetheless
+    const own = { waiting: this.waiting, types, delayed: retries.size, dead: dead.size, heldTypes, rejected: stats.rejected + rejected }
     return { ...stats, ...counts, ...own }
   }
 
@@ -341,6 +342,10 @@ class DurableQueue extends EventEmitter {
   /** As close(). */
   [Symbol.asyncDispose] () {
     return this.close()
+  }
+
+  #read (options, method) {
+    return readPushOptions(options, method, this.#parts.hasLevels)
   }
 
   #recall () {

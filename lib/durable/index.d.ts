@@ -165,6 +165,12 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
   /** As `rate`, of each type. Needs a scheduler with lanes. Default: no limits. */
   ratePerType?: RatesPerType | undefined
 
+  /**
+   * What a step of `priority` is worth, in ms: a job of priority p stands where it would had it been pushed p times as long earlier. Up to 2^31. Needs a
+   * scheduler with lanes, or none. Default: jobs have no priorities.
+   */
+  priorityMs?: number | undefined
+
   /** Jobs that are pushed at certain times, by name. Default: none. */
   schedules?: { readonly [name: string]: Schedule<P> } | ReadonlyMap<string, Schedule<P>> | undefined
 }
@@ -203,6 +209,12 @@ export interface ScheduledJob<P = any> {
    * @default false
    */
   overlap?: boolean | undefined
+  /**
+   * Of the jobs, from 0 to 15. Needs a queue with `priorityMs`.
+   *
+   * @default 0
+   */
+  priority?: number | undefined
 }
 
 /** How far a schedule is. */
@@ -231,6 +243,14 @@ export interface PushOptions {
 
   /** How long the job may wait for its first start, in ms, in the place of the queue's `maxWaitMs`; counted from the end of its delay. */
   maxWaitMs?: number | undefined
+
+  /**
+   * An integer from 0 to 15: among the jobs of its type, the job stands where it would had it been pushed so many times `priorityMs` earlier. Needs a
+   * queue with `priorityMs`.
+   *
+   * @default 0
+   */
+  priority?: number | undefined
 
   /** Made into a string. While a job of the type has the key, a push with it shares that job. */
   key?: unknown

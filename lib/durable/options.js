@@ -33,6 +33,7 @@ const jobReaders = {
   serialize: value => readSerializer(value, 'structured'),
   maxAttempts: value => readLimit(value, 'maxAttempts', 5),
   backoffMs: readBackoff,
+  priorityMs: value => value === undefined ? undefined : require('../flow/options').readPriorityMs(value),
   schedules: value => value // read when it is known whether jobs have types
 }
 
@@ -85,27 +86,28 @@ function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
 
 /**
  * What is said of a job beside its payload.
+ * @param {boolean} hasLevels whether jobs may have priorities
  * @returns {object | undefined} a plan, with timeoutMs and maxWaitMs; undefined if nothing is said
  * @throws FAIRLANE_ERR_ARGUMENT
  */
-function readPushOptions (options, method) {
-  return options === undefined ? undefined : readSaid(readNames(options, PUSH_NAMES, method), method)
+function readPushOptions (options, method, hasLevels) {
+  return options === undefined ? undefined : readSaid(readNames(options, PUSH_NAMES, method), method, hasLevels)
 }
 
 /** @returns {{ type: any, unshift: boolean, signal: AbortSignal | undefined, said: object | undefined }} said: as of readPushOptions() */
-function readAddOptions (options = {}) {
+function readAddOptions (options = {}, hasLevels) {
   const given = readNames(options, ADD_NAMES, 'add')
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
-  return { type: given.type, unshift, signal, said: readSaid(given, 'add') }
+  return { type: given.type, unshift, signal, said: readSaid(given, 'add', hasLevels) }
 }
 
 /** @returns {{ type: any, payload: any, said: object | undefined }[]} said: as of readPushOptions() @throws FAIRLANE_ERR_ARGUMENT */
-function readBatch (jobs) {
+function readBatch (jobs, hasLevels) {
   if (!isArray(jobs)) throw typeError(ARGUMENT, `pushAll takes an array of jobs, not ${describe(jobs)}`)
   return jobs.map(job => {
     const given = readNames(job, BATCH_NAMES, 'pushAll')
     if (given.onDuplicate !== undefined && given.onDuplicate !== 'join') throw rangeError(ARGUMENT, "pushAll: onDuplicate can only be 'join' here")
-    return { type: given.type, payload: given.payload, said: readSaid(given, 'pushAll') }
+    return { type: given.type, payload: given.payload, said: readSaid(given, 'pushAll', hasLevels) }
   })
 }
 
@@ -114,12 +116,12 @@ function readNames (options, names, method) {
   return readKnown(options, names, ARGUMENT)
 }
 
-function readSaid (given, method) {
+function readSaid (given, method, hasLevels) {
   const { timeoutMs, maxWaitMs } = queueOptions.readAddOptions({ timeoutMs: given.timeoutMs, maxWaitMs: given.maxWaitMs })
   const plan = readPlan(given)
   if (plan === undefined && timeoutMs === undefined && maxWaitMs === undefined) return undefined
   if (plan?.key?.isWellFormed() === false) throw typeError(ARGUMENT, `${method}: the key of a job on disk must be well-formed Unicode`)
-  if (given.priority !== undefined) throw typeError(ARGUMENT, `${method}: a queue on disk has no priorities`)
+  if (given.priority !== undefined && !hasLevels) throw typeError(ARGUMENT, `${method}: priority needs a queue with the option priorityMs`)
   return { ...plan, timeoutMs, maxWaitMs }
 }
 

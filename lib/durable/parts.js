@@ -46,20 +46,22 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   const parts = {}
   // those of the parts that the queue in memory calls are there before it has a job
   const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
-  parts.core = innerQueue(start, queue)
+  parts.core = innerQueue(start, queue, jobs.priorityMs === undefined ? undefined : levels().levelRooms(jobs.priorityMs))
   checkRates(parts.core, jobs.rates)
   const hasTypes = scheduler !== null
-  const schedules = jobs.schedules === undefined ? undefined : readSchedules(jobs.schedules, { ...jobs, hasTypes })
-  const options = { ...jobs, runner, settleBy, hasTypes, maxWaitMs, schedules, now: environment.now }
+  const hasLevels = jobs.priorityMs !== undefined
+  const schedules = jobs.schedules === undefined ? undefined : readSchedules(jobs.schedules, { ...jobs, hasTypes, hasLevels })
+  const options = { ...jobs, runner, settleBy, hasTypes, hasLevels, maxWaitMs, schedules, now: environment.now }
   return async () => {
     parts.queue = makeQueue(parts)
     ROOMS.announce(parts.queue, { observers }, path)
-    const survey = observers.length === 0 ? new Survey() : makeObservedSurvey()
+    const survey = observers.length === 0 && !hasLevels ? new Survey() : makeTimedSurvey()
     parts.store = await openStore(path, { ...jobs, kind: 'jobs', observer: survey }, environment)
     await observe(parts, observers, clock)
     connect(parts, options)
     parts.core.pause()
-    parts.counts.accepted += await new Restore(survey, parts, options).run()
+    const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, environment.now) : undefined
+    parts.counts.accepted += await new Restore(survey, ages, parts, options).run()
     parts.schedules.begin()
     return parts
   }
@@ -70,9 +72,14 @@ function readSchedules (value, queue) {
 }
 
 /** With push times. */
-function makeObservedSurvey () {
-  const { ObservedSurvey } = require('./observed-survey')
-  return new ObservedSurvey()
+function makeTimedSurvey () {
+  const { TimedSurvey } = require('./timed-survey')
+  return new TimedSurvey()
+}
+
+/** What priorities need. */
+function levels () {
+  return require('./levels')
 }
 
 /** Has observers make their ledger, which the parts tell what becomes of jobs. Without one, that is undefined. */
@@ -89,6 +96,7 @@ async function observe (parts, observers, clock) {
 function connect (parts, options) {
   const { core, store } = parts
   parts.hasTypes = options.hasTypes
+  parts.hasLevels = options.hasLevels
   parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0, throttled: 0, joined: 0 }
   parts.status = new Status()
   parts.stage = facadeOf(core, (job, err, result) => slotLost(parts, job, err, result))

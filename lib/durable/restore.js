@@ -20,11 +20,13 @@ const PIECES = 2
 class Restore {
   /**
    * @param {object} survey of the log
+   * @param {object | undefined} ages of the jobs, if they have priorities
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
    */
-  constructor (survey, { admission, dead, keys, ledger, outage, outcomes, records, retries, schedules, status, store, waiting }, { maxAttempts, now }) {
+  constructor (survey, ages, { admission, dead, keys, ledger, outage, outcomes, records, retries, schedules, status, store, waiting }, { maxAttempts, now }) {
     this.survey = survey
+    this.ages = ages
     this.admission = admission
     this.dead = dead
     this.keys = keys
@@ -42,6 +44,7 @@ class Restore {
     this.slice = new Slice(LONG_WORK)
     this.interrupted = [] // jobs that had a slot, in the order of their numbers
     this.due = [] // failed jobs whose time has come
+    this.delayed = [] // jobs whose time is to come
   }
 
   /** @returns {Promise<number>} how many jobs there are that have not settled; rejects with the error of the log if that fails meanwhile */
@@ -54,6 +57,7 @@ class Restore {
     }
     await this.placeDue()
     await this.placeInterrupted()
+    await this.placeDelayed()
     return count
   }
 
@@ -73,6 +77,14 @@ class Restore {
       return false
     }
     if (this.ledger !== undefined) this.record(seq, type, state, options)
+    this.ages?.begin(seq)
+    const isThere = this.put(seq, type, atHead, options, state)
+    this.ages?.end()
+    return isThere
+  }
+
+  /** As take(), of a job that is not over. */
+  put (seq, type, atHead, options, state) {
     if (state?.phase === DEAD) {
       this.dead.found(seq)
       return false
@@ -82,10 +94,10 @@ class Restore {
         this.takeNew(seq, type, atHead, options)
         break
       case WAITING:
-        this.takeWaiting(seq, type, atHead)
+        this.takeWaiting(seq, type, atHead, options)
         break
       case REVIVED:
-        this.waiting.place(seq, type, atHead)
+        this.waiting.place(seq, type, atHead, Infinity, options.priority)
         break
       case DUE:
         this.takeFailed(seq, type, state)
@@ -128,12 +140,12 @@ class Restore {
     const now = this.now()
     const ms = options.dueAt - now
     if (ms <= 0) {
-      this.takeWaiting(seq, type, atHead)
+      this.takeWaiting(seq, type, atHead, options)
       return
     }
     // the clock was set back, and it may be long until it is there again
     if (ms > options.delayMs + 1) this.rewrite(seq, { ...options, dueAt: now + options.delayMs })
-    this.waiting.placeLater(seq, type, atHead, options, Math.min(ms, options.delayMs))
+    this.delayed.push({ seq, type, atHead, options, dueAt: now + Math.min(ms, options.delayMs) })
   }
 
   /** A job gets other options. */
@@ -145,9 +157,9 @@ class Restore {
   }
 
   /** A job that never had a slot. */
-  takeWaiting (seq, type, atHead) {
+  takeWaiting (seq, type, atHead, { priority }) {
     const leftMs = this.waiting.leftToWait(seq)
-    if (leftMs > 0) this.waiting.place(seq, type, atHead, leftMs)
+    if (leftMs > 0) this.waiting.place(seq, type, atHead, leftMs, priority)
     else this.outcomes.expired(seq, type)
   }
 
@@ -180,6 +192,14 @@ class Restore {
       if (this.slice.isOver(PIECES)) await this.turn()
     }
     this.retries.addSuspects(inOrder.filter(({ isSuspect }) => isSuspect))
+  }
+
+  /** One that falls due meanwhile comes behind all that wait. */
+  async placeDelayed () {
+    for (const { seq, type, atHead, options, dueAt } of this.delayed) {
+      this.waiting.placeLater(seq, type, atHead, options, Math.max(0, dueAt - this.now()))
+      if (this.slice.isOver(PIECES)) await this.turn()
+    }
   }
 }
 

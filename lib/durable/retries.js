@@ -11,7 +11,7 @@ class DelayedJob {
   /**
    * @param {number | object} seq what is to stand in the queue for it: an object if it is not written yet
    * @param {string | undefined} type
-   * @param {{ atHead: boolean, maxWaitMs: number, scope: object | undefined } | undefined} first how it is put into the queue for the first time;
+   * @param {{ atHead: boolean, maxWaitMs: number, priority: number, scope: object | undefined } | undefined} first how it is put into the queue for the first time;
    *   undefined: it was there
    */
   constructor (retries, seq, type, first) {

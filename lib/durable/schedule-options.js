@@ -4,6 +4,7 @@
 
 const { typeError, rangeError, describe } = require('../errors')
 const { entriesOf, isArray } = require('../fields')
+const { readPriority } = require('../plan')
 const { readAll, readChoice, readFlag, readText, wrong } = require('../readers')
 const { encode } = require('../serializers')
 const { readStorableType } = require('./options')
@@ -22,13 +23,14 @@ const readers = {
   type: value => value,
   payload: value => value,
   catchUp: value => readChoice(value ?? 'last', 'catchUp', CATCH_UPS, OPTION),
-  overlap: (value = false) => readFlag(value, 'overlap', OPTION)
+  overlap: (value = false) => readFlag(value, 'overlap', OPTION),
+  priority: value => value === undefined ? undefined : readPriority(value, OPTION)
 }
 
 /**
  * @param {unknown} value an object, or a Map, by name
- * @param {{ serialize: object, hasTypes: boolean }} queue hasTypes: it has a scheduler
- * @returns {object[]} `{ name, times, type, payload, catchUp, overlap }`
+ * @param {{ serialize: object, hasTypes: boolean, hasLevels: boolean }} queue hasTypes: it has a scheduler. hasLevels: jobs may have priorities
+ * @returns {object[]} `{ name, times, type, payload, catchUp, overlap, priority }`
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
  */
 function readSchedules (value, queue) {
@@ -38,13 +40,14 @@ function readSchedules (value, queue) {
   return entriesOf(value, 'schedules', OPTION).map(([name, schedule]) => readSchedule(readName(name), schedule, queue))
 }
 
-function readSchedule (name, value, { serialize, hasTypes }) {
+function readSchedule (name, value, { serialize, hasTypes, hasLevels }) {
   if (value === undefined) throw typeError(OPTION, `schedules: ${name} must be an object, not undefined`)
-  const { cron, everyMs, timezone, type, payload, catchUp, overlap } = readAll(value, readers, OPTION)
+  const { cron, everyMs, timezone, type, payload, catchUp, overlap, priority } = readAll(value, readers, OPTION)
   if ((cron === undefined) === (everyMs === undefined)) throw typeError(OPTION, `schedules: ${name} must have cron or everyMs, and not both`)
   if (timezone !== undefined && cron === undefined) throw typeError(OPTION, `schedules: timezone of ${name} needs cron`)
   if (type === undefined && hasTypes) throw typeError(OPTION, `schedules: ${name} must have a type, since the queue has a scheduler`)
-  const read = { name, times: timesOf({ cron, everyMs, timezone: timezone ?? 'UTC' }, name), payload, catchUp, overlap }
+  if (priority !== undefined && !hasLevels) throw typeError(OPTION, `schedules: priority of ${name} needs the option priorityMs`)
+  const read = { name, times: timesOf({ cron, everyMs, timezone: timezone ?? 'UTC' }, name), payload, catchUp, overlap, priority }
   try {
     encode(serialize, payload)
   } catch (cause) {

@@ -25,7 +25,7 @@ const CANCELLED = ['FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_ABORTED', 'FAIRLANE_ERR
 
 /** One schedule, and how far it is. */
 class Schedule {
-  constructor (schedules, { name, times, type, payload, catchUp, overlap }) {
+  constructor (schedules, { name, times, type, payload, catchUp, overlap, priority }) {
     this.schedules = schedules
     this.name = name
     this.times = times
@@ -33,6 +33,7 @@ class Schedule {
     this.payload = payload
     this.catchUp = catchUp
     this.overlap = overlap
+    this.priority = priority
     this.doneUntil = undefined // times up to this one are dealt with
     this.lastAt = undefined // the last one whose job was pushed
     this.seq = 0 // whose record says so; 0: none yet
@@ -168,12 +169,12 @@ class Schedules {
 
   /** Pushes the job of a time. */
   push (schedule, time) {
-    const { name, type, payload } = schedule
+    const { name, type, payload, priority } = schedule
     schedule.doneUntil = Math.max(schedule.doneUntil, time)
     schedule.pendingCount++
     const ended = () => { schedule.pendingCount-- }
     try {
-      this.pushJob(type, payload, { schedule: { name, time } }).then(seq => {
+      this.pushJob(type, payload, { schedule: { name, time }, priority }).then(seq => {
         ended()
         this.pushed(schedule, seq, time)
       }, err => {

@@ -26,29 +26,34 @@ class Waiting {
   /**
    * Puts a job into the queue, past admission.
    * @param {number | object} job what is to stand there for it
+   * @param {number} [priority] says nothing of a queue without levels
    */
-  place (job, type, atHead = false, maxWaitMs = Infinity) {
-    this.stage.place(this.hasTypes ? type ?? '' : undefined, job, atHead, maxWaitMs)
+  place (job, type, atHead, maxWaitMs = Infinity, priority = 0) {
+    this.stage.place(this.hasTypes ? type ?? '' : undefined, job, atHead, maxWaitMs, priority)
   }
 
   /** Puts a job into the queue that was pushed just now; one with a delay when that is over. */
   placeNew (job, type, atHead, options) {
-    const { delayMs, maxWaitMs = this.maxWaitMs } = options
+    const { delayMs, maxWaitMs = this.maxWaitMs, priority } = options
     if (delayMs > 0) this.placeLater(job, type, atHead, options, delayMs)
-    else this.place(job, type, atHead, this.noted(maxWaitMs))
+    else this.place(job, type, atHead, this.noted(maxWaitMs), priority)
   }
 
   /** Has a job put into the queue in so many ms, for the first time: its wait begins then. */
-  placeLater (job, type, atHead, { maxWaitMs = this.maxWaitMs }, ms) {
+  placeLater (job, type, atHead, { maxWaitMs = this.maxWaitMs, priority }, ms) {
     const scope = this.stage.keepsContext ? asyncScope() : undefined
-    this.parts.retries.add(job, type, ms, { atHead, maxWaitMs: this.noted(maxWaitMs), scope })
+    this.parts.retries.add(job, type, ms, { atHead, maxWaitMs: this.noted(maxWaitMs), priority, scope })
   }
 
   /** The time of a job has come. @param {object | undefined} first as of a DelayedJob */
   placeDue (job, type, first) {
-    if (first === undefined) this.place(job, type, true)
-    else if (first.scope === undefined) this.place(job, type, first.atHead, first.maxWaitMs)
-    else first.scope.runInAsyncScope(this.place, this, job, type, first.atHead, first.maxWaitMs)
+    if (first === undefined) {
+      this.place(job, type, true)
+      return
+    }
+    const { atHead, maxWaitMs, priority, scope } = first
+    if (scope === undefined) this.place(job, type, atHead, maxWaitMs, priority)
+    else scope.runInAsyncScope(this.place, this, job, type, atHead, maxWaitMs, priority)
   }
 
   /** How long a job may still wait for its first start, if there is a limit; counted from its push, or from the end of its delay. */

@@ -4,7 +4,7 @@ const assert = require('node:assert')
 const { quiet, turn } = require('../support/turns')
 const { captureWarnings } = require('../support/uncaught')
 const { seeded, seedFromEnvironment } = require('../support/random')
-const { Bench } = require('./bench')
+const { Bench, EPOCH } = require('./bench')
 const { systemError } = require('./disk')
 const { FOLDER, unlocked } = require('./history')
 const { JobState } = require('../../lib/durable/job-state')
@@ -329,6 +329,37 @@ describe('opening a queue', () => {
       assert.equal(startsCount, 10)
     })
   }
+
+  it('puts a job behind all others whose delay ends meanwhile, and lets the event loop turn', async () => {
+    const options = { segmentBytes: 2 ** 26, maxInflightOps: Infinity, concurrency: 1 }
+    const queue = await bench.open(options)
+    queue.pause()
+    for (let i = 0; i < COUNT / 2; i++) queue.push(i, { delayMs: i === 0 ? 5 : 1e6 })
+    for (let i = COUNT / 2; i < COUNT; i++) queue.push(i)
+    await queue.flush()
+    const restore = slowLooks()
+    let turns
+    try {
+      turns = await turnsOf(() => {
+        let looks = 0
+        // the machine's clock is looked at for each of them
+        const get = () => {
+          if (++looks === 100) setImmediate(() => bench.clock.advance(10))
+          return EPOCH
+        }
+        Object.defineProperty(bench, 'epoch', { get })
+        return bench.reopenAfterKill(options)
+      })
+    } finally {
+      restore()
+    }
+    bench.queue.pause()
+    bench.clock.advance(0)
+    assert(turns >= COUNT / 2000, `${turns}`)
+    assert.equal(bench.queue.stats().delayed, COUNT / 2 - 1)
+    const [first, ...order] = [...bench.queue.jobs()].slice(0, COUNT / 2 + 1).map(({ payload }) => payload)
+    assert.deepEqual([first, order.at(-2), order.at(-1)], [COUNT / 2, COUNT - 1, 0])
+  })
 
   it('lets the event loop turn while it puts jobs to the front that had slots, or failed', async () => {
     let tellStarted

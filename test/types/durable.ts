@@ -47,6 +47,7 @@ async function useJobs (): Promise<void> {
     ack: 'os',
     scheduler: 'equal',
     maxAttempts: 3,
+    priorityMs: 1000,
     backoffMs: (attempt, error) => error === null ? Infinity : attempt * 100,
     rate: [{ limit: 10, intervalMs: 1000 }, { limit: 100, intervalMs: 60000 }],
     schedules: { nightly: { cron: '0 2 * * *', timezone: 'Europe/Berlin', type: 'a', payload: { url: '/' } }, often: { everyMs: 1000, catchUp: 'none', overlap: true } },
@@ -70,7 +71,7 @@ async function useJobs (): Promise<void> {
   const wrong: Schedule = { cron: '* * * * *', everyMs: next.length }
   // @ts-expect-error a rate has an interval
   queue.setRates({ rate: { limit: held + throttled + heldTypes + Object.keys(wrong).length } })
-  const said: PushOptions = { delayMs: 1000, maxAttempts: 3, timeoutMs: 500, maxWaitMs: Infinity }
+  const said: PushOptions = { delayMs: 1000, maxAttempts: 3, priority: 2, timeoutMs: 500, maxWaitMs: Infinity }
   const ids: number[] = await Promise.all([queue.push({ url: '' }, said), queue.unshift({ url: '' }, said), queue.unshiftType(1, { url: '' }, { delayMs: undefined })])
   queue.pushType('t', { url: '' }, { key: 5, onDuplicate: 'postpone', keyUntil: 1000, maxDelayMs: 5000 }).catch(() => {})
   const added: number = await queue.add({ url: '' }, { type: 't', unshift: true, signal: new AbortController().signal, delayMs: 5, key: 'k' })

@@ -1,6 +1,6 @@
 'use strict'
 
-// As survey.js, of an observed queue: also when jobs were pushed. 8 bytes a job more.
+// As survey.js, of a queue that is observed or has priorities: also when jobs were pushed. 8 bytes a job more.
 
 const { payloadOf } = require('./format')
 const { pushedAt } = require('./serialize')
@@ -8,7 +8,7 @@ const { Survey } = require('./survey')
 
 const PAGE_SEQS = 256
 
-class ObservedSurvey extends Survey {
+class TimedSurvey extends Survey {
   constructor () {
     super()
     this.times = new Map() // of pages
@@ -28,4 +28,4 @@ class ObservedSurvey extends Survey {
   }
 }
 
-module.exports = { ObservedSurvey }
+module.exports = { TimedSurvey }
