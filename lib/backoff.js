@@ -25,9 +25,10 @@ function backoff (options = {}) {
   checkObject(options, 'backoff: the options', ARGUMENT)
   const { firstMs, factor, mostMs, jitter } = { ...DEFAULTS, ...readGiven(options) }
   return (attempt, error) => {
-    const ms = Math.min(firstMs * factor ** (attempt - 1), mostMs) * (1 - jitter * Math.random())
+    const rise = Math.min(factor ** (attempt - 1), Number.MAX_VALUE) // not Infinity, of which 0 times is no number
+    const ms = Math.min(firstMs * rise, mostMs) * (1 - jitter * Math.random())
     const leastMs = error?.retryAfterMs
-    return leastMs > ms && leastMs < Infinity ? leastMs : ms
+    return typeof leastMs === 'number' && leastMs > ms && leastMs < Infinity ? leastMs : ms
   }
 }
 

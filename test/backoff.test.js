@@ -11,6 +11,10 @@ describe('backoff', function () {
     assert.deepEqual([1, 2, 3].map(attempt => other(attempt)), [10, 30, 50])
   })
 
+  it('may give no time, however many attempts there were', function () {
+    for (const attempt of [1, 2, 1025, 1e6]) assert.equal(backoff({ firstMs: 0 })(attempt), 0)
+  })
+
   it('waits a second at most before the second attempt by default', function () {
     const ms = backoff()(1)
     assert(ms >= 500 && ms <= 1000, `${ms}`)
@@ -33,7 +37,7 @@ describe('backoff', function () {
   it('gives no less than an error asks for', function () {
     const backoffMs = backoff({ jitter: 0 })
     assert.equal(backoffMs(1, { retryAfterMs: 5000 }), 5000)
-    for (const retryAfterMs of [10, 'soon', Infinity, NaN, undefined]) assert.equal(backoffMs(1, { retryAfterMs }), 1000)
+    for (const retryAfterMs of [10, 'soon', '5000', 5000n, Infinity, NaN, undefined]) assert.equal(backoffMs(1, { retryAfterMs }), 1000)
   })
 
   it('takes numbers only', function () {

@@ -94,7 +94,7 @@ function readAnswer (rate) {
 /** One, or an array of them. */
 function readRates (value, name, code) {
   if (!isArray(value)) return [readRate(value, name, code)]
-  if (value.length > 0) return value.map(rate => readRate(rate, name, code))
+  if (value.length > 0) return Array.from(value, rate => readRate(rate, name, code)) // those included that were left out
   throw rangeError(code, `${name} must have a rate in it`)
 }
 

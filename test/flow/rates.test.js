@@ -223,7 +223,7 @@ describe('the option ratePerType', function () {
 describe('rates', function () {
   it('are checked', function () {
     const wrong = [
-      null, 3, 'fast', [], [3], {}, { limit: 1 }, { limit: 0, intervalMs: 1 }, { limit: 1.5, intervalMs: 1 }, { limit: Infinity, intervalMs: 1 }, { limit: '1', intervalMs: 1 },
+      null, 3, 'fast', [], [3], new Array(2), {}, { limit: 1 }, { limit: 0, intervalMs: 1 }, { limit: 1.5, intervalMs: 1 }, { limit: Infinity, intervalMs: 1 }, { limit: '1', intervalMs: 1 },
       { limit: 1, intervalMs: 0 }, { limit: 1, intervalMs: Infinity }, { limit: 1, intervalMs: '1' }, { limit: 1, intervalMs: 1, interval: 1 }
     ]
     for (const rate of wrong) {
