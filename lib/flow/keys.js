@@ -8,10 +8,11 @@
 //           └─ so many ms, and until it has started ─┼────▶ free
 //
 // Keys belong to types (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after
-// it, or when there are twice as many: a Map whose front is taken off again and again gets slow.
+// it, when there are twice as many, or where there are many by a timer: a Map whose front is taken off again and again gets slow.
 
 const { FairlaneError } = require('../errors')
 const { Signals } = require('../signals')
+const { Forgetting, MANY } = require('./forgetting')
 
 const FEW = 64
 
@@ -86,6 +87,8 @@ class Keys {
     this.tickets = tickets
     this.entries = new Map() // by id
     this.sweepAt = FEW
+    this.longestMs = 0 // for which one of them is taken that is taken for a time
+    this.forgetting = new Forgetting(tickets.deadlines.clock, fn => tickets.dispatch.freshScope().runInAsyncScope(fn), () => this.sweep(this.now))
     this.joinedCount = 0
     this.signals = new Signals((signal, sharers) => this.abort(signal, sharers))
   }
@@ -141,12 +144,24 @@ class Keys {
     if (isTimed && this.entries.size >= this.sweepAt) this.sweep(addedAt)
     const entry = new Entry(this, id, plan, addedAt)
     this.entries.set(id, entry)
+    if (isTimed) this.sweepLater(plan.keyUntil)
     return entry
   }
 
   sweep (now) {
-    for (const entry of this.entries.values()) if (entry.isOver(now)) this.free(entry)
+    let timedCount = 0
+    for (const entry of this.entries.values()) {
+      if (entry.isOver(now)) this.free(entry)
+      else if (typeof entry.keyUntil === 'number') timedCount++
+    }
     this.sweepAt = Math.max(FEW, 2 * this.entries.size)
+    if (timedCount >= MANY) this.sweepLater(0)
+  }
+
+  /** Those that are taken for a time retain what came of their jobs. */
+  sweepLater (keyUntil) {
+    this.longestMs = Math.max(this.longestMs, keyUntil)
+    if (this.entries.size >= MANY) this.forgetting.plan(this.longestMs)
   }
 
   /** What the add of a key that is taken does to a job that waits for its first start. */

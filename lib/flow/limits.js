@@ -7,13 +7,10 @@
 //   old     ... and before that: dropped as a whole when all its windows are empty, so that forgetting is O(1)
 //   held    type → until when nothing of it starts, as users said
 
-const { callSafely, rethrow } = require('../clock')
+const { rethrow } = require('../clock')
+const { Forgetting, MANY } = require('./forgetting')
 const { hasRates } = require('./options')
 const { Limit } = require('./windows')
-
-// So many limits are worth a timer that forgets them; fewer are forgotten when the next type comes.
-const MANY = 1024
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 class Limits {
   /**
@@ -29,7 +26,9 @@ class Limits {
     this.youngUntil = this.oldUntil = -Infinity // when all their windows are empty
     this.held = new Map()
     this.heldCount = MANY // when there are so many in held, those that are over are forgotten
-    this.timer = undefined
+    this.heldUntil = -Infinity // when all of those are over
+    this.forgetting = new Forgetting(clock, call, () => this.forget())
+    this.forgettingHolds = new Forgetting(clock, call, () => this.forgetHolds())
     this.setRates(rates)
   }
 
@@ -119,11 +118,10 @@ class Limits {
     this.held.delete(type)
     if (ms === 0) return
     const now = this.clock.now()
-    if (this.held.size >= this.heldCount) {
-      for (const [other, until] of this.held) if (until <= now) this.held.delete(other)
-      this.heldCount = Math.max(MANY, 2 * this.held.size)
-    }
+    if (this.held.size >= this.heldCount) this.forgetHolds()
     this.held.set(type, now + ms)
+    this.heldUntil = Math.max(this.heldUntil, now + ms)
+    if (this.held.size >= MANY) this.forgettingHolds.plan(this.heldUntil - now)
   }
 
   // private from here on
@@ -153,7 +151,7 @@ class Limits {
       if (now >= this.oldUntil) this.age()
       this.old.delete(key)
       this.young.set(key, limit)
-      if (this.timer === undefined && this.young.size >= MANY) this.forgetLater(now)
+      if (this.young.size >= MANY) this.forgetting.plan(this.youngUntil - now)
     }
     this.youngUntil = Math.max(this.youngUntil, now + limit.longestMs)
   }
@@ -165,21 +163,18 @@ class Limits {
     this.young = new Map()
   }
 
-  /** The timer keeps no process alive: all that it does is to give memory back. */
-  forgetLater (now) {
-    const ms = Math.min(Math.max(Math.ceil(this.youngUntil - now), 1), LONGEST_TIMER_MS)
-    this.call(() => callSafely(() => {
-      this.timer = this.clock.setTimeout(() => this.forget(), ms)
-      this.timer?.unref?.()
-    }))
-  }
-
   forget () {
     const now = this.clock.now()
-    this.timer = undefined
     if (now >= this.oldUntil) this.age()
     if (now >= this.oldUntil) this.age()
-    if (this.young.size + this.old.size >= MANY) this.forgetLater(now)
+    if (this.young.size + this.old.size >= MANY) this.forgetting.plan(this.youngUntil - now)
+  }
+
+  forgetHolds () {
+    const now = this.clock.now()
+    for (const [type, until] of this.held) if (until <= now) this.held.delete(type)
+    this.heldCount = Math.max(MANY, 2 * this.held.size)
+    if (this.held.size >= MANY) this.forgettingHolds.plan(this.heldUntil - now)
   }
 }
 

@@ -237,6 +237,26 @@ describe('the option onDuplicate', function () {
     assert.equal(again, first)
   })
 
+  it('that are taken for a time are forgotten by a timer, where there are many', async function () {
+    const { queue, clock } = startsOf(flow, { scheduler: 'equal', concurrency: Infinity })
+    const { keys } = internalsOf(queue).tickets
+    for (let i = 0; i < 3000; i++) queue.add(i, { type: 'a', key: i, keyUntil: 100 })
+    for (let i = 0; i < 3000; i++) queue.add(i, { type: 'b', key: i, delayMs: 500 })
+    await quiet()
+    clock.advance(50)
+    await quiet()
+    assert.equal(keys.entries.size, 6000)
+    for (let i = 0; i < 1500; i++) queue.add(i, { type: 'c', key: i, keyUntil: 100 })
+    await quiet()
+    clock.advance(50)
+    assert.equal(keys.entries.size, 4500)
+    clock.advance(100)
+    assert.equal(keys.entries.size, 3000)
+    clock.advance(500)
+    await quiet()
+    assert.deepEqual([keys.entries.size, clock.timerCount, queue.stats().done], [0, 0, 7500])
+  })
+
   it("'postpone' has a delay begin again, up to maxDelayMs", async function () {
     const { queue, clock, pass, starts } = startsOf(flow, {})
     const add = (payload, options) => queue.add(payload, { key: 'k', delayMs: 100, onDuplicate: 'postpone', ...options })

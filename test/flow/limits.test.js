@@ -58,6 +58,17 @@ describe('limits of types', function () {
     assert.equal(limits.isNamed('another'), false)
   })
 
+  it('forget by a timer what users held, where it is much', function () {
+    const { limits, clock, unrefs } = made(RATES)
+    for (let i = 0; i < 5000; i++) limits.hold(`type ${i}`, 10)
+    for (let i = 0; i < 2000; i++) limits.hold(`longer ${i}`, 30)
+    clock.advance(25)
+    assert.deepEqual([limits.held.size, limits.waitMs('type 1'), limits.waitMs('longer 1')], [2000, 0, 5])
+    clock.advance(25)
+    assert.deepEqual([limits.held.size, clock.timerCount, limits.isNamed('longer 1')], [0, 0, false])
+    assert(unrefs.count > 0)
+  })
+
   it('set no timer that the clock cannot set', function () {
     const { limits, clock, start } = made({ ...RATES, all: [{ limit: 1, intervalMs: 1e12 }] })
     for (let i = 0; i < 1100; i++) start(`type ${i}`)
