@@ -24,6 +24,10 @@ class Limits {
     this.young = new Map()
     this.old = new Map()
     this.youngUntil = this.oldUntil = -Infinity // when all their windows are empty
+    this.generation = 0 // of the young
+    this.lastKey = undefined // looked up last: a start asks for its limit several times
+    this.lastLimit = undefined
+    this.isReached = false // a limit was used up, since the queue began
     this.held = new Map()
     this.heldCount = MANY // when there are so many in held, those that are over are forgotten
     this.heldUntil = -Infinity // when all of those are over
@@ -36,6 +40,8 @@ class Limits {
   setRates (rates) {
     this.rates = rates
     this.hasRates = hasRates(rates)
+    this.isReached ||= this.young.size + this.old.size > 0
+    this.lastKey = undefined
     for (const limits of [this.young, this.old]) {
       for (const [key, limit] of limits) {
         if (typeof key === 'number' && rates.ask !== undefined) continue // whose rate it was nobody knows any more
@@ -46,9 +52,9 @@ class Limits {
     }
   }
 
-  /** Whether a type may be out of rate, or held. Where not, no clock need be read. */
+  /** Whether a type may be out of rate, or held. Where none ever was, nothing need be looked up. */
   get isUsed () {
-    return this.hasRates || this.held.size > 0
+    return this.isReached || this.held.size > 0
   }
 
   /** Whether the caller is asked for rates. */
@@ -92,6 +98,7 @@ class Limits {
     if (limit !== undefined && (this.rates.ask === undefined || !limit.isEmpty(this.clock.now()))) return limit
     const rates = this.ratesOf(type, scope)
     if (rates !== undefined) return new Limit(rates)
+    this.lastKey = undefined
     this.young.delete(key)
     this.old.delete(key)
     return undefined
@@ -102,6 +109,7 @@ class Limits {
     const now = this.clock.now()
     limit.add(now)
     this.keep(key, limit, now)
+    if (limit.isUsedUp) this.isReached = true
   }
 
   /** A type is to have a limit of its own: what was counted of those that it may have shared one with counts in it, too. */
@@ -110,7 +118,9 @@ class Limits {
     if (shared === undefined || this.find(type) !== undefined) return
     const now = this.clock.now()
     const rates = shared.isEmpty(now) ? undefined : this.ratesOf(type)
-    if (rates !== undefined) this.keep(type, new Limit(rates, shared), now)
+    if (rates === undefined) return
+    this.keep(type, new Limit(rates, shared), now)
+    this.isReached = true
   }
 
   /** Nothing of a type starts for so many ms; 0 ends that. O(1) amortised. */
@@ -127,7 +137,15 @@ class Limits {
   // private from here on
 
   find (key) {
-    return this.young.get(key) ?? this.old.get(key)
+    return this.lookUp(key)
+  }
+
+  lookUp (key) {
+    if (key === this.lastKey) return this.lastLimit
+    const limit = this.young.get(key) ?? this.old.get(key)
+    this.lastKey = key
+    this.lastLimit = limit
+    return limit
   }
 
   ratesOf (type, scope) {
@@ -147,10 +165,12 @@ class Limits {
   }
 
   keep (key, limit, now) {
-    if (this.young.get(key) !== limit) {
+    if (limit.generation !== this.generation || this.lookUp(key) !== limit) {
       if (now >= this.oldUntil) this.age()
+      limit.generation = this.generation
       this.old.delete(key)
       this.young.set(key, limit)
+      this.lastKey = undefined
       if (this.young.size >= MANY) this.forgetting.plan(this.youngUntil - now)
     }
     this.youngUntil = Math.max(this.youngUntil, now + limit.longestMs)
@@ -161,6 +181,8 @@ class Limits {
     this.old = this.young
     this.oldUntil = this.youngUntil
     this.young = new Map()
+    this.generation++
+    this.lastKey = undefined
   }
 
   forget () {

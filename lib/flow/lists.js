@@ -174,7 +174,8 @@ const withHolds = Lanes => class extends Lanes {
   // private from here on
 
   accept (lane, whenSettled) {
-    if (!this.limits.isUsed || this.holds.has(lane) || this.limits.waitMs(this.keyOf(lane)) === 0) {
+    const { limits, holds } = this
+    if (!limits.isUsed || (holds.size > 0 && holds.has(lane)) || limits.waitMs(this.keyOf(lane)) === 0) {
       super.accept(lane, whenSettled)
       return
     }
@@ -209,7 +210,7 @@ const withHolds = Lanes => class extends Lanes {
     super.tellStarted(lane)
     if (limit === undefined) return
     this.limits.count(key, limit, this.context.type)
-    if (lane.size > 0) this.adjust(lane)
+    if (lane.size > 0 && limit.isUsedUp) this.adjust(lane)
   }
 
   takeOut (lane, block, at) {

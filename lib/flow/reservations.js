@@ -54,6 +54,7 @@ class ReservingLimits extends Limits {
     this.places = places
     this.whenFreed = whenFreed // given the key of the limit
     this.reserved = new Set() // all places; their limits are not forgotten
+    this.isReached = true // by places, perhaps: these are not counted where it would be told
   }
 
   count (key, limit, type) {

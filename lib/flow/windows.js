@@ -120,6 +120,7 @@ class Limit {
       return window
     })
     this.longestMs = Math.max(...rates.map(({ intervalMs }) => intervalMs))
+    this.generation = -1 // of limits in which it was last put, as these want to know it
   }
 
   add (now) {
