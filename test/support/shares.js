@@ -60,11 +60,11 @@ function extremes (log) {
 }
 
 /**
- * The proven bound of `equal`, checked for each two types over each time in which both stay backlogged:
+ * The proven bound of `equal`, checked for each two types over each time in which both stay backlogged, and neither is held:
  * |Wi/wi - Wj/wj| <= mi (Li + Ei) / wi + mj (Lj + Ej) / wj; m: the most jobs of the type that ran at once, L: its longest, E: the
  * longest of all.
  *
- * @param {object[]} log
+ * @param {object[]} log with `hold` and `free` as kinds, too, where types may be held
  * @param {Map<string, number>} weights
  * @param {Map<string, { most: number, longest: number }>} extremes
  * @returns {number} the greatest |Wi/wi - Wj/wj| as a fraction of its bound; up to 1 is within
@@ -86,6 +86,7 @@ function worstExcess (log, weights, extremes) {
   function greatestDifference (a, b) {
     const waiting = { [a]: 0, [b]: 0 }
     const running = { [a]: 0, [b]: 0 }
+    const held = new Set()
     let greatest = 0
     let time = 0
     let difference = 0
@@ -97,7 +98,9 @@ function worstExcess (log, weights, extremes) {
       if (range !== undefined) range = [Math.min(range[0], difference), Math.max(range[1], difference)]
       waiting[type] += kind === 'push' ? 1 : kind === 'start' ? -1 : 0
       running[type] += kind === 'start' ? 1 : kind === 'end' ? -1 : 0
-      if (waiting[a] > 0 && waiting[b] > 0) {
+      if (kind === 'hold') held.add(type)
+      if (kind === 'free') held.delete(type)
+      if (waiting[a] > 0 && waiting[b] > 0 && held.size === 0) {
         range = range ?? [difference, difference]
       } else if (range !== undefined) {
         greatest = Math.max(greatest, range[1] - range[0])

@@ -4,12 +4,13 @@
  * Random histories for schedulers.
  */
 
+const { flow } = require('../../lib/flow')
 const { simulation } = require('./simulation')
 const { seeded } = require('./random')
 const { withoutTime } = require('./time')
 const { turns } = require('./turns')
 
-module.exports = { startOrder, backlogTrace, oddWeightsTrace, strangersTrace }
+module.exports = { startOrder, backlogTrace, oddWeightsTrace, strangersTrace, heldTrace }
 
 /**
  * Pushes and completions at random, one completion at a time in turns of its own, up to the end of all jobs.
@@ -172,4 +173,45 @@ async function strangersTrace (seed, makeScheduler) {
   function lengthOf () {
     return meanMs * (0.2 + 1.6 * random.next())
   }
+}
+
+/**
+ * Types with random weights and much to do, of which some have rates, and are held and let go at random.
+ *
+ * @param {number} seed
+ * @param {Function} Scheduler a class as Equal
+ * @returns {Promise<{ log: object[], weights: Map<string, number> }>} the log says when the scheduler was told of holds and their ends
+ */
+async function heldTrace (seed, Scheduler) {
+  const random = seeded(seed)
+  const weights = new Map()
+  for (let i = 2 + random.below(5); i > 0; i--) weights.set(`type ${i}`, 1 + random.below(9))
+  const types = [...weights.keys()]
+  const rates = new Map()
+  for (const type of types) if (random.chance(0.4)) rates.set(type, { limit: 1 + random.below(100), intervalMs: 200 + random.below(2000) })
+  const tell = (kind, { type }) => { sim.log.push({ at: sim.clock.now(), kind, type }) }
+  const scheduler = new class extends Scheduler {
+    paused (lane) {
+      tell('hold', lane)
+      super.paused(lane)
+    }
+
+    resumed (lane) {
+      super.resumed(lane)
+      tell('free', lane)
+    }
+  }({ weights })
+  const sim = simulation({ concurrency: 1 + random.below(20), scheduler, ratePerType: rates }, flow)
+  for (const type of types) {
+    const ms = 10 ** (2 * random.next())
+    const isMixed = random.chance(0.5)
+    for (let n = 1 + random.below(3); n > 0; n--) {
+      sim.at(random.below(5000), () => {
+        for (let i = random.below(400); i >= 0; i--) sim.push(type, isMixed ? 10 ** (2 * random.next()) : ms)
+      })
+    }
+    for (let n = random.below(4); n > 0; n--) sim.at(random.below(10000), () => sim.queue.holdType(type, random.below(2000)))
+  }
+  await sim.runUntil(12000)
+  return { log: sim.log, weights }
 }
