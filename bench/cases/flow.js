@@ -3,7 +3,8 @@
 // Question: what do limits of rate, attempts, delays, keys and priorities cost a job, used or not, and does a limit of rate hold?
 //
 // CPU time of the process, from before the first push until the last end, mean of bursts after some that are not measured. Starts and ends are counted.
-// What is added is the time less that of fairlane without flow in the same round. In the last cell the time of each start is taken.
+// What is added is the time less that of fairlane without flow in the same round. What priorities add has its target against add() with another option, one
+// that changes nothing (maxAttempts: 1): a job with any has an object that is read and a ticket, and the question is what levels cost beside these. In the last cell the time of each start is taken.
 
 const { entriesFor, versionIn } = require('../durable/peers')
 const { versionOf } = require('../contenders')
@@ -18,7 +19,7 @@ module.exports = {
   page: 'docs/flow.md',
   peers: ['bottleneck', 'limiter', 'p-retry'],
   about: 'CPU time from before the first push of a burst until its last end, 10 jobs at a time, in bursts of 10,000, of 3,000 where others are ' +
-    'compared, and of 100,000 with `delayMs`. The runner does nothing. fairlane is the queue without flow under *Callbacks* and *Promises*, and one with flow in the other tables. In the last ones a queue gets half a window\'s jobs, and a backlog of 2,000 when the window, a second, is nearly over.',
+    'compared, and of 100,000 with `delayMs`. The runner does nothing. `maxAttempts` under *Promises* is 1: it shows what any option of a job costs, be it a priority. fairlane is the queue without flow under *Callbacks* and *Promises*, and one with flow in the other tables. In the last ones a queue gets half a window\'s jobs, and a backlog of 2,000 when the window, a second, is nearly over.',
   metrics: [
     { key: 'ns', label: 'CPU time', unit: 'ns/job' },
     { key: 'added', label: 'added', unit: 'ns/job' },
@@ -33,7 +34,7 @@ module.exports = {
       { id: 'sync', label: 'sync', group: 'plain', style: 'sync', ...size(10000, 60) },
       { id: 'setImmediate', label: 'setImmediate', group: 'plain', style: 'setImmediate', names: ['fairlane', 'flow'], ...size(10000, 40) },
       { id: 'equal', label: "sync, 'equal', ten types", group: 'equal', style: 'sync', ...size(10000, 40) },
-      { id: 'add', label: 'add()', group: 'add', names: ['fairlane', 'flow', 'key', 'key, nine of ten join', 'priority, 4 levels'], ...size(10000, 30) },
+      { id: 'add', label: 'add()', group: 'add', names: ['fairlane', 'flow', 'key', 'key, nine of ten join', 'maxAttempts', 'priority, 4 levels'], ...size(10000, 30) },
       { id: 'delayed', label: 'add(), 100,000 jobs', group: 'add', names: ['fairlane', 'flow', 'delayMs'], ...size(100000, 4) },
       { id: 'held', label: 'ten types that may start', group: 'held', style: 'sync', ...size(10000, 40) },
       { id: 'limited', label: 'a rate that is never reached', group: 'limited', ...size(3000, 6) },

@@ -48,6 +48,7 @@ const queues = {
     flow: adding(promise => flow(promise, { concurrency: CONCURRENCY })),
     key: adding(promise => flow(promise, { concurrency: CONCURRENCY }), payload => ({ key: payload })),
     'key, nine of ten join': { ...adding(promise => flow(promise, { concurrency: CONCURRENCY }), payload => ({ key: Math.floor(payload / 10) })), startsPerJob: 0.1 },
+    maxAttempts: adding(promise => flow(promise, { concurrency: CONCURRENCY }), () => ({ maxAttempts: 1 })), // what any option costs
     'priority, 4 levels': adding(promise => flow(promise, { concurrency: CONCURRENCY, priorityMs: 1000 }), payload => ({ priority: payload % 4 })),
     delayMs: adding(promise => flow(promise, { concurrency: CONCURRENCY }), () => ({ delayMs: 1 }))
   },
