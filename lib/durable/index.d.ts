@@ -431,10 +431,10 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   unshiftType (type: unknown, payload: P, options?: PushOptions): Promise<number>
 
   /**
-   * Queues several jobs: all of them are taken in or none, also after a crash. Resolves with their ids when all are safe. `onDuplicate` can only be
-   * `'join'`.
+   * Queues several jobs: all of them are taken in or none, also after a crash. Resolves with their ids when all are safe. Those with
+   * keys do what they would one after the other.
    */
-  pushAll (jobs: ReadonlyArray<PushOptions & { payload: P, type?: unknown, onDuplicate?: 'join' | undefined }>): Promise<number[]>
+  pushAll (jobs: ReadonlyArray<PushOptions & { payload: P, type?: unknown }>): Promise<number[]>
 
   /**
    * Queues a job, for a promise of its result, which this process gives while it lives. The job is on disk and outlives that. Rejects with what the last

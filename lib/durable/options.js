@@ -106,7 +106,6 @@ function readBatch (jobs, hasLevels) {
   if (!isArray(jobs)) throw typeError(ARGUMENT, `pushAll takes an array of jobs, not ${describe(jobs)}`)
   return jobs.map(job => {
     const given = readNames(job, BATCH_NAMES, 'pushAll')
-    if (given.onDuplicate !== undefined && given.onDuplicate !== 'join') throw rangeError(ARGUMENT, "pushAll: onDuplicate can only be 'join' here")
     return { type: given.type, payload: given.payload, said: readSaid(given, 'pushAll', hasLevels) }
   })
 }

@@ -1,11 +1,37 @@
 'use strict'
 
 // Pushes of several jobs at once: they are written in one frame, so after a crash all of them are there or none. None is taken in unless all are.
+//
+// Those with keys come to what they would one after the other: a new job, a share in one (of the queue, or a new one that comes before), or a change
+// of that. Each job is written once, as the last of them leaves it.
 
 const { encode } = require('../serializers')
 const { Batch } = require('./batch')
 const { NONE, headOf, optionsOf, refusalOf } = require('./job-options')
 const { sizeOf, stampOf, STAMP_BYTES } = require('./serialize')
+
+/** One of the pushes. */
+class Push {
+  /** @param {JobOptions} options @param {Uint8Array} stamp the time of the push @param {Error | undefined} tooLong why its key cannot be written */
+  constructor (type, said, encoded, options, stamp, tooLong) {
+    this.type = type
+    this.said = said
+    this.encoded = encoded
+    this.options = options
+    this.stamp = stamp
+    this.tooLong = tooLong
+    this.delayMs = options.delayMs // of the job, if it is new, before others put it off
+    this.entry = undefined // of its key, if a job of the queue has taken it
+    this.change = undefined // which it makes of that job, if it does
+    this.twin = undefined // the push of the new job that has its key
+    this.seq = 0 // of the new job
+  }
+
+  /** What is written before the payload. */
+  get head () {
+    return this.tooLong === undefined && this.options !== NONE ? headOf(this.stamp, this.options) : this.stamp
+  }
+}
 
 class PushAll {
   /**
@@ -33,50 +59,86 @@ class PushAll {
    */
   push (jobs) {
     const now = this.now()
-    const prepared = jobs.map(job => this.prepare(job, now))
+    const pushes = jobs.map(job => this.prepare(job, now))
     // those that are held were pushed before
     this.admission.writeNow()
-    const fresh = this.freshOf(prepared)
-    if (fresh.length > 0) {
-      const { error, type } = this.refusal(fresh)
+    const changes = new Map() // entry → Change
+    let fresh
+    try {
+      fresh = this.freshOf(pushes, changes, now)
+      if (fresh.length + changes.size === 0) return this.numbersOf(pushes)
+      const { error, type } = this.refusal(fresh, [...changes.values()])
       if (error !== undefined) return this.intake.refuse(type, error).promise
-      this.write(fresh)
+      this.write(fresh, [...changes.values()])
+    } catch (err) {
+      return Promise.reject(err) // a record that is to be changed cannot be read
     }
-    return Promise.all(prepared.map(job => this.numberOf(job)))
+    return this.numbersOf(pushes)
   }
 
   // private from here on
 
+  numbersOf (pushes) {
+    return Promise.all(pushes.map(push => this.numberOf(push)))
+  }
+
   prepare ({ type, payload, said }, now) {
     const encoded = encode(this.serializer, payload)
     const options = said === undefined ? NONE : optionsOf(said, now)
-    const tooLong = refusalOf(options)
-    const head = tooLong === undefined && said !== undefined ? headOf(stampOf(now), options) : Buffer.from(stampOf(now))
-    return { type, said, encoded, options, head, tooLong, entry: undefined, twin: undefined, seq: 0 }
+    return new Push(type, said, encoded, options, Buffer.from(stampOf(now)), refusalOf(options))
   }
 
-  /** Those that share no job by their keys, with one that is there or one that comes before. */
-  freshOf (prepared) {
+  /** Those that are new jobs. What others make of jobs of the queue goes into the changes. Throws if the record of one cannot be read. */
+  freshOf (pushes, changes, now) {
     const first = new Map()
-    return prepared.filter(job => {
-      const { type = '', options: { key } } = job
+    return pushes.filter(push => {
+      const { type = '', said, options: { key } } = push
       if (key === undefined) return true
-      job.entry = this.intake.sharedBy(job.type, job.said)
+      push.entry = this.intake.sharedBy(push.type, said)
+      if (push.entry !== undefined) {
+        if (!this.intake.sharing.isJoin(push.entry, said)) this.change(push, changes)
+        return false
+      }
       const id = JSON.stringify([type, key])
-      job.twin = first.get(id)
-      if (job.twin === undefined) first.set(id, job)
-      return job.entry === undefined && job.twin === undefined
+      push.twin = first.get(id)
+      if (push.twin === undefined) first.set(id, push)
+      else if (said.onDuplicate !== 'join') this.replace(push.twin, push, now)
+      return push.twin === undefined
     })
   }
 
+  /** A push changes a job of the queue. */
+  change (push, changes) {
+    const { sharing } = this.intake
+    const { entry, encoded, said } = push
+    if (!changes.has(entry)) changes.set(entry, sharing.begin(entry))
+    push.change = changes.get(entry)
+    sharing.add(push.change, encoded, said)
+  }
+
+  /** A push changes a new job. */
+  replace (twin, { encoded, said: { onDuplicate, delayMs = twin.delayMs, maxDelayMs } }, now) {
+    twin.encoded = encoded
+    if (onDuplicate !== 'postpone' || twin.delayMs === 0) return
+    const ms = Math.min(delayMs, maxDelayMs)
+    twin.options = { ...twin.options, delayMs: ms, dueAt: now + ms }
+  }
+
   /** @returns {{ error: Error | undefined, type: string | undefined }} why not all can be taken in, each of which counts for those behind it */
-  refusal (jobs) {
+  refusal (fresh, changes) {
     const { dispatch } = this.stage
     let bytes = 0
     let frameBytes = 0
+    for (const change of changes) {
+      const { type, encoded } = change
+      bytes += change.growth
+      frameBytes += sizeOf(type, change.bytes.length + encoded.length)
+      const error = this.intake.countRejected(this.intake.sharing.refusal(change, bytes))
+      if (error !== undefined) return { error, type }
+    }
     let counted = 0
     let error
-    for (const { type, head, encoded, tooLong } of jobs) {
+    for (const { type, head, encoded, tooLong } of fresh) {
       bytes += sizeOf(type, head.length - STAMP_BYTES + encoded.length)
       frameBytes += sizeOf(type, head.length + encoded.length)
       error = this.intake.refusal(type, bytes, counted + 1) ??
@@ -87,30 +149,41 @@ class PushAll {
       this.retries.countType(type, 1)
     }
     dispatch.delayed -= counted
-    for (const { type } of jobs.slice(0, counted)) this.retries.countType(type, -1)
-    const { type } = jobs[Math.min(counted, jobs.length - 1)]
-    return { error: error ?? this.intake.countRejected(this.store.refusal(jobs.length, frameBytes)), type }
+    for (const { type } of fresh.slice(0, counted)) this.retries.countType(type, -1)
+    const { type } = fresh[counted] ?? fresh.at(-1) ?? changes[0]
+    return { error: error ?? this.intake.countRejected(this.store.refusal(fresh.length + changes.length, frameBytes)), type }
   }
 
-  write (jobs) {
+  /** Throws if the record of a job that is to be changed cannot be read; then nothing is written. */
+  write (fresh, changes) {
+    const { sharing } = this.intake
     const batch = new Batch(this.store)
-    for (const { type, head, encoded, options } of jobs) batch.add(type, false, head, options !== NONE, encoded)
+    for (const change of changes) sharing.put(batch, change)
+    for (const { type, head, encoded, options } of fresh) batch.add(type, false, head, options !== NONE, encoded)
     const group = this.admission.write(batch)
-    let seq = this.store.nextSeq - jobs.length
-    for (const job of jobs) {
-      const { type, options } = job
-      job.seq = seq++
-      this.intake.trackAs(job.seq, group, type, undefined, options.delayMs > 0)
+    let seq = this.store.nextSeq - fresh.length
+    for (const push of fresh) {
+      const { type, options, delayMs } = push
+      push.seq = seq++
+      this.intake.trackAs(push.seq, group, type, undefined, delayMs > 0)
       this.counts.accepted++
-      if (options.key !== undefined) this.keys.take(type, job.seq, options)
+      if (options.key !== undefined) this.keys.take(type, push.seq, { ...options, delayMs })
     }
+    for (const change of changes) change.promise = sharing.follow(change, group)
     // placing may start others, which finds all of them written
-    for (const { type, seq, options } of jobs) this.waiting.placeNew(seq, type, false, options)
+    for (const push of fresh) this.place(push)
   }
 
-  numberOf ({ seq, entry, twin }) {
+  /** One that was put off to now is delayed nonetheless: it comes behind all that wait. */
+  place ({ type, seq, options, delayMs }) {
+    if (delayMs > 0) this.waiting.placeLater(seq, type, false, options, options.delayMs)
+    else this.waiting.placeNew(seq, type, false, options)
+  }
+
+  numberOf ({ seq, entry, change, twin }) {
     if (seq !== 0) return this.intake.whenSafe(seq)
-    if (entry === undefined) return this.joined(this.intake.whenSafe(twin.seq), twin.seq)
+    if (twin !== undefined) return this.joined(this.intake.whenSafe(twin.seq), twin.seq)
+    if (change !== undefined) return this.joined(change.promise, entry.job)
     const { job, promise } = this.intake.sharing.join(entry)
     this.results.keep(job)
     return promise

@@ -10,6 +10,25 @@ const { STAMP_BYTES } = require('./serialize')
 const ignore = () => {}
 const NOT_MOVED = { undo: ignore, finish: ignore }
 
+/** What pushes make of a job. */
+class Change {
+  /** @param {object} entry of its key @param {{ type: string | undefined, options: object, bytes: Buffer }} record */
+  constructor (entry, { type, options, bytes }) {
+    this.entry = entry
+    this.type = type
+    this.options = options
+    this.bytes = bytes // its own
+    this.encoded = undefined // its payload then
+    this.delayMs = undefined // from then on, if it is put off
+    this.promise = undefined // of its number, when the change is safe
+  }
+
+  /** So many bytes more are on disk then. */
+  get growth () {
+    return Math.max(0, this.encoded.length - this.bytes.length)
+  }
+}
+
 class Sharing {
   /**
    * @param {{ [name: string]: object }} parts of the queue
@@ -58,26 +77,33 @@ class Sharing {
     }
   }
 
-  // private from here on
-
-  idOf ({ job }) {
-    const seq = idOf(job)
-    if (seq === undefined) return job.promise
-    return this.intake.whenSafe(seq) ?? Promise.resolve(seq)
+  /** What pushes, one after the other, make of the job that has a key. Reads its record, which blocks. @returns {Change} throws as Records.read() */
+  begin (entry) {
+    return new Change(entry, this.records.read(entry.job))
   }
 
-  rewrite (entry, encoded, said) {
-    const { job: seq } = entry
-    const { type, bytes, options } = this.records.read(seq)
-    const refusal = this.refusal(type, bytes.length, encoded.length)
-    if (refusal !== undefined) throw refusal
-    const ms = this.delayOf(entry, said)
-    const changed = ms === undefined ? options : { ...options, delayMs: ms, dueAt: this.now() + ms }
-    const batch = new Batch(this.store)
-    batch.replace(seq, headOf(bytes.subarray(0, STAMP_BYTES), changed), encoded)
-    const group = this.admission.write(batch)
-    this.counts.joined++
-    const { undo, finish } = ms === undefined ? NOT_MOVED : this.move(seq, this.clock.now() + ms)
+  /** One more push. @param {Uint8Array} encoded @param {object} said */
+  add (change, encoded, said) {
+    change.encoded = encoded
+    change.delayMs = this.delayOf(change.entry, said) ?? change.delayMs
+  }
+
+  /** Why a change cannot be written, after which, and others, there are so many bytes more on disk. @returns {Error | undefined} */
+  refusal ({ type, bytes, encoded }, growth) {
+    const lack = this.admission.lack(0, growth)
+    if (lack !== undefined) return this.stage.fullElsewhere(type, lack.waiting, lack.limit)
+    return this.store.refusal(1, bytes.length + encoded.length, type)
+  }
+
+  /** Has a change be written with a batch. Throws as Batch.replace(). */
+  put (batch, { entry, bytes, options, encoded, delayMs }) {
+    const changed = delayMs === undefined ? options : { ...options, delayMs, dueAt: this.now() + delayMs }
+    batch.replace(entry.job, headOf(bytes.subarray(0, STAMP_BYTES), changed), encoded)
+  }
+
+  /** A change is being written. @param {object} group that it is in @returns {Promise<number>} the number of the job, when it is safe */
+  follow ({ entry: { job: seq }, delayMs }, group) {
+    const { undo, finish } = delayMs === undefined ? NOT_MOVED : this.move(seq, this.clock.now() + delayMs)
     return group.promise.then(() => {
       finish()
       return seq
@@ -87,6 +113,25 @@ class Sharing {
     })
   }
 
+  // private from here on
+
+  idOf ({ job }) {
+    const seq = idOf(job)
+    if (seq === undefined) return job.promise
+    return this.intake.whenSafe(seq) ?? Promise.resolve(seq)
+  }
+
+  rewrite (entry, encoded, said) {
+    const change = this.begin(entry)
+    this.add(change, encoded, said)
+    const refusal = this.refusal(change, change.growth)
+    if (refusal !== undefined) throw refusal
+    const batch = new Batch(this.store)
+    this.put(batch, change)
+    this.counts.joined++
+    return this.follow(change, this.admission.write(batch))
+  }
+
   /** A job is due at another time: later from now on, or earlier once that is written. */
   move (seq, at) {
     const before = this.retries.dueAt(seq)
@@ -94,12 +139,6 @@ class Sharing {
     if (at < before) return { undo: ignore, finish: moveTo(at) }
     this.retries.postpone(seq, at)
     return { undo: moveTo(before), finish: ignore }
-  }
-
-  refusal (type, bytes, encodedBytes) {
-    const lack = this.admission.lack(0, Math.max(0, encodedBytes - bytes))
-    if (lack !== undefined) return this.stage.fullElsewhere(type, lack.waiting, lack.limit)
-    return this.store.refusal(1, bytes + encodedBytes, type)
   }
 
   /** In how many ms from now on a job is due that is to be put off; undefined if it is not. */

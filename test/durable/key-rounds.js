@@ -26,6 +26,7 @@ class KeyRound {
       backoffMs: random.pick([0, 5, 50]),
       maxInflightOps: random.pick([1, 3, undefined]),
       scheduler: this.isTyped ? 'equal' : undefined,
+      priorityMs: random.pick([undefined, 10]),
       segmentBytes: random.pick([1024, 4096])
     }
     this.count = 0
@@ -109,22 +110,40 @@ class KeyRound {
     }
   }
 
+  /** Pushes a job, or several at once. */
   push () {
     const { random, queue, generation } = this
+    const jobs = Array.from({ length: random.pick([1, 1, 2, 4]) }, () => this.jobToPush())
+    const [{ type, payload, ...said }] = jobs
+    const pushed = jobs.length === 1 ? queue.pushType(type, payload, said).then(id => [id]) : queue.pushAll(jobs)
+    pushed.then(ids => {
+      if (this.generation !== generation) return
+      ids.forEach((id, i) => this.pushed(id, jobs[i]))
+    }, () => assert.fail(this.say('refused')))
+  }
+
+  jobToPush () {
+    const { random } = this
     const key = random.pick(['s1', 's2', 'e1', 'e2', 't1', 't2'])
     const type = random.pick(['a', 'b'])
-    const name = `${type} ${key}`
-    const number = ++this.count
     const onDuplicate = random.pick(['join', 'replace', 'postpone'])
-    const said = { key, keyUntil: UNTIL[key[0]], onDuplicate, delayMs: random.pick([undefined, 0, 5, 40]), maxDelayMs: onDuplicate === 'postpone' ? 100 : undefined }
-    const pushedAt = this.now
-    const isUpdate = onDuplicate !== 'join'
-    queue.pushType(type, { name, number, pushedAt, filling: 'x'.repeat(random.below(300)) }, said).then(id => {
-      if (this.generation !== generation) return
-      const job = this.know(id, name, pushedAt)
-      assert.equal(job.name, name, this.say(`job ${id} is that of another key`))
-      if (isUpdate && !job.hasStarted) this.updates.set(id, Math.max(number, this.updates.get(id) ?? 0))
-    }, () => assert.fail(this.say('refused')))
+    return {
+      type,
+      payload: { name: `${type} ${key}`, number: ++this.count, pushedAt: this.now, filling: 'x'.repeat(random.below(300)) },
+      key,
+      keyUntil: UNTIL[key[0]],
+      onDuplicate,
+      delayMs: random.pick([undefined, 0, 5, 40]),
+      maxDelayMs: onDuplicate === 'postpone' ? 100 : undefined,
+      priority: this.options.priorityMs && random.pick([undefined, 0, 3])
+    }
+  }
+
+  /** A push was acknowledged. */
+  pushed (id, { payload: { name, number, pushedAt }, onDuplicate }) {
+    const job = this.know(id, name, pushedAt)
+    assert.equal(job.name, name, this.say(`job ${id} is that of another key`))
+    if (onDuplicate !== 'join' && !job.hasStarted) this.updates.set(id, Math.max(number, this.updates.get(id) ?? 0))
   }
 
   end (mayFail) {

@@ -72,7 +72,7 @@ describe('pushAll() of a durable queue', () => {
     const queue = await bench.open({ maxWaiting: 3, concurrency: 1, capacity: 5, capacityBytes: 1000 })
     queue.pause()
     assert.throws(() => queue.pushAll([{ payload: 'a' }, { payload: () => {} }]), code('ARGUMENT'))
-    for (const jobs of [undefined, {}, [1], [null], [{ payload: 1, delay: 1 }], [{ payload: 1, delayMs: -1 }], [{ payload: 1, key: 'k', onDuplicate: 'replace' }]]) {
+    for (const jobs of [undefined, {}, [1], [null], [{ payload: 1, delay: 1 }], [{ payload: 1, delayMs: -1 }], [{ payload: 1, onDuplicate: 'replace' }]]) {
       assert.throws(() => queue.pushAll(jobs), code('ARGUMENT'))
     }
     assert.throws(() => queue.pushAll([{ payload: 1, type: {} }]), code('TYPE'))
@@ -128,5 +128,146 @@ describe('pushAll() of a durable queue', () => {
     assert.deepEqual(ids, [1, 2, 2, 3])
     assert.deepEqual([waitingIn(queue), queue.stats().joined], [['there', 'b', 'd'], 2])
     assert.deepEqual(await queue.pushAll([{ payload: 'e', key: 'k' }]), [1])
+  })
+
+  describe('with jobs that replace others, or put them off', () => {
+    const KEY = { key: 'k' }
+    const replacing = (payload, said) => ({ payload, ...KEY, onDuplicate: 'replace', ...said })
+    const postponing = (payload, said) => ({ payload, ...KEY, onDuplicate: 'postpone', ...said })
+
+    it('changes those of the queue, the last one for good, and they keep their places', async () => {
+      const queue = await bench.open()
+      queue.pause()
+      await queue.push('there', KEY)
+      await queue.push('behind')
+      assert.deepEqual(await queue.pushAll([replacing('a'), { payload: 'new' }, { payload: 'joins', ...KEY }, replacing('b')]), [1, 3, 1, 1])
+      assert.deepEqual([waitingIn(queue), queue.stats().joined, queue.stats().accepted], [['b', 'behind', 'new'], 3, 3])
+      await bench.reopenAfterKill()
+      bench.queue.pause()
+      assert.deepEqual(waitingIn(bench.queue), ['b', 'behind', 'new'])
+      assert.equal(await bench.queue.push('no other', KEY), 1)
+    })
+
+    it('changes a new one that comes before, as if they had been pushed one after the other', async () => {
+      const queue = await bench.open()
+      queue.pause()
+      assert.deepEqual(await queue.pushAll([replacing('a', { maxAttempts: 2 }), { payload: 'other' }, replacing('b'), postponing('c', { delayMs: 50 }), replacing('other type', { type: 't' })]), [1, 2, 1, 1, 3])
+      assert.deepEqual([waitingIn(queue), queue.stats().joined], [['c', 'other', 'other type'], 2])
+    })
+
+    it('leaves jobs that have started as they are', async () => {
+      await bench.open({ concurrency: 1 })
+      await bench.queue.push('runs', { ...KEY, keyUntil: 'settled' })
+      await bench.gate.until(1)
+      assert.deepEqual(await bench.queue.pushAll([replacing('a'), { payload: 'b' }]), [1, 2])
+      assert.equal((await bench.queue.get(1)).payload, 'runs')
+    })
+
+    it('puts off delayed jobs, new ones and those of the queue, by the words of the last, but not for longer than maxDelayMs', async () => {
+      const queue = await bench.open()
+      queue.pause()
+      await queue.push('there', { ...KEY, delayMs: 10 })
+      bench.clock.advance(5)
+      const ids = await queue.pushAll([
+        postponing('a', { delayMs: 100 }), postponing('b'), replacing('c'),
+        { payload: 'new', key: 'l', delayMs: 20 }, postponing('d', { key: 'l' }), postponing('e', { key: 'l', delayMs: 40, maxDelayMs: 30 }),
+        { payload: 'to go', key: 'm', delayMs: 20 }, { payload: 'waits' }, postponing('at once', { key: 'm', delayMs: 0 })
+      ])
+      assert.deepEqual(ids, [1, 1, 1, 2, 2, 2, 3, 4, 3])
+      const dueAt = async id => (await queue.get(id)).dueAt - bench.epoch
+      assert.deepEqual([await dueAt(1), await dueAt(2)], [15, 35])
+      bench.clock.advance(0)
+      assert.deepEqual(waitingIn(queue).slice(0, 2), ['waits', 'at once'])
+      bench.clock.advance(10)
+      assert.deepEqual(waitingIn(queue).slice(0, 3), ['waits', 'at once', 'c'])
+      await bench.reopenAfterKill()
+      bench.queue.pause()
+      assert.deepEqual((await bench.queue.get(2)).payload, 'e')
+      bench.clock.advance(20)
+      assert.deepEqual(waitingIn(bench.queue), ['c', 'at once', 'waits', 'e'])
+    })
+
+    it('changes those that are held, after they were written', async () => {
+      const queue = await bench.open({ ack: 'disk', maxInflightOps: 1 })
+      queue.pause()
+      const release = holdSyncs(bench.disk)
+      const pushes = [queue.push('first'), queue.push('held', KEY), queue.pushAll([{ payload: 'a' }, replacing('b')])]
+      await turn()
+      release()
+      assert.deepEqual(await Promise.all(pushes), [1, 2, [3, 2]])
+      assert.deepEqual(waitingIn(queue), ['first', 'b', 'a'])
+    })
+
+    it('changes nothing if one is refused, for want of room or since it is too large', async () => {
+      const queue = await bench.open({ capacity: 3, capacityBytes: 1000 })
+      queue.pause()
+      await queue.push('there', KEY)
+      await queue.push('beside', { key: 'l', delayMs: 10 })
+      const large = 'x'.repeat(400)
+      await assert.rejects(queue.pushAll([postponing('a', { key: 'l', delayMs: 50 }), replacing('b'), { payload: 1 }, { payload: 2 }]), code('QUEUE_FULL'))
+      await assert.rejects(queue.pushAll([replacing(large), replacing(large + large, { key: 'l' })]), code('QUEUE_FULL'))
+      await assert.rejects(queue.pushAll([replacing(large), { payload: large + large }]), code('QUEUE_FULL'))
+      await assert.rejects(queue.pushAll([replacing('b'), { payload: 1, key: 'x'.repeat(2 ** 16) }]), code('TOO_LARGE'))
+      assert.deepEqual(waitingIn(queue), ['there', 'beside'])
+      assert.deepEqual([queue.stats().rejected, queue.stats().joined, (await queue.get(2)).dueAt - bench.epoch], [4, 0, 10])
+      await queue.pushAll([replacing(large), { payload: 1 }])
+      await bench.reopenAfterKill()
+      bench.queue.pause()
+      assert.deepEqual(waitingIn(bench.queue), [large, 1, 'beside'])
+    })
+
+    for (const fault of ['read', 'write']) {
+      it(`changes nothing if the disk fails: ${fault}`, async () => {
+        const queue = await bench.open()
+        queue.pause()
+        const warnings = captureWarnings()
+        try {
+          await queue.push('there', KEY)
+          await queue.push('late', { key: 'l', delayMs: 10 })
+          await queue.flush()
+          bench.disk.fault = kind => kind === fault ? systemError('EIO') : undefined
+          await assert.rejects(queue.pushAll([{ payload: 'new', key: 'n' }, replacing('a'), postponing('b', { key: 'l', delayMs: 50 })]), code('IO'))
+          bench.disk.fault = () => undefined
+          await quiet()
+          assert.deepEqual([waitingIn(queue), queue.length, queue.stats().accepted], [['there', 'late'], 2, 2])
+          assert.equal((await queue.get(2)).dueAt - bench.epoch, 10)
+          bench.clock.advance(10)
+          assert.equal((await queue.get(2)).state, 'waiting')
+          assert.equal(await queue.push('b', { key: 'n' }), fault === 'read' ? 3 : 4)
+        } finally {
+          warnings.release()
+        }
+      })
+    }
+
+    it(`has all of them or none on disk, wherever the process dies or the power fails (SEED=${base})`, async () => {
+      const random = seeded(base)
+      for (const ack of ['os', 'disk']) {
+        bench = new Bench()
+        const queue = await bench.open({ ack, segmentBytes: 1024, priorityMs: 10 })
+        queue.pause()
+        for (let i = 0; i < 4; i++) await queue.push(`old ${i}`, { key: i, priority: i })
+        await queue.flush()
+        const disks = []
+        bench.disk.beforeStep = () => disks.push(bench.disk.afterKill(), bench.disk.afterPowerLoss(random))
+        const pushed = queue.pushAll([...batchOf(5), ...[0, 1, 2, 3, 2].map(i => replacing(`new ${i}`.padEnd(random.below(300)), { key: i }))])
+        queue.push('beside').catch(() => {})
+        await pushed
+        await queue.flush()
+        bench.disk.beforeStep = () => {}
+        disks.push(bench.disk.afterKill())
+        const seen = new Set()
+        for (const disk of disks) {
+          const other = new Bench()
+          other.disk = disk
+          await other.open({ segmentBytes: 1024, priorityMs: 10 })
+          other.queue.pause()
+          const all = waitingIn(other.queue)
+          seen.add([...all.slice(0, 4).map(payload => payload.trim()), all.filter(payload => /^\d/.test(payload)).length].join())
+          await other.queue.close({ drain: false })
+        }
+        assert.deepEqual([...seen].sort(), ['new 0,new 1,new 2,new 3,5', 'old 0,old 1,old 2,old 3,0'])
+      }
+    })
   })
 })

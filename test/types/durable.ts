@@ -75,9 +75,9 @@ async function useJobs (): Promise<void> {
   const ids: number[] = await Promise.all([queue.push({ url: '' }, said), queue.unshift({ url: '' }, said), queue.unshiftType(1, { url: '' }, { delayMs: undefined })])
   queue.pushType('t', { url: '' }, { key: 5, onDuplicate: 'postpone', keyUntil: 1000, maxDelayMs: 5000 }).catch(() => {})
   const added: number = await queue.add({ url: '' }, { type: 't', unshift: true, signal: new AbortController().signal, delayMs: 5, key: 'k' })
-  const all: number[] = await queue.pushAll([{ payload: { url: '' }, type: 't', delayMs: 5 }, { payload: { url: '' }, key: 1, onDuplicate: 'join' }])
-  // @ts-expect-error a batch replaces nothing
-  queue.pushAll([{ payload: { url: '' }, key: 1, onDuplicate: 'replace' }]).catch(() => {})
+  const all: number[] = await queue.pushAll([{ payload: { url: '' }, type: 't', delayMs: 5 }, { payload: { url: '' }, key: 1, onDuplicate: 'replace' }])
+  // @ts-expect-error nobody waits for the results of a batch
+  queue.pushAll([{ payload: { url: '' }, signal: new AbortController().signal }]).catch(() => {})
   // @ts-expect-error what is pushed has no signal
   queue.push({ url: '' }, { signal: new AbortController().signal }).catch(() => {})
   // @ts-expect-error no such time
