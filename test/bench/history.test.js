@@ -36,7 +36,7 @@ describe('the case of histories', () => {
         await queue.onIdle()
         if (name !== 'fairlane') assert.throws(() => recorders[name].open(folder).close(50))
         recorder.close(50)
-      }).timeout(10000)
+      })
     }
   }
 

@@ -195,5 +195,5 @@ describe('a job queue on a disk that is full', () => {
     }
     const said = mounted(['env', '-u', 'NODE_OPTIONS', process.execPath, '--no-warnings', join(__dirname, 'filled-jobs.js')])
     assert.match(said, /^full after \d{4} pushes: ENOSPC, all run, pushed$/m)
-  }).timeout(20000)
+  })
 })

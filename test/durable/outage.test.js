@@ -470,7 +470,7 @@ describe('a durable queue that can not write for a while', () => {
 })
 
 describe('a durable queue under random outages', function () {
-  this.timeout(60000 + ROUNDS * 1000)
+  this.timeout(120000 + ROUNDS * 1000)
 
   let warnings
 
