@@ -9,6 +9,8 @@ const { root, tool } = require('../support/child')
 
 // The checks are the .ts files beside this one: what must compile, and after `@ts-expect-error` what must not.
 describe('types', function () {
+  this.timeout(600000) // the compiler takes ten seconds of a quick machine
+
   it('accept what the queue accepts and refuse what it refuses', async () => {
     await assertCompiles('tsconfig.json')
   })
@@ -36,7 +38,7 @@ describe('types', function () {
 })
 
 async function assertCompiles (project) {
-  const { code, stdout } = await tool('typescript', 'tsc', ['--project', join(__dirname, project)])
+  const { code, stdout } = await tool('typescript', 'tsc', ['--project', join(__dirname, project)], { timeoutMs: 500000 })
   assert.equal(code, 0, stdout)
 }
 
