@@ -210,9 +210,13 @@ class Keys {
   }
 }
 
-/** Of a key within a type, from whose length on no other can have the same. */
+/**
+ * Of a key within a type, from whose length on no other can have the same. A key without a type is its own, unless it begins as what is made here: a text
+ * that is made has to be hashed each time.
+ */
 function idOf (type, key) {
-  return type === undefined ? `:${key}` : `${type.length}:${type}${key}`
+  if (type !== undefined) return `\u0000${type.length}:${type}${key}`
+  return key.charCodeAt(0) > 1 ? key : `\u0001${key}`
 }
 
 module.exports = { Keys, idOf }

@@ -35,9 +35,9 @@ describe('the option key', function () {
     for (const scheduler of ['equal', undefined]) {
       const { queue, pass, starts } = startsOf(flow, { scheduler })
       for (const type of ['a', 'b', '1', '11']) for (const key of ['k', '1:k', 'k']) queue.add(`${type} ${key}`, { type, key })
-      if (!scheduler) queue.add('none', { key: 'k' })
+      if (!scheduler) for (const key of ['k', '', '1:ak', '\u00001:ak', '\u0001k', '\u0001\u00001:ak', 'k']) queue.add('none', { key })
       await pass(0)
-      assert.equal(starts.length, scheduler ? 8 : 9)
+      assert.equal(starts.length, scheduler ? 8 : 14)
     }
   })
 
