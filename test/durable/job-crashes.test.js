@@ -12,6 +12,7 @@ const { rounds } = require('../support/rounds')
 const { quiet, turn } = require('../support/turns')
 const { Bench } = require('./bench')
 const { systemError } = require('./disk')
+const { LevelsModel } = require('./levels-model')
 const { Told } = require('./told')
 
 const base = seedFromEnvironment()
@@ -552,8 +553,8 @@ describe('a durable queue whose log fails', () => {
 
 describe('jobs under random crashes', function () {
   const ratePerType = { limit: 3, intervalMs: 20 }
-  for (const options of [{}, { scheduler: 'equal' }, { scheduler: 'fair', ack: 'disk' }, { ack: 'disk' }, { scheduler: 'equal', ratePerType, ack: 'disk' }]) {
-    it(`are run at least once, in order, until they are done or dead: ${JSON.stringify(options)}`, async () => {
+  for (const options of [{}, { scheduler: 'equal' }, { scheduler: 'fair', ack: 'disk' }, { ack: 'disk' }, { scheduler: 'equal', ratePerType, ack: 'disk' }, { priorityMs: 4, concurrency: 1 }, { scheduler: 'equal', priorityMs: 4, concurrency: 1, ack: 'disk' }]) {
+    it(`are run at least once, in order, those of a batch all or none, until they are done or dead: ${JSON.stringify(options)}`, async () => {
       for (let round = 0; round < ROUNDS; round++) await survive(base + round, options)
     })
   }
@@ -571,16 +572,33 @@ async function survive (seed, options) {
   const unsure = new Set() // removed, and perhaps not written
   const firsts = new Map() // id → name, in the order of their first attempts
   const dueAt = new Map() // name → when a delayed job may start
+  const pushes = new Map() // name → { at, priority }
+  const batches = [] // arrays of names that were pushed together
+  const seen = new Set() // names of jobs that are on disk, or were
+  const removed = new Set() // names
+  let found // type → LevelsModel, of the jobs that were found waiting in this life, and have never been started
   let count = 0
   let isOrdered = true // how the last life ended
   const isLossy = options.ack === 'disk'
-  const runner = (payload, finish, { id, attempt }) => {
-    told.note(id, payload)
-    assert(bench.clock.now() >= (dueAt.get(payload.trim()) ?? 0), `SEED=${seed}: job ${id} is early`)
-    if (attempt === 1 && !firsts.has(id)) firsts.set(id, payload)
-    assert(!done.get(id)?.isWritten, `SEED=${seed}: job ${id} is back`)
+  let failure // of the runner, whose throws are failed attempts
+  const runner = (payload, finish, context) => {
+    try {
+      checkStart(payload, context)
+    } catch (err) {
+      failure ??= err
+    }
     const error = random.pick([undefined, undefined, undefined, undefined, new Error('no'), new Throttled(10), new Postponed(15)])
     setImmediate(finish, error)
+  }
+  const checkStart = (payload, { id, attempt }) => {
+    const name = payload.trim()
+    told.note(id, payload)
+    if (attempt === 1 && !firsts.has(id) && found[name[0]].has(name)) assert.equal(found[name[0]].start(name)?.message, undefined, `SEED=${seed}`)
+    found[name[0]].remove(name)
+    seen.add(name)
+    assert(bench.clock.now() >= (dueAt.get(name) ?? 0), `SEED=${seed}: job ${id} is early`)
+    if (attempt === 1 && !firsts.has(id)) firsts.set(id, payload)
+    assert(!done.get(id)?.isWritten, `SEED=${seed}: job ${id} is back`)
   }
   for (let life = 0; life < 4; life++) {
     const disk = isOrdered ? bench.disk : isLossy ? bench.disk.afterPowerLoss(random) : bench.disk.afterKill()
@@ -588,28 +606,32 @@ async function survive (seed, options) {
     let isAlive = true
     const queue = await bench.open({ runner: (...args) => isAlive && runner(...args), concurrency: 3, maxAttempts: 3, backoffMs: 5, ...options })
     checkAll(queue, `SEED=${seed}, life ${life}`)
+    find(queue, `SEED=${seed}, life ${life}`)
     const doneNow = []
     queue.on('done', ({ id }) => doneNow.push(id))
     const isLast = life === 3
+    if (options.priorityMs !== undefined && !isLast && random.chance(0.7)) queue.pause() // for that many are found in the next life
     for (let i = 0; i < (isLast ? 400 : 15 + random.below(30)); i++) {
       if (!isLast && random.chance(0.5)) {
-        const name = `${random.pick(['a', 'b'])}${count++}`
-        const payload = name.padEnd(random.below(900))
-        const delayMs = random.chance(0.3) ? random.pick([0, 1, 10, 30]) : 0
-        if (delayMs > 0) dueAt.set(name, bench.clock.now() + delayMs)
-        const said = delayMs > 0 ? { delayMs } : undefined
-        const pushed = options.scheduler ? queue.pushType(name[0], payload, said) : queue.push(payload, said)
-        pushed.then(id => {
+        const jobs = Array.from({ length: random.pick([1, 1, 1, 2, 4]) }, makeJob)
+        const [{ type, payload, ...said }] = jobs
+        const pushed = jobs.length > 1 ? queue.pushAll(jobs) : (type ? queue.pushType(type, payload, said) : queue.push(payload, said)).then(id => [id])
+        if (jobs.length > 1) batches.push(jobs.map(({ payload }) => payload.trim()))
+        pushed.then(ids => {
           if (!isAlive) return
-          safe.set(id, name)
-          told.note(id, payload)
+          ids.forEach((id, i) => {
+            safe.set(id, jobs[i].payload.trim())
+            told.note(id, jobs[i].payload)
+          })
         }, () => {})
       }
       if (!isLast && random.chance(0.03)) {
         const jobs = [...queue.jobs()].filter(({ id }) => id !== undefined)
         if (jobs.length > 0) {
-          const { id } = random.pick(jobs)
+          const { id, payload } = random.pick(jobs)
           queue.remove(job => job.id === id)
+          found[payload[0]].remove(payload.trim())
+          removed.add(payload.trim())
           if (isLossy) unsure.add(id)
           else gone.add(id)
         }
@@ -634,11 +656,40 @@ async function survive (seed, options) {
     for (const { id } of queue.deadLetters()) dead.add(id)
     await queue.close()
   }
+  if (failure !== undefined) throw failure
   told.check()
   for (const [id, name] of safe) assert(done.has(id) || dead.has(id) || gone.has(id) || unsure.has(id), `SEED=${seed}: job ${id} (${name}) is lost`)
   // a power failure may undo that a job was removed, and then it comes late
   for (const id of unsure) firsts.delete(id)
-  checkOrder([...firsts.values()].filter(name => !dueAt.has(name.trim())), `SEED=${seed}`)
+  if (options.priorityMs === undefined) checkOrder([...firsts.values()].filter(name => !dueAt.has(name.trim())), `SEED=${seed}`)
+
+  function makeJob () {
+    const name = `${random.pick(['a', 'b'])}${count++}`
+    const delayMs = random.chance(0.3) ? random.pick([0, 1, 10, 30]) : 0
+    const priority = options.priorityMs === undefined ? undefined : random.pick([undefined, undefined, 1, 2, 15])
+    if (delayMs > 0) dueAt.set(name, bench.clock.now() + delayMs)
+    pushes.set(name, { at: bench.clock.now(), priority: priority ?? 0 })
+    return { type: options.scheduler && name[0], payload: name.padEnd(random.below(900)), delayMs: delayMs || undefined, priority }
+  }
+
+  /** What is there when the queue is opened. */
+  function find (queue, message) {
+    const a = new LevelsModel(options.priorityMs)
+    found = { a, b: options.scheduler ? new LevelsModel(options.priorityMs) : a }
+    for (const { payload } of queue.deadLetters()) seen.add(payload.trim())
+    for (const { id, payload } of [...queue.jobs()].sort((a, b) => a.id - b.id)) {
+      const name = payload.trim()
+      seen.add(name)
+      const { at, priority } = pushes.get(name)
+      if (!firsts.has(id) && !dueAt.has(name)) found[name[0]].push(name, at, priority)
+    }
+    // what was not there before comes no more
+    for (const batch of batches.splice(0)) {
+      const names = batch.filter(name => !removed.has(name))
+      const count = names.filter(name => seen.has(name)).length
+      assert([0, names.length].includes(count), `${message}: ${count} of ${batch}`)
+    }
+  }
 
   function changeDead (queue, isStillAlive) {
     const letters = queue.deadLetters()

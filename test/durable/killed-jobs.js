@@ -9,6 +9,7 @@
 //   ? id   is to be cancelled  c id           was cancelled, and that was written
 //   / id attempt              is put off, and the attempt is not to count
 //   s id time                 is that of a schedule, for a time
+//   b id 0 batch              is one of a batch
 
 const { writeSync } = require('node:fs')
 const { durable, Postponed, Throttled } = require('../../lib/durable')
@@ -19,7 +20,7 @@ const say = line => writeSync(1, `${line}\n`)
 main()
 
 async function main () {
-  const options = { path, ack, segmentBytes: 1 << 14, concurrency: 4, maxAttempts: 3, backoffMs: 1, scheduler: 'equal' }
+  const options = { path, ack, segmentBytes: 1 << 14, concurrency: 4, maxAttempts: 3, backoffMs: 1, scheduler: 'equal', priorityMs: 50 }
   if (isFinal !== 'final') options.schedules = { tick: { everyMs: 10, type: 'tick', payload: { kind: 'tick' }, overlap: true } }
   const queue = await durable(run, options)
   queue.on('done', ({ id }) => {
@@ -33,7 +34,8 @@ async function main () {
     const delayMs = i % 11 === 3 ? 1 + i : 0
     const at = Date.now() + delayMs
     const key = kind === 'job' && i % 5 === 2 && delayMs === 0 ? `${i % 3} ${i % 2}` : undefined
-    const said = { delayMs, maxAttempts: i % 4 === 1 ? 3 : undefined, key, keyUntil: key && 'settled', onDuplicate: key && (i % 10 === 2 ? 'join' : 'replace') }
+    const said = { delayMs, maxAttempts: i % 4 === 1 ? 3 : undefined, key, keyUntil: key && 'settled', onDuplicate: key && (i % 10 === 2 ? 'join' : 'replace'), priority: i % 4 === 3 ? i % 16 : undefined }
+    if (i % 9 === 1) pushAll(queue, `${process.pid}-${i}`, i)
     const pushed = queue.pushType(i % 3, { kind, at, key, filling: 'x'.repeat(i * 37 % 900) }, said).then(id => {
       say(`+ ${id}`)
       // that is before it has a slot, or while it runs
@@ -46,14 +48,22 @@ async function main () {
   say('end')
 }
 
+/** Half of the jobs have priorities, and one is delayed. */
+async function pushAll (queue, batch, i) {
+  const job = { type: i % 3, payload: { kind: 'job', at: 0, batch, filling: 'x'.repeat(i * 53 % 700) } }
+  const delayed = { ...job, payload: { ...job.payload, at: Date.now() + i }, delayMs: i }
+  for (const id of await queue.pushAll([job, { ...job, priority: 7 }, delayed, { ...job, type: 'other', priority: 1 }])) say(`+ ${id}`)
+}
+
 async function cancel (queue, id) {
   say(`? ${id}`)
   if (await queue.cancel(id)) say(`c ${id}`)
 }
 
-function run ({ kind, at, key }, done, { id, attempt, schedule }) {
+function run ({ kind, at, key, batch }, done, { id, attempt, schedule }) {
   say(`= ${id} ${attempt} ${key === undefined ? '' : key.replace(' ', '-')}`)
   if (Date.now() < at) say(`e ${id}`)
+  if (batch !== undefined) say(`b ${id} 0 ${batch}`)
   if (schedule !== undefined) say(`s ${id} ${schedule.time}`)
   if (kind === 'poison') process.kill(process.pid, 'SIGKILL')
   else if (kind === 'busy' && Math.random() < 0.7) putOff(done, id, attempt)

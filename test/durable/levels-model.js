@@ -3,7 +3,7 @@
 // The jobs of one type that wait, in the order in which they are to start, by looking at all of them each time.
 
 class LevelsModel {
-  constructor (priorityMs) {
+  constructor (priorityMs = 0) {
     this.priorityMs = priorityMs
     this.waiting = [] // { payload, at, priority, order }
     this.count = 0
@@ -13,6 +13,10 @@ class LevelsModel {
   push (payload, at, priority, atHead = false) {
     const order = atHead ? -++this.count : ++this.count
     this.waiting.push({ payload, at, priority, order })
+  }
+
+  has (payload) {
+    return this.waiting.some(job => job.payload === payload)
   }
 
   remove (payload) {
