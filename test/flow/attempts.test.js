@@ -175,6 +175,18 @@ describe('the option backoffMs', function () {
     checkInvariants(queue)
   })
 
+  it('may clear the queue and say that there is no more', async function () {
+    const retried = []
+    const { queue, pass, times } = startsOf(flow, { maxAttempts: 9, scheduler: 'equal', backoffMs: () => { queue.clear(); return Infinity } }, failing(Infinity))
+    queue.on('retry', about => retried.push(about))
+    const result = assert.rejects(queue.add('p', { type: 'a' }), { code: 'FAIRLANE_ERR_CLEARED' })
+    await pass(10)
+    await result
+    checkInvariants(queue)
+    const { failed, cancelled, retried: count } = queue.stats()
+    assert.deepEqual([times(), failed, cancelled, count, retried], [[0], 0, 1, 0, []])
+  })
+
   it('may clear and close', async function () {
     for (const end of [queue => queue.clear(), queue => queue.close({ drain: false })]) {
       const { queue, clock, pass, times } = startsOf(flow, { maxAttempts: 9, backoffMs: () => { checkInvariants(queue); end(queue); return 10 } }, failing(Infinity))

@@ -237,6 +237,15 @@ describe('the option onDuplicate', function () {
     assert.equal(again, first)
   })
 
+  it('are those of one type, however the names go together', function () {
+    const { queue } = startsOf(flow, { scheduler: 'equal' })
+    queue.pause()
+    const jobs = [['a', 'b:c'], ['a:b', 'c'], ['', 'a:b:c'], ['1', ':1:a'], ['1:1', 'a'], ['11', '1:a'], ['1:', '1:1a']]
+    for (const [type, key] of jobs) queue.add(key, { type, key }).catch(() => {})
+    assert.deepEqual([queue.waiting, queue.stats().joined], [jobs.length, 0])
+    queue.clear()
+  })
+
   it('that are taken for a time are forgotten by a timer, where there are many', async function () {
     const { queue, clock } = startsOf(flow, { scheduler: 'equal', concurrency: Infinity })
     const { keys } = internalsOf(queue).tickets

@@ -221,6 +221,15 @@ describe('the option ratePerType', function () {
 })
 
 describe('rates', function () {
+  it('count each attempt', async function () {
+    for (const options of [{ rate: { limit: 2, intervalMs: 100 } }, { scheduler: 'equal', ratePerType: { limit: 2, intervalMs: 100 } }]) {
+      const { queue, pass, times } = startsOf(flow, { ...options, maxAttempts: 5, backoffMs: 10 }, (payload, done) => done(new Error('expected')))
+      queue.add('p', { type: 'a' }).catch(() => {})
+      await pass(500)
+      assert.deepEqual(times(), [0, 10, 100, 110, 200])
+    }
+  })
+
   it('are checked', function () {
     const wrong = [
       null, 3, 'fast', [], [3], new Array(2), {}, { limit: 1 }, { limit: 0, intervalMs: 1 }, { limit: 1.5, intervalMs: 1 }, { limit: Infinity, intervalMs: 1 }, { limit: '1', intervalMs: 1 },

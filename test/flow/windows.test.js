@@ -72,6 +72,28 @@ describe('a limit of rate', function () {
     }
   })
 
+  it('up to 64 has each start be too old by itself', () => {
+    const limit = new Limit([{ limit: 64, intervalMs: 64 }])
+    limit.add(0)
+    for (let i = 1; i < 64; i++) limit.add(0.5)
+    assert.equal(limit.waitMs(0.5), 63.5)
+    assert.equal(limit.waitMs(64), 0)
+    limit.add(64)
+    assert.equal(limit.waitMs(64), 0.5)
+  })
+
+  it('above 64 has those in a 64th of the interval be too old together, when the last of them is', () => {
+    const limit = new Limit([{ limit: 65, intervalMs: 64 }])
+    limit.add(0)
+    limit.add(0.75)
+    for (let i = 2; i < 65; i++) limit.add(1)
+    assert.equal(limit.waitMs(64), 0.75)
+    assert.equal(limit.waitMs(64.75), 0)
+    limit.add(64.75)
+    limit.add(64.75)
+    assert.equal(limit.waitMs(64.75), 0.25)
+  })
+
   it(`lets no more than the limit start in any stretch, and none wait longer than it must (SEED=${seed})`, function () {
     const random = seeded(seed)
     for (let round = 0; round < 200; round++) {
