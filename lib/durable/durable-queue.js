@@ -140,8 +140,7 @@ class DurableQueue extends EventEmitter {
    */
   add (payload, options) {
     const { type, unshift, signal, said } = readAddOptions(options, this.#parts.hasLevels)
-    const name = readJobType(type, this.#core.scheduler, 'add')
-    return this.#parts.results.add(name === undefined ? undefined : readStorableType(name), payload, unshift, said, signal)
+    return this.#parts.results.add(this.#readType(type, 'add'), payload, unshift, said, signal)
   }
 
   /**
@@ -149,7 +148,7 @@ class DurableQueue extends EventEmitter {
    * type and options of push @returns {Promise<number[]>} their ids, when all are safe; rejects as push @throws as push; then none is pushed
    */
   pushAll (jobs) {
-    const read = readBatch(jobs, this.#parts.hasLevels).map(job => ({ ...job, type: readBatchType(job.type, this.#core.scheduler) }))
+    const read = readBatch(jobs, this.#parts.hasLevels).map(job => ({ ...job, type: this.#readType(job.type, 'pushAll') }))
     return this.#parts.pushAll.push(read)
   }
 
@@ -348,6 +347,11 @@ class DurableQueue extends EventEmitter {
     return readPushOptions(options, method, this.#parts.hasLevels)
   }
 
+  #readType (type, method) {
+    const name = readJobType(type, this.#core.scheduler, method)
+    return name === undefined ? undefined : readStorableType(name)
+  }
+
   #recall () {
     if (this.#core.paused) this.#parts.attempts.recall(() => true)
   }
@@ -360,11 +364,6 @@ class DurableQueue extends EventEmitter {
   #requireNoScheduler (method) {
     if (this.#parts.hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
   }
-}
-
-function readBatchType (type, scheduler) {
-  const name = readJobType(type, scheduler, 'pushAll')
-  return name === undefined ? undefined : readStorableType(name)
 }
 
 module.exports = { durable, DurableQueue }

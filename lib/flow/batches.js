@@ -8,10 +8,10 @@
 
 const { typeError, describe } = require('../errors')
 const { checkObject, isArray, readKnown } = require('../fields')
+const { readMs } = require('../plan')
 const { options: { readPositiveCount, readType } } = require('../core/internals')
 const { FlowQueue } = require('./flow-queue')
 const { idOf } = require('./keys')
-const { readMs } = require('./options')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const NAMES = ['maxSize', 'delayMs', 'key']

@@ -24,8 +24,8 @@ function extensionFor (scheduler) {
 function extend (list, scheduler) {
   const extension = hasLanes(scheduler) ? onlyHeld : onlyLimited
   Object.setPrototypeOf(list, extension(list.constructor).prototype)
-  openGate(list)
-  if (hasLanes(scheduler)) endHolds(list)
+  addGate(list)
+  if (hasLanes(scheduler)) addHolds(list)
 }
 
 function hasLanes (scheduler) {
@@ -45,7 +45,7 @@ function oncePer (extend) {
 const withGate = List => class extends List {
   constructor (...args) {
     super(...args)
-    openGate(this)
+    addGate(this)
   }
 
   /** From now on take() is another method: queues without a gate have that of the list below, and one call less for each job. */
@@ -75,7 +75,7 @@ const withGate = List => class extends List {
 }
 
 /** The fields of a list with a gate. */
-function openGate (list) {
+function addGate (list) {
   list.gate = undefined // the Gate, if the queue has a limit or was held
 }
 
@@ -100,7 +100,7 @@ class Hold {
 const withHolds = Lanes => class extends Lanes {
   constructor (...args) {
     super(...args)
-    endHolds(this)
+    addHolds(this)
   }
 
   /** @param {object} limits @param {() => object} deadlinesOf gives the deadlines of the queue @param {() => void} wake has it start what may start */
@@ -288,7 +288,7 @@ const withHolds = Lanes => class extends Lanes {
 }
 
 /** The fields of lanes that limits may hold back; none is held. */
-function endHolds (list) {
+function addHolds (list) {
   list.limits = undefined // connect() sets these three
   list.deadlinesOf = undefined
   list.wake = undefined

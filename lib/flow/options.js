@@ -24,7 +24,7 @@ const readers = {
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
 
-module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readMs, readPriorityMs, hasRates }
+module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readPriorityMs, hasRates }
 
 /**
  * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`; `returns`: jobs come back to the list
