@@ -29,9 +29,11 @@ class ObservedRound {
       maxWaitMs: random.pick([undefined, undefined, 300]),
       timeoutMs: random.pick([undefined, undefined, 50]),
       scheduler: this.isTyped ? random.pick(['equal', 'fair', 'capped']) : undefined,
+      priorityMs: random.pick([undefined, 10]),
       serialize: { encode: structured.encode, decode: bytes => decode(bytes) }
     }
-    this.pushes = [] // by payload: { at, type }
+    this.pushes = [] // by payload: { at, type, delayMs } of the job that has it
+    this.holders = new Map() // name of a key → the push whose job took it last
     this.model = undefined
     this.dueAt = new Map() // id → when it is tried again
     this.kept = new Map() // id → what its last attempt that counts failed with
@@ -158,11 +160,20 @@ class ObservedRound {
     const { queue, random, pushes } = this
     const type = random.chance(0.1) && !this.isTyped ? undefined : random.pick(TYPES)
     const options = random.chance(0.7) ? undefined : { delayMs: random.pick([0, 1, 20, 200]), maxAttempts: random.pick([undefined, 1, 5]) }
-    const index = pushes.push({ at: this.now, type, delayMs: options?.delayMs ?? 0 }) - 1
+    if (options !== undefined && this.options.priorityMs) options.priority = random.below(3)
+    const name = options !== undefined && random.chance(0.6) ? `${type} ${random.below(3)}` : undefined
+    if (name !== undefined) Object.assign(options, { key: name, keyUntil: random.pick(['started', 'settled', 60]), onDuplicate: random.pick(['join', 'replace']) })
+    const push = { at: this.now, type, delayMs: options?.delayMs ?? 0 }
+    const index = pushes.push(push) - 1
+    const { joined } = queue.stats()
     const method = random.chance(0.2) ? 'unshift' : 'push'
     const pushed = type === undefined ? queue[method](index, options) : queue[`${method}Type`](type, index, options)
+    const isJoined = queue.stats().joined > joined
+    // a push that shares a job is not one of its own
+    if (isJoined) pushes[index] = this.holders.get(name)
+    else if (name !== undefined) this.holders.set(name, push)
     const { model } = this
-    const know = id => { if (model === this.model) this.know(id, index) } // it may not have been told before a kill
+    const know = id => { if (model === this.model && (!isJoined || this.history.get(id) !== undefined)) this.know(id, index) } // it may not have been told before a kill, or have ended
     pushed.then(know, ({ code }) => assert(['FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_CLOSED', 'FAIRLANE_ERR_MAX_WAIT'].includes(code), code))
   }
 
