@@ -183,6 +183,22 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       })
     }
 
+    it('leaves the job there, which get() finds and cancel() ends', async () => {
+      const queue = await openGated({ scheduler: 'equal', maxAttempts: 1 })
+      const ids = await Promise.all(['a', 'b'].map(type => queue.pushType(type, type)))
+      await gate.until(2)
+      for (const { done, context } of gate.open.splice(0)) done(context.type === 'a' ? new Throttled(600000) : new Postponed(600000))
+      for (const [i, state] of ['waiting', 'delayed'].entries()) {
+        let found = await queue.get(ids[i])
+        while (found.state === 'running') found = await queue.get(ids[i])
+        assert.deepEqual([found.state, found.attempts, found.payload], [state, 0, 'ab'[i]])
+        assert.equal(await queue.cancel(ids[i]), true)
+        assert.equal(await queue.get(ids[i]), undefined)
+      }
+      await queue.onIdle()
+      assert.equal(gate.started.length, 2)
+    })
+
     it('comes of holdType() too, for as long as that says, while others go on', async () => {
       const queue = await openGated({ scheduler: 'equal' })
       await queue.holdType('a', 50)
@@ -468,9 +484,41 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       await queue.onIdle()
     })
 
+    it('holds when the queue is opened again', async () => {
+      const before = await openGated()
+      before.pause()
+      const key = { key: 'k', keyUntil: 'settled' }
+      const [id, delayed] = await Promise.all([before.pushType('t', 1, key), before.pushType('t', 'late', { ...key, key: 'l', delayMs: 600000 })])
+      const { dueAt } = await before.get(delayed)
+      await before.close({ drain: false })
+      const queue = await openGated()
+      queue.pause()
+      assert.deepEqual([await queue.pushType('t', 2, key), await queue.pushType('t', 'later', { ...key, key: 'l' })], [id, delayed])
+      const found = await queue.get(delayed)
+      assert.deepEqual([found.state, found.dueAt, found.payload, found.attempts], ['delayed', dueAt, 'late', 0])
+      assert.deepEqual([await queue.cancel(delayed), await queue.cancel(delayed)], [true, false])
+      await queue.pushType('t', 'free', { ...key, key: 'l' })
+      queue.resume()
+      await gate.until(2)
+      assert.deepEqual(gate.payloads.sort(), [1, 'free'])
+      gate.release(2)
+      await queue.onIdle()
+    })
+
+    it('goes with several of it at once: a delayed job has its key meanwhile', async () => {
+      const queue = await openGated()
+      const said = { key: 'k', keyUntil: 'settled', delayMs: 20 }
+      const ids = await Promise.all([1, 2, 3].map(payload => queue.pushType('t', payload, said)))
+      assert.equal(new Set(ids).size, 1)
+      await gate.until(1)
+      gate.release()
+      await queue.onIdle()
+      assert.equal(gate.started.length, 1)
+    })
+
     it('is refused if it is wrong', async () => {
       const queue = await openGated()
-      for (const options of [1, null, [], { delayMs: -1 }, { delayMs: 'x' }, { keyUntil: 'settled' }, { key: Symbol('k'), keyUntil: 'settled' }, { delay: 5 }]) {
+      for (const options of [1, null, [], { priority: 1 }, { priority: 16 }, { delayMs: -1 }, { delayMs: 'x' }, { keyUntil: 'settled' }, { key: Symbol('k'), keyUntil: 'settled' }, { delay: 5 }]) {
         for (const push of [() => queue.push(1, options), () => queue.pushType('t', 1, options)]) assert.throws(push, code('ARGUMENT'))
       }
     })
