@@ -8,7 +8,9 @@ const { durable } = require('../../lib/durable')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { playRounds, rounds } = require('../support/rounds')
 const { quiet, turn } = require('../support/turns')
+const { captureWarnings } = require('../support/uncaught')
 const { Bench, EPOCH } = require('./bench')
+const { systemError } = require('./disk')
 const { LevelsModel } = require('./levels-model')
 
 const OPTION = { code: 'FAIRLANE_ERR_OPTION' }
@@ -218,6 +220,14 @@ describe('the options priority and priorityMs of a queue on disk', () => {
   beforeEach(() => { bench = new Bench() })
   afterEach(async () => { await bench.queue?.close({ drain: false }) })
 
+  /** Jobs start one after the other. */
+  async function startAll (count) {
+    for (let i = 0; i < count; i++) {
+      await quiet()
+      bench.gate.release()
+    }
+  }
+
   it('are checked', async () => {
     for (const priorityMs of [0, -1, Infinity, NaN, '1', null, 2 ** 32]) assert.throws(() => durable(() => {}, { path: 'x', priorityMs }), OPTION)
     assert.throws(() => durable(() => {}, { path: 'x', priorityMs: 5, scheduler: WINDOWS }), { ...OPTION, message: /lanes/ })
@@ -246,10 +256,7 @@ describe('the options priority and priorityMs of a queue on disk', () => {
     for (const payload of ['b1', 'b2']) await queue.pushType('b', payload)
     for (const payload of ['a1', 'a2', 'a3']) await queue.pushType('a', payload, { priority: 15 })
     queue.resume(1)
-    for (let i = 0; i < 5; i++) {
-      await quiet()
-      bench.gate.release()
-    }
+    await startAll(5)
     assert.deepEqual(bench.gate.payloads.slice(0, 2), ['b1', 'b2'])
   })
 
@@ -261,11 +268,96 @@ describe('the options priority and priorityMs of a queue on disk', () => {
     await bench.gate.until(1)
     assert.deepEqual(bench.gate.payloads, ['low'])
     await bench.reopen({ concurrency: 1, priorityMs: 100, maxAttempts: 5 })
-    for (let i = 0; i < 4; i++) {
-      await quiet()
-      bench.gate.release()
-    }
+    await startAll(4)
     assert.deepEqual(bench.gate.payloads, ['low', 'higher', 'high', 'lower'])
+  })
+
+  const seed = seedFromEnvironment()
+
+  for (const ack of ['os', 'disk']) {
+    it(`hold for what is there, wherever the process dies or the power fails: ${ack} (SEED=${seed})`, async () => {
+      const random = seeded(seed)
+      const queue = await bench.open({ ack, priorityMs: 10, segmentBytes: 1024 })
+      queue.pause()
+      const images = []
+      bench.disk.beforeStep = () => images.push(random.chance(0.5) ? bench.disk.afterKill() : bench.disk.afterPowerLoss(random))
+      const pushes = []
+      for (let i = 0; i < 30; i++) {
+        const priority = random.pick([undefined, 0, 1, 2, 15])
+        pushes.push({ payload: `${i}`.padEnd(random.below(200)), at: bench.clock.now(), priority: priority ?? 0 })
+        const pushed = queue.push(pushes[i].payload, { priority, key: random.chance(0.3) ? i : undefined })
+        if (random.chance(0.3)) await pushed
+        if (random.chance(0.5)) bench.clock.advance(random.below(30))
+      }
+      await queue.flush()
+      bench.disk.beforeStep = () => {}
+      for (const disk of [...images, bench.disk.afterKill()]) {
+        const other = new Bench()
+        other.disk = disk
+        other.clock.advance(bench.clock.now())
+        const model = new LevelsModel(10)
+        let failure
+        const runner = (payload, done) => {
+          failure ??= model.start(payload)
+          setImmediate(done)
+        }
+        const opened = await other.open({ priorityMs: 10, concurrency: 1, segmentBytes: 1024, runner })
+        const there = new Set([...opened.jobs()].map(({ payload }) => payload))
+        for (const { payload, at, priority } of pushes) if (there.has(payload)) model.push(payload, at, priority)
+        await opened.onIdle()
+        assert.deepEqual([failure, model.waiting], [undefined, []])
+        await opened.close()
+      }
+    })
+  }
+
+  for (const code of ['EIO', 'ENOSPC']) {
+    it(`hold for the jobs that are there when others cannot be written: ${code}`, async () => {
+      const warnings = captureWarnings()
+      try {
+        const queue = await bench.open({ concurrency: 1, priorityMs: 100 })
+        queue.pause()
+        await queue.push('low')
+        await queue.push('high', { priority: 2 })
+        bench.disk.fault = kind => kind === 'write' ? systemError(code) : undefined
+        await assert.rejects(queue.push('lost', { priority: 15 }), { code: 'FAIRLANE_ERR_IO' })
+        await assert.rejects(queue.pushAll([{ payload: 'lost as well', priority: 3 }, { payload: 'and this one' }]), { code: 'FAIRLANE_ERR_IO' })
+        bench.disk.fault = () => undefined
+        for (let i = 0; i < 5; i++) {
+          bench.clock.advance(1000)
+          await quiet()
+        }
+        queue.resume(1)
+        await startAll(2)
+        assert.deepEqual(bench.gate.payloads, ['high', 'low'])
+        await queue.onIdle()
+      } finally {
+        warnings.release()
+      }
+    })
+  }
+
+  it('hold for jobs whose records cannot be read for a while', async () => {
+    const warnings = captureWarnings()
+    try {
+      const queue = await bench.open({ concurrency: 1, priorityMs: 100 })
+      queue.pause()
+      for (const [payload, priority] of [['low', 0], ['high', 2], ['lower', 0], ['middle', 1]]) await queue.push(payload, { priority })
+      await queue.flush()
+      bench.disk.fault = kind => kind === 'read' ? systemError('EMFILE') : undefined
+      queue.resume(1)
+      await quiet()
+      assert.deepEqual(bench.gate.payloads, [])
+      bench.disk.fault = () => undefined
+      for (let i = 0; i < 5; i++) {
+        bench.clock.advance(1000)
+        await quiet()
+      }
+      await startAll(4)
+      assert.deepEqual(bench.gate.payloads, ['high', 'middle', 'low', 'lower'])
+    } finally {
+      warnings.release()
+    }
   })
 
   it('are of schedules, too', async () => {
