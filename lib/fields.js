@@ -5,7 +5,7 @@
 
 const { typeError, describe } = require('./errors')
 
-module.exports = { checkObject, ownNames, readFields, readKnown, readEach, rejectUnknown, rejectName, copyOf, entriesOf, hasMethods, isArray, isBytes }
+module.exports = { checkObject, ownNames, readFields, readKnown, readEach, rejectUnknown, rejectName, copyOf, entriesOf, hasMethods, isArray, isBytes, isOf }
 
 /** Throws if value is none, or an array. @param {string} what it is */
 function checkObject (value, what, code) {
@@ -103,8 +103,13 @@ function isArray (value) {
 }
 
 function isBytes (value) {
+  return isOf(value, Uint8Array)
+}
+
+/** As instanceof, which throws for a revoked Proxy. */
+function isOf (value, Class) {
   try {
-    return value instanceof Uint8Array
+    return value instanceof Class
   } catch {
     return false
   }

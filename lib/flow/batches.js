@@ -7,7 +7,7 @@
 // Made of nothing but add() with a key: while the key is taken, the batch has not started.
 
 const { typeError, describe } = require('../errors')
-const { checkObject, isArray, readKnown } = require('../fields')
+const { checkObject, isArray, isOf, readKnown } = require('../fields')
 const { readMs } = require('../plan')
 const { options: { readPositiveCount, readType } } = require('../core/internals')
 const { FlowQueue } = require('./flow-queue')
@@ -100,7 +100,7 @@ class Batches {
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function batches (queue, options) {
-  if (queue instanceof FlowQueue) return new Batches(queue, readGiven(options, NAMES, 'batches'))
+  if (isOf(queue, FlowQueue)) return new Batches(queue, readGiven(options, NAMES, 'batches'))
   throw typeError(ARGUMENT, `batches: the queue must be one of fairlane/flow, not ${describe(queue)}`)
 }
 

@@ -4,7 +4,7 @@
 
 const { readBackoff } = require('../backoff')
 const { rangeError, describe } = require('../errors')
-const { checkObject, isArray, readEach, readFields, readKnown } = require('../fields')
+const { checkObject, isArray, isOf, readEach, readFields, readKnown } = require('../fields')
 const { Plan, readAttempts, readMs } = require('../plan')
 const { wrong } = require('../readers')
 const { ROOMS, options: queueOptions } = require('../core/internals')
@@ -49,7 +49,7 @@ function readRateOptions ({ rate, ratePerType }) {
  * @returns {Extras} @throws FAIRLANE_ERR_ARGUMENT
  */
 function readAddOptions (options) {
-  return options instanceof queueOptions.Extras ? options : ROOMS.readAddOptions(options, new Plan())
+  return isOf(options, queueOptions.Extras) ? options : ROOMS.readAddOptions(options, new Plan())
 }
 
 /** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */
@@ -81,7 +81,7 @@ function hasRates ({ all, byType, ask }) {
 /** One rate for each type, rates by type, or a function that is asked for them. */
 function readRatePerType (value, code) {
   if (typeof value === 'function') return { ...NO_RATES, ask: type => readAnswer(value(type)) }
-  if (!(value instanceof Map)) return { ...NO_RATES, all: readRates(value, 'ratePerType', code) }
+  if (!isOf(value, Map)) return { ...NO_RATES, all: readRates(value, 'ratePerType', code) }
   const byType = new Map()
   for (const [type, rate] of value) byType.set(String(type), readRates(rate, `ratePerType of ${describe(type)}`, code))
   return { ...NO_RATES, byType }

@@ -3,7 +3,7 @@
 // Options and arguments of a History, read once: validated, completed, never kept by reference.
 
 const { typeError, describe } = require('../errors')
-const { hasMethods } = require('../fields')
+const { hasMethods, isOf } = require('../fields')
 const { readAll, readWhole, readChoice, readText, wrong } = require('../readers')
 const { options: { readType } } = require('../core/internals')
 const { NONE, WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD } = require('../ledger/segment')
@@ -83,7 +83,7 @@ function readDuration (value, name, code) {
 
 /** A time in ms since 1970, or a Date. */
 function readTime (value, name) {
-  const ms = value instanceof Date ? value.getTime() : value
+  const ms = isOf(value, Date) ? value.getTime() : value
   if (typeof ms === 'number' && !Number.isNaN(ms)) return ms
   throw wrong(value, 'number', ARGUMENT, `${name} must be a time in ms or a Date`)
 }

@@ -1,8 +1,9 @@
 'use strict'
 
 const assert = require('node:assert')
-const { flow } = require('../../lib/flow')
+const { batches, flow } = require('../../lib/flow')
 const { checkInvariants } = require('../../lib/testing')
+const { revoked } = require('../support/proxies')
 const { mostWithin, startsOf } = require('../support/starts')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { rounds } = require('../support/rounds')
@@ -221,6 +222,15 @@ describe('the option ratePerType', function () {
 })
 
 describe('rates', function () {
+  it('and other options that cannot be looked at are wrong use like other', function () {
+    const proxy = revoked()
+    const queue = flow(() => {}, { scheduler: 'equal' })
+    assert.throws(() => flow(() => {}, { scheduler: 'equal', ratePerType: proxy }), { code: 'FAIRLANE_ERR_OPTION' })
+    for (const wrong of [() => queue.add(1, proxy), () => queue.setRates({ ratePerType: proxy }), () => batches(proxy, { maxSize: 2 })]) {
+      assert.throws(wrong, { code: 'FAIRLANE_ERR_ARGUMENT' })
+    }
+  })
+
   it('count each attempt', async function () {
     for (const options of [{ rate: { limit: 2, intervalMs: 100 } }, { scheduler: 'equal', ratePerType: { limit: 2, intervalMs: 100 } }]) {
       const { queue, pass, times } = startsOf(flow, { ...options, maxAttempts: 5, backoffMs: 10 }, (payload, done) => done(new Error('expected')))

@@ -6,6 +6,7 @@ const fairlane = require('../..')
 const { History } = require('../../lib/history')
 const { fakeClock } = require('../../lib/testing')
 const gates = require('../support/gates')
+const { revoked } = require('../support/proxies')
 const { quiet, turn } = require('../support/turns')
 
 /** A queue in which three jobs have ended, one runs and one waits. */
@@ -191,7 +192,7 @@ describe('a history', function () {
     const history = new History()
     const calls = [
       () => history.get('1'), () => history.get(1, { back: -1 }), () => history.get(1, 1), () => history.get(1, { back: 'x' }), () => history.versions(1.5), () => history.remove(),
-      () => history.list({ state: 'lost' }), () => history.list({ state: 1 }), () => history.list({ since: 'noon' }), () => history.list({ until: NaN }),
+      () => history.list({ state: 'lost' }), () => history.list({ state: 1 }), () => history.list({ since: 'noon' }), () => history.list({ until: NaN }), () => history.list({ since: revoked() }),
       () => history.list({ before: '5' }), () => history.list({ limit: -1 }), () => history.list({ what: 1 }), () => history.list(null),
       () => history.sum('tenants'), () => history.sum(1), () => history.sum('runMs', { first: 'a' }), () => history.sum('runMs', []), () => history.stats({ type: 'a' }),
       () => history.at(), () => history.at('now'), () => history.at(new Date(NaN)), () => history.at(1).sum('x'), () => history.at(1).sum('runMs', { last: null }),
