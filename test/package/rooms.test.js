@@ -43,7 +43,7 @@ const RULES = [
   { of: file => file === 'lib/metrics/metrics.js', may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') || name === 'schedulers/shares.js' },
   // what history and metrics have in common
   { of: file => isIn(file, 'lib/history') || isIn(file, 'lib/metrics'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') },
-  // which has the limits of flow when it is given rates
+  // which has the limits of flow when it is given rates, and its priorities
   { of: file => isIn(file, 'lib/durable'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/flow') },
   { of: file => isIn(file, 'lib'), may: mayAnyRoom }
 ]
