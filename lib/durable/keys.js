@@ -173,4 +173,4 @@ function idOf (type = '', key) {
   return `${type.length}:${type}${key}`
 }
 
-module.exports = { Keys }
+module.exports = { Keys, idOf }

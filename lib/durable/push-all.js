@@ -8,6 +8,7 @@
 const { encode } = require('../serializers')
 const { Batch } = require('./batch')
 const { NONE, headOf, optionsOf, refusalOf } = require('./job-options')
+const { idOf } = require('./keys')
 const { sizeOf, stampOf, STAMP_BYTES } = require('./serialize')
 
 /** One of the pushes. */
@@ -92,14 +93,14 @@ class PushAll {
   freshOf (pushes, changes, now) {
     const first = new Map()
     return pushes.filter(push => {
-      const { type = '', said, options: { key } } = push
+      const { type, said, options: { key } } = push
       if (key === undefined) return true
       push.entry = this.intake.sharedBy(push.type, said)
       if (push.entry !== undefined) {
         if (!this.intake.sharing.isJoin(push.entry, said)) this.change(push, changes)
         return false
       }
-      const id = JSON.stringify([type, key])
+      const id = idOf(type, key)
       push.twin = first.get(id)
       if (push.twin === undefined) first.set(id, push)
       else if (said.onDuplicate !== 'join') this.replace(push.twin, push, now)
