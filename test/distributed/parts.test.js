@@ -13,6 +13,7 @@ const { Results } = require('../../lib/distributed/results')
 const { HAS_ACTIVE, HAS_COMPLETED } = require('../../lib/distributed/scripts')
 const { Suspects } = require('../../lib/distributed/suspects')
 const { stoppedTime } = require('../support/time')
+const { turn } = require('../support/turns')
 const { latch } = require('./rigged')
 
 const place = { idOf: name => `a:${name}`, partition: {} }
@@ -206,6 +207,32 @@ describe('leases', () => {
     crew.broker.isReady = false
     await new Leases(crew, { leaseMs: 1000, token: 'me' }).renew()
   })
+})
+
+describe('what is done in intervals', () => {
+  const { setTimeout } = global
+  const WAYS = {
+    'the renewal of leases': broker => new Leases({ broker }, { leaseMs: 1000, token: 'me' }),
+    'the walk of the keeper': broker => new Keeper(broker, {}, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
+  }
+
+  afterEach(() => { global.setTimeout = setTimeout })
+
+  for (const [name, make] of Object.entries(WAYS)) {
+    it(`is done again when it has ended, and not if it was stopped meanwhile: ${name}`, async () => {
+      const timers = []
+      global.setTimeout = fn => { timers.push(fn) }
+      const part = make({ isReady: false })
+      part.begin()
+      timers[0]()
+      await turn()
+      assert.equal(timers.length, 2)
+      timers[1]()
+      part.stop()
+      await turn()
+      assert.equal(timers.length, 2)
+    })
+  }
 })
 
 describe('the keeper', () => {
