@@ -110,6 +110,26 @@ describe('a durable queue', () => {
       }
     })
 
+    it('gives back the place of a job that loses its slot to the types that share its lane', async () => {
+      const queue = await bench.open({ ack: 'disk', scheduler: 'equal', maxTypes: 1, ratePerType: { limit: 1, intervalMs: 100 } })
+      await queue.pushType('own', 'own')
+      await bench.gate.until(1)
+      const release = holdSyncs(bench.disk)
+      queue.pushType('a', 1)
+      queue.pushType('b', 2)
+      await quiet()
+      assert.deepEqual([queue.running, queue.waiting, queue.stats().heldTypes], [2, 1, 1])
+      queue.pause()
+      assert.deepEqual([queue.running, queue.waiting, queue.stats().heldTypes], [1, 2, 0])
+      release()
+      await quiet()
+      queue.resume()
+      await bench.gate.until(2)
+      assert.deepEqual([bench.gate.payloads, queue.stats().heldTypes], [['own', 1], 1])
+      await pass(100)
+      assert.deepEqual(bench.gate.payloads, ['own', 1, 2])
+    })
+
     it('keeps the place of a job that has not begun, however many other types come meanwhile', async () => {
       const queue = await open({ ack: 'disk', scheduler: 'equal', concurrency: 3, ratePerType: { limit: 1, intervalMs: 10 } })
       const release = holdSyncs(bench.disk)

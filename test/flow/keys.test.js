@@ -4,6 +4,7 @@ const assert = require('node:assert')
 const { flow, Postponed } = require('../../lib/flow')
 const { internalsOf } = require('../../lib/core/internals')
 const { checkInvariants } = require('../../lib/testing')
+const { setPace } = require('../support/pace')
 const { startsOf } = require('../support/starts')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { rounds, playRounds } = require('../support/rounds')
@@ -248,6 +249,7 @@ describe('the option onDuplicate', function () {
 
   it('that are taken for a time are forgotten by a timer, where there are many', async function () {
     const { queue, clock } = startsOf(flow, { scheduler: 'equal', concurrency: Infinity })
+    setPace(queue, 'all at once')
     const { keys } = internalsOf(queue).tickets
     for (let i = 0; i < 3000; i++) queue.add(i, { type: 'a', key: i, keyUntil: 100 })
     for (let i = 0; i < 3000; i++) queue.add(i, { type: 'b', key: i, delayMs: 500 })
@@ -262,7 +264,7 @@ describe('the option onDuplicate', function () {
     clock.advance(100)
     assert.equal(keys.entries.size, 3000)
     clock.advance(500)
-    await quiet()
+    await queue.onIdle()
     assert.deepEqual([keys.entries.size, clock.timerCount, queue.stats().done], [0, 0, 7500])
   })
 
