@@ -3,7 +3,7 @@
 // How long a job waits between two attempts, where jobs have several.
 
 const { typeError, rangeError, describe } = require('./errors')
-const { checkObject, readKnown } = require('./fields')
+const { readOwn } = require('./fields')
 
 const FIRST_BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 60000
@@ -22,7 +22,6 @@ module.exports = { backoff, defaultBackoffMs, readBackoff, backoffAfter }
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function backoff (options = {}) {
-  checkObject(options, 'backoff: the options', ARGUMENT)
   const { firstMs, factor, mostMs, jitter } = { ...DEFAULTS, ...readGiven(options) }
   return (attempt, error) => {
     const rise = Math.min(factor ** (attempt - 1), Number.MAX_VALUE) // not Infinity, of which 0 times is no number
@@ -33,7 +32,7 @@ function backoff (options = {}) {
 }
 
 function readGiven (options) {
-  const given = readKnown(options, Object.keys(DEFAULTS), ARGUMENT)
+  const given = readOwn(options, 'backoff: the options', Object.keys(DEFAULTS), ARGUMENT)
   for (const [name, value] of Object.entries(given)) {
     const [least, most] = RANGES[name]
     if (value === undefined) delete given[name]

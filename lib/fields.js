@@ -5,7 +5,7 @@
 
 const { typeError, describe } = require('./errors')
 
-module.exports = { checkObject, ownNames, readFields, readKnown, readEach, rejectUnknown, rejectName, copyOf, entriesOf, hasMethods, isArray, isBytes, isOf }
+module.exports = { checkObject, ownNames, readFields, readKnown, readOwn, readEach, rejectUnknown, rejectName, copyOf, entriesOf, hasMethods, isArray, isBytes, isOf }
 
 /** Throws if value is none, or an array. @param {string} what it is */
 function checkObject (value, what, code) {
@@ -40,6 +40,12 @@ function readFields (object, names, code) {
 function readKnown (object, names, code, hints) {
   rejectUnknown(object, names, code, hints)
   return readFields(object, names, code)
+}
+
+/** As readKnown(), of what may be no object at all. @param {string} what it is */
+function readOwn (value, what, names, code, hints) {
+  checkObject(value, what, code)
+  return readKnown(value, names, code, hints)
 }
 
 /** @returns {object} what the reader of each name makes of the value that was given, or of undefined @param {object} given without a prototype */

@@ -3,7 +3,7 @@
 // Readers of options and arguments that come in an object, for rooms that validate more than one of them.
 
 const { typeError, rangeError, describe } = require('./errors')
-const { checkObject, readEach, readKnown } = require('./fields')
+const { readEach, readOwn } = require('./fields')
 
 module.exports = { readAll, readWhole, readChoice, readText, readFlag, wrong }
 
@@ -14,8 +14,7 @@ module.exports = { readAll, readWhole, readChoice, readText, readFlag, wrong }
  * @param {string} code of the error that is thrown for an unknown name, or for what is no object
  */
 function readAll (options = {}, readers, code) {
-  checkObject(options, 'the options', code)
-  return readEach(readKnown(options, Object.keys(readers), code), readers)
+  return readEach(readOwn(options, 'the options', Object.keys(readers), code), readers)
 }
 
 /** Whole, 0 or more, or Infinity. */

@@ -5,7 +5,7 @@
 // undefined is as if absent, nothing is changed before all values have been found good, nothing is kept by reference.
 
 const { typeError, rangeError, describe } = require('../lib/errors')
-const { entriesOf, isArray, readKnown } = require('../lib/fields')
+const { entriesOf, isArray, readOwn } = require('../lib/fields')
 
 /** The caps of the types. Readers of its options are in `capReaders`. */
 class Caps {
@@ -58,11 +58,8 @@ module.exports = { Caps, capReaders, readOptions, readLimit, readPositive, readN
  * @throws FAIRLANE_ERR_OPTION; then nothing has changed
  */
 function readOptions (options = {}, readers, targetOf) {
-  if (typeof options !== 'object' || options === null || isArray(options)) {
-    throw typeError('FAIRLANE_ERR_OPTION', `the options of a scheduler must be an object, not ${describe(options)}`)
-  }
   const names = Object.keys(readers)
-  const fields = readKnown(options, names, 'FAIRLANE_ERR_OPTION')
+  const fields = readOwn(options, 'the options of a scheduler', names, 'FAIRLANE_ERR_OPTION')
   const given = names.filter(name => fields[name] !== undefined)
   const values = given.map(name => readers[name](fields[name], name, targetOf(name)[name]))
   const isChange = given.some((name, i) => targetOf(name)[name] !== values[i])

@@ -4,7 +4,7 @@
 
 const { systemClock } = require('../clock')
 const { typeError, rangeError, describe } = require('../errors')
-const { checkObject, copyOf, entriesOf, hasMethods, isArray, ownNames, readEach, readFields, readKnown, rejectName, rejectUnknown } = require('../fields')
+const { checkObject, copyOf, entriesOf, hasMethods, isArray, ownNames, readEach, readFields, readOwn, rejectName, rejectUnknown } = require('../fields')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
 const ON_TIMEOUT = ['hold', 'release']
@@ -139,8 +139,7 @@ function rejectUnknownOptions (options, names) {
 
 function readArguments (options, readers, method) {
   if (options === undefined) return readEach({ __proto__: null }, readers)
-  checkObject(options, `${method}: the options`, ARGUMENT)
-  return readEach(readKnown(options, Object.keys(readers), ARGUMENT), readers)
+  return readEach(readOwn(options, `${method}: the options`, Object.keys(readers), ARGUMENT), readers)
 }
 
 /**

@@ -4,7 +4,7 @@
 
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
-const { checkObject, copyOf, entriesOf, isArray, readEach, readKnown } = require('../fields')
+const { checkObject, copyOf, entriesOf, isArray, readEach, readKnown, readOwn } = require('../fields')
 const { options: queueOptions } = require('../core/internals')
 const { jobNameOf } = require('./names')
 const { readSerialize } = require('./serialize')
@@ -47,9 +47,8 @@ module.exports = { readListOptions, readOptions, readPushOptions, readAddOptions
  * @throws FAIRLANE_ERR_OPTION
  */
 function readOptions (options = {}) {
-  checkObject(options, 'options', OPTION)
   const names = [...Object.keys(readers), ...queueOptions.names.filter(name => !NOT_HERE.has(name))]
-  const given = readKnown(options, names, OPTION, NOT_HERE)
+  const given = readOwn(options, 'options', names, OPTION, NOT_HERE)
   const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
   if (queue.asyncContext === 'push') {
     throw rangeError(OPTION, "asyncContext must be 'queue' or 'none': a push may have been made in another process")
@@ -87,8 +86,7 @@ function readAddOptions (options = {}) {
 
 /** @returns {{ limit: number, type: any }} @throws FAIRLANE_ERR_ARGUMENT */
 function readListOptions (options = {}, names, byDefault, method) {
-  checkObject(options, `${method}: the options`, ARGUMENT)
-  const { limit = byDefault, type } = readKnown(options, names, ARGUMENT)
+  const { limit = byDefault, type } = readOwn(options, `${method}: the options`, names, ARGUMENT)
   return { limit: readWhole(limit, 'limit', 1, Number.MAX_SAFE_INTEGER, ARGUMENT), type }
 }
 

@@ -5,7 +5,7 @@
 const { resolve } = require('node:path')
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
-const { checkObject, isArray, readEach, readFields, readKnown } = require('../fields')
+const { checkObject, isArray, readEach, readFields, readOwn } = require('../fields')
 const { PLAN_NAMES, readPlan } = require('../plan')
 const { readAll: readArguments, readText } = require('../readers')
 const { readSerializer } = require('../serializers')
@@ -50,8 +50,7 @@ module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJo
 
 /** @throws FAIRLANE_ERR_OPTION */
 function readOptions (options = {}) {
-  checkObject(options, 'options', 'FAIRLANE_ERR_OPTION')
-  return readEach(readKnown(options, Object.keys(readers), 'FAIRLANE_ERR_OPTION'), readers)
+  return readEach(readOwn(options, 'options', Object.keys(readers), 'FAIRLANE_ERR_OPTION'), readers)
 }
 
 /**
@@ -111,8 +110,7 @@ function readBatch (jobs, hasLevels) {
 }
 
 function readNames (options, names, method) {
-  checkObject(options, `${method}: the options`, ARGUMENT)
-  return readKnown(options, names, ARGUMENT)
+  return readOwn(options, `${method}: the options`, names, ARGUMENT)
 }
 
 function readSaid (given, method, hasLevels) {

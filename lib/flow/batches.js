@@ -7,7 +7,7 @@
 // Made of nothing but add() with a key: while the key is taken, the batch has not started.
 
 const { typeError, describe } = require('../errors')
-const { checkObject, isArray, isOf, readKnown } = require('../fields')
+const { isArray, isOf, readOwn } = require('../fields')
 const { readMs } = require('../plan')
 const { options: { readPositiveCount, readType } } = require('../core/internals')
 const { FlowQueue } = require('./flow-queue')
@@ -105,6 +105,5 @@ function batches (queue, options) {
 }
 
 function readGiven (options, names, method) {
-  checkObject(options, `${method}: the options`, ARGUMENT)
-  return readKnown(options, names, ARGUMENT)
+  return readOwn(options, `${method}: the options`, names, ARGUMENT)
 }

@@ -4,7 +4,7 @@
 
 const { readBackoff } = require('../backoff')
 const { rangeError, describe } = require('../errors')
-const { checkObject, isArray, isOf, readEach, readFields, readKnown } = require('../fields')
+const { isArray, isOf, readEach, readFields, readOwn } = require('../fields')
 const { Plan, readAttempts, readMs } = require('../plan')
 const { wrong } = require('../readers')
 const { ROOMS, options: queueOptions } = require('../core/internals')
@@ -54,8 +54,7 @@ function readAddOptions (options) {
 
 /** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */
 function readNewRates (rates) {
-  checkObject(rates, 'setRates: the rates', ARGUMENT)
-  const { rate, ratePerType } = readKnown(rates, RATES_NAMES, ARGUMENT)
+  const { rate, ratePerType } = readOwn(rates, 'setRates: the rates', RATES_NAMES, ARGUMENT)
   return {
     rate: rate === undefined || rate === null ? rate : readRates(rate, 'rate', ARGUMENT),
     ratePerType: ratePerType === undefined ? undefined : ratePerType === null ? NO_RATES : readRatePerType(ratePerType, ARGUMENT)
@@ -99,8 +98,7 @@ function readRates (value, name, code) {
 }
 
 function readRate (value, name, code) {
-  checkObject(value, name, code)
-  const { limit, intervalMs } = readKnown(value, RATE_NAMES, code)
+  const { limit, intervalMs } = readOwn(value, name, RATE_NAMES, code)
   if (!(Number.isSafeInteger(limit) && limit > 0)) throw wrong(limit, 'number', code, `limit of ${name} must be a positive integer`)
   if (!(Number.isFinite(intervalMs) && intervalMs > 0)) throw wrong(intervalMs, 'number', code, `intervalMs of ${name} must be a finite time above 0`)
   return { limit, intervalMs }

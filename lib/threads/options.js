@@ -7,7 +7,7 @@ const { resolve } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { SHARE_ENV } = require('node:worker_threads')
 const { typeError, rangeError, describe } = require('../errors')
-const { checkObject, isArray, readKnown } = require('../fields')
+const { isArray, readOwn } = require('../fields')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const NAMES = ['threads', 'name', 'perThread', 'transfer', 'resourceLimits', 'workerData', 'env', 'argv', 'execArgv']
@@ -26,8 +26,7 @@ function readFile (file) {
 }
 
 function readOptions (options = {}) {
-  checkObject(options, 'the options', OPTION)
-  const fields = readKnown(options, NAMES, OPTION)
+  const fields = readOwn(options, 'the options', NAMES, OPTION)
   const { name = 'default', transfer } = fields
   if (typeof name !== 'string') throw typeError(OPTION, `name must be a string, not ${describe(name)}`)
   if (transfer !== undefined && typeof transfer !== 'function') throw typeError(OPTION, `transfer must be a function, not ${describe(transfer)}`)
