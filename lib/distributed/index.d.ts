@@ -281,7 +281,7 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   get (id: string): Promise<DistributedJob<P> | undefined>
   /** Takes a job away that waits; one that runs is told by its signal, and not tried again. False if there is neither. */
   cancel (id: string): Promise<boolean>
-  /** The jobs that will not be tried again, the oldest first. */
+  /** The jobs that will not be tried again, the oldest first; those of one millisecond in any order. */
   deadLetters (options?: { type?: unknown, limit?: number | undefined }): Promise<Array<DistributedDeadLetter<P>>>
   /** Queues a dead letter again, with all its attempts. False if there is no such one. */
   retryDead (id: string): Promise<boolean>
