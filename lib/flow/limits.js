@@ -12,6 +12,14 @@ const { Forgetting, MANY } = require('./forgetting')
 const { hasRates } = require('./options')
 const { Limit } = require('./windows')
 
+/** Of a lane whose type has no limit. */
+class NoLimit {
+  constructor () {
+    this.terms = this
+    this.isUsedUp = false
+  }
+}
+
 class Limits {
   /**
    * @param {{ all?: object[], byType: Map<string, object[]>, ask?: (type: string) => object[] | undefined }} rates as read
@@ -25,8 +33,7 @@ class Limits {
     this.old = new Map()
     this.youngUntil = this.oldUntil = -Infinity // when all their windows are empty
     this.generation = 0 // of the young
-    this.lastKey = undefined // looked up last: a start asks for its limit several times
-    this.lastLimit = undefined
+    this.none = undefined // in the place of the limit of a lane whose type has none
     this.isReached = false // a limit was used up, since the queue began
     this.held = new Map()
     this.heldCount = MANY // when there are so many in held, those that are over are forgotten
@@ -41,7 +48,7 @@ class Limits {
     this.rates = rates
     this.hasRates = hasRates(rates)
     this.isReached ||= this.young.size + this.old.size > 0
-    this.lastKey = undefined
+    this.none = new NoLimit()
     for (const limits of [this.young, this.old]) {
       for (const [key, limit] of limits) {
         if (typeof key === 'number' && rates.ask !== undefined) continue // whose rate it was nobody knows any more
@@ -86,22 +93,22 @@ class Limits {
     return this.held.has(type) || this.rates.byType.has(type) || this.find(type) !== undefined
   }
 
+  /** Whether a job of a lane may have to wait. Nothing is looked up where it is known that it need not. */
+  mayHold ({ limit }) {
+    return limit === undefined || limit.terms !== this.none || limit.isUsedUp || this.held.size > 0
+  }
+
   /**
    * The limit by which a start is to be counted. Where none is live, it is made now, for which the caller may be asked.
+   * @param {object} lane
    * @param {string | number} key
    * @param {string} type of the job
    * @param {object} [scope] the AsyncLocalStorage context of its push, if it is kept
-   * @returns {Limit | undefined} undefined if the type has none
+   * @returns {Limit | NoLimit} `none` if the type has none
    */
-  limitOf (key, type, scope) {
-    const limit = this.find(key)
-    if (limit !== undefined && (this.rates.ask === undefined || !limit.isEmpty(this.clock.now()))) return limit
-    const rates = this.ratesOf(type, scope)
-    if (rates !== undefined) return new Limit(rates)
-    this.lastKey = undefined
-    this.young.delete(key)
-    this.old.delete(key)
-    return undefined
+  limitOf (lane, key, type, scope) {
+    const { limit } = lane
+    return limit !== undefined && limit.terms === this.none ? limit : this.findOrMake(lane, key, type, scope)
   }
 
   /** A job has started, which is counted by the limit that limitOf() gave. */
@@ -137,15 +144,26 @@ class Limits {
   // private from here on
 
   find (key) {
-    return this.lookUp(key)
+    return this.young.get(key) ?? this.old.get(key)
   }
 
-  lookUp (key) {
-    if (key === this.lastKey) return this.lastLimit
-    const limit = this.young.get(key) ?? this.old.get(key)
-    this.lastKey = key
-    this.lastLimit = limit
+  findOrMake (lane, key, type, scope) {
+    const isAsked = this.rates.ask !== undefined
+    let limit = this.find(key)
+    if (limit === undefined || (isAsked && limit.isEmpty(this.clock.now()))) limit = this.make(key, type, scope)
+    if (!isAsked) {
+      limit.terms = this.none
+      lane.limit = limit
+    }
     return limit
+  }
+
+  make (key, type, scope) {
+    const rates = this.ratesOf(type, scope)
+    if (rates !== undefined) return new Limit(rates)
+    this.young.delete(key)
+    this.old.delete(key)
+    return this.none
   }
 
   ratesOf (type, scope) {
@@ -165,15 +183,16 @@ class Limits {
   }
 
   keep (key, limit, now) {
-    if (limit.generation !== this.generation || this.lookUp(key) !== limit) {
-      if (now >= this.oldUntil) this.age()
-      limit.generation = this.generation
-      this.old.delete(key)
-      this.young.set(key, limit)
-      this.lastKey = undefined
-      if (this.young.size >= MANY) this.forgetting.plan(this.youngUntil - now)
-    }
+    if (limit.generation !== this.generation) this.put(key, limit, now)
     this.youngUntil = Math.max(this.youngUntil, now + limit.longestMs)
+  }
+
+  put (key, limit, now) {
+    if (now >= this.oldUntil) this.age()
+    limit.generation = this.generation
+    this.old.delete(key)
+    this.young.set(key, limit)
+    if (this.young.size >= MANY) this.forgetting.plan(this.youngUntil - now)
   }
 
   /** All windows of the old generation are empty. */
@@ -182,7 +201,6 @@ class Limits {
     this.oldUntil = this.youngUntil
     this.young = new Map()
     this.generation++
-    this.lastKey = undefined
   }
 
   forget () {

@@ -175,7 +175,7 @@ const withHolds = Lanes => class extends Lanes {
 
   accept (lane, whenSettled) {
     const { limits, holds } = this
-    if (!limits.isUsed || (holds.size > 0 && holds.has(lane)) || limits.waitMs(this.keyOf(lane)) === 0) {
+    if (!limits.isUsed || !limits.mayHold(lane) || holds.has(lane) || limits.waitMs(this.keyOf(lane)) === 0) {
       super.accept(lane, whenSettled)
       return
     }
@@ -200,16 +200,14 @@ const withHolds = Lanes => class extends Lanes {
   tellStarted (lane) {
     const isStart = lane === this.starting // else a job that runs already counts in another lane from now on
     this.starting = undefined
-    if (!isStart || !this.limits.hasRates) {
-      super.tellStarted(lane)
-      return
-    }
-    const key = this.keyOf(lane)
-    const limit = this.limits.limitOf(key, this.context.type, this.scope)
-    this.scope = undefined
     super.tellStarted(lane)
-    if (limit === undefined) return
-    this.limits.count(key, limit, this.context.type)
+    const { limits, context: { type } } = this
+    if (!isStart || !limits.hasRates) return
+    const key = this.keyOf(lane)
+    const limit = limits.limitOf(lane, key, type, this.scope)
+    this.scope = undefined
+    if (limit === limits.none) return
+    limits.count(key, limit, type)
     if (lane.size > 0 && limit.isUsedUp) this.adjust(lane)
   }
 

@@ -120,11 +120,15 @@ class Limit {
       return window
     })
     this.longestMs = Math.max(...rates.map(({ intervalMs }) => intervalMs))
+    this.first = this.windows[0]
+    this.others = this.windows.length > 1 ? this.windows.slice(1) : undefined
     this.generation = -1 // of limits in which it was last put, as these want to know it
+    this.terms = undefined // of limits by which a lane has it, as these want to know it
   }
 
   add (now) {
-    for (const window of this.windows) window.add(now)
+    this.first.add(now)
+    if (this.others !== undefined) for (const window of this.others) window.add(now)
   }
 
   reserve () {
@@ -137,8 +141,8 @@ class Limit {
 
   /** Whether waitMs() may be above 0. No clock need be read to know. */
   get isUsedUp () {
-    for (const { count, limit } of this.windows) if (count >= limit) return true
-    return false
+    const { first, others } = this
+    return first.count >= first.limit || (others !== undefined && others.some(({ count, limit }) => count >= limit))
   }
 
   waitMs (now) {

@@ -79,19 +79,19 @@ describe('limits of types', function () {
 
   it('that are shared are kept by rates that are asked for, though nobody knows whose they were', function () {
     const { limits, clock } = made(RATES)
-    const limit = limits.limitOf(0, 'a')
-    limits.count(0, limit)
+    const lane = { limit: undefined }
+    limits.count(0, limits.limitOf(lane, 0, 'a'))
     limits.setRates({ all: undefined, byType: new Map(), ask: () => undefined })
     assert.equal(limits.waitMs(0), 100)
     clock.advance(100)
-    assert.equal(limits.limitOf(0, 'a'), undefined)
+    assert.equal(limits.limitOf(lane, 0, 'a'), limits.none)
   })
 
   it('are inherited from the lane that types shared, unless there is nothing left to count', function () {
     const { limits, clock } = made(RATES)
     limits.inherit('a', 0)
     assert.equal(limits.isNamed('a'), false)
-    limits.count(0, limits.limitOf(0, 'a'))
+    limits.count(0, limits.limitOf({ limit: undefined }, 0, 'a'))
     limits.inherit('a', 0)
     limits.inherit('a', 0)
     assert.equal(limits.waitMs('a'), 100)
@@ -111,5 +111,5 @@ function made (rates) {
     }
   }
   const limits = new Limits(rates, watched, fn => fn())
-  return { limits, clock, unrefs, start: type => limits.count(type, limits.limitOf(type, type)) }
+  return { limits, clock, unrefs, start: type => limits.count(type, limits.limitOf({ limit: undefined }, type, type)) }
 }

@@ -65,6 +65,18 @@ describe('a scheduler of a queue with flow', function () {
     assert.deepEqual([queue.length, queue.stats().heldTypes, clock.timerCount], [0, 0, 0])
   })
 
+  it('may set other rates when it is told of a start, which is the first that they count', async function () {
+    const faster = { limit: 1, intervalMs: 50 }
+    for (const [before, after, expected] of [[RATE, faster, [0, 50]], [RATE, null, [0, 0]], [undefined, RATE, [0, 100]]]) {
+      const on = {}
+      const { queue, pass, times } = startsOf(flow, { scheduler: meddling(on), ratePerType: before })
+      on.started = () => { on.started = undefined; queue.setRates({ ratePerType: after }) }
+      queue.pushType('a', 1).pushType('a', 2)
+      await pass(200)
+      assert.deepEqual(times(), expected)
+    }
+  })
+
   it('may clear the queue when a delayed job comes in, and others come with it', async function () {
     const on = {}
     const { queue, clock, pass, starts } = startsOf(flow, { scheduler: meddling(on) })

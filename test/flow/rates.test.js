@@ -117,6 +117,24 @@ describe('the option ratePerType', function () {
     }
   })
 
+  it('holds back a job of a type that has one which runs, by rates and holds that came meanwhile', async function () {
+    const changes = [queue => queue.setRates({ ratePerType: { limit: 1, intervalMs: 100 } }), queue => queue.holdType('a', 100)]
+    for (const ratePerType of [{ limit: 5, intervalMs: 100 }, new Map([['b', { limit: 1, intervalMs: 100 }]])]) {
+      for (const change of changes) {
+        const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType }, () => {})
+        queue.pushType('a', 1).pushType('b', 1)
+        await pass(0)
+        change(queue)
+        queue.pushType('a', 2)
+        await pass(0)
+        queue.pushType('a', 3)
+        await pass(200)
+        assert.deepEqual(times('a').slice(0, 2), ratePerType.size === 1 && change === changes[0] ? [0, 0] : [0, 100]) // no rate has counted the first
+        assert(times('a').includes(100))
+      }
+    }
+  })
+
   it('outlives the idleness of a type', async function () {
     const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType: { limit: 1, intervalMs: 100 } })
     queue.pushType('a', 1)

@@ -36,6 +36,7 @@ class Lane extends TypeCounts {
 
     this.owner = owner
     this.context = undefined
+    this.limit = undefined // of the lists of flow, which look it up once
     if (isShared) {
       this.typeCounts = new Map() // how many jobs of each type wait
       this.typeStarts = new Map() // the Origins of those that run, by type
