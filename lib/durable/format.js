@@ -311,7 +311,7 @@ function recordsOf (bytes, at) {
  * @param {{ next: number, end: number, count: number }} records from recordsOf(): goes on
  * @returns {boolean} false if the records are not those of a frame, whatever the crc says. All were visited if records.next is its end
  */
-function visitRecords (bytes, records, visitor, max = Infinity) {
+function visitRecords (bytes, records, visitor, max) {
   for (; records.next < records.end && records.count > 0 && max > 0; max--, records.count--) {
     const { next } = records
     const length = recordLength(bytes, next)

@@ -336,6 +336,25 @@ describe('damage', function () {
     }
   })
 
+  it('of a header is told by its file: it says another number than the name does', async () => {
+    const { disk } = await closedQueue(seeded(5))
+    const [first, second] = segmentsOf(disk)
+    const { bytes } = at(disk, first).file
+    Object.assign(at(disk, second).file, { bytes, durable: bytes })
+    await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${second}`, offset: 0, message: new RegExp(`the segment is number ${parseInt(first)} `) })
+  })
+
+  it('is told by where a segment ends, if its last frame is missing and there is one behind it', async () => {
+    const { disk } = await closedQueue(seeded(5))
+    const [first] = segmentsOf(disk)
+    const { file } = at(disk, first)
+    const end = file.bytes.length
+    const cut = framesIn(file.bytes, parseInt(first)).at(-1).at
+    const bytes = file.bytes.subarray(0, cut)
+    Object.assign(file, { bytes, durable: bytes })
+    await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${first}`, offset: cut, message: new RegExp(`the segment ended at ${end} `) })
+  })
+
   it('that can not be read is an error of the file system', async () => {
     const { disk } = await closedQueue(seeded(5))
     disk.fault = kind => kind === 'read' ? systemError('EIO') : undefined
@@ -396,7 +415,7 @@ function numbersInWhole (disk, damaged, bytes) {
         ack: (seq, count) => { while (count-- > 0) alive.delete(seq + count) },
         state: () => {},
         trim: () => {}
-      })
+      }, Infinity)
     }
   }
   return [...alive.keys()].sort((a, b) => a - b).map(seq => alive.get(seq))

@@ -110,6 +110,23 @@ describe('a durable queue', () => {
       }
     })
 
+    it('gives back the place of a job that is cancelled before it begins, though no other one of its type is there', async () => {
+      const queue = await bench.open({ ack: 'disk', scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 100 } })
+      const release = holdSyncs(bench.disk)
+      const controller = new AbortController()
+      const added = queue.add('a', { type: 't', signal: controller.signal })
+      await quiet()
+      assert.deepEqual([queue.running, queue.heldMs('t') > 0], [1, true])
+      controller.abort()
+      await assert.rejects(added, { code: 'FAIRLANE_ERR_ABORTED' })
+      release()
+      await quiet()
+      assert.deepEqual([queue.running, queue.length, queue.heldMs('t')], [0, 0, 0])
+      await queue.pushType('t', 'b')
+      await bench.gate.until(1)
+      assert.deepEqual(bench.gate.payloads, ['b'])
+    })
+
     it('gives back the place of a job that loses its slot to the types that share its lane', async () => {
       const queue = await bench.open({ ack: 'disk', scheduler: 'equal', maxTypes: 1, ratePerType: { limit: 1, intervalMs: 100 } })
       await queue.pushType('own', 'own')

@@ -68,6 +68,28 @@ describe('a history of a durable queue', () => {
     assert.deepEqual([...history.list()].map(job => job.id), [id, 2, 1])
   })
 
+  it('begins with the errors of jobs that have failed before, whether they are tried again or dead', async () => {
+    await bench.open({ concurrency: 1, maxAttempts: 2, backoffMs: 100 })
+    for (const maxAttempts of [1, 2, 3]) await bench.queue.push('a', { maxAttempts })
+    for (const start of [1, 2, 3]) {
+      await bench.gate.until(start)
+      bench.gate.fail(new RangeError(`no ${start}`))
+    }
+    await quiet()
+    bench.clock.advance(90)
+    await bench.reopenAfterKill({ observers: history })
+    assert.deepEqual([1, 2, 3].map(id => [history.get(id).state, history.get(id).attempts, history.get(id).error]), [
+      ['failed', 1, 'RangeError: no 1'], ['delayed', 1, 'RangeError: no 2'], ['delayed', 1, 'RangeError: no 3']
+    ])
+    assert.deepEqual([...history.list({ state: 'failed' })].map(({ id }) => id), [1])
+    assert.deepEqual(statesOf(2), ['waiting 1', 'delayed 1'])
+    await bench.queue.close({ drain: false })
+    bench.clock.advance(20)
+    history = new History()
+    await bench.open({ observers: history })
+    assert.deepEqual([1, 2, 3].map(id => history.get(id).state), ['failed', 'waiting', 'waiting'])
+  })
+
   it('has as cancelled what had waited for too long when the queue was opened', async () => {
     await bench.open()
     bench.queue.pause()

@@ -80,6 +80,26 @@ describe('a durable queue that can not write for a while', () => {
     assert.deepEqual(bench.idsOf('done'), [1, 2, 3])
   })
 
+  it('does not queue a job again whose slot it takes back and that could not be written itself', async () => {
+    const queue = await bench.open({ concurrency: 1 })
+    await queue.push('a')
+    await bench.gate.until(1)
+    const seen = []
+    queue.on('outage', () => seen.push([queue.running, queue.waiting]))
+    bench.fail('EIO', 'write')
+    const pushed = queue.push('b')
+    bench.gate.release(1)
+    assert.deepEqual([queue.running, queue.waiting], [1, 0])
+    await assert.rejects(pushed, IO)
+    await quiet()
+    assert.deepEqual([seen, queue.length], [[[0, 0]], 0])
+    bench.mend()
+    await bench.goOn(LONGEST_MS)
+    await queue.push('c')
+    await bench.gate.until(2)
+    assert.deepEqual(bench.gate.payloads, ['a', 'c'])
+  })
+
   it('tells of it by events, and by one warning for the queue', async () => {
     const queue = await bench.open()
     for (const code of ['EIO', 'EDQUOT']) {

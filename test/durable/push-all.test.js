@@ -148,6 +148,14 @@ describe('pushAll() of a durable queue', () => {
       assert.equal(await bench.queue.push('no other', KEY), 1)
     })
 
+    it('changes those of the queue with no new one among them', async () => {
+      const queue = await bench.open()
+      queue.pause()
+      await queue.push('there', KEY)
+      assert.deepEqual(await queue.pushAll([replacing('a'), replacing('b')]), [1, 1])
+      assert.deepEqual([waitingIn(queue), queue.stats().accepted], [['b'], 1])
+    })
+
     it('changes a new one that comes before, as if they had been pushed one after the other', async () => {
       const queue = await bench.open()
       queue.pause()

@@ -229,6 +229,23 @@ describe('a durable queue with schedules', () => {
     assert.deepEqual(ran, [1000, 'other', 2000])
   })
 
+  it('keeps one record of all times of a schedule that it is not given', async () => {
+    const schedules = { a: { everyMs: 10, overlap: true } }
+    const queue = await bench.open({ schedules, segmentBytes: 1024 })
+    queue.pause()
+    await pass(5000)
+    await closeFor(0)
+    const other = await open(undefined, { segmentBytes: 1024 })
+    assert(other.diskBytes() > 16384, `${other.diskBytes()} bytes`)
+    await pass(0)
+    assert.deepEqual([ran.length, ran.at(-1), other.length], [500, 5000, 0])
+    await other.flush()
+    assert(other.diskBytes() < 8192, `${other.diskBytes()} bytes`)
+    await closeFor(0)
+    await open(schedules)
+    assert.deepEqual(bench.queue.schedules(), [{ name: 'a', nextAt: EPOCH + 5010, lastAt: EPOCH + 5000 }])
+  })
+
   it('leaves jobs of schedules that are not given to run, with their time kept', async () => {
     const schedules = { a: { everyMs: 1000 } }
     let queue = await bench.open({ schedules })

@@ -69,6 +69,13 @@ for (const [name, options] of Object.entries({ ...KINDS, ...PRIORITIES })) {
       assert.deepEqual(versions(1), ['waiting 0 at 0', 'running 1 at 0', 'delayed 1 at 5', 'waiting 1 at 15', 'running 2 at 15', 'done 2 at 15'])
     })
 
+    it('has a job as failed whose last attempt timed out', async () => {
+      const { queue, pass } = observed({ timeoutMs: 5, maxAttempts: 1 }, () => {})
+      queue.add(1, { type }).catch(() => {})
+      await pass(5)
+      assert.deepEqual(versions(1), ['waiting 0 at 0', 'running 1 at 0', 'failed 1 at 5'])
+    })
+
     it('has a job as failed that has no further attempt', async () => {
       const { queue, pass } = observed({ maxAttempts: 9, backoffMs: attempt => attempt < 2 ? 1 : Infinity }, (payload, done) => done(new TypeError('no')))
       queue.add(1, { type }).catch(() => {})
