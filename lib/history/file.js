@@ -97,7 +97,7 @@ function encode ({ keep, keepMs, isExact, time, names, segments, strays, lastId 
 /** What is kept beside rows, by row. */
 function extrasOf ({ errors, versions }) {
   const texts = []
-  errors?.forEach((text, row) => { if (text !== undefined) texts.push([row, text]) })
+  errors?.forEach((text, row) => texts.push([row, text]))
   return { errors: texts, versions: [...versions ?? []].map(([row, list]) => [row, list.map(version => ({ ...version }))]) }
 }
 

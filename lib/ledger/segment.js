@@ -83,7 +83,7 @@ class Rows {
   /** A record goes. */
   clearRow (row) {
     this.words[row * WORDS + STATE] = NONE
-    if (this.errors !== undefined) this.errors[row] = undefined
+    if (this.errors !== undefined) delete this.errors[row]
     if (this.versions !== undefined) this.versions.delete(row)
   }
 

@@ -1,10 +1,13 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const { join } = require('node:path')
 const { performance } = require('node:perf_hooks')
 const fairlane = require('../..')
+const { OBSERVE } = require('../../lib/core/internals')
 const { History } = require('../../lib/history')
 const { fakeClock } = require('../../lib/testing')
+const { temporaryFolder } = require('../support/folders')
 const gates = require('../support/gates')
 const { revoked } = require('../support/proxies')
 const { quiet, turn } = require('../support/turns')
@@ -74,8 +77,12 @@ describe('a history', function () {
     await more(30000)
     const jobs = history.list({ limit: Infinity })
     const first = jobs.next().value
+    const tail = 30000 % 8192 + 1
+    const page = history.list({ limit: tail + 1 })
+    page.next()
     await more(60000)
     const rest = [...jobs]
+    assert.equal([...page].length, tail)
     assert.equal(first.id, 30000)
     for (const live of [1, 2, 8192, 8193, 8194, 16384]) assert(rest.some(({ id, state }) => id === live && state === 'running'), live)
   })
@@ -209,6 +216,114 @@ describe('a history', function () {
     assert.deepEqual([...history.list()], [])
     assert.equal(history.sum('runMs'), 0)
     assert.equal(history.get(1), undefined)
+  })
+})
+
+describe('a history of a queue with attempts', function () {
+  let clock, history, ledger
+
+  /** What the list of a queue tells, so many ms later. */
+  function tell (ms, change, ...args) {
+    clock.advance(ms)
+    ledger[change](...args)
+  }
+
+  const idsOf = options => [...history.list(options)].map(({ id }) => id)
+  const statesOf = id => history.versions(id).map(({ state, at }) => `${state} at ${at}`)
+
+  beforeEach(() => {
+    clock = fakeClock(1000)
+    history = new History()
+    ledger = history[OBSERVE](undefined, undefined, { clock, hasIds: true })
+  })
+
+  /** Its second attempt is its last one; then somebody asks for another, which is done. */
+  function tryAgain (id) {
+    tell(0, 'accepted', id, 'a')
+    tell(10, 'started', id)
+    tell(10, 'retried', id, new Error('first'))
+    tell(30, 'due', id)
+    tell(10, 'started', id)
+    tell(10, 'dead', id, new Error('second'))
+    tell(30, 'revived', id)
+    tell(30, 'started', id)
+    tell(10, 'ended', id, false)
+  }
+
+  it('tells what a job was before each of its transitions', function () {
+    tryAgain(1)
+    const before = [8, 7, 6, 5, 4, 3, 2, 1, 0].map(back => {
+      const { state, attempts, acceptedAt, startedAt, endedAt, error } = history.get(1, { back })
+      return [state, attempts, acceptedAt, startedAt, endedAt, error]
+    })
+    assert.deepEqual(before, [
+      ['waiting', 0, 1000, undefined, undefined, undefined],
+      ['running', 1, 1000, 1010, undefined, undefined],
+      ['delayed', 1, 1000, 1010, undefined, 'Error: first'],
+      ['waiting', 1, 1000, 1010, undefined, undefined],
+      ['running', 2, 1000, 1060, undefined, undefined],
+      ['failed', 2, 1000, 1060, 1070, 'Error: second'],
+      ['waiting', 0, 1100, undefined, undefined, undefined],
+      ['running', 1, 1100, 1130, undefined, undefined],
+      ['done', 1, 1100, 1130, 1140, undefined]
+    ])
+  })
+
+  it('tells what was so at any time, and what was summed up then', function () {
+    tryAgain(1)
+    const at = [1000, 1010, 1030, 1050, 1065, 1080, 1110, 1130, 1140]
+    const stateAt = ms => Object.entries(history.at(ms).counts('a')).filter(([, count]) => count > 0).join()
+    assert.deepEqual(at.map(stateAt), ['waiting,1', 'running,1', 'delayed,1', 'waiting,1', 'running,1', 'failed,1', 'waiting,1', 'running,1', 'done,1'])
+    assert.equal(stateAt(999), '')
+    const sums = ms => ['waitMs', 'runMs', 'attempts'].map(column => history.at(ms).sum(column))
+    assert.deepEqual([999, 1030, 1080, 1110, 1140].map(sums), [[0, 0, 0], [0, 0, 0], [60, 10, 2], [0, 0, 0], [30, 10, 1]])
+    assert.deepEqual(['waitMs', 'runMs', 'attempts'].map(column => history.sum(column)), [30, 10, 1])
+  })
+
+  it('sums up the waits of jobs that never started, which have no run', function () {
+    tell(0, 'accepted', 1, 'a')
+    tell(0, 'delayed', 1)
+    tell(20, 'cancelled', 1, new Error('no'))
+    tell(10, 'accepted', 2, 'a')
+    tell(5, 'cancelled', 2, new Error('no'))
+    assert.deepEqual([history.sum('waitMs'), history.sum('runMs'), history.at(1020).sum('waitMs'), history.at(1020).sum('runMs')], [25, 0, 20, 0])
+    assert.deepEqual([...history.stats()], [['a', { done: 0, failed: 0, cancelled: 2, waitMs: { mean: 12.5, max: 20 }, runMs: { mean: undefined, max: undefined } }]])
+  })
+
+  describe('whose ids are far apart', function () {
+    const FAR = 2 ** 40
+
+    beforeEach(() => {
+      for (const id of [1, 2]) tryAgain(id)
+      tell(0, 'accepted', 3, 'b')
+      tell(10, 'started', 3)
+      tell(10, 'failed', 3, new Error('third'))
+      tell(0, 'accepted', FAR, 'b')
+    })
+
+    it('lists them in pages, the newest first', function () {
+      assert.deepEqual(idsOf(), [FAR, 3, 2, 1])
+      assert.deepEqual([idsOf({ limit: 1 }), idsOf({ limit: 2 }), idsOf({ limit: 2, before: FAR }), idsOf({ before: 2 })], [[FAR], [FAR, 3], [3, 2], [1]])
+      assert.deepEqual([idsOf({ state: 'failed' }), idsOf({ type: 'a' })], [[3], [2, 1]])
+    })
+
+    it('sums them up from one id to another, and has all versions of each', function () {
+      assert.deepEqual([history.sum('waitMs'), history.sum('waitMs', { first: 2 }), history.sum('waitMs', { first: 2, last: 2 }), history.sum('waitMs', { last: 1 })], [70, 40, 30, 30])
+      assert.deepEqual(statesOf(1), [
+        'waiting at 1000', 'running at 1010', 'delayed at 1020', 'waiting at 1050', 'running at 1060', 'failed at 1070', 'waiting at 1100', 'running at 1130', 'done at 1140'
+      ])
+      assert.equal(history.get(3).error, 'Error: third')
+    })
+
+    it('has nothing of a job that was removed, though another one takes its place in memory', async function () {
+      const path = join(temporaryFolder(), 'history')
+      assert.equal(history.remove(3), true)
+      tell(0, 'delayed', FAR)
+      tell(0, 'accepted', 2 * FAR, 'b')
+      for (const each of [history, (await history.save(path), await History.open(path))]) {
+        assert.deepEqual([each.get(3), each.get(FAR).state, each.get(FAR).error], [undefined, 'delayed', undefined])
+      }
+    })
   })
 })
 

@@ -104,6 +104,27 @@ for (const [name, options] of Object.entries(LISTS)) {
       assert.equal(queue.clear(), 0)
     })
 
+    it('says of a job once that it was removed, though the test of remove removes it itself', async function () {
+      const queue = makeQueue().pause()
+      for (let i = 0; i < 3; i++) add(queue, i)
+      let isFirst = true
+      const count = queue.remove(({ payload }) => {
+        if (isFirst) {
+          isFirst = false
+          queue.remove(({ payload }) => payload === 1)
+          queue.remove(({ payload }) => payload === 0)
+        }
+        return payload === 0
+      })
+      assert.equal(count, 0)
+      assert.deepEqual(states(), ['cancelled', 'cancelled', 'waiting'])
+      assert.equal(internalsOf(queue).list.ledger.endedCount, 2)
+      checkInvariants(queue)
+      queue.resume()
+      await gate.until(1)
+      assert.deepEqual([gate.payloads, states()], [[2], ['cancelled', 'cancelled', 'running']])
+    })
+
     it('takes out nothing that came in the place of what the test of remove has cleared', async function () {
       const queue = makeQueue().pause()
       for (let i = 0; i < 3; i++) add(queue, i)
