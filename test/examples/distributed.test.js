@@ -29,7 +29,7 @@ describeWithRedis('the examples for many machines', function () {
     const workers = [start('worker.mjs'), start('worker.mjs')]
     await Promise.all(workers.map(worker => once(worker.stdout, 'data')))
     const producer = start('producer.mjs')
-    await once(producer, 'exit')
+    await once(producer, 'close') // with all that it has printed
     const lines = producer.output.trim().split('\n')
     assert.deepEqual(lines.map(line => line.match(/^mail to (\w+)-\d+, after \d+ ms$/)?.[1]).at(-1), 'flood')
     assert.equal(lines.length, 3)

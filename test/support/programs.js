@@ -24,7 +24,7 @@ function startProgram (args, { env, input } = {}) {
   if (input !== undefined) child.stdin.on('error', () => {}).end(input) // it may be killed before it has read all
   const lines = []
   const reader = createInterface({ input: child.stdout }).on('line', text => lines.push(text))
-  const exit = once(child, 'exit')
+  const exit = once(child, 'close') // when all that it has printed is here, too
   return {
     child,
     lines,
