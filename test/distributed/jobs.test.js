@@ -65,9 +65,11 @@ describeWithRedis('a distributed queue', function () {
     const times = []
     const queue = await at.open(async () => { times.push(Date.now()) })
     const begin = Date.now()
-    await queue.push(1, { delayMs: 150 })
-    assert.equal((await queue.globalStats('')).delayed, 1)
+    const [, late] = await Promise.all([queue.push(1, { delayMs: 150 }), queue.pushType('late', 2, { delayMs: 3600000 })])
+    assert.equal((await queue.globalStats('late')).delayed, 1)
+    await queue.cancel(late)
     await queue.onIdle()
+    assert.equal(times.length, 1)
     assert(times[0] - begin >= 150, times[0] - begin)
   })
 

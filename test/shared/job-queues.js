@@ -5,6 +5,7 @@
 const assert = require('node:assert')
 const { once } = require('node:events')
 const { Postponed, Throttled } = require('../../lib/postponing')
+const { once: measured } = require('../support/attempts')
 const gates = require('../support/gates')
 const { revoked } = require('../support/proxies')
 const { quiet, nextMs } = require('../support/turns')
@@ -159,29 +160,55 @@ function behaveAsJobQueues ({ open, unknownIds }) {
   })
 
   describe('an attempt that does not count', () => {
-    for (const [name, error, isFirst] of [
-      ['Throttled: its type is held, and it is the first of that', new Throttled(50), [true, true, false]],
-      ['Postponed: others of its type go on', new Postponed(50), [true, false, true]]
-    ]) {
-      it(`is one that fails with ${name}`, async () => {
-        const queue = await openGated({ scheduler: 'equal', concurrency: 1, maxAttempts: 1 })
-        const told = listen(queue, 'retry', 'failed')
-        const first = await queue.pushType('a', 'first')
-        await gate.until(1)
-        await queue.pushType('a', 'second')
-        await queue.pushType('b', 'other')
-        gate.open.shift().done(error)
-        for (let count = 2; count <= 4; count++) {
-          await gate.until(count)
-          gate.release(1)
-        }
-        await queue.onIdle()
-        const starts = gate.started.map(({ context }) => context)
-        assert.deepEqual(starts.filter(({ type }) => type === 'a').map(({ id }) => id === first), isFirst)
-        assert.deepEqual(starts.map(({ attempt }) => attempt), [1, 1, 1, 1])
-        assert.deepEqual([told, queue.stats().retried], [[], 0])
-      })
+    /** Jobs of which the first fails so, once, while others of its type and of another one wait for its slot. */
+    async function failFirst (error) {
+      const queue = await openGated({ scheduler: 'equal', concurrency: 1, maxAttempts: 1 })
+      const told = listen(queue, 'retry', 'failed')
+      const first = await queue.pushType('a', 'first')
+      await gate.until(1)
+      await queue.pushType('a', 'second')
+      await queue.pushType('b', 'other')
+      gate.open.shift().done(error)
+      return { queue, told, first }
     }
+
+    /** Lets the jobs of failFirst() end one after the other. @returns {Promise<boolean[]>} which starts of the type 'a' were those of the first job */
+    async function firstsOf (error) {
+      const { queue, told, first } = await failFirst(error)
+      for (let count = 2; count <= 4; count++) {
+        await gate.until(count)
+        gate.release(1)
+      }
+      await queue.onIdle()
+      const starts = gate.started.map(({ context }) => context)
+      assert.deepEqual(starts.map(({ attempt }) => attempt), [1, 1, 1, 1])
+      assert.deepEqual([told, queue.stats().retried], [[], 0])
+      await queue.close()
+      gate = gates()
+      return starts.filter(({ type }) => type === 'a').map(({ id }) => id === first)
+    }
+
+    it('is one that fails with Throttled: its type is held, and it is the first of that', () => measured(async () => {
+      // on a machine that is slow in that moment the hold may be over before the job is back
+      assert.deepEqual(await firstsOf(new Throttled(50)), [true, true, false])
+    }))
+
+    it('is one that fails with Postponed: it comes again', async () => {
+      assert.deepEqual((await firstsOf(new Postponed(50))).filter(Boolean), [true, true])
+    })
+
+    it('is one that fails with Postponed: others of its type go on meanwhile', async () => {
+      const { queue, told, first } = await failFirst(new Postponed(600000))
+      for (let count = 2; count <= 3; count++) {
+        await gate.until(count)
+        gate.release(1)
+      }
+      while ((await queue.get(first)).state === 'running');
+      assert.equal(await queue.cancel(first), true)
+      await queue.onIdle()
+      assert.deepEqual(gate.payloads.sort(), ['first', 'other', 'second'])
+      assert.deepEqual(told, [])
+    })
 
     it('leaves the job there, which get() finds and cancel() ends', async () => {
       const queue = await openGated({ scheduler: 'equal', maxAttempts: 1 })
@@ -199,15 +226,27 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       assert.equal(gate.started.length, 2)
     })
 
-    it('comes of holdType() too, for as long as that says, while others go on', async () => {
+    it('comes of holdType() too, for as long as that says', async () => {
       const queue = await openGated({ scheduler: 'equal' })
+      const heldAt = Date.now()
       await queue.holdType('a', 50)
       await queue.pushType('a', 1)
-      await queue.pushType('b', 2)
-      await gate.until(2)
-      assert.deepEqual(gate.payloads, [2, 1])
-      gate.release(2)
+      await gate.until(1)
+      assert(Date.now() - heldAt >= 45, Date.now() - heldAt) // a broker has a clock of its own
+      gate.release(1)
       await queue.onIdle()
+    })
+
+    it('comes of holdType() too, while others go on', async () => {
+      const queue = await openGated({ scheduler: 'equal' })
+      await queue.holdType('a', 600000)
+      const held = await queue.pushType('a', 1)
+      await queue.pushType('b', 2)
+      await gate.until(1)
+      gate.release(1)
+      assert.equal(await queue.cancel(held), true)
+      await queue.onIdle()
+      assert.deepEqual(gate.payloads, [2])
     })
   })
 
