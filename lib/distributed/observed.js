@@ -30,8 +30,12 @@ class Observed {
       ledger.cancelled(this.leave(job), error)
     } else if (hasBegun) {
       const number = this.leave(job)
-      if (kind === 'retried') ledger.retried(number, error)
-      else ledger.postponed(number, error)
+      if (kind === 'retried') {
+        ledger.undecided(number, error)
+        ledger.again(number, error)
+      } else {
+        ledger.postponed(number, error)
+      }
       ledger.unaccepted(number)
     }
   }

@@ -90,9 +90,15 @@ class Attempts {
   }
 
   /** An attempt is not to count: the job is as before, but for its first start if it had that. */
-  uncount ({ id: seq, attempt, before, hasBegun }) {
+  uncount (delivery) {
+    const { id: seq, attempt, hasBegun } = delivery
     if (attempt === 0) return
     if (hasBegun) this.ledger?.uncounted(seq)
+    this.takeBack(delivery)
+  }
+
+  /** As uncount(), of which observers are told otherwise. The attempt was written. */
+  takeBack ({ id: seq, before, hasBegun }) {
     if (hasStarted(before)) this.outage.change(seq, before)
     else this.outage.change(seq, hasBegun ? JobState.interrupted : JobState.waiting)
   }

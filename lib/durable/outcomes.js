@@ -141,7 +141,8 @@ class Outcomes {
     }
     this.counts.retried++
     this.outage.change(seq, JobState.due(attempt, this.now() + delayMs, delayMs, errorText(error)))
-    this.ledger?.retried(seq, error)
+    this.ledger?.undecided(seq, error)
+    this.ledger?.again(seq, error)
     this.retries.add(seq, type, delayMs)
     this.retries.settled(seq)
     this.events.tell('retry', { id: seq, type, attempt, error, delayMs })
@@ -151,10 +152,10 @@ class Outcomes {
   throttled (delivery, error) {
     const { id: seq, slot: { type } } = delivery
     this.counts.throttled++
-    this.attempts.uncount(delivery)
-    this.limiting.throttle(type, error.retryAfterMs)
-    this.ledger?.retried(seq, error)
+    this.attempts.takeBack(delivery)
+    this.ledger?.postponed(seq, error)
     this.ledger?.due(seq)
+    this.limiting.throttle(type, error.retryAfterMs)
     this.retries.recalled(seq)
     this.waiting.place(seq, type, true)
   }
@@ -163,8 +164,7 @@ class Outcomes {
   postponed ({ id: seq, type, attempt, before }, error) {
     const { delayMs } = error
     this.outage.change(seq, JobState.due(attempt - 1, this.now() + delayMs, delayMs, before?.error))
-    this.ledger?.uncounted(seq)
-    this.ledger?.retried(seq, error)
+    this.ledger?.postponed(seq, error)
     this.retries.add(seq, type, delayMs)
     this.retries.settled(seq)
   }

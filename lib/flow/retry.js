@@ -47,6 +47,7 @@ class Retry {
       return
     }
     tickets.retriedCount++
+    tickets.dispatch.list.ledger?.again(ticket.id, err)
     tickets.hooks.onRetry({ type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
     if (ticket.isDelayed) tickets.postpone(ticket, ms, ticket.signal)
   }

@@ -180,10 +180,13 @@ class Ledger {
     this.change(rows, row, isDead ? DEAD : DELAYED, 0)
   }
 
-  /** An attempt has failed, and there will be another one. */
-  retried (id, err) {
+  /** An attempt has failed. Its job is delayed until it is said whether there will be another one: by again(), failed() or cancelled(). */
+  undecided (id, err) {
     this.failedFor(id, err, DELAYED)
   }
+
+  /** There will be. */
+  again () {} // records are the same
 
   /** An attempt has failed that does not count: the job waits for its time, as before it. */
   postponed (id, err) {
@@ -291,11 +294,8 @@ class Ledger {
   remove (id, rows) {
     const { row, strays } = this
     this.discard(rows, row)
-    if (rows === strays) {
-      strays.close(id, row)
-    } else {
-      rows.clearRow(row)
-    }
+    if (rows === strays) strays.close(id, row)
+    else rows.clearRow(row)
   }
 
   /** Takes a record out of all counts, but for those of a job that has not ended. */

@@ -55,11 +55,11 @@ const returning = List => class extends List {
 
   // private from here on
 
-  /** An attempt has failed, and there will be another one. */
+  /** An attempt has failed that may not be the last one. */
   recordFailure (origin, err) {
     const id = typeof origin === 'number' ? origin : origin.id
     if (isThrottled(err) || isPostponed(err)) this.ledger.postponed(id, err)
-    else this.ledger.retried(id, err)
+    else this.ledger.undecided(id, err)
   }
 }
 

@@ -101,17 +101,21 @@ class Meter extends Between {
     this.mayWait(number)
   }
 
-  retried (id, err) {
-    const left = this.leaving(id)
-    this.ledger.retried(id, err)
-    this.left(left, RETRIED)
+  undecided (id, err) {
+    const { number, startedAt } = this.leaving(id)
+    this.ledger.undecided(id, err)
+    this.freed(number, startedAt)
   }
 
-  /** It is not tried again after all. */
+  again (id, err) {
+    this.ledger.again(id, err)
+    this.count(this.leaving(id).number, RETRIED)
+  }
+
+  /** It is not tried again. */
   failed (id, err) {
     const { number } = this.leaving(id)
     this.ledger.failed(id, err)
-    this.count(number, RETRIED, -1)
     this.count(number, FAILED)
   }
 

@@ -63,16 +63,22 @@ class Publisher extends Between {
     this.leaves('settled', id, 'failed', err, () => this.ledger.dead(id, err))
   }
 
+  /** It is not tried again. */
   failed (id, err) {
-    this.leaves('settled', id, 'failed', err, () => this.ledger.failed(id, err))
+    this.leaves('settled', id, 'failed', err, () => this.ledger.failed(id, err), true)
   }
 
   unaccepted (id) {
     this.leaves('settled', id, 'cancelled', undefined, () => this.ledger.unaccepted(id))
   }
 
-  retried (id, err) {
-    this.leaves('retried', id, 'delayed', err, () => this.ledger.retried(id, err))
+  /** Nobody hears of it until it is decided. */
+  undecided (id, err) {
+    this.ledger.undecided(id, err)
+  }
+
+  again (id, err) {
+    this.leaves('retried', id, 'delayed', err, () => this.ledger.again(id, err), true)
   }
 
   postponed (id, err) {
@@ -106,15 +112,15 @@ class Publisher extends Between {
     if (this.channels.accepted.hasSubscribers) this.tell('accepted', this.find(id), { state: 'waiting' })
   }
 
-  /** A job comes to its end, or to that of an attempt. */
-  leaves (name, id, state, error, change) {
+  /** A job comes to its end, or to that of an attempt. @param {boolean} [wasUndecided] the attempt has ended before, and now it is known what follows */
+  leaves (name, id, state, error, change, wasUndecided = false) {
     const job = this.channels[name].hasSubscribers ? this.find(id) : undefined
     change()
     if (job === undefined) return
-    const now = this.records.time.ms
+    const endedAt = wasUndecided ? job.versions.pop().at : this.records.time.ms
     const last = job.versions.at(-1)
-    const runMs = last.state === RUNNING ? now - last.at : undefined
-    const waitMs = last.state === WAITING ? now - last.at : last.state === RUNNING ? waitOf(job.versions) : undefined
+    const runMs = last.state === RUNNING ? endedAt - last.at : undefined
+    const waitMs = last.state === WAITING ? endedAt - last.at : last.state === RUNNING ? waitOf(job.versions) : undefined
     this.tell(name, job, { state, waitMs, runMs, error })
   }
 

@@ -1,11 +1,13 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { durable } = require('../../lib/durable')
+const { durable, Postponed, Throttled } = require('../../lib/durable')
 const { OBSERVE } = require('../../lib/core/internals')
 const { History } = require('../../lib/history')
+const { Metrics } = require('../../lib/metrics')
 const { rounds } = require('../support/rounds')
 const { seeded, seedFromEnvironment } = require('../support/random')
+const { passingOf } = require('../support/starts')
 const { quiet } = require('../support/turns')
 const { Bench } = require('./bench')
 const { systemError } = require('./disk')
@@ -88,6 +90,15 @@ describe('a history of a durable queue', () => {
     history = new History()
     await bench.open({ observers: history })
     assert.deepEqual([1, 2, 3].map(id => history.get(id).state), ['failed', 'waiting', 'waiting'])
+  })
+
+  it('has no attempt that does not count', async () => {
+    const errors = [new Throttled(10), new Postponed(20), undefined]
+    const runner = (payload, done) => { bench.clock.setTimeout(() => done(errors.shift()), 5) }
+    const queue = await bench.open({ observers: history, runner, maxAttempts: 1 })
+    await queue.push('a')
+    await passingOf(bench.clock)(60)
+    assert.deepEqual(statesOf(1), ['waiting 0', 'delayed 0', 'waiting 0', 'delayed 0', 'waiting 0', 'running 1', 'done 1'])
   })
 
   it('has as cancelled what had waited for too long when the queue was opened', async () => {
@@ -205,5 +216,36 @@ describe('a history of a durable queue', () => {
     await bench.open({ observers: [history, other] })
     await bench.queue.push('a')
     assert.deepEqual(history.get(1), other.get(1))
+  })
+})
+
+describe('metrics of a durable queue', () => {
+  it('count the run of each attempt, and as retries those that count, at each moment', async () => {
+    const bench = new Bench()
+    const metrics = new Metrics()
+    const shown = () => metrics.snapshot().types[0]
+    const seen = []
+    const see = () => seen.push([shown().retried, queue.stats().retried])
+    const errors = [new Throttled(10), new Error('no'), new Postponed(10), new Error('is over')]
+    const queue = await bench.open({
+      observers: metrics,
+      maxAttempts: 3,
+      runner (payload, done) {
+        see()
+        bench.clock.setTimeout(() => done(errors.shift()), 3)
+      },
+      backoffMs (attempt, { message }) {
+        see()
+        return message === 'no' ? 10 : Infinity
+      }
+    })
+    for (const event of ['retry', 'failed']) queue.on(event, see)
+    await queue.push('a')
+    await passingOf(bench.clock)(100)
+    assert.deepEqual(seen, [[0, 0], [0, 0], [0, 0], [1, 1], [1, 1], [1, 1], [1, 1], [1, 1]])
+    const { failed, slotMs, waitMs, runMs } = shown()
+    const sum = counts => counts.reduce((total, count) => total + count, 0)
+    assert.deepEqual([failed, slotMs, runMs.sum, sum(runMs.buckets), sum(waitMs.buckets)], [1, 12, 12, 4, 4])
+    await queue.close()
   })
 })

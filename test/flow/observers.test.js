@@ -168,6 +168,34 @@ describe('metrics of a queue with flow', () => {
     assert.deepEqual([failed, retried, sum(runMs.buckets)], [1, 0, 1])
   })
 
+  it('count a retry when the queue does: not while it asks how long the job is to wait, nor for a job that is cancelled then', async () => {
+    const metrics = new Metrics()
+    const seen = []
+    const see = () => seen.push([shown(metrics).retried, queue.stats().retried])
+    const backoffs = {
+      'is cancelled': () => queue.remove(({ payload }) => payload === 'is cancelled'),
+      'is over': () => Infinity,
+      'is tried again': () => 10
+    }
+    const { queue, pass } = startsOf(flow, {
+      observers: metrics,
+      concurrency: 1,
+      maxAttempts: 2,
+      backoffMs: (attempt, { message }) => {
+        see()
+        const ms = backoffs[message]()
+        see()
+        return ms
+      }
+    }, (payload, done) => done(new Error(payload)))
+    queue.on('retry', see)
+    for (const payload of Object.keys(backoffs)) queue.push(payload, see)
+    await pass(10)
+    assert.deepEqual(seen, [[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [1, 1], [1, 1]])
+    const { failed, cancelled, retried, slotMs, runMs } = shown(metrics)
+    assert.deepEqual([failed, cancelled, retried, slotMs, sum(runMs.buckets)], [2, 1, 1, 0, 4])
+  })
+
   const sum = counts => counts.reduce((total, count) => total + count, 0)
 })
 

@@ -76,7 +76,7 @@ describe('a history that is saved and opened', function () {
     for (const id of [1, 2, 3, 2 ** 40]) ledger.accepted(id, 'a')
     for (const id of [1, 2, 2 ** 40]) ledger.started(id)
     ledger.dead(1, 'dead')
-    for (const id of [2, 2 ** 40]) ledger.retried(id, 'again')
+    for (const id of [2, 2 ** 40]) ledger.undecided(id, 'again')
     await first.save(path)
     const history = await History.open(path)
     const jobs = [...history.list()]

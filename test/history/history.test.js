@@ -241,7 +241,7 @@ describe('a history of a queue with attempts', function () {
   function tryAgain (id) {
     tell(0, 'accepted', id, 'a')
     tell(10, 'started', id)
-    tell(10, 'retried', id, new Error('first'))
+    tell(10, 'undecided', id, new Error('first'))
     tell(30, 'due', id)
     tell(10, 'started', id)
     tell(10, 'dead', id, new Error('second'))

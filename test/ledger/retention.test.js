@@ -174,7 +174,7 @@ describe('a ledger keeps', function () {
     ledger.ended(1, false)
     ledger.ended(1, true, 'e')
     ledger.cancelled(1, 'e')
-    ledger.retried(1, 'e')
+    ledger.undecided(1, 'e')
     ledger.due(1)
     ledger.dead(1, 'e')
     ledger.revived(1)

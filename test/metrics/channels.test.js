@@ -88,6 +88,34 @@ describe('channels()', function () {
     ])
   })
 
+  it('publishes what follows on an attempt that has failed when that is decided, with its times', async function () {
+    const seen = []
+    const clock = fakeClock()
+    const backoffMs = (attempt, error) => {
+      if (error.message === 'is cancelled') queue.remove(() => true)
+      return error.message === 'is tried again' ? 20 : Infinity
+    }
+    const queue = flow((payload, done) => { clock.setTimeout(() => done(new Error(payload)), 5) }, { maxAttempts: 2, backoffMs, observers: channels(), clock, concurrency: 1 })
+    listen(JOB_CHANNELS, (name, { id, attempt, state, waitMs, runMs, error }) => {
+      if (name !== 'accepted') seen.push([name, id, attempt, state, waitMs, runMs, error?.message])
+    })
+    for (const payload of ['is over', 'is tried again']) queue.push(payload)
+    for (let i = 0; i < 10; i++) {
+      await turns(4)
+      clock.advance(5)
+    }
+    queue.push('is cancelled')
+    await turns(4)
+    clock.advance(5)
+    await turns(4)
+    assert.deepEqual(seen, [
+      ['started', 1, 1, 'running', 0, undefined, undefined], ['settled', 1, 1, 'failed', 0, 5, 'is over'],
+      ['started', 2, 1, 'running', 5, undefined, undefined], ['retried', 2, 1, 'delayed', 5, 5, 'is tried again'],
+      ['started', 2, 2, 'running', 0, undefined, undefined], ['settled', 2, 2, 'failed', 0, 5, 'is tried again'],
+      ['started', 3, 1, 'running', 0, undefined, undefined], ['settled', 3, 1, 'cancelled', undefined, undefined, 'The job was removed']
+    ])
+  })
+
   it('publishes the life of jobs on disk, and what was found there', async function () {
     const folder = temporaryFolder()
     try {
@@ -203,7 +231,7 @@ describe('channels()', function () {
     const seen = []
     listen(JOB_CHANNELS, name => seen.push(name))
     const publisher = new Publisher(joined(undefined, fakeClock(), false), {})
-    for (const tell of ['started', 'ended', 'cancelled', 'dead', 'failed', 'unaccepted', 'retried', 'postponed', 'uncounted', 'due', 'buried']) publisher[tell](7, true, 'no')
+    for (const tell of ['started', 'ended', 'cancelled', 'dead', 'failed', 'unaccepted', 'undecided', 'again', 'postponed', 'uncounted', 'due', 'buried']) publisher[tell](7, true, 'no')
     publisher.accepted(1, 'a')
     publisher.unaccepted(1)
     await quiet()

@@ -25,7 +25,7 @@ function example (labelOf) {
 describe('a meter', function () {
   it('hands on what it is told of jobs that have no record, and counts nothing', function () {
     const { meter, ledger, own } = example()
-    for (const tell of ['started', 'ended', 'cancelled', 'retried', 'due', 'dead', 'revived', 'buried', 'failed', 'postponed', 'uncounted', 'unaccepted']) meter[tell](7, true, 'no')
+    for (const tell of ['started', 'ended', 'cancelled', 'undecided', 'again', 'due', 'dead', 'revived', 'buried', 'failed', 'postponed', 'uncounted', 'unaccepted']) meter[tell](7, true, 'no')
     meter.cancelledAll([7, 8], 'no')
     assert.deepEqual([own.byLabel.size, ledger.names.numbers.size], [0, 0])
   })
@@ -60,7 +60,9 @@ describe('a meter', function () {
     meter.started(1)
     assert.equal(cell('WAIT_SUM'), 500)
     clock.advance(20)
-    meter.retried(1, 'no')
+    meter.undecided(1, 'no')
+    assert.equal(cell('RETRIED'), 0)
+    meter.again(1, 'no')
     clock.advance(1000)
     meter.due(1)
     clock.advance(4)

@@ -61,7 +61,7 @@ class LedgerRound {
     else if (kind < 0.62) this.move('running', 'ended', id => { ledger.ended(id, false); model.came(id, 'done') })
     else if (kind < 0.68) this.move('running', 'ended', id => { ledger.ended(id, true, new Error(`f${id}`)); model.came(id, 'failed', `Error: f${id}`) })
     else if (kind < 0.71) this.move(random.pick(['waiting', 'running', 'delayed']), 'ended', id => { ledger.cancelled(id, 'gone'); model.came(id, 'cancelled', 'gone') })
-    else if (kind < 0.77) this.move('running', 'delayed', id => { ledger.retried(id, new TypeError(`r${id}`)); model.came(id, 'delayed', `TypeError: r${id}`) })
+    else if (kind < 0.77) this.move('running', 'delayed', id => { ledger.undecided(id, new TypeError(`r${id}`)); model.came(id, 'delayed', `TypeError: r${id}`) })
     else if (kind < 0.82) this.move('delayed', 'waiting', id => { ledger.due(id); model.came(id, 'waiting') })
     else if (kind < 0.85) this.move('running', 'dead', id => { ledger.dead(id, new Error(`d${id}`)); model.died(id, `Error: d${id}`) })
     else if (kind < 0.87) this.move('dead', 'waiting', id => { ledger.revived(id); model.revived(id) })
