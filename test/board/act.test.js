@@ -70,7 +70,8 @@ describe('a page for a queue, by its buttons,', function () {
   })
 
   it('takes a body that was read before it, as frameworks do', async function () {
-    const { queue, handler, seen } = watched()
+    const { queue, gate, handler, seen } = watched()
+    await gate.until(1)
     let read
     const { act } = await servers.start(async (request, response) => {
       request.body = read(await text(request))

@@ -50,7 +50,7 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     results.forEach((result, n) => assert.equal(result, n))
     assert.equal(byWorker[0] + byWorker[1], 2000)
     await producer.onIdle()
-    for (const port of cluster.ports) assert(cluster.cli('-p', String(port), 'keys', '*:.types').includes('fairlane'), port)
+    for (const port of cluster.ports) assert(cluster.cli('-p', String(port), 'keys', '*:.types').includes('fairlane'), `at ${port}`)
     await expectReject(open(null, { partitions: 4 }), 'FAIRLANE_ERR_OPTION')
     await producer.setGlobalCap('type-1', 2)
     assert.equal((await producer.globalStats('type-1')).cap, 2)

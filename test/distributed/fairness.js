@@ -42,7 +42,7 @@ function describeFairness ({ ms, floodCount }, atBroker) {
       await once(async () => {
         const { short, long } = await shares({ scheduler: 'equal' }, { short: 3, long: 60 })
         const share = short / (short + long)
-        assert(share > 0.35 && share < 0.65, share)
+        assert(share > 0.35 && share < 0.65, `a share of ${share}`)
       })
     })
 
@@ -50,7 +50,7 @@ function describeFairness ({ ms, floodCount }, atBroker) {
       await once(async () => {
         const { heavy, light } = await shares({ scheduler: 'equal', schedulerOptions: { weights: { heavy: 4 } } }, { heavy: 10, light: 10 })
         const share = heavy / (heavy + light)
-        assert(share > 0.7 && share < 0.88, share)
+        assert(share > 0.7 && share < 0.88, `a share of ${share}`)
       })
     })
 

@@ -97,7 +97,7 @@ function describeEnds ({ jobsCount, poisonTypes, besideCount }, brokers = server
       pushing.send('push', { ms: 0 })
       await pushing.until('pushed', 200)
       await pushing.kill()
-      await at.start()
+      await at.start({ leaseMs: 10000 }) // none ends while its job runs, however slow the machine
       await at.producer.onIdle()
       const starts = startsIn(at.log)
       for (const id of pushing.of('pushed')) assert.equal(starts.get(id), 1)
@@ -236,9 +236,9 @@ function describeBrokerEnds ({ jobsCount, killsCount }, brokers = servers) {
       const starts = startsIn(log)
       for (const id of ids) assert(starts.has(id))
       assert.equal((await producer.globalStats()).dead, 0)
-      // what ran when it ended, and what was on its way
+      // what ran when it ended, and what was on its way, in each process
       const twice = [...starts.values()].filter(count => count > 1).length
-      assert(twice <= Math.max(0.05 * starts.size, 2 * SLOTS * killsCount), `${twice} of ${starts.size}`)
+      assert(twice <= Math.max(0.05 * starts.size, 2 * SLOTS * workers.length * killsCount), `${twice} of ${starts.size}`)
     })
   })
 }

@@ -163,7 +163,7 @@ describe('a history that is saved and opened', function () {
       child.kill('SIGKILL')
       await once(child, 'exit')
       const { waiting } = (await History.open(path)).counts()
-      assert(waiting === 50000 || waiting === 0, waiting)
+      assert(waiting === 50000 || waiting === 0, `${waiting} wait`)
     }
   })
 })

@@ -84,7 +84,7 @@ describe('a history', function () {
     const rest = [...jobs]
     assert.equal([...page].length, tail)
     assert.equal(first.id, 30000)
-    for (const live of [1, 2, 8192, 8193, 8194, 16384]) assert(rest.some(({ id, state }) => id === live && state === 'running'), live)
+    for (const live of [1, 2, 8192, 8193, 8194, 16384]) assert(rest.some(({ id, state }) => id === live && state === 'running'), `job ${live}`)
   })
 
   it('sums up, and tells of each type how long its jobs waited and ran', async function () {

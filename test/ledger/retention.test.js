@@ -50,7 +50,7 @@ describe('a ledger keeps', function () {
     pass(ledger, 2 * keep)
     for (let i = 0; i < 2 * ROWS; i += 100) {
       pass(ledger, 100)
-      assert(ledger.endedCount >= keep && ledger.endedCount <= keep + 2 * ROWS, ledger.endedCount)
+      assert(ledger.endedCount >= keep && ledger.endedCount <= keep + 2 * ROWS, `${ledger.endedCount} ended`)
       assert(segmentCount(ledger) <= 5)
     }
   })
@@ -60,7 +60,7 @@ describe('a ledger keeps', function () {
     const ledger = ledgerOf({ keep })
     const isStuck = id => id % 100 === 1
     pass(ledger, 5 * keep, isStuck)
-    for (let id = 1; id <= 5 * keep; id++) if (isStuck(id)) assert.equal(ledger.find(id)?.stateOf(ledger.row), 1, id)
+    for (let id = 1; id <= 5 * keep; id++) if (isStuck(id)) assert.equal(ledger.find(id)?.stateOf(ledger.row), 1, `job ${id}`)
     assert(segmentCount(ledger) <= keep / ROWS + 6)
     assert(endedCount(ledger) <= keep + 6 * ROWS)
     for (let id = 1; id <= 5 * keep; id += 100) ledger.cancelled(id, 'at last')
