@@ -56,7 +56,7 @@ class Plan {
   }
 }
 
-module.exports = { PLAN_NAMES, Plan, readPlan, readAttempts, readMs, readPriority }
+module.exports = { PLAN_NAMES, Plan, readPlan, readAttempts, readMs, readPriority, keyText }
 
 /** @param {object} given with any of those names @returns {Plan | undefined} undefined if nothing is said @throws FAIRLANE_ERR_ARGUMENT */
 function readPlan (given) {
@@ -92,12 +92,13 @@ function readPriority (value, code) {
 function readKey (key) {
   if (typeof key === 'string') return key
   const isText = typeof key !== 'symbol' && key !== null
-  const text = isText ? textOf(key) : ''
+  const text = isText ? keyText(key) : ''
   if (isText && !(typeof key === 'object' && text.startsWith('[object '))) return text
   throw typeError(ARGUMENT, `key must be a string, or have a text of its own, not ${describe(key)}`)
 }
 
-function textOf (value) {
+/** A key as a string. @throws FAIRLANE_ERR_ARGUMENT if it cannot be made into one */
+function keyText (value) {
   try {
     return String(value)
   } catch (cause) {

@@ -3,7 +3,7 @@
 // Whose queues are shown, read once.
 
 const { typeError, describe } = require('../errors')
-const { entriesOf, hasMethods } = require('../fields')
+const { checkObject, entriesOf, hasMethods, readFields, rejectUnknown } = require('../fields')
 const { readAll, readFlag, readText } = require('../readers')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
@@ -17,6 +17,8 @@ const readers = {
   history: value => readPart(value, 'history', ['list'], 'a History'),
   readOnly: (value = false) => readFlag(value, 'readOnly', OPTION)
 }
+
+const ENTRY_NAMES = ['queue', ...Object.keys(readers)]
 
 module.exports = { readQueues, isAtBroker }
 
@@ -33,8 +35,10 @@ function readQueues (args) {
   }
   if (options !== undefined) throw typeError(OPTION, 'board: the options of several queues stand beside each of them')
   const queues = entriesOf(first, 'the object of queues', ARGUMENT).map(([name, entry]) => {
-    if (!hasMethods(entry?.queue, QUEUE_METHODS)) throw typeError(ARGUMENT, `board: ${describe(name)} must have a queue`)
-    const { queue, ...rest } = entry
+    checkObject(entry, `board: ${describe(name)}`, ARGUMENT)
+    const { queue, ...rest } = readFields(entry, ENTRY_NAMES, ARGUMENT)
+    if (!hasMethods(queue, QUEUE_METHODS)) throw typeError(ARGUMENT, `board: ${describe(name)} must have a queue`)
+    rejectUnknown(entry, ENTRY_NAMES, OPTION)
     return readOne(queue, { name, ...rest })
   })
   if (queues.length > 0) return queues

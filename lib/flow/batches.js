@@ -8,7 +8,7 @@
 
 const { typeError, describe } = require('../errors')
 const { isArray, isOf, readOwn } = require('../fields')
-const { readMs } = require('../plan')
+const { keyText, readMs } = require('../plan')
 const { options: { readPositiveCount, readType } } = require('../core/internals')
 const { FlowQueue } = require('./flow-queue')
 const { idOf } = require('./keys')
@@ -63,7 +63,7 @@ class Batches {
   add (payload, options = {}) {
     const { type: given } = readGiven(options, ADD_NAMES, 'add')
     const type = given === undefined ? undefined : readType(given)
-    const id = idOf(type, String(this.#keyOf(payload)))
+    const id = idOf(type, keyText(this.#keyOf(payload)))
     const known = this.#open.get(id)
     const fresh = new Batch(this.#queue, payload, known === undefined ? this.#optionsFor(type) : known.options)
     if (fresh.promise === known?.promise) return this.#join(id, known, payload)

@@ -7,6 +7,7 @@
 
 const { channelOf } = require('../channels')
 const { typeError, describe } = require('../errors')
+const { hasMethods } = require('../fields')
 const { peerError } = require('../peers')
 const { promiseOf } = require('../promised')
 const { readAll, readFlag, readText } = require('../readers')
@@ -46,8 +47,16 @@ function traced (runner, options) {
 
 /** What a runner has: how many parameters, its name, and what the caller has put there. */
 function membersOf (runner) {
-  const all = Object.getOwnPropertyDescriptors(runner)
+  const all = descriptorsOf(runner)
   return Object.fromEntries(Reflect.ownKeys(all).filter(key => key === 'length' || key === 'name' || all[key].enumerable).map(key => [key, all[key]]))
+}
+
+function descriptorsOf (runner) {
+  try {
+    return Object.getOwnPropertyDescriptors(runner)
+  } catch (cause) {
+    throw Object.assign(typeError('FAIRLANE_ERR_RUNNER', 'traced: the runner cannot be read'), { cause })
+  }
 }
 
 /** One call of a runner. Its end is what comes first: done(), the promise, a throw, or the value if there is no done. */
@@ -170,8 +179,7 @@ function endSpan (span, error, isFailure) {
 }
 
 function readTracer (value) {
-  if (value === undefined) return undefined
-  if (typeof value === 'object' && value !== null && typeof value.startSpan === 'function') return value
+  if (value === undefined || hasMethods(value, ['startSpan'])) return value
   throw typeError(OPTION, `tracer must be one of OpenTelemetry, not ${describe(value)}`)
 }
 

@@ -7,6 +7,7 @@ const { History } = require('../../lib/history')
 const { Metrics } = require('../../lib/metrics')
 const { fakeClock } = require('../../lib/testing')
 const gates = require('../support/gates')
+const { revoked } = require('../support/proxies')
 const { quiet } = require('../support/turns')
 const { atServers } = require('./asked')
 
@@ -271,12 +272,15 @@ describe('a page for a queue', function () {
 
   it('refuses what is no queue, and options that are wrong or unknown', function () {
     const { queue, metrics } = observed()
-    for (const none of [undefined, null, 'queue', {}, { mails: queue }, { mails: undefined }, { mails: { metrics } }]) {
+    for (const none of [undefined, null, 'queue', {}, { mails: queue }, { mails: undefined }, { mails: { metrics } }, revoked(), { mails: revoked() }, { mails: [queue] }, { mails: { queue: revoked() } }]) {
       assert.throws(() => board(none), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
+    let reads = 0
+    board({ mails: { get queue () { reads++; return queue }, metrics } })
+    assert.equal(reads, 1)
     const wrong = [undefined, {}, { metrics: {} }, { metrics: queue }, { metrics, history: metrics }, { metrics, name: '' }, { metrics, name: 5 }, { metrics, readOnly: 1 }]
     for (const options of [...wrong, { metrics, readonly: true }]) assert.throws(() => board(queue, options), { code: 'FAIRLANE_ERR_OPTION' })
-    assert.throws(() => board({ mails: { queue } }), { code: 'FAIRLANE_ERR_OPTION' })
+    for (const entry of [{ queue }, { queue, metrics, readonly: true }]) assert.throws(() => board({ mails: entry }), { code: 'FAIRLANE_ERR_OPTION' })
     assert.throws(() => board({ mails: { queue, metrics } }, { readOnly: true }), { code: 'FAIRLANE_ERR_OPTION' })
   })
 })

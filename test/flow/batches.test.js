@@ -5,6 +5,7 @@ const fairlane = require('../..')
 const { batches, flow } = require('../../lib/flow')
 const { checkInvariants } = require('../../lib/testing')
 const { startsOf } = require('../support/starts')
+const { revoked } = require('../support/proxies')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { rounds, playRounds } = require('../support/rounds')
 
@@ -126,6 +127,14 @@ describe('batches', function () {
     await pass(0)
     assert.deepEqual(starts.map(({ payload }) => payload), [[0, 2, 4], [1, 3]])
     await Promise.all(results)
+  })
+
+  it('throw FAIRLANE_ERR_ARGUMENT for a key that cannot be made into a string, and gather nothing', function () {
+    const { queue, batches } = made({}, { key: key => key, maxSize: 10 })
+    for (const key of [revoked(), Object.create(null), { toString () { throw new Error('mine') } }]) {
+      assert.throws(() => batches.add(key), ({ code, cause }) => code === 'FAIRLANE_ERR_ARGUMENT' && cause instanceof Error)
+    }
+    assert.equal(queue.length, 0)
   })
 
   it('meet neither those of another gatherer nor keys of users', async function () {

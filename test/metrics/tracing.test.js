@@ -9,6 +9,7 @@ const { AsyncLocalStorageContextManager } = require('@opentelemetry/context-asyn
 const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = require('@opentelemetry/sdk-trace-base')
 const fairlane = require('../..')
 const { traced } = require('../../lib/metrics/tracing')
+const { revoked } = require('../support/proxies')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
 
@@ -93,8 +94,8 @@ describe('a traced runner', function () {
   })
 
   it('is not made of what is no function, nor with wrong options', function () {
-    assert.throws(() => traced({}), { code: 'FAIRLANE_ERR_RUNNER' })
-    for (const options of [null, { tracr: 1 }, { tracer: {} }, { tracer: null }, { link: 1 }, { name: '' }]) {
+    for (const none of [{}, revoked(() => {})]) assert.throws(() => traced(none), { code: 'FAIRLANE_ERR_RUNNER' })
+    for (const options of [null, { tracr: 1 }, { tracer: {} }, { tracer: null }, { tracer: revoked() }, { link: 1 }, { name: '' }]) {
       assert.throws(() => traced(() => {}, options), { code: 'FAIRLANE_ERR_OPTION' })
     }
   })
