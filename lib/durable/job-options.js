@@ -49,11 +49,16 @@ const readers = new Map([
   [7, bytes => ({ schedule: { time: bytes.readDoubleLE(0), name: bytes.toString('utf8', 8) } })]
 ])
 
-module.exports = { JobOptions, NONE, optionsOf, headOf, readHead, refusalOf }
+module.exports = { JobOptions, NONE, optionsOf, putOff, headOf, readHead, refusalOf }
 
 /** @param {object} said as readPushOptions() gives it @param {number} now in ms since 1970 */
 function optionsOf (said, now) {
   return new JobOptions({ ...said, dueAt: said.delayMs > 0 ? now + said.delayMs : 0 })
+}
+
+/** @returns {object} the options of a job that is due in so many ms from now on @param {number} now in ms since 1970 */
+function putOff (options, delayMs, now) {
+  return { ...options, delayMs, dueAt: now + delayMs }
 }
 
 /**

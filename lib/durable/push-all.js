@@ -7,7 +7,7 @@
 
 const { encode } = require('../serializers')
 const { Batch } = require('./batch')
-const { NONE, headOf, optionsOf, refusalOf } = require('./job-options')
+const { NONE, headOf, optionsOf, putOff, refusalOf } = require('./job-options')
 const { idOf } = require('./keys')
 const { sizeOf, stampOf, STAMP_BYTES } = require('./serialize')
 
@@ -121,8 +121,7 @@ class PushAll {
   replace (twin, { encoded, said: { onDuplicate, delayMs = twin.delayMs, maxDelayMs } }, now) {
     twin.encoded = encoded
     if (onDuplicate !== 'postpone' || twin.delayMs === 0) return
-    const ms = Math.min(delayMs, maxDelayMs)
-    twin.options = { ...twin.options, delayMs: ms, dueAt: now + ms }
+    twin.options = putOff(twin.options, Math.min(delayMs, maxDelayMs), now)
   }
 
   /** @returns {{ error: Error | undefined, type: string | undefined }} why not all can be taken in, each of which counts for those behind it */

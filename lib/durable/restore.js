@@ -8,7 +8,7 @@
 
 const { Slice } = require('../slice')
 const { Batch } = require('./batch')
-const { NONE, headOf } = require('./job-options')
+const { NONE, headOf, putOff } = require('./job-options')
 const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER } = require('./job-state')
 const { errorOf } = require('../faults')
 const { STAMP_BYTES, headLength, pushedAt } = require('./serialize')
@@ -144,7 +144,7 @@ class Restore {
       return
     }
     // the clock was set back, and it may be long until it is there again
-    if (ms > options.delayMs + 1) this.rewrite(seq, { ...options, dueAt: now + options.delayMs })
+    if (ms > options.delayMs + 1) this.rewrite(seq, putOff(options, options.delayMs, now))
     this.delayed.push({ seq, type, atHead, options, dueAt: now + Math.min(ms, options.delayMs) })
   }
 

@@ -3,7 +3,7 @@
 // Pushes whose key is taken: they share the job that has it, and may give it another payload, or put it off, while it waits for its first start.
 
 const { Batch } = require('./batch')
-const { headOf } = require('./job-options')
+const { headOf, putOff } = require('./job-options')
 const { idOf } = require('./records')
 const { STAMP_BYTES } = require('./serialize')
 
@@ -97,7 +97,7 @@ class Sharing {
 
   /** Has a change be written with a batch. Throws as Batch.replace(). */
   put (batch, { entry, bytes, options, encoded, delayMs }) {
-    const changed = delayMs === undefined ? options : { ...options, delayMs, dueAt: this.now() + delayMs }
+    const changed = delayMs === undefined ? options : putOff(options, delayMs, this.now())
     batch.replace(entry.job, headOf(bytes.subarray(0, STAMP_BYTES), changed), encoded)
   }
 

@@ -41,29 +41,15 @@ describe('pushAll() of a durable queue', () => {
 
   it(`has all of them or none on disk, wherever the process dies or the power fails (SEED=${base})`, async () => {
     const random = seeded(base)
+    const options = { segmentBytes: 1024 }
     for (const ack of ['os', 'disk']) {
       bench = new Bench()
-      const queue = await bench.open({ ack, segmentBytes: 1024 })
+      const queue = await bench.open({ ack, ...options })
       queue.pause()
       await queue.push('before')
       await queue.flush()
-      const disks = []
-      bench.disk.beforeStep = () => disks.push(bench.disk.afterKill(), bench.disk.afterPowerLoss(random))
-      const pushed = queue.pushAll(batchOf(9))
-      queue.push('beside').catch(() => {})
-      await pushed
-      await queue.flush()
-      bench.disk.beforeStep = () => {}
-      disks.push(bench.disk.afterKill())
-      const counts = new Set()
-      for (const disk of disks) {
-        const other = new Bench()
-        other.disk = disk
-        await other.open({ segmentBytes: 1024 })
-        other.queue.pause()
-        counts.add(waitingIn(other.queue).filter(payload => !payload.startsWith('be')).length)
-        await other.queue.close({ drain: false })
-      }
+      const left = await leftByCrashes(bench, batchOf(9), random, options)
+      const counts = new Set(left.map(payloads => payloads.filter(payload => !payload.startsWith('be')).length))
       assert.deepEqual([...counts].sort(), [0, 9])
     }
   })
@@ -253,32 +239,45 @@ describe('pushAll() of a durable queue', () => {
 
     it(`has all of them or none on disk, wherever the process dies or the power fails (SEED=${base})`, async () => {
       const random = seeded(base)
+      const options = { segmentBytes: 1024, priorityMs: 10 }
       for (const ack of ['os', 'disk']) {
         bench = new Bench()
-        const queue = await bench.open({ ack, segmentBytes: 1024, priorityMs: 10 })
+        const queue = await bench.open({ ack, ...options })
         queue.pause()
         for (let i = 0; i < 4; i++) await queue.push(`old ${i}`, { key: i, priority: i })
         await queue.flush()
-        const disks = []
-        bench.disk.beforeStep = () => disks.push(bench.disk.afterKill(), bench.disk.afterPowerLoss(random))
-        const pushed = queue.pushAll([...batchOf(5), ...[0, 1, 2, 3, 2].map(i => replacing(`new ${i}`.padEnd(random.below(300)), { key: i }))])
-        queue.push('beside').catch(() => {})
-        await pushed
-        await queue.flush()
-        bench.disk.beforeStep = () => {}
-        disks.push(bench.disk.afterKill())
-        const seen = new Set()
-        for (const disk of disks) {
-          const other = new Bench()
-          other.disk = disk
-          await other.open({ segmentBytes: 1024, priorityMs: 10 })
-          other.queue.pause()
-          const all = waitingIn(other.queue)
-          seen.add([...all.slice(0, 4).map(payload => payload.trim()), all.filter(payload => /^\d/.test(payload)).length].join())
-          await other.queue.close({ drain: false })
-        }
+        const jobs = [...batchOf(5), ...[0, 1, 2, 3, 2].map(i => replacing(`new ${i}`.padEnd(random.below(300)), { key: i }))]
+        const left = await leftByCrashes(bench, jobs, random, options)
+        const seen = new Set(left.map(payloads => {
+          const changed = payloads.slice(0, 4).map(payload => payload.trim())
+          return [...changed, payloads.filter(payload => /^\d/.test(payload)).length].join()
+        }))
         assert.deepEqual([...seen].sort(), ['new 0,new 1,new 2,new 3,5', 'old 0,old 1,old 2,old 3,0'])
       }
     })
   })
 })
+
+/**
+ * Pushes jobs, beside another one, while the process may die and the power fail before each step of the disk and after the last.
+ * @returns {Promise<any[][]>} the payloads that wait in a queue which is opened after each of these
+ */
+async function leftByCrashes ({ disk, queue }, jobs, random, options) {
+  const disks = []
+  disk.beforeStep = () => disks.push(disk.afterKill(), disk.afterPowerLoss(random))
+  const pushed = queue.pushAll(jobs)
+  queue.push('beside').catch(() => {})
+  await pushed
+  await queue.flush()
+  disk.beforeStep = () => {}
+  disks.push(disk.afterKill())
+  const left = []
+  for (const crashed of disks) {
+    const other = Object.assign(new Bench(), { disk: crashed })
+    await other.open(options)
+    other.queue.pause()
+    left.push(waitingIn(other.queue))
+    await other.queue.close({ drain: false })
+  }
+  return left
+}
