@@ -6,6 +6,8 @@ const assert = require('node:assert/strict')
 const { openChromium } = require('../support/chromium')
 const { startServer } = require('../support/programs')
 
+const LONGEST_MS = 100000 // within the time that mocha gives a test
+
 module.exports = { atBrowser }
 
 /**
@@ -51,6 +53,7 @@ function atBrowser (whenRun = () => {}) {
 
   async function openOwn (options) {
     const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options })
+    context.setDefaultTimeout(LONGEST_MS)
     const page = await context.newPage()
     page.on('console', message => { if (message.type() === 'error' && !isElsewhere(message.location().url)) page.errors.push(message.text()) })
     page.on('pageerror', err => page.errors.push(err.stack))
