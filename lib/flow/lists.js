@@ -201,8 +201,8 @@ const withHolds = Lanes => class extends Lanes {
     const isStart = lane === this.starting // else a job that runs already counts in another lane from now on
     this.starting = undefined
     super.tellStarted(lane)
+    if (!isStart || !this.limits.hasRates) return
     const { limits, context: { type } } = this
-    if (!isStart || !limits.hasRates) return
     const key = this.keyOf(lane)
     const limit = limits.limitOf(lane, key, type, this.scope)
     this.scope = undefined
