@@ -21,6 +21,11 @@ class LiveJobs {
     return this.table.size - this.overCount
   }
 
+  /** Whether one of these has that number. */
+  has (seq) {
+    return this.table.find(seq) && this.states.get(seq)?.phase !== OVER
+  }
+
   /** How many bytes these jobs would take in a log without anything else. */
   get bytes () {
     return this.table.bytes + this.table.size * FRAME_BYTES + this.stateBytes

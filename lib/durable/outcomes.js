@@ -133,17 +133,21 @@ class Outcomes {
     else this.retry(seq, type, attempt, error)
   }
 
+  /** The job counts as delayed while the caller is asked for how long that is to be, who may cancel it or close the queue. */
   retry (seq, type, attempt, error) {
+    this.retries.add(seq, type, Infinity)
+    this.ledger?.undecided(seq, error)
     const delayMs = backoffAfter(this.backoffMs, attempt, error, rethrow)
+    if (!this.store.live.has(seq)) return // cancelled
     if (delayMs === Infinity) {
+      this.retries.drop(seq)
       this.bury(seq, type, attempt, error)
       return
     }
     this.counts.retried++
     this.outage.change(seq, JobState.due(attempt, this.now() + delayMs, delayMs, errorText(error)))
-    this.ledger?.undecided(seq, error)
     this.ledger?.again(seq, error)
-    this.retries.add(seq, type, delayMs)
+    this.retries.delay(seq, delayMs)
     this.retries.settled(seq)
     this.events.tell('retry', { id: seq, type, attempt, error, delayMs })
   }
@@ -153,9 +157,12 @@ class Outcomes {
     const { id: seq, slot: { type } } = delivery
     this.counts.throttled++
     this.attempts.takeBack(delivery)
+    this.retries.add(seq, type, Infinity)
     this.ledger?.postponed(seq, error)
-    this.ledger?.due(seq)
     this.limiting.throttle(type, error.retryAfterMs)
+    if (!this.retries.isDelayed(seq)) return // a scheduler has cleared or closed the queue
+    this.retries.drop(seq)
+    this.ledger?.due(seq)
     this.retries.recalled(seq)
     this.waiting.place(seq, type, true)
   }

@@ -59,7 +59,7 @@ class Retries {
     return this.size - this.newCount
   }
 
-  /** Has a job placed in so many ms. @param {object} [first] as of DelayedJob */
+  /** Has a job placed in so many ms; Infinity: when delay() says so. @param {object} [first] as of DelayedJob */
   add (seq, type, ms, first) {
     const job = new DelayedJob(this, seq, type, first)
     this.delayed.set(seq, job)
@@ -80,18 +80,23 @@ class Retries {
     return this.deadlines.heap.keys[this.delayed.get(seq).position]
   }
 
-  /** A job, if it is delayed still, is due at another time, by the queue's clock. */
-  postpone (seq, at) {
+  /** A job, if it is delayed still, is due in so many ms from now on. */
+  delay (seq, ms) {
     const job = this.delayed.get(seq)
     if (job === undefined || this.isStopped) return
     this.deadlines.remove(job)
-    this.deadlines.addAnyway(job, Math.max(0, at - this.deadlines.clock.now()))
+    this.deadlines.addAnyway(job, ms)
   }
 
-  /** A job could not be written. */
+  /** As delay(), to a time by the queue's clock. */
+  postpone (seq, at) {
+    this.delay(seq, Math.max(0, at - this.deadlines.clock.now()))
+  }
+
+  /** A job is not delayed any more: it could not be written, or something else becomes of it. */
   drop (seq) {
     const job = this.delayed.get(seq)
-    if (job !== undefined) this.remove([job])
+    if (job !== undefined && this.forget(job)) this.deadlines.remove(job)
   }
 
   /** Has jobs placed, each of which is to be tried when no other one of these is, in their order. */

@@ -5,7 +5,7 @@
 
 const { FairlaneError } = require('../errors')
 const { errorOf } = require('../faults')
-const { OVER } = require('./job-state')
+const { DUE, hasStarted } = require('./job-state')
 const { idOf } = require('./records')
 
 /** A promise that others settle. */
@@ -58,7 +58,7 @@ class SingleJobs {
   /** Whether there is such a job: what cannot be written is none. */
   isJob (id) {
     this.store.log.commitNow(false)
-    return this.store.table.find(id) && this.store.states.get(id)?.phase !== OVER
+    return this.store.live.has(id)
   }
 
   entry (id) {
@@ -73,7 +73,7 @@ class SingleJobs {
       type: job.type,
       state,
       attempts: before?.attempts ?? 0,
-      dueAt: state === 'delayed' ? before?.dueAt ?? job.options.dueAt : undefined,
+      dueAt: state === 'delayed' ? dueAtOf(before, job.options) : undefined,
       error: before?.error === undefined ? undefined : errorOf(before.error),
       get payload () {
         return records.decode(job)
@@ -120,6 +120,12 @@ class SingleJobs {
     }
     return safe
   }
+}
+
+/** When a delayed job is due, in ms since 1970; undefined while the caller is asked. */
+function dueAtOf (state, options) {
+  if (!hasStarted(state)) return options.dueAt
+  return state.phase === DUE ? state.dueAt : undefined
 }
 
 function cancelledError () {

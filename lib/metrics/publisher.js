@@ -5,7 +5,7 @@
 
 const { channelOf } = require('../channels')
 const { asyncScope } = require('../context')
-const { WORDS, TYPE, WAITING, RUNNING } = require('../ledger/segment')
+const { WORDS, TYPE, WAITING, RUNNING, DELAYED } = require('../ledger/segment')
 const { attemptsOf, versionsOf } = require('../ledger/versions')
 const { Between } = require('./between')
 
@@ -60,7 +60,7 @@ class Publisher extends Between {
   }
 
   dead (id, err) {
-    this.leaves('settled', id, 'failed', err, () => this.ledger.dead(id, err))
+    this.leaves('settled', id, 'failed', err, () => this.ledger.dead(id, err), true)
   }
 
   /** It is not tried again. */
@@ -112,11 +112,15 @@ class Publisher extends Between {
     if (this.channels.accepted.hasSubscribers) this.tell('accepted', this.find(id), { state: 'waiting' })
   }
 
-  /** A job comes to its end, or to that of an attempt. @param {boolean} [wasUndecided] the attempt has ended before, and now it is known what follows */
-  leaves (name, id, state, error, change, wasUndecided = false) {
+  /**
+   * A job comes to its end, or to that of an attempt.
+   * @param {boolean} [isDecided] it is known now what follows: if the job is delayed, its attempt has ended before
+   */
+  leaves (name, id, state, error, change, isDecided = false) {
     const job = this.channels[name].hasSubscribers ? this.find(id) : undefined
     change()
     if (job === undefined) return
+    const wasUndecided = isDecided && job.versions.at(-1).state === DELAYED
     const endedAt = wasUndecided ? job.versions.pop().at : this.records.time.ms
     const last = job.versions.at(-1)
     const runMs = last.state === RUNNING ? endedAt - last.at : undefined

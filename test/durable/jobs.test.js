@@ -7,7 +7,7 @@ const { durable, DurableQueue } = require('../../lib/durable')
 const { revoked } = require('../support/proxies')
 const { captureUncaught } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
-const { Bench, holdSyncs } = require('./bench')
+const { Bench, EPOCH, holdSyncs } = require('./bench')
 
 const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
 
@@ -195,6 +195,110 @@ describe('a durable queue', () => {
     } finally {
       uncaught.release()
     }
+  })
+
+  describe('counts a job as delayed while backoffMs is asked', () => {
+    let seen
+    let startsCount
+    let whenAsked
+
+    beforeEach(async () => {
+      seen = []
+      startsCount = 0
+      const backoffMs = (...about) => whenAsked(...about)
+      await bench.open({ scheduler: 'equal', concurrency: 1, backoffMs })
+    })
+
+    /** Has a job fail, of which backoffMs is asked once its other jobs wait. */
+    async function failFirst (ask) {
+      whenAsked = ask
+      await bench.queue.pushAll(['a', 'b', 'b'].map((type, i) => ({ payload: i, type })))
+      await bench.gate.until(++startsCount)
+      bench.queue.pause()
+      bench.gate.open.shift().done(new Error('no'))
+    }
+
+    const see = () => {
+      const { queue } = bench
+      const { running, waiting, delayed } = queue.stats()
+      seen.push({ length: queue.length, running, waiting, delayed, payloads: waitingIn(queue) })
+    }
+
+    it('which all that can be asked shows', async () => {
+      let found
+      await failFirst(() => {
+        see()
+        found = bench.queue.get(1)
+        return 10
+      })
+      assert.deepEqual(seen, [{ length: 3, running: 0, waiting: 3, delayed: 1, payloads: [1, 2, 0] }])
+      const { state, attempts, dueAt, error } = await found
+      assert.deepEqual([state, attempts, dueAt, error], ['delayed', 1, undefined, undefined])
+      assert.equal((await bench.queue.get(1)).dueAt, EPOCH + 10)
+    })
+
+    it('which may be cancelled then', async () => {
+      for (const cancel of [queue => queue.clear(), queue => queue.clear({ type: 'a' }), queue => queue.remove(({ type }) => type === 'a')]) {
+        for (const answer of [10, Infinity]) {
+          await failFirst(() => {
+            cancel(bench.queue)
+            see()
+            return answer
+          })
+          bench.queue.clear()
+          bench.queue.resume()
+          assert.deepEqual([seen.at(-1).running, seen.at(-1).delayed], [0, 0])
+        }
+      }
+      const { cancelled, failed, retried, dead, delayed } = bench.queue.stats()
+      assert.deepEqual({ cancelled, failed, retried, dead, delayed }, { cancelled: 18, failed: 0, retried: 0, dead: 0, delayed: 0 })
+      assert.deepEqual(bench.events.filter(([event]) => event !== 'cancelled'), [])
+      const { recovered } = await bench.reopenAfterKill()
+      assert.equal(recovered.jobs, 0)
+    })
+
+    it('so that nobody is told that none is left', async () => {
+      const told = []
+      bench.queue.on('drain', () => told.push('drain'))
+      let idle
+      await failFirst(() => {
+        bench.queue.remove(({ type }) => type === 'b')
+        idle = bench.queue.onIdle().then(() => told.push('idle'))
+        return 10
+      })
+      await quiet()
+      assert.deepEqual(told, [])
+      bench.queue.resume()
+      bench.clock.advance(10)
+      await bench.gate.until(2)
+      bench.gate.release()
+      await idle
+      assert.deepEqual(told, ['drain', 'idle'])
+    })
+
+    it('which stays on disk, due later, if the queue is closed then', async () => {
+      await failFirst(() => {
+        bench.queue.close({ drain: false })
+        return 10
+      })
+      await bench.queue.close()
+      assert.deepEqual(bench.idsOf('retry'), [1])
+      const queue = await bench.open({ concurrency: Infinity })
+      assert.deepEqual([queue.recovered.jobs, queue.stats().delayed], [3, 1])
+      const { state, attempts, dueAt } = await queue.get(1)
+      assert.deepEqual([state, attempts, dueAt], ['delayed', 1, EPOCH + 10])
+    })
+
+    it('or is a dead letter then, if there is to be no other attempt', async () => {
+      await failFirst(() => {
+        bench.queue.close({ drain: false })
+        return Infinity
+      })
+      await bench.queue.close()
+      const queue = await bench.open({ concurrency: Infinity })
+      assert.deepEqual(queue.deadLetters().map(({ id }) => id), [1])
+      assert.deepEqual([queue.recovered.jobs, queue.stats().delayed], [3, 0])
+    })
   })
 
   it('makes a dead letter of a job that has failed maxAttempts times, which can be listed, retried and deleted', async () => {

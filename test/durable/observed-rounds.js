@@ -24,7 +24,7 @@ class ObservedRound {
     this.options = {
       concurrency: 1 + random.below(4),
       maxAttempts: MAX_ATTEMPTS,
-      backoffMs: random.pick([0, 5, 40]),
+      backoffMs: this.backoff(random.pick([0, 5, 40]), random.pick([0, 0.2])),
       maxInflightOps: random.pick([1, 2, undefined]),
       maxWaitMs: random.pick([undefined, undefined, 300]),
       timeoutMs: random.pick([undefined, undefined, 50]),
@@ -32,6 +32,7 @@ class ObservedRound {
       priorityMs: random.pick([undefined, 10]),
       serialize: { encode: structured.encode, decode: bytes => decode(bytes) }
     }
+    this.isGivenUp = false // the job that has just failed, before its attempts are over
     this.pushes = [] // by payload: { at, type, delayMs } of the job that has it
     this.holders = new Map() // name of a key → the push whose job took it last
     this.model = undefined
@@ -58,6 +59,15 @@ class ObservedRound {
 
   get now () {
     return this.bench.clock.now()
+  }
+
+  /** What gives so many ms, and sometimes says that there is to be no other attempt. */
+  backoff (ms, share) {
+    if (share === 0) return ms
+    return () => {
+      this.isGivenUp = this.random.chance(share)
+      return this.isGivenUp ? Infinity : ms
+    }
   }
 
   /** Opens the queue. What it finds is what the last model knows. */
@@ -87,6 +97,8 @@ class ObservedRound {
       // its payload could not be decoded, so no runner was called
       if (error.message === 'not decoded') model.started(id)
       assert.equal(model.jobs.get(id).versions.at(-1).attempt, attempt)
+      if (this.isGivenUp) model.came(id, 'delayed', textOf(error))
+      this.isGivenUp = false
       model.died(id, textOf(error))
       this.kept.set(id, textOf(error))
     }))

@@ -1,10 +1,11 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const diagnostics = require('node:diagnostics_channel')
 const { durable, Postponed, Throttled } = require('../../lib/durable')
 const { OBSERVE } = require('../../lib/core/internals')
 const { History } = require('../../lib/history')
-const { Metrics } = require('../../lib/metrics')
+const { Metrics, channels } = require('../../lib/metrics')
 const { rounds } = require('../support/rounds')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { passingOf } = require('../support/starts')
@@ -225,7 +226,12 @@ describe('metrics of a durable queue', () => {
     const metrics = new Metrics()
     const shown = () => metrics.snapshot().types[0]
     const seen = []
-    const see = () => seen.push([shown().retried, queue.stats().retried])
+    const see = () => {
+      const { running, waiting, delayed, retried, failed } = queue.stats()
+      const all = shown()
+      seen.push(retried)
+      assert.deepEqual([all.running, all.waiting, all.retried, all.failed], [running, waiting - delayed, retried, failed])
+    }
     const errors = [new Throttled(10), new Error('no'), new Postponed(10), new Error('is over')]
     const queue = await bench.open({
       observers: metrics,
@@ -242,10 +248,50 @@ describe('metrics of a durable queue', () => {
     for (const event of ['retry', 'failed']) queue.on(event, see)
     await queue.push('a')
     await passingOf(bench.clock)(100)
-    assert.deepEqual(seen, [[0, 0], [0, 0], [0, 0], [1, 1], [1, 1], [1, 1], [1, 1], [1, 1]])
+    assert.deepEqual(seen, [0, 0, 0, 1, 1, 1, 1, 1])
     const { failed, slotMs, waitMs, runMs } = shown()
     const sum = counts => counts.reduce((total, count) => total + count, 0)
     assert.deepEqual([failed, slotMs, runMs.sum, sum(runMs.buckets), sum(waitMs.buckets)], [1, 12, 12, 4, 4])
     await queue.close()
   })
+})
+
+describe('channels of a durable queue', () => {
+  it('publish what follows on an attempt that has failed when that is decided, with its times', async () => {
+    const bench = new Bench()
+    const seen = []
+    const { queue, stop } = await listened(bench, seen)
+    try {
+      for (const payload of ['is over', 'is tried again', 'is cancelled']) {
+        await queue.push(payload)
+        await passingOf(bench.clock)(50)
+      }
+      assert.deepEqual(seen, [
+        ['started', 1, 1, 0, undefined, undefined], ['settled', 1, 1, 0, 5, 'is over'],
+        ['started', 2, 1, 0, undefined, undefined], ['retried', 2, 1, 0, 5, 'is tried again'],
+        ['started', 2, 2, 0, undefined, undefined], ['settled', 2, 2, 0, 5, 'is tried again'],
+        ['started', 3, 1, 0, undefined, undefined], ['settled', 3, 1, undefined, undefined, 'The job was removed']
+      ])
+    } finally {
+      stop()
+      await queue.close()
+    }
+  })
+
+  /** A queue whose jobs fail after 5 ms, with their payloads as messages, and two attempts; what is published of it. */
+  async function listened (bench, seen) {
+    const names = ['started', 'settled', 'retried']
+    const listener = ({ id, attempt, waitMs, runMs, error }, name) => seen.push([name.split(':').at(-1), id, attempt, waitMs, runMs, error?.message])
+    for (const name of names) diagnostics.subscribe(`fairlane:job:${name}`, listener)
+    const queue = await bench.open({
+      observers: channels(),
+      maxAttempts: 2,
+      runner (payload, done) { bench.clock.setTimeout(() => done(new Error(payload)), 5) },
+      backoffMs (attempt, { message }) {
+        if (message === 'is cancelled') queue.remove(() => true)
+        return message === 'is tried again' ? 20 : Infinity
+      }
+    })
+    return { queue, stop () { for (const name of names) diagnostics.unsubscribe(`fairlane:job:${name}`, listener) } }
+  }
 })

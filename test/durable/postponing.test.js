@@ -168,6 +168,25 @@ describe('a durable queue whose runner fails with', () => {
       assert.deepEqual([queue.heldMs('a'), queue.stats().throttled, bench.idsOf('failed')], [0, 0, [2]])
     })
 
+    it('has its job taken out by a scheduler that clears the queue when it is told', async () => {
+      for (const leave of [queue => queue.clear(), queue => { queue.close({ drain: false }) }]) {
+        bench = new Bench()
+        starts = []
+        answers = [new Throttled(100)]
+        let heldCount = 0
+        const paused = () => { if (heldCount++ === 0) leave(queue) }
+        const queue = await open({ scheduler: { ...lanesThatCannotPause(), paused, resumed () {} } })
+        queue.pause()
+        await push(queue, 'a', 'a')
+        queue.resume()
+        await pass(200)
+        assert.deepEqual([starts.length, heldCount, queue.length, queue.stats().delayed, bench.clock.timerCount], [1, 1, 0, 0, 0])
+        const { recovered } = await die()
+        assert.equal(recovered.jobs, queue.stats().cancelled === 2 ? 0 : 2)
+        await bench.queue.close({ drain: false })
+      }
+    })
+
     it('leaves a job alone that is tried alone after crashes', async () => {
       let queue = await open({ maxAttempts: 2, concurrency: 2, runner: () => {} })
       await push(queue, 'a', 'b')
