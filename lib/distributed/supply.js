@@ -38,7 +38,7 @@ class Supply {
     this.dueTimer = undefined // for the next delayed job
     this.dueAt = Infinity
     this.isDeciding = false
-    this.recheckedAt = 0 // when what limits it was another, by performance.now()
+    this.rechecksCount = 0 // how often what limits it has become another
   }
 
   /** There may be jobs. */
@@ -49,7 +49,7 @@ class Supply {
 
   /** What limits it is another. @returns {Promise<void> | undefined} resolves when what was taken by the old limit is given back */
   recheck () {
-    this.recheckedAt = performance.now()
+    this.rechecksCount++
     const returned = this.returnHeld(Infinity)
     this.unblock()
     this.topUp()
@@ -157,13 +157,13 @@ class Supply {
     this.tellingCount++
     if (fetches) this.askingCount++
     if (isAhead) crew.comingCount++
-    const askedAt = performance.now()
+    const asked = this.question()
     let isWaiting = fetches
     const fetched = next => {
       if (!isWaiting) return
       isWaiting = false
       if (isAhead) crew.comingCount--
-      this.answered(asker, next, askedAt)
+      this.answered(asker, next, asked)
     }
     // a call that is made again brings no job: until the broker has it, the slot is of use to others
     const next = await crew.endings.tell(ending, fetches, err => {
@@ -179,14 +179,22 @@ class Supply {
   async ask (asker) {
     const { crew } = this
     this.askingCount++
-    const askedAt = performance.now()
+    const asked = this.question()
     const next = await crew.askBroker(this.place)
-    this.answered(asker, next, askedAt)
+    this.answered(asker, next, asked)
     crew.ended()
   }
 
-  /** @param {any[] | undefined} next what BullMQ's scripts say: job, its name, ms of a limit, when the next delayed one is due; undefined: no answer */
-  answered (asker, next, askedAt) {
+  /** When the broker is asked, by performance.now(), and by which limits. */
+  question () {
+    return { at: performance.now(), rechecksCount: this.rechecksCount }
+  }
+
+  /**
+   * @param {any[] | undefined} next what BullMQ's scripts say: job, its name, ms of a limit, when the next delayed one is due; undefined: no answer
+   * @param {object} asked as question() gave it
+   */
+  answered (asker, next, asked) {
     const { crew } = this
     this.askingCount--
     if (asker !== undefined) this.askersCount--
@@ -194,7 +202,7 @@ class Supply {
     if (json) {
       this.window = Math.min(Math.max(this.window, 1) * 2, crew.mostAsked)
       this.stillCount = 0
-      this.took(asker, crew.taken(this, name, json, askedAt), askedAt >= this.recheckedAt)
+      this.took(asker, crew.taken(this, name, json, asked.at), asked.rechecksCount === this.rechecksCount)
     } else {
       asker?.giveBack()
       this.gotNothing(next, limitMs, dueAt)

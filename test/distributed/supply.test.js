@@ -311,7 +311,6 @@ describe('what a process has of a type', () => {
 
   it('gives back what was asked for by an old limit, and comes when there is a new one', async () => {
     const delivery = await ask()
-    await new Promise(resolve => setImmediate(resolve))
     supply.recheck()
     await answer([{}, 'j1'])
     assert.deepEqual([crew.returned, crew.begun, supply.held, delivery.givenBack], [['j1'], [], [], 1])
