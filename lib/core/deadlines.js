@@ -55,6 +55,35 @@ class Deadlines {
     }
   }
 
+  /**
+   * As add(), for an item that falls due more than once, of which the last time has been added: passNext() says that one has come, and when the next one
+   * does. O(1) behind others. @throws as add(); then that time has still to be taken out
+   */
+  addNext (item, now) {
+    if (this.clock.failure !== undefined) throw this.clock.failure
+    if (item.pendingCount > 1) return
+    this.move(item)
+    try {
+      this.arm(now)
+    } catch (err) {
+      this.retryLater()
+      throw err
+    }
+  }
+
+  /** The first time of such an item is another. If there is none any more, the item is to be removed. */
+  move (item) {
+    const at = item.nextAt()
+    if (at === Infinity) return
+    if (item.position === -1) this.heap.insert(item, at)
+    else this.heap.update(item.position, at)
+  }
+
+  /** What the items of one time are told apart by. */
+  nextOrder () {
+    return this.count++
+  }
+
   /** As add(), for an item without anybody to tell that the clock fails: that becomes an uncaught exception, and the item falls due. */
   addAnyway (item, ms) {
     if (ms === Infinity) return
@@ -81,7 +110,7 @@ class Deadlines {
   // private from here on
 
   insert (item, at) {
-    item.order = this.count++
+    item.order = this.nextOrder()
     this.heap.insert(item, at)
   }
 
@@ -152,8 +181,7 @@ class Deadlines {
     const slice = this.telling.slice()
     let hasTime = true
     while (hasTime && this.isDue(now)) {
-      due.push(this.heap.items[0])
-      this.heap.remove(0)
+      due.push(this.takeFirst())
       hasTime = !slice.isOver()
     }
     try {
@@ -165,6 +193,15 @@ class Deadlines {
     } finally {
       if (due.length > 0) this.onDue(due)
     }
+  }
+
+  takeFirst () {
+    const { heap } = this
+    const item = heap.items[0]
+    const nextAt = item.passNext === undefined ? Infinity : item.passNext()
+    if (nextAt === Infinity) heap.remove(0)
+    else heap.update(0, nextAt)
+    return item
   }
 
   isDue (now) {

@@ -208,10 +208,15 @@ class Tickets {
       this.signals.add(signal, ticket)
       if (signal.aborted) queueMicrotask(() => this.abort(signal, new Set([ticket]))) // inside the clock
     } catch (reason) {
-      const err = reason || typeError('FAIRLANE_ERR_OPTION', 'the clock or the signal threw without a reason')
-      const verdict = { hasFailed: false, releases: false, error: () => err }
-      queueMicrotask(() => this.dispatch.interruptions.interrupt([ticket], () => verdict))
+      this.refuse(ticket, reason)
     }
+  }
+
+  /** What the clock or the signal threw ends a job, in a microtask. */
+  refuse (ticket, reason) {
+    const err = reason || typeError('FAIRLANE_ERR_OPTION', 'the clock or the signal threw without a reason')
+    const verdict = { hasFailed: false, releases: false, error: () => err }
+    queueMicrotask(() => this.dispatch.interruptions.interrupt([ticket], () => verdict))
   }
 
   /** From now on the time of a job that runs is limited. */

@@ -3,57 +3,116 @@
 // Jobs that wait for their time. They are in no list until then, and count as waiting: the list shows and removes them behind those that
 // stand in it. A job that comes back keeps the flush generation in which it was accepted.
 
-const { Ring, lists } = require('../core/internals')
-
-/** The delayed jobs of one type: their tickets. */
-class TypeRing extends Ring {
-  constructor () {
-    super()
-    this.count = 0
-  }
-}
+const { lists } = require('../core/internals')
+const { RowJob, TypeDelays } = require('./type-delays')
 
 class Delays {
-  /** @param {object} dispatch of the queue, which counts them */
-  constructor (dispatch) {
+  /** @param {object} dispatch of the queue, which counts them @param {object} deadlines of the queue */
+  constructor (dispatch, deadlines) {
     this.dispatch = dispatch
-    this.rings = new Map() // by type
+    this.deadlines = deadlines
+    this.types = new Map() // type → TypeDelays, while there are any
+    this.emptied = [] // of those, what may still have a place among the deadlines: the clock is the caller's, and may do anything
   }
 
-  /** @param {FlowTicket} ticket with payload, type and generation @param {number} dueAt */
+  /** A job whose deadlines its ticket sees to. @param {FlowTicket} ticket with payload, type and generation @param {number} dueAt */
   add (ticket, dueAt) {
-    const { type } = ticket
     ticket.isDelayed = true
     ticket.dueAt = dueAt
-    let ring = this.rings.get(type)
-    if (ring === undefined) this.rings.set(type, ring = new TypeRing())
-    ring.add(ticket)
-    ring.count++
+    this.of(ticket.type).addTicket(ticket)
     this.dispatch.delayed++
   }
 
   remove (ticket) {
-    const { type } = ticket
-    const ring = this.rings.get(type)
+    const delays = this.types.get(ticket.type)
     ticket.isDelayed = false
-    ring.drop(ticket)
-    if (--ring.count === 0) this.rings.delete(type)
-    this.dispatch.delayed--
+    delays.dropTicket(ticket)
+    this.left(delays, 1)
+  }
+
+  /** @returns {TypeDelays} the delayed jobs of a type; one that gets none must not be kept */
+  of (type) {
+    let delays = this.types.get(type)
+    if (delays === undefined) this.types.set(type, delays = new TypeDelays(type))
+    return delays
+  }
+
+  /**
+   * A job without a ticket, which is the last one of its type to fall due.
+   * @param {TypeDelays} delays of its type
+   * @param {number} now what the clock has just said
+   * @throws what the clock throws; then the job is not there. It throws nothing if whoever threw has cancelled the job, or had it fall due
+   */
+  addBare (delays, payload, callback, dueAt, now) {
+    const { deadlines, dispatch } = this
+    const order = deadlines.nextOrder()
+    delays.append(payload, callback, dueAt, order, dispatch.list.newestGeneration)
+    dispatch.delayed++
+    try {
+      deadlines.addNext(delays, now)
+    } catch (err) {
+      const wanted = new Set([order])
+      this.takeOutOf(delays, wanted)
+      this.letGo()
+      if (wanted.size === 0) throw err
+    }
+  }
+
+  /** Takes out the next job of a type that is due. @returns {RowJob | undefined} undefined if there is none any more */
+  shift (delays) {
+    const job = delays.shift()
+    if (job !== undefined) this.left(delays, 1)
+    return job
+  }
+
+  /** Takes jobs of list() out. letGo() must follow. @returns {(RowJob | FlowTicket)[]} those of them that were still there */
+  takeOut (items) {
+    const orders = new Map() // type → of its RowJobs
+    for (const item of items) {
+      if (!(item instanceof RowJob)) continue
+      if (!orders.has(item.type)) orders.set(item.type, new Set())
+      orders.get(item.type).add(item.order)
+    }
+    for (const [type, wanted] of orders) if (this.types.has(type)) this.takeOutOf(this.types.get(type), wanted)
+    return items.filter(item => {
+      if (item instanceof RowJob) return !orders.get(item.type).has(item.order)
+      if (!item.isDelayed) return false
+      this.remove(item)
+      return true
+    })
+  }
+
+  letGo () {
+    for (const delays of this.emptied.splice(0)) if (delays.pendingCount === 0) this.deadlines.remove(delays)
   }
 
   countOf (type) {
-    return this.rings.get(type)?.count ?? 0
+    return this.types.get(type)?.count ?? 0
   }
 
   /** In the order of their times. O(n log n). @param {string} [type] only those of it */
   list (type) {
-    const rings = type === undefined ? [...this.rings.values()] : [this.rings.get(type) ?? NONE]
-    const tickets = rings.flatMap(ring => ring.list())
-    return tickets.sort((a, b) => a.dueAt - b.dueAt || a.order - b.order)
+    const all = type === undefined ? [...this.types.values()] : [this.types.get(type)].filter(delays => delays !== undefined)
+    return all.flatMap(delays => delays.list()).sort((a, b) => a.dueAt - b.dueAt || a.order - b.order)
+  }
+
+  // private from here on
+
+  /** @param {Set<number>} wanted orders; those that were there are taken out of it, too */
+  takeOutOf (delays, wanted) {
+    const { count } = delays
+    delays.takeOut(order => wanted.delete(order))
+    this.deadlines.move(delays)
+    if (delays.pendingCount === 0) this.emptied.push(delays)
+    this.left(delays, count - delays.count)
+  }
+
+  /** So many jobs of a type are not delayed any more. */
+  left (delays, count) {
+    this.dispatch.delayed -= count
+    if (delays.count === 0) this.types.delete(delays.type)
   }
 }
-
-const NONE = new Ring()
 
 /** A list that knows of delayed jobs. While there never was one it does what the list does. */
 const withDelays = List => class extends List {
@@ -65,12 +124,12 @@ const withDelays = List => class extends List {
 
   forEach (visit) {
     super.forEach((payload, whenSettled, generation, type) => visit(payload, whenSettled, generationOf(whenSettled, generation), type))
-    for (const ticket of this.delays?.list() ?? []) visit(ticket.payload, ticket, ticket.generation, ticket.type)
+    for (const { payload, whenSettled, generation, type } of this.delays?.list() ?? []) visit(payload, whenSettled, generation, type)
   }
 
   forEachOf (type, visit) {
     super.forEachOf(type, (payload, whenSettled, generation, type) => visit(payload, whenSettled, generationOf(whenSettled, generation), type))
-    for (const ticket of this.delays?.list(type) ?? []) visit(ticket.payload, ticket, ticket.generation, type)
+    for (const { payload, whenSettled, generation } of this.delays?.list(type) ?? []) visit(payload, whenSettled, generation, type)
   }
 
   removeAll () {
@@ -94,8 +153,14 @@ const withDelays = List => class extends List {
       super.drop(ticket)
       return
     }
-    this.dropDelayed(ticket)
+    this.delays.remove(ticket)
+    this.countCancelled(ticket.type)
     this.ledger?.cancelled(ticket.id, ticket.error())
+  }
+
+  tellRemovals (verdict) {
+    super.tellRemovals(verdict)
+    this.delays?.letGo()
   }
 
   /** A job that waits gets another payload, and keeps its place. */
@@ -123,18 +188,16 @@ const withDelays = List => class extends List {
   joined (removed, delayed) {
     const all = new lists.Fifo()
     removed.forEach((payload, whenSettled, generation) => all.pushOf(generationOf(whenSettled, generation), payload, whenSettled))
-    for (const ticket of delayed) {
-      if (!ticket.isDelayed) continue // test has removed it
-      this.dropDelayed(ticket)
-      this.removedIds?.push(ticket.id) // of an observed queue
-      all.pushOf(ticket.generation, ticket.payload, ticket)
+    for (const { type, id, payload, whenSettled, generation } of this.delays.takeOut(delayed)) { // test may have removed others
+      this.countCancelled(type)
+      this.removedIds?.push(id) // of an observed queue
+      all.pushOf(generation, payload, whenSettled)
     }
     return all
   }
 
-  dropDelayed (ticket) {
-    const counts = ticket.type === undefined ? undefined : this.countsOf(ticket.type)
-    this.delays.remove(ticket)
+  countCancelled (type) {
+    const counts = type === undefined ? undefined : this.countsOf(type)
     if (counts !== undefined) counts.cancelled++
   }
 }

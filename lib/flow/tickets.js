@@ -11,10 +11,11 @@
 
 const { callSafely } = require('../clock')
 const { asyncScope } = require('../context')
-const { tickets: { Ticket, Tickets } } = require('../core/internals')
+const { options: { NO_EXTRAS }, tickets: { Ticket, Tickets } } = require('../core/internals')
 const { Delays } = require('./delays')
 const { Keys } = require('./keys')
 const { Retry, idOf, typeOf } = require('./retry')
+const { TypeDelays } = require('./type-delays')
 
 class FlowTicket extends Ticket {
   constructor (tickets, callback, signal, timeoutMs, scope) {
@@ -22,7 +23,8 @@ class FlowTicket extends Ticket {
     this.listed = 0
     this.born = undefined // the flush generation in which it was accepted, if it was not put into the list then
     this.isDelayed = false
-    this.dueAt = undefined // these seven, while it is delayed
+    this.dueAt = undefined // these eight, while it is delayed
+    this.isBare = false // it has no extras but the delay
     this.type = undefined
     this.payload = undefined
     this.atHead = false
@@ -66,6 +68,13 @@ class FlowTicket extends Ticket {
     if (this.entry !== undefined) this.entry.leave()
   }
 
+  /** The job is delayed. @param {number} generation in which it was accepted */
+  expect (type, payload, generation) {
+    this.type = type
+    this.payload = payload
+    this.born = generation
+  }
+
   // private from here on
 
   /** All who share the job may leave it, if they have signals. */
@@ -82,7 +91,7 @@ class FlowTickets extends Tickets {
     this.backoffMs = read.backoffMs
     this.retriedCount = this.throttledCount = 0
     this.hooks = dispatch.list.hooks // of the queue: throttle(type, ms), onRetry(event)
-    this.delays = dispatch.list.delays = new Delays(dispatch)
+    this.delays = dispatch.list.delays = new Delays(dispatch, this.deadlines)
     this.keys = new Keys(this)
   }
 
@@ -92,18 +101,24 @@ class FlowTickets extends Tickets {
       super.accept(type, payload, callback, atHead, extras)
       return
     }
-    const { dispatch } = this
+    const { dispatch, delays } = this
+    const now = this.deadlines.clock.now()
+    const dueAt = now + delayMs
+    const ofType = delays.of(this.hasTypes ? type : undefined)
+    const isBare = this.isBare(extras)
+    dispatch.accepted++
+    if (isBare && !atHead && ofType.fits(dueAt)) {
+      this.delay(ofType, payload, callback, dueAt, now)
+      return
+    }
     const { signal, maxWaitMs } = extras
     const ticket = this.issue(callback, extras)
-    dispatch.accepted++
-    ticket.born = dispatch.list.newestGeneration
-    ticket.type = this.hasTypes ? type : undefined
-    ticket.payload = payload
+    ticket.expect(ofType.type, payload, dispatch.list.newestGeneration)
+    ticket.isBare = isBare
     ticket.atHead = atHead
     ticket.maxWaitMs = maxWaitMs
     if (dispatch.list.ledger !== undefined) dispatch.list.recordDelayed(ticket, type)
-    const now = this.deadlines.clock.now()
-    this.delays.add(ticket, now + delayMs)
+    delays.add(ticket, dueAt)
     this.watch(ticket, { signal, maxWaitMs: delayMs, now })
   }
 
@@ -130,10 +145,8 @@ class FlowTickets extends Tickets {
     ticket.attempt = retry.counts ? attempt + 1 : attempt
     ticket.maxAttempts = maxAttempts
     ticket.maxWaitMs = Infinity // it has started
-    ticket.born = job.generation
-    ticket.type = typeOf(job.origin)
+    ticket.expect(typeOf(job.origin), job.payload, job.generation)
     ticket.id = idOf(job.origin)
-    ticket.payload = job.payload
     ticket.atHead = true
     if (before?.entry !== undefined) this.join(ticket, before.entry)
     before?.retire()
@@ -172,34 +185,66 @@ class FlowTickets extends Tickets {
   }
 
   end (items) {
+    const delayed = []
     const others = []
-    const delayed = items.filter(item => item.isDelayed || (others.push(item), false))
-    for (const ticket of delayed) if (ticket.isDelayed) this.enter(ticket) // a scheduler may have cancelled it
+    for (const item of items) (item.isDelayed || item instanceof TypeDelays ? delayed : others).push(item)
+    for (const item of delayed) {
+      if (item instanceof TypeDelays) this.enterNext(item)
+      else if (item.isDelayed) this.enter(item) // a scheduler may have cancelled it
+    }
     if (others.length > 0) super.end(others)
   }
 
   /** The time of a job has come. */
   enter (ticket) {
-    const { dispatch } = this
+    const { dispatch, dispatch: { list } } = this
     const { type, payload, atHead, maxWaitMs } = ticket
     this.delays.remove(ticket)
-    if (this.isBare(ticket)) {
+    if (ticket.isBare && ticket.born === list.newestGeneration) {
       ticket.retire()
-      dispatch.list[atHead ? 'unshift' : 'push'](type, payload, ticket.callback)
+      list[atHead ? 'unshift' : 'push'](type, payload, ticket.callback)
     } else {
       ticket.payload = undefined
-      dispatch.list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
+      list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
       this.watch(ticket, { signal: undefined, maxWaitMs })
     }
     dispatch.wake()
   }
 
-  /** Whether there is nothing more to say of a job that is put into the list: then it goes on as one without extras, by the short way. */
-  isBare (ticket) {
-    const { list } = this.dispatch
-    const { signal, timeoutMs, scope, entry, priority, attempt, maxAttempts, maxWaitMs = this.maxWaitMs, born } = ticket
-    return signal === undefined && timeoutMs === Infinity && scope === undefined && entry === undefined && priority === 0 && attempt === 1 &&
-      maxAttempts === this.maxAttempts && maxWaitMs === Infinity && born === list.newestGeneration && list.ledger === undefined
+  /** As enter(), for the next job of a type without a ticket. It needs one after all if a flush waits for it that waits for no newer ones. */
+  enterNext (ofType) {
+    const job = this.delays.shift(ofType)
+    if (job === undefined) return // it was cancelled
+    const { dispatch, dispatch: { list } } = this
+    const { type, payload, whenSettled, generation } = job
+    if (generation === list.newestGeneration) list.push(type, payload, whenSettled)
+    else list.pushTicket(type, payload, this.ticketFor(type, payload, whenSettled, generation))
+    dispatch.wake()
+  }
+
+  /** Whether a job has no extras but a delay: when that is over it goes on as one without any, by the short way. */
+  isBare ({ signal, timeoutMs = this.timeoutMs, maxWaitMs = this.maxWaitMs, plan: { maxAttempts = this.maxAttempts, priority = 0, entry } }) {
+    return signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity && maxAttempts === this.maxAttempts && priority === 0 &&
+      entry === undefined && !this.keepsContext && this.dispatch.list.ledger === undefined
+  }
+
+  /** A job is delayed that needs no ticket, unless the clock throws. */
+  delay (ofType, payload, callback, dueAt, now) {
+    const { delays, dispatch: { list: { newestGeneration: generation } } } = this
+    try {
+      delays.addBare(ofType, payload, callback, dueAt, now)
+    } catch (reason) {
+      const ticket = this.ticketFor(ofType.type, payload, callback, generation)
+      delays.add(ticket, dueAt)
+      this.refuse(ticket, reason)
+    }
+  }
+
+  /** A ticket for a job that had none. */
+  ticketFor (type, payload, callback, generation) {
+    const ticket = this.issue(callback, NO_EXTRAS)
+    ticket.expect(type, payload, generation)
+    return ticket
   }
 }
 

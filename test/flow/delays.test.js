@@ -1,8 +1,11 @@
 'use strict'
 
 const assert = require('node:assert')
+const { internalsOf } = require('../../lib/core/internals')
 const { flow } = require('../../lib/flow')
 const { checkInvariants } = require('../../lib/testing')
+const { seeded, seedFromEnvironment } = require('../support/random')
+const { rounds, playRounds } = require('../support/rounds')
 const { startsOf } = require('../support/starts')
 const { quiet } = require('../support/turns')
 
@@ -202,4 +205,158 @@ describe('the option delayMs', function () {
     checkInvariants(queue)
     assert.equal(queue.length, 0)
   })
+
+  it('is ended for one job by a clock that fails once, and for no other', async function () {
+    const { queue, clock, pass, times } = startsOf(flow, {})
+    const { setTimeout } = clock
+    clock.setTimeout = () => { throw new Error('expected') }
+    const failed = assert.rejects(queue.add(1, { delayMs: 20 }), /expected/)
+    clock.setTimeout = setTimeout
+    queue.add(2, { delayMs: 20 })
+    assert.deepEqual([...queue.jobs()].map(({ payload }) => payload), [1, 2]) // the first is told in a microtask
+    await failed
+    checkInvariants(queue)
+    assert.deepEqual([queue.length, queue.stats().delayed, queue.stats().cancelled], [1, 1, 1])
+    await pass(30)
+    assert.deepEqual(times(), [20])
+  })
+
+  it('is ended once if the clock cancels the job and throws', async function () {
+    const { queue, clock, pass, times } = startsOf(flow, {})
+    const { setTimeout } = clock
+    clock.setTimeout = () => {
+      queue.clear()
+      throw new Error('expected')
+    }
+    const ended = assert.rejects(queue.add(1, { delayMs: 5 }), { code: 'FAIRLANE_ERR_CLEARED' })
+    clock.setTimeout = setTimeout
+    await ended
+    checkInvariants(queue)
+    queue.add(2, { delayMs: 5 })
+    await pass(10)
+    assert.deepEqual([times(), queue.stats().cancelled, clock.timerCount], [[5], 1, 0])
+  })
+
+  it('starts no job that the clock cancels when it is due, nor another one in its place', async function () {
+    const { queue, clock, pass, times, starts } = startsOf(flow, {})
+    const { setTimeout } = clock
+    const ends = [[1, 10], [2, 10], [3, 20]].map(([payload, delayMs]) => queue.add(payload, { delayMs }))
+    clock.setTimeout = (...args) => {
+      clock.setTimeout = setTimeout
+      queue.remove(({ payload }) => payload === 1)
+      return clock.setTimeout(...args)
+    }
+    clock.advance(10)
+    await pass(20)
+    checkInvariants(queue)
+    const settled = await Promise.allSettled(ends)
+    assert.deepEqual(settled.map(({ status }) => status), ['rejected', 'fulfilled', 'fulfilled'])
+    assert.deepEqual([times(), starts.map(({ payload }) => payload), clock.timerCount], [[10, 20], [2, 3], 0])
+  })
+
+  it('is refused by a clock that gives no number', async function () {
+    let now = 0
+    const clock = { now: () => now, setTimeout: () => ({}), clearTimeout () {} }
+    const queue = flow(() => {}, { clock })
+    queue.add(1, { delayMs: 5 }).catch(() => {})
+    now = NaN
+    await assert.rejects(queue.add(2, { delayMs: 5 }), { code: 'FAIRLANE_ERR_OPTION' })
+    assert.deepEqual([...queue.jobs()].map(({ payload }) => payload), [1])
+    queue.clear()
+  })
+
+  it('is over in the end if the clock fails for a job that would come before', async function () {
+    let fails = false
+    const clock = {
+      now: () => performance.now(),
+      setTimeout (fn, ms) {
+        if (fails) throw new Error('expected')
+        return setTimeout(fn, ms)
+      },
+      clearTimeout
+    }
+    const queue = flow((payload, done) => done(null, payload), { clock, scheduler: 'equal' })
+    const others = queue.add('other', { type: 'a', delayMs: 50 })
+    fails = true
+    await assert.rejects(queue.add('sooner', { type: 'b', delayMs: 1 }), /expected/)
+    fails = false
+    assert.equal(await others, 'other')
+  })
+
+  it('leaves nothing behind of jobs that have gone on, nor of their types', async function () {
+    const { queue, pass } = startsOf(flow, { scheduler: 'equal' })
+    const { list } = internalsOf(queue)
+    const add = type => queue.add(1, { type, delayMs: 30 })
+    for (let i = 0; i < 1000; i++) {
+      add('a')
+      add(`type ${i}`)
+      await pass(1)
+    }
+    const { types } = list.delays
+    assert(types.size < 50, `${types.size} types`)
+    assert(types.get('a').jobs.length < 400, `${types.get('a').jobs.length} places`)
+    await pass(50)
+    assert.equal(types.size, 0)
+  })
+
+  const seed = seedFromEnvironment()
+
+  it(`has each job start at its time, in the order of times and pushes, whatever is removed (SEED=${seed})`, () => playRounds(rounds(20), seed, seeded, play))
 })
+
+/** Drives a queue of delayed jobs at random beside a list of what must wait, and of what must have started. */
+async function play (random) {
+  const scheduler = random.pick([undefined, 'equal'])
+  const types = scheduler === undefined ? [undefined] : ['a', 'b', 'c']
+  const startsOfType = (starts, type) => starts.filter(start => start.type === type).map(({ payload, at }) => [payload, at])
+  const { queue, clock, pass, starts } = startsOf(flow, { scheduler, concurrency: Infinity })
+  const signals = [new AbortController(), new AbortController()]
+  const usual = random.pick([undefined, 10, 30]) // how long all wait that are not to come out of order
+  const expected = []
+  let waiting = []
+  let pushed = 0
+  let flushedCount = 0
+  let flushes = 0
+  const remove = test => { waiting = waiting.filter(job => !test(job)) }
+  const inOrder = () => waiting.sort((a, b) => a.dueAt - b.dueAt || a.payload - b.payload).map(({ payload }) => payload)
+
+  for (let i = 0; i < 150; i++) {
+    const kind = random.below(100)
+    if (kind < 60) {
+      const delayMs = usual !== undefined && random.chance(0.8) ? usual : 1 + random.below(40)
+      const controller = random.chance(0.15) ? random.pick(signals) : undefined
+      const type = random.pick(types)
+      const payload = ++pushed
+      queue.add(payload, { type, delayMs, signal: controller?.signal }).catch(() => {})
+      if (!controller?.signal.aborted) waiting.push({ payload, type, controller, dueAt: clock.now() + delayMs })
+    } else if (kind < 68) {
+      const odd = random.below(3)
+      assert.equal(queue.remove(({ payload }) => payload % 3 === odd), waiting.filter(({ payload }) => payload % 3 === odd).length)
+      remove(({ payload }) => payload % 3 === odd)
+    } else if (kind < 70) {
+      const type = random.pick([...types, undefined])
+      queue.clear({ type })
+      remove(job => type === undefined || job.type === type)
+    } else if (kind < 71) {
+      const controller = random.pick(signals)
+      controller.abort()
+      remove(job => job.controller === controller)
+    } else if (kind < 76) {
+      flushes++
+      queue.fflush(() => flushedCount++)
+    } else {
+      const end = clock.now() + random.below(15)
+      await pass(end - clock.now())
+      inOrder()
+      while (waiting[0]?.dueAt <= end) expected.push({ ...waiting[0], at: waiting.shift().dueAt })
+    }
+    checkInvariants(queue)
+    assert.deepEqual([...queue.jobs()].map(({ payload }) => payload), inOrder())
+    assert.deepEqual([queue.length, queue.stats().delayed, clock.timerCount], [waiting.length, waiting.length, waiting.length > 0 ? 1 : 0])
+    if (scheduler) assert.equal(queue.stats('a').delayed, waiting.filter(({ type }) => type === 'a').length)
+    for (const type of types) assert.deepEqual(startsOfType(starts, type), startsOfType(expected, type)) // between types the scheduler chooses
+  }
+  await pass(50)
+  await quiet()
+  assert.deepEqual([starts.length, queue.length, clock.timerCount, flushedCount], [expected.length + waiting.length, 0, 0, flushes])
+}

@@ -78,14 +78,37 @@ describe('a scheduler of a queue with flow', function () {
   })
 
   it('may clear the queue when a delayed job comes in, and others come with it', async function () {
-    const on = {}
-    const { queue, clock, pass, starts } = startsOf(flow, { scheduler: meddling(on) })
-    const codes = []
-    for (const payload of [1, 2]) queue.add(payload, { type: 'a', delayMs: 100 }).catch(({ code }) => codes.push(`${payload} ${code}`))
-    on.queued = () => queue.clear()
-    await pass(100)
-    checkInvariants(queue)
-    assert.deepEqual([codes, starts, queue.length, clock.timerCount], [['1 FAIRLANE_ERR_CLEARED', '2 FAIRLANE_ERR_CLEARED'], [], 0, 0])
+    for (const extras of [{}, { timeoutMs: 1000 }]) {
+      const on = {}
+      const { queue, clock, pass, starts } = startsOf(flow, { scheduler: meddling(on) })
+      const codes = []
+      for (const payload of [1, 2]) queue.add(payload, { type: 'a', delayMs: 100, ...extras }).catch(({ code }) => codes.push(`${payload} ${code}`))
+      on.queued = () => queue.clear()
+      await pass(100)
+      checkInvariants(queue)
+      assert.deepEqual([codes, starts, queue.length, clock.timerCount], [['1 FAIRLANE_ERR_CLEARED', '2 FAIRLANE_ERR_CLEARED'], [], 0, 0])
+    }
+  })
+
+  it('may add a delayed job, or move the clock on, when it is told that delayed ones were taken out with others', async function () {
+    for (const [meddle, expected] of [[queue => queue.add('new', { type: 'a', delayMs: 50 }), ['first', 'new', 'kept']], [(queue, clock) => clock.advance(100), ['first', 'kept']]]) {
+      const on = {}
+      const { queue, clock, pass, starts } = startsOf(flow, { scheduler: meddling(on), concurrency: 1 }, (payload, done) => { clock.setTimeout(done, 1) })
+      queue.add('first', { type: 'a' })
+      await pass(0)
+      const ends = ['waits', 'delayed'].map((payload, i) => queue.add(payload, { type: 'a', delayMs: 100 * i }))
+      queue.add('kept', { type: 'a', delayMs: 100, timeoutMs: 1000 })
+      on.removed = () => {
+        on.removed = undefined
+        meddle(queue, clock)
+      }
+      queue.remove(({ payload }) => payload !== 'kept')
+      checkInvariants(queue)
+      for (const end of ends) await assert.rejects(end, { code: 'FAIRLANE_ERR_CLEARED' })
+      await pass(200)
+      checkInvariants(queue)
+      assert.deepEqual([starts.map(({ payload }) => payload), queue.length, clock.timerCount], [expected, 0, 0])
+    }
   })
 
   it('may clear the queue when it is told of an attempt that has failed', async function () {

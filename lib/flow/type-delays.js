@@ -1,0 +1,153 @@
+'use strict'
+
+// HOT (bench: flow). The delayed jobs of one type. Those with a delay and no other extras stand in a row, as long as they fall due in the order in which
+// they came: so do all that wait equally long. The others have tickets.
+//
+//   jobs      [ ─ ─ │ p,c │ p,c │ p,c │ p,c ]      payload, callback
+//   numbers   [ ─ ─ │a,o,g│a,o,g│a,o,g│a,o,g]      when it is due, its place among those that are due then, the flush generation in which it was accepted
+//                   ▲ first     ▲ pending
+//
+// In the heap of deadlines the row has one place, that of its first pending job. Jobs before that are due, and about to be put into the list.
+
+const { Ring } = require('../core/internals')
+
+const JOB = 2
+const NUMBERS = 3
+const [DUE_AT, ORDER, GENERATION] = [0, 1, 2]
+// So many places of jobs that have gone are kept, and as many as there are others.
+const FEW = 32
+
+/** A job of a row, as the list shows it. */
+class RowJob {
+  constructor ({ type, jobs, numbers }, i) {
+    this.type = type
+    this.payload = jobs[JOB * i]
+    this.whenSettled = jobs[JOB * i + 1]
+    this.dueAt = numbers[NUMBERS * i + DUE_AT]
+    this.order = numbers[NUMBERS * i + ORDER]
+    this.generation = numbers[NUMBERS * i + GENERATION]
+  }
+}
+
+class TypeDelays {
+  constructor (type) {
+    this.type = type
+    this.tickets = undefined // a Ring, if there ever were some
+    this.ticketsCount = 0
+    this.jobs = undefined // while there are any
+    this.numbers = undefined
+    this.first = this.end = 0
+    this.pending = 0 // from first to end
+    this.position = -1 // in the heap of deadlines
+    this.order = 0 // there, of the first pending job
+  }
+
+  get count () {
+    return this.ticketsCount + this.end - this.first
+  }
+
+  get pendingCount () {
+    return this.end - this.pending
+  }
+
+  addTicket (ticket) {
+    this.tickets ??= new Ring()
+    this.tickets.add(ticket)
+    this.ticketsCount++
+  }
+
+  dropTicket (ticket) {
+    this.tickets.drop(ticket)
+    this.ticketsCount--
+  }
+
+  /** Whether a job that is due then is the last one of the row. */
+  fits (dueAt) {
+    return this.first === this.end || this.numbers[NUMBERS * (this.end - 1) + DUE_AT] <= dueAt
+  }
+
+  append (payload, callback, dueAt, order, generation) {
+    if (this.jobs === undefined) { // for one job, arrays that are pushed to take five times as much
+      this.jobs = [payload, callback]
+      this.numbers = [dueAt, order, generation]
+    } else {
+      this.jobs.push(payload, callback)
+      this.numbers.push(dueAt, order, generation)
+    }
+    this.end++
+  }
+
+  /** As of an item of Deadlines that falls due more than once. */
+  passNext () {
+    if (this.pending < this.end) this.pending++
+    return this.nextAt()
+  }
+
+  /** When the first pending job is due; Infinity: there is none. */
+  nextAt () {
+    const { pending, end, numbers } = this
+    if (pending === end) return Infinity
+    this.order = numbers[NUMBERS * pending + ORDER]
+    return numbers[NUMBERS * pending + DUE_AT]
+  }
+
+  /** Takes out the first job that is due. @returns {RowJob | undefined} undefined if there is none any more */
+  shift () {
+    const { first, jobs } = this
+    if (first === this.pending) return undefined
+    const job = new RowJob(this, first)
+    jobs[JOB * first] = jobs[JOB * first + 1] = undefined
+    this.first++
+    this.compact()
+    return job
+  }
+
+  /** Takes out the jobs of the row for which test(order) is true. O(row) */
+  takeOut (test) {
+    const { first, end, pending, jobs, numbers } = this
+    if (first === end) return
+    let to = first
+    for (let i = first; i < end; i++) {
+      if (test(numbers[NUMBERS * i + ORDER])) {
+        if (i < pending) this.pending--
+      } else {
+        for (let j = 0; j < JOB; j++) jobs[JOB * to + j] = jobs[JOB * i + j]
+        for (let j = 0; j < NUMBERS; j++) numbers[NUMBERS * to + j] = numbers[NUMBERS * i + j]
+        to++
+      }
+    }
+    this.end = to
+    jobs.length = JOB * to
+    numbers.length = NUMBERS * to
+    this.compact()
+  }
+
+  /** The jobs of the row. @returns {RowJob[]} */
+  row () {
+    return Array.from({ length: this.end - this.first }, (_, i) => new RowJob(this, this.first + i))
+  }
+
+  /** All of the type, in no particular order. @returns {(RowJob | FlowTicket)[]} */
+  list () {
+    return this.tickets === undefined ? this.row() : [...this.row(), ...this.tickets.list()]
+  }
+
+  // private from here on
+
+  compact () {
+    const { first, end } = this
+    if (first === end) {
+      this.jobs = this.numbers = undefined
+    } else if (first >= FEW && 2 * first > end) {
+      this.jobs = this.jobs.slice(JOB * first)
+      this.numbers = this.numbers.slice(NUMBERS * first)
+    } else {
+      return
+    }
+    this.end -= first
+    this.pending -= first
+    this.first = 0
+  }
+}
+
+module.exports = { TypeDelays, RowJob }
