@@ -38,8 +38,6 @@ module.exports = {
   /** What jobs with extras have in the place of callbacks. */
   get tickets () { return require('./tickets') },
 
-  get Ring () { return require('./ring').Ring },
-
   get FailureObserver () { return require('./running').FailureObserver },
 
   /** As the constructor of Facade, of a queue. */

@@ -1,7 +1,6 @@
 'use strict'
 
-// HOT (bench: fifo, flow). What comes and goes, and must be found in between, in the order in which it came: started jobs that pend, jobs that wait for
-// their time.
+// HOT (bench: fifo). What comes and goes, and must be found in between, in the order in which it came: started jobs that pend.
 //
 //   ring ⇄ item ⇄ item ⇄ item ⇄ ring      linked through the items themselves: nothing is made, and nothing looked up
 

@@ -23,14 +23,12 @@ class FlowTicket extends Ticket {
     this.listed = 0
     this.born = undefined // the flush generation in which it was accepted, if it was not put into the list then
     this.isDelayed = false
-    this.dueAt = undefined // these eight, while it is delayed
+    this.dueAt = undefined // these six, while it is delayed
     this.isBare = false // it has no extras but the delay
     this.type = undefined
     this.payload = undefined
     this.atHead = false
     this.maxWaitMs = undefined
-    this.before = undefined
-    this.after = undefined
     this.attempt = 1
     this.maxAttempts = tickets.maxAttempts
     this.entry = undefined // of its key
@@ -201,7 +199,6 @@ class FlowTickets extends Tickets {
     const { type, payload, atHead, maxWaitMs } = ticket
     this.delays.remove(ticket)
     if (ticket.isBare && ticket.born === list.newestGeneration) {
-      ticket.retire()
       list[atHead ? 'unshift' : 'push'](type, payload, ticket.callback)
     } else {
       ticket.payload = undefined

@@ -9,13 +9,13 @@
 //
 // In the heap of deadlines the row has one place, that of its first pending job. Jobs before that are due, and about to be put into the list.
 
-const { Ring } = require('../core/internals')
-
 const JOB = 2
 const NUMBERS = 3
 const [DUE_AT, ORDER, GENERATION] = [0, 1, 2]
 // So many places of jobs that have gone are kept, and as many as there are others.
 const FEW = 32
+
+const NONE = []
 
 /** A job of a row, as the list shows it. */
 class RowJob {
@@ -32,8 +32,7 @@ class RowJob {
 class TypeDelays {
   constructor (type) {
     this.type = type
-    this.tickets = undefined // a Ring, if there ever were some
-    this.ticketsCount = 0
+    this.tickets = NONE // in no particular order; each knows its place
     this.jobs = undefined // while there are any
     this.numbers = undefined
     this.first = this.end = 0
@@ -43,7 +42,7 @@ class TypeDelays {
   }
 
   get count () {
-    return this.ticketsCount + this.end - this.first
+    return this.tickets.length + this.end - this.first
   }
 
   get pendingCount () {
@@ -51,14 +50,15 @@ class TypeDelays {
   }
 
   addTicket (ticket) {
-    this.tickets ??= new Ring()
-    this.tickets.add(ticket)
-    this.ticketsCount++
+    if (this.tickets === NONE) this.tickets = []
+    ticket.at = this.tickets.push(ticket) - 1
   }
 
-  dropTicket (ticket) {
-    this.tickets.drop(ticket)
-    this.ticketsCount--
+  dropTicket ({ at }) {
+    const last = this.tickets.pop()
+    if (at === this.tickets.length) return
+    this.tickets[at] = last
+    last.at = at
   }
 
   /** Whether a job that is due then is the last one of the row. */
@@ -129,7 +129,7 @@ class TypeDelays {
 
   /** All of the type, in no particular order. @returns {(RowJob | FlowTicket)[]} */
   list () {
-    return this.tickets === undefined ? this.row() : [...this.row(), ...this.tickets.list()]
+    return [...this.row(), ...this.tickets]
   }
 
   // private from here on
