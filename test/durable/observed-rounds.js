@@ -24,7 +24,6 @@ class ObservedRound {
     this.options = {
       concurrency: 1 + random.below(4),
       maxAttempts: MAX_ATTEMPTS,
-      backoffMs: this.backoff(random.pick([0, 5, 40]), random.pick([0, 0.2])),
       maxInflightOps: random.pick([1, 2, undefined]),
       maxWaitMs: random.pick([undefined, undefined, 300]),
       timeoutMs: random.pick([undefined, undefined, 50]),
@@ -32,6 +31,8 @@ class ObservedRound {
       priorityMs: random.pick([undefined, 10]),
       serialize: { encode: structured.encode, decode: bytes => decode(bytes) }
     }
+    this.backoffMs = random.pick([0, 5, 40])
+    this.givenUpShare = random.pick([0, 0.2]) // of the attempts that have failed: backoffMs says that there is to be no other one
     this.isGivenUp = false // the job that has just failed, before its attempts are over
     this.pushes = [] // by payload: { at, type, delayMs } of the job that has it
     this.holders = new Map() // name of a key → the push whose job took it last
@@ -61,12 +62,14 @@ class ObservedRound {
     return this.bench.clock.now()
   }
 
-  /** What gives so many ms, and sometimes says that there is to be no other attempt. */
-  backoff (ms, share) {
-    if (share === 0) return ms
+  /** The option backoffMs of a queue. @param {HistoryModel} model of it */
+  backoff (model) {
+    const { backoffMs, givenUpShare } = this
+    if (givenUpShare === 0) return backoffMs
     return () => {
-      this.isGivenUp = this.random.chance(share)
-      return this.isGivenUp ? Infinity : ms
+      if (model !== this.model) return backoffMs
+      this.isGivenUp = this.random.chance(givenUpShare)
+      return this.isGivenUp ? Infinity : backoffMs
     }
   }
 
@@ -87,7 +90,7 @@ class ObservedRound {
       assert.equal(model.jobs.get(id).versions.at(-1).attempt, attempt)
       this.runs.add({ id, attempt, done })
     })
-    const queue = this.queue = await bench.open({ runner, observers: this.history, ...this.options })
+    const queue = this.queue = await bench.open({ runner, observers: this.history, backoffMs: this.backoff(model), ...this.options })
     queue.on('retry', alive(({ id, error, delayMs }) => {
       model.came(id, 'delayed', textOf(error))
       this.kept.set(id, textOf(error))

@@ -135,14 +135,16 @@ describe('a scheduler of a queue with flow', function () {
 })
 
 describe('a test of remove()', function () {
-  it('may remove delayed jobs itself', async function () {
-    const { queue } = startsOf(flow, {})
-    const ends = [1, 2].map(payload => assert.rejects(queue.add(payload, { delayMs: 100 }), { code: 'FAIRLANE_ERR_CLEARED' }))
-    assert.equal(queue.remove(({ payload }) => { if (payload === 2) queue.clear(); return true }), 0)
-    await Promise.all(ends)
-    checkInvariants(queue)
-    assert.deepEqual([queue.length, queue.stats().cancelled], [0, 2])
-  })
+  for (const extras of [{}, { timeoutMs: 1000 }]) {
+    it(`may remove delayed jobs itself (${JSON.stringify(extras)})`, async function () {
+      const { queue } = startsOf(flow, {})
+      const ends = [1, 2].map(payload => assert.rejects(queue.add(payload, { delayMs: 100, ...extras }), { code: 'FAIRLANE_ERR_CLEARED' }))
+      assert.equal(queue.remove(({ payload }) => { if (payload === 2) queue.clear(); return true }), 0)
+      await Promise.all(ends)
+      checkInvariants(queue)
+      assert.deepEqual([queue.length, queue.stats().cancelled], [0, 2])
+    })
+  }
 })
 
 describe('a listener to retries', function () {

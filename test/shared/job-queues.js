@@ -8,7 +8,7 @@ const { Postponed, Throttled } = require('../../lib/postponing')
 const { once: measured } = require('../support/attempts')
 const gates = require('../support/gates')
 const { revoked } = require('../support/proxies')
-const { quiet, nextMs } = require('../support/turns')
+const { quiet, nextMs, turn } = require('../support/turns')
 const { captureUncaught } = require('../support/uncaught')
 
 const coded = (code, message = 'no') => Object.assign(new RangeError(message), { code })
@@ -203,7 +203,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
         await gate.until(count)
         gate.release(1)
       }
-      while ((await queue.get(first)).state === 'running');
+      while ((await queue.get(first)).state === 'running') await turn()
       assert.equal(await queue.cancel(first), true)
       await queue.onIdle()
       assert.deepEqual(gate.payloads.sort(), ['first', 'other', 'second'])
