@@ -36,6 +36,7 @@ class Attempts {
     this.settleBy = settleBy
     this.serializer = serialize
     this.deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
+    this.writtenCount = 0 // attempts that have not ended
     this.unwritten = [] // { group, delivery } of attempts that the operating system does not have yet, in order
     this.isOver = false
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
@@ -43,7 +44,7 @@ class Attempts {
 
   /** A job was given a slot. */
   start (job, done, slot) {
-    const delivery = new Delivery(job, done, slot, this.stage.starting())
+    const delivery = new Delivery(job, done, slot, this.stage.starting(), this.stage.waitsUntil)
     this.deliveries.set(job, delivery)
     if (this.limiting.isOn) this.limiting.limiter.took(delivery)
     if (!this.retries.mayStart(job)) delivery.giveBack()
@@ -57,6 +58,7 @@ class Attempts {
     if (delivery === undefined) return undefined
     this.deliveries.delete(job)
     delivery.isSettled = true
+    if (delivery.attempt > 0) this.writtenCount--
     if (!delivery.hasBegun) {
       this.logged()
       if (this.limiting.isOn) this.limiting.limiter.gaveBack(delivery)
@@ -125,8 +127,10 @@ class Attempts {
     if (this.isLost(delivery)) return
     delivery.before = this.store.states.get(seq)
     const { attempts = 0, error } = delivery.before ?? {}
+    const group = this.outage.attempt(seq, attempts + 1, error)
+    if (group === undefined) return // all that were not called are about to be recalled
     delivery.attempt = attempts + 1
-    const group = this.outage.attempt(seq, delivery.attempt, error)
+    this.writtenCount++
     queueMicrotask(() => {
       if (isWritten(group) && this.unwritten.length === 0) this.run(delivery)
       else this.unwritten.push({ group, delivery })
@@ -162,6 +166,7 @@ class Attempts {
         return
       }
       this.begins(delivery)
+      delivery.isFinal ||= err.code === 'FAIRLANE_ERR_CORRUPT'
       delivery.fail(err) // of the clock, too
       return
     }

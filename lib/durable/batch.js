@@ -12,7 +12,7 @@ class Batch {
   /** @param {object} store */
   constructor (store) {
     this.store = store
-    this.items = [] // { seq, record, state }; seq 0: a new one; without a state it has none
+    this.items = [] // { seq, parts, length, state }; seq 0: a new one; parts: its record, in pieces; without a state it has none
     this.count = 0 // of new ones
     this.bytes = 0
   }
@@ -28,18 +28,18 @@ class Batch {
    */
   add (type, isFront, head, hasOptions, payload, state) {
     const typeBytes = type === undefined ? NONE : Buffer.from(type)
-    const record = Buffer.concat([Buffer.alloc(PUSH_BYTES), typeBytes, head, payload])
-    format.writePush(record, format.pushKind(isFront, hasOptions), 0, type === undefined ? NO_TYPE : typeBytes.length, head.length + payload.length, 0)
+    const start = Buffer.allocUnsafe(PUSH_BYTES)
+    format.writePush(start, format.pushKind(isFront, hasOptions), 0, type === undefined ? NO_TYPE : typeBytes.length, head.length + payload.length, 0)
     this.count++
-    this.put(0, record, state)
+    this.put(0, [start, typeBytes, head, payload], state)
   }
 
   /** Gives a live job another head and payload. Its record is read, which blocks. Throws as store.record(). */
   replace (seq, head, payload) {
     const old = this.store.record(seq)
-    const record = Buffer.concat([old.subarray(0, format.payloadStart(old)), head, payload])
-    format.writeU32(record, head.length + payload.length, PUSH_BYTES - 4)
-    this.put(seq, record, this.store.states.get(seq))
+    const start = Buffer.from(old.subarray(0, format.payloadStart(old)))
+    format.writeU32(start, head.length + payload.length, PUSH_BYTES - 4)
+    this.put(seq, [start, head, payload], this.store.states.get(seq))
   }
 
   /** @returns {object} the group that all of it is in; new jobs have the numbers up to the store's next one */
@@ -47,14 +47,18 @@ class Batch {
     const { store, items } = this
     const { log } = store
     const recordsCount = items.reduce((count, { state }) => count + (state === undefined ? 1 : 2), 0)
-    let at = log.append(this.bytes, recordsCount, store.pushClaim)
+    let at = log.append(this.bytes, recordsCount, store.claims.push)
     const { group } = log
-    for (const { seq, record, state } of items) {
-      group.buffer.set(record, at)
+    for (const { seq, parts, length, state } of items) {
+      let end = at
+      for (const part of parts) {
+        group.buffer.set(part, end)
+        end += part.length
+      }
       const number = seq === 0 ? store.nextSeq : seq
-      if (seq === 0) this.place(group, at, record.length, state)
-      else store.moved(seq, group, at, record.length)
-      at += record.length
+      if (seq === 0) this.place(group, at, length, state)
+      else store.moved(seq, group, at, length)
+      at = end
       if (state === undefined) continue
       state.write(group.buffer, number, at)
       at += state.bytes
@@ -70,9 +74,11 @@ class Batch {
 
   // private from here on
 
-  put (seq, record, state) {
-    this.items.push({ seq, record, state })
-    this.bytes += record.length + (state === undefined ? 0 : state.bytes)
+  put (seq, parts, state) {
+    let length = 0
+    for (const part of parts) length += part.length
+    this.items.push({ seq, parts, length, state })
+    this.bytes += length + (state === undefined ? 0 : state.bytes)
   }
 
   place (group, at, length, state) {

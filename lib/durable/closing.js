@@ -5,15 +5,17 @@
 //   close() ─▶ nothing new ─▶ what waits has run, or stays on disk ─▶ what is held is written ─▶ log closed ─▶ lock given back ─▶ told
 
 const { closedError, warn } = require('../errors')
+const { behindOthers } = require('../promised')
 
 class Closing {
   /** @param {{ [name: string]: object }} parts of the queue */
-  constructor ({ admission, attempts, events, flushes, idle, outage, outcomes, records, results, retries, schedules, stage, status, store }) {
+  constructor ({ admission, attempts, events, flushes, idle, keys, outage, outcomes, records, results, retries, schedules, stage, status, store }) {
     this.admission = admission
     this.attempts = attempts
     this.events = events
     this.flushes = flushes
     this.idle = idle
+    this.keys = keys
     this.outage = outage
     this.outcomes = outcomes
     this.records = records
@@ -33,8 +35,9 @@ class Closing {
     if (this.promise === undefined) {
       this.retries.stop()
       this.schedules.stop()
+      this.keys.stop()
       this.admission.freed()
-      this.promise = this.end(this.stage.close(true))
+      this.promise = behindOthers(this.end(this.stage.close(true)))
       this.promise.catch(ignore)
       this.status.isClosed = true
     }
@@ -55,6 +58,7 @@ class Closing {
     this.admission.fail(err)
     this.outage.stop(err)
     this.attempts.end()
+    this.keys.stop()
     // not in the middle of what the log is about
     queueMicrotask(() => {
       warn('FAIRLANE_ERR_IO', `A durable queue closes, since its log failed. ${err.message}`)

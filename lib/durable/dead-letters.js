@@ -8,8 +8,9 @@ const { errorOf, errorText } = require('../faults')
 
 class DeadLetters {
   /** @param {{ [name: string]: object }} parts of the queue; the outage writes, or does so later */
-  constructor ({ admission, counts, events, flushes, keys, ledger, outage, records, schedules, status, store, waiting }) {
+  constructor ({ admission, clocks, counts, events, flushes, keys, ledger, outage, records, schedules, status, store, waiting }) {
     this.admission = admission
+    this.clocks = clocks
     this.counts = counts
     this.events = events
     this.flushes = flushes
@@ -40,7 +41,7 @@ class DeadLetters {
   /** Writes that a live job is dead. */
   add (seq, attempts, err) {
     this.seqs.add(seq)
-    this.outage.change(seq, JobState.dead(attempts, errorText(err)))
+    this.outage.change(seq, JobState.dead(attempts, errorText(err), this.clocks.now()))
   }
 
   /**

@@ -13,6 +13,7 @@
 
 const EventEmitter = require('eventemitter3')
 const { typeError } = require('../errors')
+const { behindOthers } = require('../promised')
 const { options: { readCallback, readCloseOptions, readJobType, readPausableType, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')
@@ -25,7 +26,7 @@ const MADE_BY_DURABLE = Symbol('durable')
 /**
  * Opens a queue of jobs on disk. Jobs that are in it begin to run in a later turn of the event loop. Options are in index.d.ts.
  * @param {(payload: any, done: (err?: any, result?: any) => void, context: object) => any} runner
- * @returns {Promise<DurableQueue>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
+ * @returns {Promise<DurableQueue>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_IO
  * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function durable (runner, options, environment = SYSTEM) {
@@ -144,11 +145,13 @@ class DurableQueue extends EventEmitter {
   }
 
   /**
-   * As push or pushType of each of the jobs: all of them are taken in or none, also after a crash. @param {object[]} jobs each with its payload, its
-   * type and options of push @returns {Promise<number[]>} their ids, when all are safe; rejects as push @throws as push; then none is pushed
+   * As push or pushType of each of the jobs: all of them are taken in or none, also after a crash. The array and the payloads are read before it
+   * returns. @param {object[]} jobs each with its payload, its type and options of push @returns {Promise<number[]>} their ids, when all are safe;
+   * rejects as push @throws as push; then none is pushed
    */
   pushAll (jobs) {
-    const read = readBatch(jobs, this.#parts.hasLevels).map(job => ({ ...job, type: this.#readType(job.type, 'pushAll') }))
+    const read = readBatch(jobs, this.#parts.hasLevels)
+    for (const job of read) job.type = this.#readType(job.type, 'pushAll')
     return this.#parts.pushAll.push(read)
   }
 
@@ -215,14 +218,14 @@ class DurableQueue extends EventEmitter {
    * @returns {this | Promise<void>} a promise if there is no callback @throws FAIRLANE_ERR_CALLBACK
    */
   fflush (callback) {
-    if (readCallback(callback) === undefined) return new Promise(resolve => this.#waitForAll(resolve))
+    if (readCallback(callback) === undefined) return behindOthers(new Promise(resolve => this.#waitForAll(resolve)))
     this.#waitForAll(callback)
     return this
   }
 
   /** @returns {Promise<void>} resolves when no job waits or is to be tried again, and no slot is taken; or at the end of close() */
   onIdle () {
-    return this.#parts.idle.wait()
+    return behindOthers(this.#parts.idle.wait())
   }
 
   /** As that of a queue in memory; it waits for room below `capacity` too. */
@@ -326,7 +329,7 @@ class DurableQueue extends EventEmitter {
     await new Promise(resolve => admission.afterHeld(resolve))
     records.check()
     await store.log.flush()
-    if (outage.isLosing) throw outage.error
+    if (store.unwritten.size > 0) throw outage.error
   }
 
   /**

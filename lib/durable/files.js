@@ -71,6 +71,8 @@ const files = {
   write: (fd, buffer, offset, length, position) => fs.writeSync(fd, buffer, offset, length, position),
   truncate: (fd, length) => fs.ftruncateSync(fd, length),
   remove: path => fs.unlinkSync(path),
+  /** The file at the new path, if there is one, is gone then, in one step. */
+  rename: (path, newPath) => fs.renameSync(path, newPath),
 
   // On macOS libuv makes both F_FULLFSYNC, since its fsync leaves data in the drive's cache.
   /** @param {(err: Error | null) => void} callback called in a later turn */

@@ -9,6 +9,7 @@
 //   ACK       3 | first seq u48 | count u32
 //   STATE     4 | seq u48 | kind u8 | attempts u32 | not before f64 | length of the rest u32 | delay f64 if it is delayed | error
 //   TRIM      5 | segment u32
+//   DAMAGED   8 | as PUSH, of a job whose record was damaged when compaction came to it; what follows its length is as it was found
 //
 // Numbers are little endian. The length of a frame is that of all of it; its crc is of all that follows the crc, seeded
 // with the segment id and the offset of the frame, so that it is of no use in another place.
@@ -35,6 +36,7 @@ const STATE = 4
 const TRIM = 5
 const PUSH_WITH_OPTIONS = 6
 const PUSH_FRONT_WITH_OPTIONS = 7
+const DAMAGED = 8
 
 // The kinds of states; that of a job which runs, or waits and is not delayed, is 0.
 const DEAD = 1
@@ -67,6 +69,7 @@ module.exports = {
   ACK,
   STATE,
   TRIM,
+  DAMAGED,
   DEAD,
   DELAYED,
   OVER,
@@ -81,6 +84,7 @@ module.exports = {
   headerDefect,
   isOtherVersion,
   isOldVersion,
+  versionOf,
   kindOf,
   baseSeqOf,
   previousEndOf,
@@ -88,6 +92,7 @@ module.exports = {
   isPush,
   isFront,
   hasOptions,
+  markDamaged,
   finishFrame,
   seedOf,
   isFrameAt,
@@ -129,20 +134,23 @@ function headerDefect (bytes, id) {
   if (bytes.length < HEADER_BYTES) return 'the header is incomplete'
   if (!bytes.subarray(0, 8).equals(MAGIC)) return 'this is no segment of a log'
   if (bytes.readUInt32LE(HEADER_BYTES - 4) !== crc32(bytes.subarray(0, HEADER_BYTES - 4))) return 'the header is damaged'
-  if (isOtherVersion(bytes)) return `the format has version ${bytes.readUInt16LE(8)}, and this is ${VERSION}`
   if (bytes.readUInt32LE(12) !== id) return `the segment is number ${bytes.readUInt32LE(12)}`
 }
 
 /** Whether a header, else whole, is of a format that this code does not know. */
 function isOtherVersion (bytes) {
   if (bytes.length < HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return false
-  const version = bytes.readUInt16LE(8)
+  const version = versionOf(bytes)
   return (version < OLDEST_VERSION || version > VERSION) && bytes.readUInt32LE(HEADER_BYTES - 4) === crc32(bytes.subarray(0, HEADER_BYTES - 4))
+}
+
+function versionOf (bytes) {
+  return bytes.readUInt16LE(8)
 }
 
 /** Whether a header that is whole is of a version whose segments are read, but not written to. */
 function isOldVersion (bytes) {
-  return bytes.readUInt16LE(8) < VERSION
+  return versionOf(bytes) < VERSION
 }
 
 /** @returns {'bytes' | 'jobs' | undefined} */
@@ -164,7 +172,7 @@ function pushKind (isFront, hasOptions) {
 }
 
 function isPush (kind) {
-  return kind === PUSH || kind === PUSH_FRONT || kind === PUSH_WITH_OPTIONS || kind === PUSH_FRONT_WITH_OPTIONS
+  return kind === PUSH || kind === PUSH_FRONT || kind === PUSH_WITH_OPTIONS || kind === PUSH_FRONT_WITH_OPTIONS || kind === DAMAGED
 }
 
 /** Whether the job of a PUSH record was put before all others. */
@@ -174,7 +182,7 @@ function isFront (kind) {
 
 /** Whether there are options in a PUSH record. */
 function hasOptions (kind) {
-  return kind >= PUSH_WITH_OPTIONS
+  return kind === PUSH_WITH_OPTIONS || kind === PUSH_FRONT_WITH_OPTIONS
 }
 
 /** Fills in what precedes the records of a frame that begins at 0, and will be at an offset in a segment. */
@@ -194,6 +202,13 @@ function writePush (bytes, kind, seq, typeLength, payloadLength, at) {
   writeU32(bytes, payloadLength, at + 9)
 }
 
+/** Makes a DAMAGED record of what was found in the place of a PUSH record. Its type is kept if the lengths are still those of the record. */
+function markDamaged (record, seq) {
+  const typeLength = record.readUInt16LE(7)
+  const hasType = isPush(record[0]) && typeLength !== NO_TYPE && recordLength(record, 0) === record.length
+  writePush(record, DAMAGED, seq, hasType ? typeLength : NO_TYPE, record.length - PUSH_BYTES - (hasType ? typeLength : 0), 0)
+}
+
 function crcOf (bytes, at, end, seed) {
   if (end - at > SHORT_BYTES) return crc32(bytes.subarray(at, end), seed)
   let crc = ~seed
@@ -206,17 +221,17 @@ function seedOf (segment, offset) {
   return (Math.imul(segment, 0x9e3779b1) ^ offset) >>> 0
 }
 
-/** Whether a whole frame of the segment begins at `at`; `bytes` are those of the segment from its first on. */
-function isFrameAt (bytes, at, segment) {
+/** Whether a whole frame of the segment begins at `at`; `bytes` are those of the segment from `base` on. */
+function isFrameAt (bytes, at, segment, base = 0) {
   if (at + FRAME_BYTES > bytes.length) return false
   const length = bytes.readUInt32LE(at)
   if (length < FRAME_BYTES || at + length > bytes.length) return false
-  return crcOf(bytes, at + 8, at + length, seedOf(segment, at)) === bytes.readUInt32LE(at + 4)
+  return crcOf(bytes, at + 8, at + length, seedOf(segment, base + at)) === bytes.readUInt32LE(at + 4)
 }
 
 /** @returns {number} where the next whole frame begins, at `at` or behind and below `end`; `end` if there is none */
-function findFrame (bytes, at, end, segment) {
-  while (at < end && !(looksLikeFrame(bytes, at, segment) && isFrameAt(bytes, at, segment))) at++
+function findFrame (bytes, at, end, segment, base = 0) {
+  while (at < end && !(looksLikeFrame(bytes, at, segment, base) && isFrameAt(bytes, at, segment, base))) at++
   return Math.min(at, end)
 }
 
@@ -224,11 +239,11 @@ function findFrame (bytes, at, end, segment) {
  * What is quickly seen of a frame, at a place where any bytes may be. A crc at every byte that might be a length takes minutes where a
  * payload of integers was torn.
  */
-function looksLikeFrame (bytes, at, segment) {
+function looksLikeFrame (bytes, at, segment, base) {
   if (at + FRAME_BYTES > bytes.length) return false
   const end = at + bytes.readUInt32LE(at)
   const mark = bytes.readUInt32LE(at + 12)
-  if (end > bytes.length || mark > segment || (mark === segment && bytes.readUInt32LE(at + 16) > at)) return false
+  if (end > bytes.length || mark > segment || (mark === segment && bytes.readUInt32LE(at + 16) > base + at)) return false
   let next = at + FRAME_BYTES
   let count = bytes.readUInt32LE(at + 8)
   for (; next < end && count > 0; count--) {
@@ -245,7 +260,8 @@ function recordLength (bytes, at) {
     case PUSH:
     case PUSH_FRONT:
     case PUSH_WITH_OPTIONS:
-    case PUSH_FRONT_WITH_OPTIONS: {
+    case PUSH_FRONT_WITH_OPTIONS:
+    case DAMAGED: {
       if (at + PUSH_BYTES > bytes.length) return 0
       const typeLength = bytes.readUInt16LE(at + 7)
       return PUSH_BYTES + (typeLength === NO_TYPE ? 0 : typeLength) + bytes.readUInt32LE(at + 9)

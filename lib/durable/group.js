@@ -5,7 +5,7 @@
 //   open ──▶ sealed ──▶ written ──▶ settled: its promise resolves, or rejects with `error`
 
 const { FRAME_BYTES } = require('./format')
-const { CLAIM } = require('./reserve')
+const { CLAIM } = require('./claims')
 
 class Group {
   /**

@@ -140,7 +140,7 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
   path: string
 
   /**
-   * How payloads become bytes. `'structured'` takes what `structuredClone` takes. The same each time that a folder is opened.
+   * How payloads become bytes. `'structured'` takes what `structuredClone` takes. A folder with jobs is opened with the same one only.
    *
    * @default 'structured'
    */
@@ -177,7 +177,7 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
 
 /** Jobs that are pushed at certain times: by `cron`, or `everyMs`. */
 export type Schedule<P = any> = ScheduledJob<P> & ({
-  /** A cron expression, which the package `croner` reads: FAIRLANE_ERR_PEER without it. */
+  /** A cron expression that has a time at all, which the package `croner` reads: FAIRLANE_ERR_PEER without it. */
   cron: string
   /**
    * Of the expression, as `'Europe/Berlin'`.
@@ -198,13 +198,14 @@ export interface ScheduledJob<P = any> {
   type?: unknown
   payload?: P | undefined
   /**
-   * What comes of times that passed while nobody had the queue open: a job for the last of them, or nothing.
+   * What comes of times that were missed, since they passed while nobody had the queue open, or more than a minute before the queue could see to
+   * them: a job for the last of them, or nothing.
    *
    * @default 'last'
    */
   catchUp?: 'last' | 'none' | undefined
   /**
-   * Whether a job is pushed while the one before is not over. If not, the time is skipped.
+   * Whether a job is pushed while the one before is not over. If not, the time is skipped for good.
    *
    * @default false
    */
@@ -238,10 +239,10 @@ export interface PushOptions {
   /** How often the job is started, in the place of the queue's `maxAttempts`. */
   maxAttempts?: number | undefined
 
-  /** How long each attempt may take, in ms, in the place of the queue's `timeoutMs`. */
+  /** How long each attempt may take, in ms above 0, in the place of the queue's `timeoutMs`. */
   timeoutMs?: number | undefined
 
-  /** How long the job may wait for its first start, in ms, in the place of the queue's `maxWaitMs`; counted from the end of its delay. */
+  /** How long the job may wait for its first start, in ms above 0, in the place of the queue's `maxWaitMs`; counted from the end of its delay. */
   maxWaitMs?: number | undefined
 
   /**
@@ -252,8 +253,8 @@ export interface PushOptions {
    */
   priority?: number | undefined
 
-  /** Made into a string. While a job of the type has the key, a push with it shares that job. */
-  key?: unknown
+  /** While a job of the type has the key, a push with it shares that job. A finite number is made into a string. */
+  key?: string | number | undefined
 
   /**
    * What a push does whose key is taken: `'join'` leaves the job as it is; `'replace'` gives it this payload, if it waits for its first start;
@@ -520,7 +521,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   [Symbol.asyncDispose] (): Promise<void>
 }
 
-/** Opens a job queue on disk. Throws what `fairlane()` throws. Rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO. */
+/** Opens a job queue on disk. Throws what `fairlane()` throws. Rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_IO. */
 export function durable<P, R> (
   runner: DurablePromiseRunner<P, R>, options: DurableOptions<P> & { settleBy: 'promise' }
 ): Promise<DurableQueue<P, Awaited<R>>>

@@ -44,7 +44,7 @@ class Intake {
     this.whenReverted = whenReverted
     this.sharing = undefined // what is done when keys are taken, and
     this.results = undefined // ... who waits for results: made later, since they need this
-    this.unsafe = new Map() // seq → promise of its number, for jobs that are not safe yet
+    this.unsafe = new Map() // seq → promise, for jobs that are not safe yet
   }
 
   /**
@@ -112,9 +112,33 @@ class Intake {
     return { job, promise: job.promise, entry: undefined }
   }
 
-  /** @returns {Promise<number> | undefined} undefined if the job, which is written, is safe */
+  /** @returns {Promise<any> | undefined} undefined if the job, which is written, is safe */
   whenSafe (seq) {
     return this.unsafe.get(seq)
+  }
+
+  /**
+   * Jobs of a push that were given to the store together. They share a promise: one for each takes as long as writing it.
+   * @param {{ seq: number, type: string | undefined, delayMs: number }[]} jobs
+   * @param {object} group that they are in
+   * @returns {Promise<void>} resolves when they are safe
+   */
+  trackAll (jobs, group) {
+    const { unsafe } = this
+    const forget = () => {
+      for (const { seq } of jobs) unsafe.delete(seq)
+    }
+    const safe = group.promise.then(forget, err => {
+      for (const { seq } of jobs) this.whenReverted(seq)
+      forget()
+      throw err
+    })
+    for (const { seq, type, delayMs } of jobs) {
+      this.ledger?.accepted(seq, type)
+      if (delayMs > 0) this.ledger?.delayed(seq)
+      unsafe.set(seq, safe)
+    }
+    return safe
   }
 
   /** Takes back a job that has not been written; a second time is none. */
@@ -162,14 +186,9 @@ class Intake {
    */
   track (group, type, held) {
     this.admission.inflightCount++
-    return this.trackAs(this.store.nextSeq - 1, group, type, held, false)
-  }
-
-  /** As track(), of one of several jobs of a push. @param {boolean} isDelayed */
-  trackAs (seq, group, type, held, isDelayed) {
+    const seq = this.store.nextSeq - 1
     const { unsafe } = this
     this.ledger?.accepted(seq, type)
-    if (isDelayed) this.ledger?.delayed(seq)
     const safe = group.promise.then(() => seq, err => {
       this.whenReverted(held ?? seq)
       throw err

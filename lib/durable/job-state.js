@@ -8,12 +8,13 @@
 //   DUE           failed, and is tried again when its time has come      DELAYED   ms since 1970  waits for its time
 //   INTERRUPTED   was started; the queue closed, the attempt is none     0         1              runs again
 //   REVIVED       was a dead letter, and somebody retried it             0         0              waits where it stood
-//   DEAD          is a dead letter                                       DEAD      0              is one
+//   DEAD          is a dead letter                                       DEAD      ms since 1970  is one
 //   OVER          has ended, and its record is still of use              OVER      ms since 1970  keeps a key until its time, or says how far a schedule is
 //
 // STARTED and REVIVED differ in their attempts: only the latter has none. DUE has none where all that were made do not count, and is of kind 0 where
-// nobody knows how long the delay was. A job that was pushed with a delay is not DUE: its options say when it is to start.
+// nobody knows how long the delay was. Earlier versions wrote DEAD with 0. A job that was pushed with a delay is not DUE: its options say when it is to start.
 
+const { errorText } = require('../faults')
 const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, OVER: OVER_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('./format')
 
 const WAITING = Object.freeze({ name: 'waiting', kind: 0, notBefore: -1 })
@@ -21,15 +22,18 @@ const STARTED = Object.freeze({ name: 'started', kind: 0, notBefore: 0 })
 const DUE = Object.freeze({ name: 'due', kind: 0, notBefore: undefined }) // that of the job
 const INTERRUPTED = Object.freeze({ name: 'interrupted', kind: 0, notBefore: 1 })
 const REVIVED = Object.freeze({ name: 'revived', kind: 0, notBefore: 0 })
-const DEAD = Object.freeze({ name: 'dead', kind: DEAD_KIND, notBefore: 0 })
+const DEAD = Object.freeze({ name: 'dead', kind: DEAD_KIND, notBefore: undefined })
 const OVER = Object.freeze({ name: 'over', kind: OVER_KIND, notBefore: undefined })
+
+const TEXT_OF_CUT = errorText(new Error('not kept'))
 
 /** Never changed: a job gets another one. */
 class JobState {
   /**
    * @param {object} phase
    * @param {number} attempts how many have begun, of those that count
-   * @param {number} dueAt of DUE: when the next one may begin, in ms since 1970; of OVER: when the job ended, if somebody wants to know; else 0
+   * @param {number} dueAt of DUE: when the next one may begin, in ms since 1970; of OVER and DEAD: when the job ended, if somebody
+   *   wants to know; else 0
    * @param {number | undefined} delayMs of DUE: how long that was after the last one, if it is known
    * @param {string | undefined} error what the last one ended with, as errorText() makes it
    */
@@ -54,8 +58,9 @@ class JobState {
     return new JobState(OVER, 0, endedAt, undefined, undefined)
   }
 
-  static dead (attempts, error) {
-    return new JobState(DEAD, attempts, 0, undefined, error)
+  /** @param {number} [endedAt] in ms since 1970 */
+  static dead (attempts, error, endedAt = 0) {
+    return new JobState(DEAD, attempts, endedAt, undefined, error)
   }
 
   /** @param {Buffer} bytes with a whole STATE record of that length at `at` */
@@ -73,6 +78,13 @@ class JobState {
   /** The length of the record. */
   get bytes () {
     return STATE_BYTES + this.restBytes
+  }
+
+  /** The same, to be written where there is no room for the text of an error: a dead letter says so, of others it is not missed. */
+  get cut () {
+    const { phase, attempts, dueAt, delayMs, error } = this
+    if (error === undefined) return this
+    return new JobState(phase, attempts, dueAt, delayMs, phase === DEAD ? TEXT_OF_CUT : undefined)
   }
 
   /** Writes the record, for which there is room at `at`. */
@@ -110,9 +122,12 @@ function phaseOf (kind, attempts, notBefore) {
   return notBefore > STARTED.notBefore ? DUE : STARTED
 }
 
+/** The most bytes of a record that says what became of an attempt, without texts. */
+const MOST_CUT_BYTES = Math.max(JobState.due(1, 0, 0, '').cut.bytes, JobState.dead(1, '').cut.bytes)
+
 /** Whether a job in this state, or without one, has had its first start. */
 function hasStarted (state) {
   return state !== undefined && state.phase !== WAITING
 }
 
-module.exports = { JobState, hasStarted, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER }
+module.exports = { JobState, MOST_CUT_BYTES, hasStarted, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER }

@@ -8,13 +8,12 @@
 //           └─ so many ms, and until it has started ─┼─── over ──▶ free, and gone from the disk
 //
 // A key is taken for all processes that come after this one: the record of its job says so, and that stays on disk, over, as long as the key
-// outlives the job. Keys whose time has passed are forgotten when somebody looks them up, when there are twice as many, and when the queue is
-// opened. Keys belong to types (docs/decisions/0066-key-until-started.md).
+// outlives the job. Keys whose time has passed are forgotten when somebody looks them up, when the queue is opened, and by a timer, in slices. Keys belong to types (docs/decisions/0066-key-until-started.md).
 
+const { Forgetting } = require('../forgetting')
 const { JobState, hasStarted, REVIVED, DEAD, OVER } = require('./job-state')
 const { renumber } = require('./records')
-
-const FEW = 64
+const { LONG_WORK } = require('./turns')
 
 /** A key that is taken, and the job that has taken it. */
 class Entry {
@@ -35,62 +34,62 @@ class Entry {
     this.promise = undefined // of its result, if somebody has waited for that
   }
 
+  /** When the key is free that is taken for a time; Infinity: that is not known, since the job has not started, or the key is taken for no time. */
+  get freeAt () {
+    return this.hasStarted && typeof this.keyUntil === 'number' ? this.pushedAt + this.keyUntil : Infinity
+  }
+
   /** Whether the time for which the key is taken has passed. */
   isFree (now) {
-    return this.hasStarted && typeof this.keyUntil === 'number' && now >= this.pushedAt + this.keyUntil
+    return now >= this.freeAt
   }
 
   /** Whether the key outlives the job, if that ends now. */
   outlives (now) {
-    return this.hasStarted && typeof this.keyUntil === 'number' && now < this.pushedAt + this.keyUntil
+    return this.freeAt !== Infinity && now < this.freeAt
   }
 }
 
 class Keys {
-  /**
-   * @param {{ [name: string]: object }} parts of the queue
-   * @param {{ now: () => number }} options now: in ms since 1970
-   */
-  constructor ({ admission, outage, stage }, { now }) {
+  /** @param {{ [name: string]: object }} parts of the queue */
+  constructor ({ admission, clocks, outage, stage }) {
     this.admission = admission
+    this.clocks = clocks
     this.outage = outage
-    this.clock = stage.deadlines.clock
-    this.now = now
     this.entries = new Map() // by id
     this.byJob = new Map() // what stands in the queue → Entry
-    this.sweepAt = FEW
+    const call = fn => stage.call(fn)
+    this.forgetting = new Forgetting(stage.deadlines.clock, call, () => this.entries.values(), (entry, now) => this.look(entry, now), LONG_WORK)
   }
 
   /** @returns {Entry | undefined} who has taken a key */
   find (type, key) {
     const entry = this.entries.get(idOf(type, key))
-    if (entry === undefined || !entry.isFree(this.clock.now())) return entry
+    if (entry === undefined || !entry.isFree(this.clocks.time())) return entry
     this.free(entry)
     return undefined
   }
 
   /** A job takes a key that is free. */
   take (type, job, options) {
-    const now = this.clock.now()
-    if (this.entries.size >= this.sweepAt) this.sweep(now)
-    this.put(new Entry(idOf(type, options.key), job, options, now))
+    this.put(new Entry(idOf(type, options.key), job, options, this.clocks.time()))
   }
 
   /** A job was found on disk; those that were pushed later come later. @param {number} pushedAt in ms since 1970 */
   found (type, seq, options, state, pushedAt) {
     const { key, keyUntil } = options
     if (key === undefined) return
-    const now = this.clock.now()
-    const entry = new Entry(idOf(type, key), seq, options, now - Math.max(0, this.now() - pushedAt)) // the clock may have been set back
+    const entry = new Entry(idOf(type, key), seq, options, this.clocks.timeOf(pushedAt))
     entry.hasStarted = hasStarted(state)
     entry.isOver = state?.phase === OVER
     if (keyUntil === 'started' && entry.hasStarted) return
     if (keyUntil === 'settled' && (state?.phase === DEAD || state?.phase === REVIVED)) return
-    if (entry.isFree(now)) return
+    if (entry.isFree(this.clocks.time())) return
     // the key was free when this one was pushed, whatever the clock says now
     const before = this.entries.get(entry.id)
     if (before !== undefined) this.free(before)
     this.put(entry)
+    this.forgetting.note(entry.freeAt)
   }
 
   /** Whether a job has a key that is taken. */
@@ -116,19 +115,20 @@ class Keys {
     if (entry === undefined) return
     entry.hasStarted = true
     if (entry.keyUntil === 'started') this.free(entry)
+    else this.forgetting.note(entry.freeAt)
   }
 
   /** A job has become a dead letter. */
   settled (seq) {
     const entry = this.byJob.get(seq)
-    if (entry !== undefined && !entry.outlives(this.clock.now())) this.free(entry)
+    if (entry !== undefined && !entry.outlives(this.clocks.time())) this.free(entry)
   }
 
   /** Writes that a job has ended: it is gone, or only its key is left. @returns {object | undefined} as outage.finish() */
   finish (seq) {
     const entry = this.byJob.size === 0 ? undefined : this.byJob.get(seq)
     if (entry === undefined) return this.outage.finish(seq)
-    if (entry.outlives(this.clock.now())) {
+    if (entry.outlives(this.clocks.time())) {
       entry.isOver = true
       return this.outage.change(seq, JobState.over)
     }
@@ -140,6 +140,11 @@ class Keys {
   keepResult (seq, promise) {
     const entry = this.byJob.get(seq)
     if (entry !== undefined) entry.promise = promise
+  }
+
+  /** The queue closes: what is over stays on disk until it is opened. */
+  stop () {
+    this.forgetting.stop()
   }
 
   // private from here on
@@ -162,9 +167,12 @@ class Keys {
     this.admission.freed()
   }
 
-  sweep (now) {
-    for (const entry of this.entries.values()) if (entry.isFree(now)) this.free(entry)
-    this.sweepAt = Math.max(FEW, 2 * this.entries.size)
+  /** As Forgetting wants it. */
+  look (entry, now) {
+    const { freeAt } = entry
+    if (now < freeAt) return freeAt
+    this.free(entry)
+    return Infinity
   }
 }
 

@@ -24,23 +24,24 @@ class Ages {
   /**
    * @param {object} list of the queue in memory, which is empty
    * @param {{ pushedAt: (seq: number) => number }} survey
-   * @param {() => number} now in ms since 1970
+   * @param {object} clocks
    */
-  constructor (list, survey, now) {
+  constructor (list, survey, clocks) {
     this.list = list
     this.survey = survey
-    this.openedAt = now()
-    this.offset = list.clock.now() - this.openedAt // of the list's clock
+    this.clocks = clocks
+    this.openedAt = clocks.now()
+    this.offset = clocks.time() - this.openedAt
     this.latest = undefined // when the job before was pushed
   }
 
   /** What is put into the list until end() is this job. */
   begin (seq) {
-    const { list, openedAt, offset } = this
+    const { clocks, list, openedAt, offset } = this
     const pushedAt = Math.min(this.survey.pushedAt(seq), openedAt)
     if (this.latest === undefined) list.reachBack(openedAt - pushedAt)
     this.latest = Math.max(this.latest ?? pushedAt, pushedAt)
-    list.ageMs = list.clock.now() - offset - this.latest
+    list.ageMs = clocks.time() - offset - this.latest
   }
 
   end () {

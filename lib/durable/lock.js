@@ -2,11 +2,12 @@
 
 // One process per folder. Whoever has it open listens on a Unix socket in the folder: the kernel knows whether somebody does,
 // whatever became of the process, and in whichever container it is. A socket that nobody listens on is left over.
-// docs/decisions/0033-lock.md says what else there is, and where this does not hold.
+// docs/decisions/0033-lock.md says what else there is, and where this does not hold; 0100-who-opens-first.md, what those do who open at once.
 //
 //   listen on a socket with a name of its own ─▶ look at the others ─▶ held
-//                                                  │ one is held, or opening and its name is less: give up
-//                                                  │ one is opening and its name is greater: it will give up; look again
+//                                                  │ one is held: give up
+//                                                  │ one is opening: look again
+//                                                  │    but for one that comes later by name, and will see this one before it takes the lock
 //                                                  └ nobody listens on it: left over, remove
 //
 // Who comes later sees who came earlier, since each is to be seen before it looks. Nothing is ever taken away from
@@ -20,19 +21,27 @@ const { FairlaneError } = require('../errors')
 
 const LOCK_NAME = /^lock-[0-9a-f]{16}$/
 const NEW_NAME = /^lock-[0-9a-f]{16}-new$/
+const RANDOM_BYTES = 5
+const PID_BYTES = 3 // the kernel's limit is 2^22
 const HELD = 'held'
 const OPENING = 'opening'
 const GOING = '' // closed the connection without a word: gives up just now
-const ANSWER_MS = 2000
+const SILENT = 'silent' // is there, and does not answer: stopped, or busy; or not to be asked
+// How long to wait for an answer, and for one who is opening or does not answer.
+const TIMES = { answerMs: 2000, patienceMs: 10000 }
+const PAUSE_MS = 5
+// How long a name may be there before somebody listens on it.
+const NEW_MS = 2000
 
 /**
  * @param {string} folder which is there
  * @param {string} [platform]
+ * @param {{ answerMs: number, patienceMs: number }} [times]
  * @returns {Promise<{ release: () => Promise<void> }>}
- * @throws FAIRLANE_ERR_LOCKED
+ * @throws FAIRLANE_ERR_LOCKED, with the `pid` of who has it if that is known
  */
-function lock (folder, platform = process.platform) {
-  return platform === 'win32' ? lockByName(pipeName(folder)) : lockBySocket(folder, platform)
+function lock (folder, platform = process.platform, times = TIMES) {
+  return platform === 'win32' ? lockByName(pipeName(folder), folder, times) : lockBySocket(folder, platform, times)
 }
 
 /** Windows gives the name of a pipe to one process, and takes it back when that ends. */
@@ -40,26 +49,32 @@ function pipeName (folder) {
   return `\\\\.\\pipe\\fairlane-${createHash('sha256').update(fs.realpathSync(folder)).digest('hex')}`
 }
 
-async function lockByName (name) {
-  const server = net.createServer(/* istanbul ignore next: nobody asks */ socket => socket.destroy())
-  try {
-    await listen(server, name)
-  } catch (err) {
-    throw err.code === 'EADDRINUSE' ? locked(name) : /* istanbul ignore next: cannot be had without Windows */ err
+async function lockByName (name, folder, { answerMs }) {
+  const server = net.createServer(socket => socket.end(`${HELD} ${process.pid}`))
+  for (;;) {
+    try {
+      await listen(server, name)
+      return { release: () => close(server) }
+    } catch (err) {
+      /* istanbul ignore if: cannot be had without Windows */
+      if (err.code !== 'EADDRINUSE') throw err
+    }
+    const other = await ask(name, answerMs)
+    /* istanbul ignore else: it has ended just now */
+    if (other !== undefined) throw locked(folder, other)
   }
-  return { release: () => close(server) }
 }
 
-async function lockBySocket (folder, platform) {
+async function lockBySocket (folder, platform, times) {
   const place = new Place(folder, platform)
-  const name = `lock-${randomBytes(8).toString('hex')}`
-  let answer = OPENING
+  const name = newName()
+  const opener = new Opener(place, name, times)
   const asking = new Set()
   const server = net.createServer(socket => {
     asking.add(socket)
     socket.on('close', () => asking.delete(socket))
     socket.on('error', /* istanbul ignore next: only if the other dies at this moment */ () => {})
-    socket.end(answer)
+    socket.end(opener.answer)
   })
   const release = async () => {
     try {
@@ -74,13 +89,17 @@ async function lockBySocket (folder, platform) {
   }
   try {
     await appear(server, place, name)
-    await haveItAlone(place, name)
-    answer = HELD
+    await opener.haveItAlone()
     return { release }
   } catch (err) {
     await release()
     throw err
   }
+}
+
+function newName () {
+  const pid = (process.pid % 2 ** (8 * PID_BYTES)).toString(16).padStart(2 * PID_BYTES, '0')
+  return `lock-${randomBytes(RANDOM_BYTES).toString('hex')}${pid}`
 }
 
 /** Begins to listen, under the name only when it does: between bind and listen a socket looks left over. */
@@ -89,46 +108,91 @@ async function appear (server, place, name) {
   fs.renameSync(join(place.folder, `${name}-new`), join(place.folder, name))
 }
 
-async function haveItAlone (place, own) {
-  for (;;) {
-    let isWaiting = false
-    for (const name of fs.readdirSync(place.folder)) {
-      if (name === own || !(LOCK_NAME.test(name) || NEW_NAME.test(name))) continue
-      const state = await ask(place.address(name))
-      // a new one that nobody listens on may be about to; when its time is over it is somebody's who died
-      if (state === undefined) removeLeftOver(join(place.folder, name), NEW_NAME.test(name))
-      else if (NEW_NAME.test(name)) continue
-      else if (state === GOING || (state === OPENING && own < name)) isWaiting = true
-      else throw locked(place.folder)
+/** One who is to have the lock of a folder. */
+class Opener {
+  constructor (place, name, { answerMs, patienceMs }) {
+    this.place = place
+    this.name = name
+    this.answerMs = answerMs
+    this.patienceMs = patienceMs
+    this.isHeld = false
+    this.looksCount = 0 // that have ended
+    this.seen = new Map() // others by name → how many looks of theirs had ended when they were asked first
+  }
+
+  /** What it says to who asks. */
+  get answer () {
+    return this.isHeld ? `${HELD} ${process.pid}` : `${OPENING} ${process.pid} ${this.looksCount}`
+  }
+
+  async haveItAlone () {
+    const end = performance.now() + this.patienceMs
+    for (;;) {
+      const inTheWay = await this.look()
+      if (inTheWay === undefined) {
+        // in one go with the end of the look
+        this.isHeld = true
+        return
+      }
+      if (performance.now() > end) throw locked(this.place.folder, inTheWay)
+      this.looksCount++
+      await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
     }
-    if (!isWaiting) return
-    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+
+  // private from here on
+
+  /** @returns {Promise<object | undefined>} one of those to wait for; undefined if there is none */
+  async look () {
+    const { place } = this
+    let inTheWay
+    for (const name of fs.readdirSync(place.folder)) {
+      if (name === this.name || !(LOCK_NAME.test(name) || NEW_NAME.test(name))) continue
+      const isNew = NEW_NAME.test(name)
+      const other = await ask(place.address(name), this.answerMs)
+      // a new one that nobody listens on may be about to; when its time is over it is somebody's who died
+      if (other === undefined) removeLeftOver(join(place.folder, name), isNew)
+      // it has not looked yet, and will see this one when it does
+      else if (isNew) continue
+      else if (other.state === HELD) throw locked(place.folder, other)
+      else if (!this.isBehind(name, other)) inTheWay = { pid: pidOf(name), ...other }
+    }
+    return inTheWay
+  }
+
+  /**
+   * Whether another one comes later by name, and leaves the lock to this one. It may be in the middle of a look that began before this one was
+   * there to be seen, and take the lock at its end. If that look has ended without, all that follow see this one.
+   */
+  isBehind (name, { state, looksCount }) {
+    if (state !== OPENING || name < this.name) return false
+    if (!this.seen.has(name)) this.seen.set(name, looksCount)
+    return looksCount > this.seen.get(name)
   }
 }
 
 function removeLeftOver (path, isNew) {
   // none, if somebody else was faster
   const { ctimeMs } = fs.lstatSync(path, { throwIfNoEntry: false }) ?? /* istanbul ignore next */ {}
-  if (!isNew || Date.now() - ctimeMs > ANSWER_MS) fs.rmSync(path, { force: true })
+  if (!isNew || Date.now() - ctimeMs > NEW_MS) fs.rmSync(path, { force: true })
 }
 
-/** @returns {Promise<string | undefined>} what the one behind a socket says; undefined if there is nobody */
-function ask (address) {
+/** @returns {Promise<{ state: string, pid?: number, looksCount?: number } | undefined>} what the one behind a socket says; undefined if there is nobody */
+function ask (address, answerMs) {
   return new Promise(resolve => {
     const socket = net.connect(address)
     let answer = GOING
     const timer = setTimeout(() => {
-      // one who listens and says nothing is stopped, or busy: there
-      answer = HELD
+      answer = SILENT
       socket.destroy()
-    }, ANSWER_MS)
+    }, answerMs)
     socket.on('data', data => { answer += data })
     socket.on('error', err => {
       answer = answerOf(err)
     })
     socket.on('close', () => {
       clearTimeout(timer)
-      resolve(answer)
+      resolve(answer === undefined ? undefined : readAnswer(answer))
     })
   })
 }
@@ -136,7 +200,18 @@ function ask (address) {
 /* istanbul ignore next: which errors there are depends on the moment, and on who runs the tests */
 function answerOf ({ code }) {
   if (code === 'ECONNREFUSED' || code === 'ENOENT') return undefined
-  return code === 'ECONNRESET' || code === 'EPIPE' ? GOING : HELD
+  return code === 'ECONNRESET' || code === 'EPIPE' ? GOING : SILENT
+}
+
+/** That of the version before has the state only. */
+function readAnswer (answer) {
+  const [state, pid, looksCount] = answer.split(' ')
+  return pid === undefined ? { state } : { state, pid: Number(pid), looksCount: Number(looksCount) }
+}
+
+/** Of the process whose socket has that name. */
+function pidOf (name) {
+  return parseInt(name.slice(-2 * PID_BYTES), 16)
 }
 
 function listen (server, address) {
@@ -170,8 +245,14 @@ class Place {
   }
 }
 
-function locked (folder) {
-  return new FairlaneError('FAIRLANE_ERR_LOCKED', `The queue is open already, here or in another process (${folder})`)
+/** @param {{ state: string, pid: number | undefined }} other who has it; the number of its process is that of its own container */
+function locked (folder, { state, pid }) {
+  const where = pid === process.pid ? 'in this process' : pid === undefined ? 'here or in another process' : `in process ${pid}`
+  const what = {
+    [HELD]: `is open already, ${where}`,
+    [SILENT]: `is open already, or being opened, ${where}, which does not answer`
+  }[state] ?? `is being opened ${where}`
+  return Object.assign(new FairlaneError('FAIRLANE_ERR_LOCKED', `The queue ${what} (${folder})`), { pid })
 }
 
 module.exports = { lock }

@@ -11,13 +11,13 @@
 // the folder is undone before anything else is written. A failed sync is the end, since nobody knows what the disk has then.
 // It knows segments and groups. Which jobs are in them, and alive, is its owner's business, who counts them in `segments`.
 
-const { join } = require('node:path')
-const { systemClock } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { Buffers } = require('./buffers')
-const { HEADER_BYTES, FRAME_BYTES, segmentName, finishFrame } = require('./format')
+const { CLAIM } = require('./claims')
+const { HEADER_BYTES, FRAME_BYTES, finishFrame } = require('./format')
 const { Group } = require('./group')
-const { Reserve, CLAIM } = require('./reserve')
+const { Presence } = require('./presence')
+const { Reserve } = require('./reserve')
 const { createSegment, removeDurably, writeWhole } = require('./segments')
 const { Syncer } = require('./syncer')
 const { Turns } = require('./turns')
@@ -25,8 +25,6 @@ const { Turns } = require('./turns')
 // Larger groups are written as several frames. With ack 'disk' the sync of the first goes on beside the encoding of the next.
 const GROUP_BYTES = 2 ** 20
 const SYNCED_GROUP_BYTES = 2 ** 19
-// So long after a look at whether the folder is still the log's there is no other one before a write. A look takes 5 µs.
-const LOOK_MS = 100
 const NOW = Promise.resolve()
 
 class Log {
@@ -59,10 +57,10 @@ class Log {
     this.nextSegment = tail.segment // where the next group begins
     this.nextOffset = tail.offset
 
+    this.presence = new Presence(this)
     this.reserve = new Reserve(files, folder, segmentBytes, { stays: () => this.stays(), spent: err => owner.spent(ioError(err)) })
     this.isTorn = false // a write that failed may have left something behind the end of the file, or
     this.leftOver = undefined // ... a segment that could not be made whole, at this path
-    this.lookTimer = undefined // until it fires, writes do not look whether the folder is still there
     this.group = undefined
     this.sealed = []
     this.syncer = new Syncer(this)
@@ -77,7 +75,7 @@ class Log {
 
   /**
    * Makes room for records of `length` bytes in one frame, which the caller is to write at once, at the place returned.
-   * @param {number} claim what they may take of the reserve
+   * @param {number} claim what they may take of the reserve, as claims.js says
    * @returns {number} where in the buffer of `group`
    */
   append (length, recordsCount, claim) {
@@ -109,6 +107,33 @@ class Log {
     while (this.group !== undefined) this.commitNow(false)
   }
 
+  /** What is appended next begins another segment, if there is anything in this one. */
+  endSegment () {
+    this.seal()
+    if (this.nextOffset > HEADER_BYTES) this.beginNext()
+  }
+
+  /** Whether nothing is under way but syncs. */
+  get isSettled () {
+    return this.error === undefined && this.group === undefined && this.sealed.length === 0 && !this.isTorn
+  }
+
+  /** The last segment has another file, of that length, which says the same and is synced. */
+  replace (fd, length) {
+    this.syncer.leave()
+    this.reserve.use(length - this.offset)
+    this.bytes += length - this.offset
+    this.fd = fd
+    this.offset = this.nextOffset = length
+    this.segments.get(this.segment).bytes = length
+    this.syncer.replaced()
+  }
+
+  /** How many bytes a record with that claim may have now; any number while the reserve is not made use of. */
+  roomFor (claim) {
+    return this.reserve.left(claim) - (this.group?.length ?? FRAME_BYTES)
+  }
+
   /** Whether all that was appended is on the disk. */
   get isSynced () {
     return this.group === undefined && this.sealed.length === 0 && this.syncer.isDone
@@ -129,23 +154,12 @@ class Log {
   close () {
     this.syncer.leave()
     this.fd = -1
-    systemClock.clearTimeout(this.lookTimer)
+    this.presence.end()
   }
 
-  /** Whether the file is where it was: else the folder was removed, and what is there now may be somebody else's. */
-  isInPlace () {
-    try {
-      return this.files.isAt(join(this.folder, segmentName(this.segment)), this.fd)
-    } catch {
-      return true // nobody knows; whatever is to be done there will tell
-    }
-  }
-
-  /** Ends the log if its folder was removed or replaced: nothing of another's may be touched. @returns {boolean} false then */
+  /** Ends the log if its folder was removed or replaced. @returns {boolean} false then */
   stays () {
-    if (this.isInPlace()) return true
-    this.fail(new Error(`the folder was removed or replaced while it was open (${this.folder})`))
-    return false
+    return this.presence.check()
   }
 
   /** Whether nothing is left to be undone of writes that failed; tries to. */
@@ -209,14 +223,16 @@ class Log {
   }
 
   open (length) {
-    if (this.nextOffset + FRAME_BYTES + length > this.segmentBytes && this.nextOffset > HEADER_BYTES) {
-      this.nextSegment++
-      this.nextOffset = HEADER_BYTES
-      this.segments.set(this.nextSegment, { bytes: 0, liveCount: 0 })
-    }
+    if (this.nextOffset + FRAME_BYTES + length > this.segmentBytes && this.nextOffset > HEADER_BYTES) this.beginNext()
     this.group = new Group(this.nextSegment, this.nextOffset, this.buffers.take(FRAME_BYTES + length))
     this.due()
     return this.group
+  }
+
+  beginNext () {
+    this.nextSegment++
+    this.nextOffset = HEADER_BYTES
+    this.segments.set(this.nextSegment, { bytes: 0, liveCount: 0 })
   }
 
   grow (group, length) {
@@ -258,7 +274,7 @@ class Log {
   /** Writes the first sealed group. @returns {boolean} false if that failed */
   writeFirst (isEarly = false, sparesReserve = false) {
     const group = this.sealed[0]
-    if (!isEarly && this.lookTimer === undefined && !this.look()) return false
+    if (!isEarly && !this.presence.isRecent()) return false
     try {
       if (group.length > this.reserve.left(group.claim)) throw this.reserve.fullError
       writeWhole(this.files, this.fd, group.buffer, group.length, group.start)
@@ -282,13 +298,6 @@ class Log {
     else if (isEarly) this.held.push(group)
     else this.acknowledge(group)
     return true
-  }
-
-  /** As stays(), once in a while. */
-  look () {
-    this.lookTimer = systemClock.setTimeout(() => { this.lookTimer = undefined }, LOOK_MS)
-    this.lookTimer.unref()
-    return this.stays()
   }
 
   /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
@@ -346,6 +355,7 @@ class Log {
     this.segment = id
     this.offset = HEADER_BYTES
     this.bytes += HEADER_BYTES
+    this.reserve.use(HEADER_BYTES)
     this.syncer.begun()
     return true
   }

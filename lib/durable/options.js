@@ -5,7 +5,7 @@
 const { resolve } = require('node:path')
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
-const { checkObject, isArray, readEach, readFields, readOwn } = require('../fields')
+const { checkObject, elementsOf, isArray, readEach, readFields, readOwn } = require('../fields')
 const { PLAN_NAMES, readPlan } = require('../plan')
 const { readAll: readArguments, readText } = require('../readers')
 const { readSerializer } = require('../serializers')
@@ -103,7 +103,7 @@ function readAddOptions (options = {}, hasLevels) {
 /** @returns {{ type: any, payload: any, said: object | undefined }[]} said: as of readPushOptions() @throws FAIRLANE_ERR_ARGUMENT */
 function readBatch (jobs, hasLevels) {
   if (!isArray(jobs)) throw typeError(ARGUMENT, `pushAll takes an array of jobs, not ${describe(jobs)}`)
-  return jobs.map(job => {
+  return elementsOf(jobs, 'pushAll: the array', ARGUMENT).map(job => {
     const given = readNames(job, BATCH_NAMES, 'pushAll')
     return { type: given.type, payload: given.payload, said: readSaid(given, 'pushAll', hasLevels) }
   })

@@ -1,41 +1,45 @@
 'use strict'
 
 // The time in which the log of a job queue cannot be written: the disk is full, or there are no descriptors. What becomes of jobs
-// meanwhile is kept in memory and written later; no job is started whose attempt could not be written.
+// meanwhile takes room of the reserve, or is kept in memory and written later; no job is started whose attempt could not be written.
 //
 //            a write fails                    all is written, and the disk has room
 //   writing ──────────────▶ holding ◀──┐ ──────────────────────────────────────────▶ writing
-//                              │       │ a write fails
+//                              │       │ a write fails, or there is no room for attempts
 //                              └──▶ starting, from the reserve, while that has room for attempts
 //
+// What holds starts is want of room for them, and ends that are not written. A state that could not be written does not: it frees nothing.
 // It tries again by itself. Only a log that has failed for good ends the queue, and that is not its business.
 
 const { warn } = require('../errors')
-const { JobState } = require('./job-state')
-const { CLAIM } = require('./reserve')
+const { CLAIM } = require('./claims')
+const { FRAME_BYTES, STATE_BYTES } = require('./format')
+const { JobState, MOST_CUT_BYTES } = require('./job-state')
 
 const FIRST_MS = 100
 const MAX_MS = 10000
-// There is to be room for some attempts before jobs are started.
-const ATTEMPTS_BYTES = 512
+// What becomes of an attempt takes so much at most.
+const OUTCOME_BYTES = FRAME_BYTES + MOST_CUT_BYTES
 
 class Outage {
   /**
    * @param {object} store
    * @param {object} deadlines of the queue
-   * @param {{ hold: () => void, letGo: () => void, began: (err: Error) => void, ended: () => void }} queue hold: starts no more jobs, and
-   *   takes back the slots of those that were not called; letGo: starts jobs again. The others are told once it is sure that there is one
+   * @param {{ hold: () => void, letGo: () => void, attemptsCount: () => number, began: (err: Error) => void, ended: () => void }} queue hold: starts
+   *   no more jobs, and takes back the slots of those that were not called; letGo: starts jobs again; attemptsCount: those that are written, and have
+   *   not ended. The others are told once it is sure that there is one
    */
   constructor (store, deadlines, queue) {
     this.store = store
     this.deadlines = deadlines
     this.queue = queue
-    this.error = undefined // what failed last
+    this.error = store.fullness() // what failed last: the disk may have been full when the queue was opened
     this.isOn = false // and was told
     this.isHolding = false
     this.isDue = false // it will be met in a microtask
     this.isTrying = false
     this.hasFailed = false // since the last try
+    this.lacksRoom = false // for attempts, or there may be some again
     this.unreadSeq = 0 // a job whose record could not be read
     this.triesCount = 0
     this.position = -1 // among the deadlines
@@ -46,9 +50,9 @@ class Outage {
     this.hasWarned = false
   }
 
-  /** Jobs that are over stay on disk: they run again when the queue is opened again. */
+  /** Jobs that are over are alive on disk: they run again when the queue is opened again. */
   get isLosing () {
-    return this.store.unwritten.size > 0
+    return this.store.unwritten.hasEnds
   }
 
   /** Writes that a job is gone. @returns {object | undefined} the group that this is in, if it is in one */
@@ -60,14 +64,22 @@ class Outage {
 
   /** Writes the state of a job. @returns {object | undefined} as finish() */
   change (seq, state) {
-    if (this.isOn || this.isHolding) this.store.setStateLater(seq, state)
-    else return this.store.setState(seq, state, CLAIM.NONE)
+    const { store } = this
+    const isWritable = !this.isHolding && (!this.isOn || store.log.reserve.isSpent)
+    if (isWritable) return store.setState(seq, state)
+    store.setStateLater(seq, state)
   }
 
-  /** Writes that a job is started. @returns {object} the group that this is in */
+  /** Writes that a job is started. @returns {object | undefined} the group that this is in; undefined if there is no room: starts are about to be held */
   attempt (seq, attempts, error) {
-    const state = JobState.started(attempts, this.isOn ? undefined : error)
-    return this.store.setState(seq, state, state.error === undefined ? CLAIM.ATTEMPT : CLAIM.NONE)
+    const { store } = this
+    const err = this.mayStart() ? undefined : store.fullness()
+    if (err === undefined) return store.setState(seq, JobState.started(attempts, error))
+    this.error = err
+    this.hasFailed = true
+    this.lacksRoom = true
+    store.condenser.hurry()
+    this.meetLater()
   }
 
   /** @returns {Promise<void>} resolves when the group is safe, or what it stood for in another one; rejects only if the log ends before */
@@ -107,7 +119,9 @@ class Outage {
 
   /** There may be room again. */
   freed () {
-    if (this.isOn) this.meetLater()
+    if (!this.isOn) return
+    this.lacksRoom = true
+    this.meetLater()
   }
 
   /** @returns {Promise<void>} resolves when all is written; or, once it is given up, after a last try */
@@ -133,10 +147,8 @@ class Outage {
 
   /** It is time to try again. */
   whenDue () {
+    this.lacksRoom = true
     this.tryToWrite()
-    const { reserve } = this.store.log
-    if (!this.isOn || this.isStopped || this.store.unwritten.gone.size > 0) return
-    if (reserve.isSpent && this.unreadSeq === 0 && reserve.left(CLAIM.ATTEMPT) > ATTEMPTS_BYTES) this.letGo()
   }
 
   // private from here on
@@ -166,6 +178,14 @@ class Outage {
     this.holdIfFailed()
     this.tryLater()
     this.announce()
+    if (this.lacksRoom) this.startFromReserve()
+  }
+
+  /** Lets jobs start if the reserve has room for that. After a write that has failed somebody else may have taken the room, so that waits for the next try. */
+  startFromReserve () {
+    this.lacksRoom = false
+    const { log, unwritten } = this.store
+    if (log.reserve.isSpent && this.unreadSeq === 0 && unwritten.gone.size === 0 && this.mayStart()) this.letGo()
   }
 
   /** @returns {boolean} whether all is as it should be */
@@ -174,10 +194,18 @@ class Outage {
     log.reserve.restore()
     const isAcked = unwritten.writeGone()
     compactor.look()
-    if (!isAcked || log.reserve.isSpent || !unwritten.writeChanged()) return false
+    if (!isAcked || !unwritten.writeChanged()) return false
+    if (log.reserve.isSpent || !unwritten.writeCut()) return false
     if (!this.canRead()) return false
     this.unreadSeq = 0
     return true
+  }
+
+  /** Whether there is room for an attempt, and for what becomes of it and of those that have not ended. */
+  mayStart () {
+    const { log } = this.store
+    if (!log.reserve.isSpent) return true
+    return log.roomFor(CLAIM.START) >= STATE_BYTES && log.roomFor(CLAIM.STATE) >= STATE_BYTES + (this.queue.attemptsCount() + 1) * OUTCOME_BYTES
   }
 
   canRead () {

@@ -13,8 +13,8 @@ const { backoffAfter } = require('../backoff')
 const { rethrow } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { errorText } = require('../faults')
-const { isPostponed, isThrottled } = require('../postponing')
-const { JobState, hasStarted } = require('./job-state')
+const { heldMsOf, isPostponed, isThrottled } = require('../postponing')
+const { JobState } = require('./job-state')
 const { idOf } = require('./records')
 
 class Outcomes {
@@ -23,9 +23,10 @@ class Outcomes {
    * @param {{ maxAttempts: number, backoffMs: Function, now: () => number }} options now: in ms since 1970
    */
   constructor (parts, { maxAttempts, backoffMs, now }) {
-    const { admission, attempts, counts, dead, events, flushes, idle, keys, ledger, limiting, outage, records, results, retries, schedules, stage, status, store, waiting } = parts
+    const { admission, attempts, clocks, counts, dead, events, flushes, idle, keys, ledger, limiting, outage, records, results, retries, schedules, stage, status, store, waiting } = parts
     this.admission = admission
     this.attempts = attempts
+    this.clocks = clocks
     this.counts = counts
     this.dead = dead
     this.events = events
@@ -63,6 +64,15 @@ class Outcomes {
   /** A job was running each time that the process ended, and has no attempt left. */
   crashed (seq, type, attempts) {
     this.bury(seq, type, attempts, new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempts}`))
+  }
+
+  /** A job whose record has gone bad on the disk, and was moved as such. */
+  damaged (seq, type, attempts) {
+    try {
+      this.records.read(seq)
+    } catch (err) {
+      this.bury(seq, type, attempts, err)
+    }
   }
 
   /** A job has waited too long while nobody had the queue open. */
@@ -113,11 +123,10 @@ class Outcomes {
     })
   }
 
-  placeAgain ({ job, slot }) {
+  placeAgain ({ job, slot, waitsUntil }) {
     if (this.waiting.isGone(job)) return
-    const isFirst = !hasStarted(this.store.states.get(idOf(job)))
     this.retries.recalled(job)
-    this.waiting.place(job, slot.type, true, isFirst ? this.waiting.leftToWait(job) : Infinity)
+    this.waiting.place(job, slot.type, true, waitsUntil === Infinity ? Infinity : Math.max(0, waitsUntil - this.clocks.time()))
   }
 
   done ({ id: seq, type, attempt }, result) {
@@ -159,7 +168,7 @@ class Outcomes {
     this.attempts.takeBack(delivery)
     this.retries.add(seq, type, Infinity)
     this.ledger?.postponed(seq, error)
-    this.limiting.throttle(type, error.retryAfterMs)
+    this.limiting.throttle(type, heldMsOf(error, this.stage.deadlines.clock, this.now))
     if (!this.retries.isDelayed(seq)) return // a scheduler has cleared or closed the queue
     this.retries.drop(seq)
     this.ledger?.due(seq)

@@ -7,6 +7,7 @@ const { ROOMS, attach, facadeOf, innerQueue, options: { readOptions } } = requir
 const { Admission } = require('./admission')
 const { Attempts } = require('./attempts')
 const { Cancelling } = require('./cancelling')
+const { Clocks } = require('./clocks')
 const { Closing } = require('./closing')
 const { DeadLetters } = require('./dead-letters')
 const { Events } = require('./events')
@@ -60,9 +61,9 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
     await observe(parts, observers, clock)
     connect(parts, options)
     parts.core.pause()
-    const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, environment.now) : undefined
+    const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, parts.clocks) : undefined
     parts.counts.accepted += await new Restore(survey, ages, parts, options).run()
-    parts.schedules.begin()
+    await parts.schedules.begin()
     return parts
   }
 }
@@ -100,6 +101,7 @@ function connect (parts, options) {
   parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0, throttled: 0, joined: 0 }
   parts.status = new Status()
   parts.stage = facadeOf(core, (job, err, result) => slotLost(parts, job, err, result))
+  parts.clocks = new Clocks(options.now, parts.stage.deadlines.clock)
   parts.events = new Events(fn => parts.stage.call(fn))
   parts.flushes = new Flushes(callback => queueMicrotask(() => parts.stage.call(callback)))
   parts.records = new Records(store, options.serialize)
@@ -113,17 +115,18 @@ function connect (parts, options) {
       parts.attempts.recall(() => true)
     },
     letGo: () => parts.stage.letGo(),
+    attemptsCount: () => parts.attempts.writtenCount,
     began: err => parts.events.tell('outage', err),
     ended: () => parts.events.tell('outageover')
   })
-  parts.keys = new Keys(parts, options)
+  parts.keys = new Keys(parts)
   parts.schedules = new Schedules(parts, options, {
     push: (type, payload, said) => parts.intake.push(type, payload, false, said),
     ready: type => parts.admission.ready(() => core.ready(type))
   })
   parts.dead = new DeadLetters(parts)
   parts.intake = new Intake(parts, options, job => parts.outcomes.revert(job))
-  parts.intake.sharing = new Sharing(parts, options)
+  parts.intake.sharing = new Sharing(parts)
   parts.results = parts.intake.results = new Results(parts)
   parts.pushAll = new PushAll(parts, options)
   parts.limiting = new Limiting(parts, options.rates, test => parts.attempts.recall(test))

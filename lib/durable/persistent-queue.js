@@ -10,7 +10,7 @@
 // number. Only numbers are in memory.
 
 const { FairlaneError, closedError, typeError, rangeError, describe } = require('../errors')
-const { isArray, isBytes } = require('../fields')
+const { elementsOf, isArray, isBytes } = require('../fields')
 const { Admission } = require('./admission')
 const { files } = require('./files')
 const { lock } = require('./lock')
@@ -37,7 +37,7 @@ class PersistentQueue {
 
   /**
    * Opens the queue in a folder, which is made if need be. One process may have it open. Options are in index.d.ts.
-   * @returns {Promise<PersistentQueue>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
+   * @returns {Promise<PersistentQueue>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_IO
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
    */
   static open (path, options, environment = SYSTEM) {
@@ -311,7 +311,7 @@ class PersistentQueue {
   }
 
   #readReserved (ids, method) {
-    const seqs = isArray(ids) ? ids : [ids]
+    const seqs = isArray(ids) ? elementsOf(ids, `${method}: the array`, 'FAIRLANE_ERR_ARGUMENT') : [ids]
     for (const seq of seqs) {
       if (!this.#reserved.has(seq)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: ${describe(seq)} is not reserved`)
     }
@@ -339,7 +339,7 @@ function insert (seqs, seq) {
 }
 
 function readPayloads (payloads) {
-  const read = isArray(payloads) ? payloads : [payloads]
+  const read = isArray(payloads) ? elementsOf(payloads, 'push: the array', 'FAIRLANE_ERR_ARGUMENT') : [payloads]
   for (const payload of read) {
     if (!isBytes(payload)) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', `push takes a Buffer, a Uint8Array or an array of them, not ${describe(payload)}`)

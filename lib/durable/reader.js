@@ -37,10 +37,11 @@ class Reader {
   /**
    * The record at a place. Blocks for a read if it isn't in a window.
    * @param {number} end where the segment ends: what a write that failed has left behind that must not be kept
+   * @param {number} [most] so many bytes of it are enough
    * @returns {Buffer} to be used at once: the next read writes over it, unless it is longer than WINDOW_BYTES
    */
-  record (segment, offset, length, end) {
-    if (length > WINDOW_BYTES) return this.readAlone(segment, offset, length)
+  record (segment, offset, length, end, most = length) {
+    if (length > WINDOW_BYTES) return this.readAlone(segment, offset, Math.min(length, most))
     const window = this.find(segment, offset, length) ?? this.fill(segment, offset, length, end)
     const at = offset - window.start
     return window.bytes.subarray(at, at + length)

@@ -41,11 +41,11 @@ class Records {
     return { type: typeOf(record), options: hasOptions(record[0]) ? readHead(bytes) : NONE, bytes }
   }
 
-  /** @param {number | object} job what stands in the queue for it */
+  /** Also of one whose payload is damaged. @param {number | object} job what stands in the queue for it */
   typeOf (job) {
     this.check()
     const id = idOf(job)
-    return id === undefined ? job.type : typeOf(this.store.record(id))
+    return id === undefined ? job.type : this.store.typeOf(id)
   }
 
   typeIfReadable (job) {

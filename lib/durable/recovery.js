@@ -7,15 +7,16 @@ const { join } = require('node:path')
 const { callSafely } = require('../clock')
 const { FairlaneError } = require('../errors')
 const { Slice } = require('../slice')
+const { CLOSED_NAME, readClosed } = require('./closed')
 const { JobState } = require('./job-state')
 const { LiveJobs } = require('./live-jobs')
 const { Numbers } = require('./numbers')
-const { createSegment } = require('./segments')
+const { CONDENSED_NAME, createSegment } = require('./segments')
+const { SerializerMark } = require('./serializer-mark')
 const { LONG_WORK, nextTurn } = require('./turns')
 const format = require('./format')
 
 const { HEADER_BYTES, SEGMENT_NAME, PUSH_BYTES, segmentName } = format
-const CLOSED_NAME = 'closed'
 // There from the first change that a repair makes until its last: what was damaged may be gone, and nobody has been told.
 const REPAIR_NAME = 'repair'
 const READ_BYTES = 2 ** 20
@@ -30,12 +31,15 @@ const SCAN_PIECES = 0.05
  * @param {object} files
  * @param {string} folder which is there
  * @param {{ repair?: boolean, kind: 'bytes' | 'jobs', onProgress?: (progress: { bytes: number, totalBytes: number }) => void,
- *   observer?: { push: Function } }} options repair: keep what is whole
+ *   observer?: { push: Function }, serialize?: object }} options repair: keep what is whole. serialize: of jobs
  * @returns {Promise<object>} the live jobs and their segments, the tail with its descriptor, and what was cut and dropped
- * @throws FAIRLANE_ERR_CORRUPT with `file` and `offset`
+ * @throws FAIRLANE_ERR_CORRUPT with `file` and `offset`, FAIRLANE_ERR_VERSION with `file`, FAIRLANE_ERR_SERIALIZER
  */
-async function recover (files, folder, { repair = false, kind, onProgress, observer }) {
+async function recover (files, folder, { repair = false, kind, onProgress, observer, serialize }) {
   const recovery = new Recovery(files, folder, repair, kind, observer)
+  if (serialize !== undefined) recovery.mark = new SerializerMark(files, folder, recovery.names, serialize)
+  // before all else: of a format that nobody knows here nobody can say whether it is damaged
+  await recovery.checkVersions()
   recovery.checkRepair()
   await recovery.readClosed()
   const ids = recovery.ids()
@@ -50,26 +54,6 @@ async function recover (files, folder, { repair = false, kind, onProgress, obser
     await nextTurn(recovery.slice)
   }
   return recovery.finish()
-}
-
-/**
- * Says where a log ends that was closed in order, and which number comes next. What is missing at its end can be missed then, and no
- * number is skipped. Nothing else depends on it, so that a disk which is full now is not worth an error.
- */
-function writeClosed (files, folder, segment, offset, nextSeq) {
-  const text = `${segment} ${offset} ${nextSeq}`
-  const bytes = Buffer.from(`${text} ${format.crc32(text)}\n`)
-  let fd
-  try {
-    fd = files.create(join(folder, CLOSED_NAME))
-    files.write(fd, bytes, 0, bytes.length, 0)
-    files.syncNow(fd)
-    files.syncFolder(folder)
-  } catch {
-    // as if it had not been closed
-  } finally {
-    if (fd !== undefined) files.close(fd)
-  }
 }
 
 /** A log that was repaired is whole, and all of it synced: what said that it was not may go. */
@@ -96,6 +80,7 @@ class Recovery {
     this.names = files.list(folder)
     this.live = new LiveJobs()
     this.segments = this.live.segments
+    this.mark = undefined // of the serializer, of jobs
     this.nextSeq = 1
     this.numbers = new Numbers(files, folder, this.names)
     this.trimmed = 0
@@ -104,8 +89,9 @@ class Recovery {
     this.closed = undefined // what a file of that name says
     this.synced = { segment: 0, offset: 0 } // the highest mark
     this.segment = 0 // being read
+    this.damaged = new Set() // jobs whose records say so: damage that was moved
     this.isOld = false // the last one is of a version that is not written to
-    this.removed = []
+    this.removed = this.names.filter(name => name === CONDENSED_NAME) // which took no other's place
     this.slice = new Slice(LONG_WORK)
   }
 
@@ -122,6 +108,13 @@ class Recovery {
     return ids
   }
 
+  async checkVersions () {
+    for (const name of this.names.filter(name => SEGMENT_NAME.test(name))) {
+      const header = await this.read(name, HEADER_BYTES)
+      if (format.isOtherVersion(header)) throw otherVersion(join(this.folder, name), format.versionOf(header))
+    }
+  }
+
   sizeOf (id) {
     return this.opened(segmentName(id), fd => this.files.size(fd))
   }
@@ -133,7 +126,6 @@ class Recovery {
     this.segments.set(id, { bytes: size, liveCount: 0 })
     if (defect !== undefined) {
       if (isLast && this.isUnfinished(bytes, id) && !await this.wasSynced(bytes, 0, id)) return this.removeLast(id, size)
-      if (format.isOtherVersion(bytes)) throw corrupt(this.folder, segmentName(id), 8, defect)
       this.damage(segmentName(id), 0, Math.min(HEADER_BYTES, size), defect)
     } else {
       const kind = format.kindOf(bytes)
@@ -201,6 +193,7 @@ class Recovery {
   push (seq, kind, bytes, at, length) {
     if (this.live.table.find(seq)) this.live.remove(seq)
     this.live.add(seq, this.segment, at, length)
+    if (kind === format.DAMAGED) this.damaged.add(seq)
     if (seq >= this.nextSeq) this.nextSeq = seq + 1
     this.observer.push(seq, kind, bytes.subarray(at, at + length))
   }
@@ -249,12 +242,15 @@ class Recovery {
 
   async finish () {
     this.checkEnds()
+    if (this.repair) this.dropDamaged()
+    this.mark?.check(this.live.jobsCount)
     const { files, folder } = this
     const isDamaged = this.dropped.length > 0
     if (isDamaged) this.beginRepair()
     else if (this.names.includes(CLOSED_NAME)) this.removed.push(CLOSED_NAME)
     for (const name of this.removed) files.remove(join(folder, name))
     this.skipTold(isDamaged)
+    this.mark?.set()
     files.syncFolder(folder)
     const tail = await (isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail())
     await this.removeTrimmed(tail)
@@ -271,6 +267,16 @@ class Recovery {
     const last = [...this.segments.keys()].at(-1)
     if (last !== segment || this.segments.get(last).bytes !== offset) {
       this.damage(segmentName(segment), offset, 0, 'the log was closed with its end here, and it has another')
+    }
+  }
+
+  /** A repair takes out what was found damaged before and moved; who opens the queue without one finds it in its place. */
+  dropDamaged () {
+    const { table } = this.live
+    for (const seq of this.damaged) {
+      if (!table.find(seq)) continue
+      this.damage(segmentName(table.segment), table.offset, table.length, wasDamaged(seq))
+      this.live.remove(seq)
     }
   }
 
@@ -299,11 +305,8 @@ class Recovery {
 
   async readClosed () {
     if (!this.names.includes(CLOSED_NAME)) return
-    const text = String(await this.read(CLOSED_NAME, 64))
-    const [, numbers, segment, offset, nextSeq, crc] = /^((\d+) (\d+) (\d+)) (\d+)\n$/.exec(text) ?? []
-    // one that was not finished is of no use, and no loss
-    if (numbers === undefined || format.crc32(numbers) !== Number(crc)) return
-    this.closed = { segment: Number(segment), offset: Number(offset), nextSeq: Number(nextSeq) }
+    this.closed = readClosed(String(await this.read(CLOSED_NAME, 64)))
+    if (this.closed === undefined) return
     this.synced = this.closed // all of it was
   }
 
@@ -394,6 +397,16 @@ class Recovery {
   }
 }
 
+function otherVersion (file, version) {
+  const { OLDEST_VERSION, VERSION } = format
+  const error = new FairlaneError('FAIRLANE_ERR_VERSION', `The format of the log has version ${version}, and this program reads ${OLDEST_VERSION} and ${VERSION} (${file})`)
+  return Object.assign(error, { file })
+}
+
+function wasDamaged (seq) {
+  return `job ${seq} was damaged already when it was moved here`
+}
+
 /** @returns {FairlaneError} with `file` and `offset` */
 function corrupt (folder, name, offset, what) {
   const file = join(folder, name)
@@ -401,4 +414,4 @@ function corrupt (folder, name, offset, what) {
   return Object.assign(error, { file, offset })
 }
 
-module.exports = { recover, endRepair, writeClosed, corrupt, CLOSED_NAME, REPAIR_NAME }
+module.exports = { recover, endRepair, corrupt, wasDamaged, REPAIR_NAME }

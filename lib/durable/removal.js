@@ -4,13 +4,16 @@
 
 const { join } = require('node:path')
 const { FairlaneError } = require('../errors')
+const { CLOSED_NAME } = require('./closed')
 const { SEGMENT_NAME } = require('./format')
 const { ioError } = require('./log')
 const { NUMBERS_NAME } = require('./numbers')
-const { CLOSED_NAME, REPAIR_NAME } = require('./recovery')
+const { REPAIR_NAME } = require('./recovery')
 const { RESERVE_NAME } = require('./reserve')
+const { CONDENSED_NAME } = require('./segments')
+const { MARK_NAME } = require('./serializer-mark')
 
-const OTHER_NAMES = [CLOSED_NAME, REPAIR_NAME, RESERVE_NAME]
+const OTHER_NAMES = [CLOSED_NAME, CONDENSED_NAME, REPAIR_NAME, RESERVE_NAME]
 
 /** Rejects with FAIRLANE_ERR_LOCKED or FAIRLANE_ERR_IO. */
 async function removeStore (folder, { files, lock }) {
@@ -34,7 +37,7 @@ async function removeFiles (folder, files, held) {
 
 /** The names of the files of a log. */
 function list (files, folder) {
-  return files.list(folder).filter(name => SEGMENT_NAME.test(name) || NUMBERS_NAME.test(name) || OTHER_NAMES.includes(name))
+  return files.list(folder).filter(name => SEGMENT_NAME.test(name) || NUMBERS_NAME.test(name) || MARK_NAME.test(name) || OTHER_NAMES.includes(name))
 }
 
 module.exports = { removeStore }

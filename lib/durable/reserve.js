@@ -2,10 +2,8 @@
 
 // Room on the disk that is kept for the time when it is full: a file that is removed then, so that acknowledgements can still
 // be written. They are what gives room back. Until the file can be made again, pushes are refused.
-// Without it the log does as well, but for that; so nothing that goes wrong here is an error.
-//
-//   0 ─────── attempts ───────┬─ moved jobs ─┬──── acknowledgements ────┬─ TRIM ─┐
-//                            2/5            5/8                        15/16     1
+// Without it the log does as well, but for that; so nothing that goes wrong here is an error. Which records may take how much of it,
+// claims.js says. How much there is, the disk says: each time that the file cannot be made again, by how much of it could be.
 
 const { randomBytes } = require('node:crypto')
 const { join } = require('node:path')
@@ -14,11 +12,6 @@ const { writeWhole } = require('./segments')
 const RESERVE_NAME = 'reserve'
 const MAX_BYTES = 2 ** 22
 const RETRY_MS = 100
-
-// What a record may take of the room: as long as no more than that is used. Each kind leaves some to those that it needs later: an attempt to
-// the acknowledgement of its job, which is shorter, and to jobs that must go for a segment to be freed; those to the TRIM that says so.
-const CLAIM = Object.freeze({ NONE: 0, ATTEMPT: 1, MOVE: 2, ACK: 3, ALL: 4 })
-const SHARES = [0, 2 / 5, 5 / 8, 15 / 16, Infinity]
 
 class Reserve {
   /**
@@ -37,7 +30,7 @@ class Reserve {
     this.isThere = false
     this.fullError = undefined // why it is not there, if the disk is full
     this.triedAt = 0
-    this.usedBytes = 0 // written since it is not there
+    this.usedBytes = 0 // of the room, since the file is not there
     this.make()
   }
 
@@ -63,9 +56,9 @@ class Reserve {
     return !this.isThere && this.fullError !== undefined
   }
 
-  /** @returns {number} how many bytes records with that claim may take now; any number while nothing is spent */
+  /** @param {number} claim @returns {number} how many bytes records with it may take now; any number while nothing is spent */
   left (claim) {
-    return this.isSpent ? SHARES[claim] * this.bytes - this.usedBytes : Infinity
+    return this.isSpent ? claim * this.bytes - this.usedBytes : Infinity
   }
 
   /** Notes what was written. */
@@ -112,14 +105,19 @@ class Reserve {
   write () {
     const { files, path, bytes } = this
     const fd = files.create(path)
-    let isWritten = false
+    let size = 0
     try {
       // bytes that a file system cannot compress
       writeWhole(files, fd, randomBytes(bytes), bytes, 0)
-      isWritten = true
+      size = bytes
+    } catch (err) {
+      // other programs may have taken room, or given some back
+      size = files.size(fd)
+      this.usedBytes = bytes - size
+      throw err
     } finally {
       files.close(fd)
-      if (!isWritten) this.remove()
+      if (size < bytes) this.remove()
     }
     return true
   }
@@ -138,4 +136,4 @@ function isFull ({ code }) {
   return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
-module.exports = { Reserve, RESERVE_NAME, CLAIM }
+module.exports = { Reserve, RESERVE_NAME }

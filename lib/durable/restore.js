@@ -11,23 +11,27 @@ const { Batch } = require('./batch')
 const { NONE, headOf, putOff } = require('./job-options')
 const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER } = require('./job-state')
 const { errorOf } = require('../faults')
-const { STAMP_BYTES, headLength, pushedAt } = require('./serialize')
+const { headLength, pushedAt, stampOf } = require('./serialize')
 const { LONG_WORK, nextTurn } = require('./turns')
 
 // Of putting one job into the queue, in pieces of LONG_WORK.
 const PIECES = 2
+// By so much a time and the sum that it was made of may differ.
+const ROUNDING_MS = 1
 
 class Restore {
   /**
    * @param {object} survey of the log
    * @param {object | undefined} ages of the jobs, if they have priorities
    * @param {{ [name: string]: object }} parts of the queue
-   * @param {{ maxAttempts: number, now: () => number }} options now: in ms since 1970
+   * @param {{ maxAttempts: number, maxWaitMs: number }} options
    */
-  constructor (survey, ages, { admission, dead, keys, ledger, outage, outcomes, records, retries, schedules, status, store, waiting }, { maxAttempts, now }) {
+  constructor (survey, ages, parts, { maxAttempts, maxWaitMs }) {
+    const { admission, clocks, dead, keys, ledger, outage, outcomes, records, retries, schedules, status, store, waiting } = parts
     this.survey = survey
     this.ages = ages
     this.admission = admission
+    this.clocks = clocks
     this.dead = dead
     this.keys = keys
     this.ledger = ledger
@@ -40,7 +44,7 @@ class Restore {
     this.store = store
     this.waiting = waiting
     this.maxAttempts = maxAttempts
-    this.now = now
+    this.maxWaitMs = maxWaitMs
     this.slice = new Slice(LONG_WORK)
     this.interrupted = [] // jobs that had a slot, in the order of their numbers
     this.due = [] // failed jobs whose time has come
@@ -70,13 +74,17 @@ class Restore {
 
   /** @returns {boolean} false for a dead letter, and for one that is over */
   take (seq, state) {
-    const { type, atHead, hasOptions } = this.survey.find(seq)
+    const { type, atHead, hasOptions, isDamaged } = this.survey.find(seq)
     const options = hasOptions ? this.find(seq, type, state) : NONE
     if (state?.phase === OVER) {
       if (!this.keys.has(seq) && !this.schedules.has(seq)) this.outage.finish(seq)
       return false
     }
     if (this.ledger !== undefined) this.record(seq, type, state, options)
+    if (isDamaged && state?.phase !== DEAD) {
+      this.outcomes.damaged(seq, type, state?.attempts ?? 0)
+      return true
+    }
     this.ages?.begin(seq)
     const isThere = this.put(seq, type, atHead, options, state)
     this.ages?.end()
@@ -111,19 +119,20 @@ class Restore {
 
   /** What was said of a job. */
   find (seq, type, state) {
-    const { options, bytes } = this.records.read(seq)
+    const read = this.records.read(seq)
+    const { options } = read
+    const at = pushedAt(read.bytes)
     this.waiting.found(options)
-    this.keys.found(type, seq, options, state, pushedAt(bytes))
+    this.keys.found(type, seq, options, state, at)
+    if (typeof options.keyUntil === 'number' && this.clocks.isAhead(at)) this.rewrite(seq, read, options)
     if (options.schedule !== undefined) this.schedules.found(seq, options.schedule, state)
     return options
   }
 
   /** Observers hear of a job that was found. */
   record (seq, type, { phase, attempts = 0, dueAt, error } = {}, options) {
-    const now = this.now()
-    const ageMs = Math.max(0, now - this.survey.pushedAt(seq)) // the clock may have been set back
-    this.ledger.recovered(seq, type, ageMs, attempts, {
-      isDelayed: (phase === DUE && dueAt > now) || (phase === undefined && options.dueAt > now),
+    this.ledger.recovered(seq, type, this.clocks.ageOf(this.survey.pushedAt(seq)), attempts, {
+      isDelayed: (phase === DUE && this.clocks.isAhead(dueAt)) || (phase === undefined && this.clocks.isAhead(options.dueAt)),
       isDead: phase === DEAD,
       error: error === undefined ? undefined : errorOf(error)
     })
@@ -137,42 +146,70 @@ class Restore {
 
   /** A job that never had a slot, and whose time may be to come. */
   takeNew (seq, type, atHead, options) {
-    const now = this.now()
-    const ms = options.dueAt - now
-    if (ms <= 0) {
+    const { clocks } = this
+    const { delayMs, dueAt } = options
+    const leftMs = clocks.leftUntil(dueAt, delayMs)
+    if (leftMs === 0) {
       this.takeWaiting(seq, type, atHead, options)
       return
     }
-    // the clock was set back, and it may be long until it is there again
-    if (ms > options.delayMs + 1) this.rewrite(seq, putOff(options, options.delayMs, now))
-    this.delayed.push({ seq, type, atHead, options, dueAt: now + Math.min(ms, options.delayMs) })
+    if (clocks.isAhead(dueAt - delayMs - ROUNDING_MS)) this.putOff(seq)
+    this.delayed.push({ seq, type, atHead, options, dueAt: clocks.time() + leftMs })
   }
 
-  /** A job gets other options. */
-  rewrite (seq, options) {
-    const { bytes } = this.records.read(seq)
+  /** The delay of a job begins anew. */
+  putOff (seq) {
+    const read = this.records.read(seq)
+    this.rewrite(seq, read, putOff(read.options, read.options.delayMs, this.clocks.now()))
+  }
+
+  /**
+   * The machine's clock was set back behind a time in the record of a job. That gets others, else it would be so at each opening until the clock is there again.
+   * @param {object} read of it
+   * @param {object} options those that it has then
+   */
+  rewrite (seq, { bytes }, options) {
+    const hasOptions = options !== NONE
+    const stamp = stampOf(Math.min(pushedAt(bytes), this.clocks.now()))
     const batch = new Batch(this.store)
-    batch.replace(seq, headOf(bytes.subarray(0, STAMP_BYTES), options), bytes.subarray(headLength(bytes, true)))
+    batch.replace(seq, hasOptions ? headOf(stamp, options) : stamp, bytes.subarray(headLength(bytes, hasOptions)))
     this.admission.write(batch)
   }
 
   /** A job that never had a slot. */
   takeWaiting (seq, type, atHead, { priority }) {
-    const leftMs = this.waiting.leftToWait(seq)
+    const leftMs = this.waiting.isLimited ? this.leftToWait(seq) : Infinity
     if (leftMs > 0) this.waiting.place(seq, type, atHead, leftMs, priority)
     else this.outcomes.expired(seq, type)
   }
 
+  /** How long a job may still wait for its first start: counted from its push, or from the end of its delay. */
+  leftToWait (seq) {
+    const { clocks } = this
+    let limitMs = this.maxWaitMs
+    try {
+      const read = this.records.read(seq)
+      const { options } = read
+      limitMs = options.maxWaitMs ?? limitMs
+      const since = Math.max(pushedAt(read.bytes), options.dueAt)
+      if (limitMs !== Infinity && clocks.isAhead(since)) {
+        this.rewrite(seq, read, options === NONE ? NONE : { ...options, dueAt: Math.min(options.dueAt, clocks.now()) })
+      }
+      return clocks.leftUntil(since + limitMs, limitMs)
+    } catch {
+      return limitMs // that it cannot be read now is no reason not to open the queue
+    }
+  }
+
   takeFailed (seq, type, { attempts, dueAt, delayMs = Infinity, error }) {
-    const now = this.now()
-    const ms = dueAt - now
-    if (ms <= 0) {
+    const { clocks } = this
+    const leftMs = clocks.leftUntil(dueAt, delayMs)
+    if (leftMs === 0) {
       this.due.push({ seq, type, dueAt })
       return
     }
-    // the clock was set back, and it may be long until it is there again
-    if (ms > delayMs + 1) this.outage.change(seq, JobState.due(attempts, now + delayMs, delayMs, error))
-    this.retries.add(seq, type, Math.min(ms, delayMs))
+    if (clocks.isAhead(dueAt - delayMs - ROUNDING_MS)) this.outage.change(seq, JobState.due(attempts, clocks.now() + delayMs, delayMs, error))
+    this.retries.add(seq, type, leftMs)
   }
 
   async placeDue () {
@@ -197,7 +234,7 @@ class Restore {
   /** One that falls due meanwhile comes behind all that wait. */
   async placeDelayed () {
     for (const { seq, type, atHead, options, dueAt } of this.delayed) {
-      this.waiting.placeLater(seq, type, atHead, options, Math.max(0, dueAt - this.now()))
+      this.waiting.placeLater(seq, type, atHead, options, Math.max(0, dueAt - this.clocks.time()))
       if (this.slice.isOver(PIECES)) await this.turn()
     }
   }

@@ -77,7 +77,7 @@ class Retries {
 
   /** @returns {number} when a delayed job is due, by the queue's clock */
   dueAt (seq) {
-    return this.deadlines.heap.keys[this.delayed.get(seq).position]
+    return this.deadlines.dueAt(this.delayed.get(seq))
   }
 
   /** A job, if it is delayed still, is due in so many ms from now on. */

@@ -7,8 +7,9 @@ const { entriesOf, isArray } = require('../fields')
 const { readPriority } = require('../plan')
 const { readAll, readChoice, readFlag, readText, wrong } = require('../readers')
 const { encode } = require('../serializers')
+const { MAX_TYPE_BYTES } = require('./format')
 const { readStorableType } = require('./options')
-const { timesOf } = require('./times')
+const { Calendars, timesOf } = require('./times')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const CATCH_UPS = ['last', 'none']
@@ -37,23 +38,31 @@ function readSchedules (value, queue) {
   if (typeof value !== 'object' || value === null || isArray(value)) {
     throw typeError(OPTION, `schedules must be an object with a schedule for each name, not ${describe(value)}`)
   }
-  return entriesOf(value, 'schedules', OPTION).map(([name, schedule]) => readSchedule(readName(name), schedule, queue))
+  const calendars = new Calendars()
+  return entriesOf(value, 'schedules', OPTION).map(([name, schedule]) => readSchedule(readName(name), schedule, queue, calendars))
 }
 
-function readSchedule (name, value, { serialize, hasTypes, hasLevels }) {
+function readSchedule (name, value, { serialize, hasTypes, hasLevels }, calendars) {
   if (value === undefined) throw typeError(OPTION, `schedules: ${name} must be an object, not undefined`)
   const { cron, everyMs, timezone, type, payload, catchUp, overlap, priority } = readAll(value, readers, OPTION)
   if ((cron === undefined) === (everyMs === undefined)) throw typeError(OPTION, `schedules: ${name} must have cron or everyMs, and not both`)
   if (timezone !== undefined && cron === undefined) throw typeError(OPTION, `schedules: timezone of ${name} needs cron`)
   if (type === undefined && hasTypes) throw typeError(OPTION, `schedules: ${name} must have a type, since the queue has a scheduler`)
   if (priority !== undefined && !hasLevels) throw typeError(OPTION, `schedules: priority of ${name} needs the option priorityMs`)
-  const read = { name, times: timesOf({ cron, everyMs, timezone: timezone ?? 'UTC' }, name), payload, catchUp, overlap, priority }
+  const read = { name, times: timesOf({ cron, everyMs, timezone: timezone ?? 'UTC' }, name, calendars), payload, catchUp, overlap, priority }
   try {
     encode(serialize, payload)
   } catch (cause) {
     throw Object.assign(typeError(OPTION, `schedules: the payload of ${name} cannot be encoded`), { cause })
   }
-  return { ...read, type: type === undefined ? undefined : readStorableType(type) }
+  return { ...read, type: type === undefined ? undefined : readShortType(type, name) }
+}
+
+/** One that no record could hold would be refused each time that a job is due. */
+function readShortType (type, name) {
+  const read = readStorableType(type)
+  if (Buffer.byteLength(read) <= MAX_TYPE_BYTES) return read
+  throw rangeError(OPTION, `schedules: the type of ${name} must have ${MAX_TYPE_BYTES} bytes at most, not ${Buffer.byteLength(read)}`)
 }
 
 function readName (name) {

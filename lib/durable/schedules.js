@@ -7,18 +7,23 @@
 //    │                                                  │
 //    └─ the job before is not over: skipped             └▶ ends: over, until the next one is safe
 //
-// A schedule that nobody knows yet gets a record without a job, of when it began. Times are of the machine's clock.
+// A schedule that nobody knows yet gets a record without a job, of when it began; so does one that begins anew, since the machine's clock was far ahead when
+// it was last used. Times are of that clock.
 
 const { defaultBackoffMs } = require('../backoff')
 const { rethrow } = require('../clock')
+const { Slice } = require('../slice')
 const { Batch } = require('./batch')
 const { headOf } = require('./job-options')
 const { JobState, DEAD, OVER } = require('./job-state')
 const { stampOf } = require('./serialize')
+const { LONG_WORK, nextTurn } = require('./turns')
 
-// How long it may take until a clock that was set is noticed.
+// How long it may take until a clock that was set is noticed. A time that passed longer ago is one that was missed.
 const LOOK_MS = 60000
 const MOST_AT_ONCE = 100
+// Of a look for the next time of a cron expression, in pieces of LONG_WORK.
+const BEGIN_PIECES = 1000
 const NONE = Buffer.alloc(0)
 const FULL = ['FAIRLANE_ERR_QUEUE_FULL', 'FAIRLANE_ERR_TYPE_FULL']
 const CANCELLED = ['FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_ABORTED', 'FAIRLANE_ERR_MAX_WAIT']
@@ -41,6 +46,7 @@ class Schedule {
     this.pendingCount = 0 // jobs that are pushed and not safe
     this.refused = [] // times whose jobs could not be pushed, ascending
     this.refusalsCount = 0 // in a row
+    this.isAnew = false // it has begun anew, and no record says so
     this.position = -1 // in the heap of deadlines
     this.order = 0
   }
@@ -80,23 +86,30 @@ class Schedules {
   /** A job of a schedule was found on disk. @param {{ name: string, time: number }} about @param {object | undefined} state of the job */
   found (seq, { name, time }, state) {
     const schedule = this.byName.get(name) ?? this.unknownOf(name)
-    if (schedule === undefined || Math.abs(time) < schedule.keptAt) return // it is a job as others, or none
+    if (schedule === undefined || !isNews(schedule, time)) return // it is a job as others, or none
     const before = schedule.seq
     this.keep(schedule, seq, time)
     this.drop(before)
     // times until its end were skipped
-    const until = state?.phase === OVER && !schedule.overlap ? state.dueAt : 0
+    const until = isOver(state) && !schedule.overlap ? state.dueAt : 0
     schedule.doneUntil = Math.max(schedule.keptAt, until)
   }
 
-  /** All jobs on disk stand in the queue. */
-  begin () {
-    for (const schedule of this.byName.values()) this.catchUp(schedule)
+  /** All jobs on disk stand in the queue. @returns {Promise<void>} rejects with the error of the log if that fails meanwhile */
+  async begin () {
+    const slice = new Slice(LONG_WORK)
+    for (const schedule of this.byName.values()) {
+      this.catchUp(schedule)
+      if (slice.isOver(BEGIN_PIECES)) await nextTurn(slice)
+      if (this.status.error !== undefined) throw this.status.error
+    }
   }
 
   /** Writes that a job has ended: it is gone, or its record says only how far its schedule is. @returns {object | undefined} as outage.finish() */
   finish (seq) {
-    return this.bySeq.has(seq) ? this.outage.change(seq, JobState.overAt(this.now())) : this.keys.finish(seq)
+    if (!this.bySeq.has(seq)) return this.keys.finish(seq)
+    const state = this.store.states.get(seq)
+    return this.outage.change(seq, JobState.overAt(isOver(state) ? state.dueAt : this.now()))
   }
 
   /** Whether the record of a job is kept that has ended. */
@@ -119,12 +132,14 @@ class Schedules {
   look (schedule) {
     if (this.isStopped) return
     const now = this.now()
+    this.comeBack(schedule, now)
     const { times, overlap, refused } = schedule
     let left = MOST_AT_ONCE // the rest in a later turn
     if (refused.length > 0) {
       this.push(schedule, refused.shift())
       if (overlap) left = 0 // each of them, in order
     }
+    if (left > 0 && now - times.after(schedule.doneUntil) > LOOK_MS) this.pushMissed(schedule, now)
     for (let time = times.after(schedule.doneUntil); time <= now && left > 0; time = times.after(schedule.doneUntil), left--) {
       if (this.mayPush(schedule)) this.push(schedule, time)
       else schedule.doneUntil = times.upTo(now)
@@ -151,13 +166,38 @@ class Schedules {
       schedule.doneUntil = now
       this.mark(schedule, -now)
     } else {
-      const missed = schedule.times.upTo(now)
-      if (missed > schedule.doneUntil) {
-        schedule.doneUntil = missed
-        if (schedule.catchUp === 'last' && this.mayPush(schedule)) this.push(schedule, missed)
-      }
+      this.comeBack(schedule, now)
+      this.pushMissed(schedule, now)
     }
     this.arm(schedule)
+  }
+
+  /** Of times that were missed, since nobody looked, the last one counts, or none. */
+  pushMissed (schedule, now) {
+    // the more costly question last
+    if (schedule.times.after(schedule.doneUntil) > now) return
+    const missed = schedule.times.upTo(now)
+    schedule.doneUntil = missed
+    if (schedule.catchUp === 'last' && this.mayPush(schedule)) this.push(schedule, missed)
+  }
+
+  /**
+   * The machine's clock may have been set back. If it was by little, a schedule waits until it is there again, so that no time comes twice. If it was by more,
+   * the clock was wrong before, and the schedule begins anew, once it is known what has become of jobs that are being pushed.
+   */
+  comeBack (schedule, now) {
+    const aheadMs = schedule.doneUntil - now
+    if (schedule.pendingCount === 0 && aheadMs > LOOK_MS && aheadMs > lastIntervalOf(schedule)) {
+      schedule.doneUntil = now
+      schedule.lastAt = undefined
+      schedule.keptAt = -Infinity
+      schedule.refused = schedule.refused.filter(time => time <= now)
+      schedule.isAnew = true
+    }
+    // the record of the last job is kept until that is over
+    if (!schedule.isAnew || !this.mayPush(schedule)) return
+    schedule.isAnew = false
+    this.mark(schedule, -schedule.doneUntil)
   }
 
   arm (schedule) {
@@ -215,7 +255,7 @@ class Schedules {
     const head = headOf(stampOf(this.now()), { schedule: { name, time } })
     if (this.store.refusal(1, head.length, type) !== undefined) return
     const batch = new Batch(this.store)
-    batch.add(type, false, head, true, NONE, JobState.overAt(0))
+    batch.add(type, false, head, true, NONE, JobState.overAt(this.now()))
     const { promise } = this.admission.write(batch)
     const seq = this.store.nextSeq - 1
     promise.then(() => this.replace(schedule, seq, time), () => {})
@@ -223,7 +263,7 @@ class Schedules {
 
   /** The record of a job is safe, and says how far its schedule is: the one before may go. */
   replace (schedule, seq, time) {
-    if (Math.abs(time) < schedule.keptAt || this.isEnded) return
+    if (!isNews(schedule, time) || this.isEnded) return
     const before = schedule.seq
     this.keep(schedule, seq, time)
     this.drop(before)
@@ -235,7 +275,7 @@ class Schedules {
     this.bySeq.set(seq, schedule)
     schedule.seq = seq
     schedule.keptAt = Math.abs(time)
-    if (time >= 0) schedule.lastAt = time
+    schedule.lastAt = time < 0 ? undefined : time
   }
 
   /** A record is not needed any more, if its job has ended. */
@@ -248,9 +288,24 @@ class Schedules {
   mayPush ({ overlap, seq, pendingCount, refused }) {
     if (overlap) return true
     if (pendingCount > 0 || refused.length > 0) return false
-    const phase = this.store.table.find(seq) ? this.store.states.get(seq)?.phase : OVER
-    return phase === OVER || phase === DEAD
+    return !this.store.table.find(seq) || isOver(this.store.states.get(seq))
   }
+}
+
+/** Whether a record says more of a schedule than the one that is kept: it is of a later time, or the schedule has begun anew. */
+function isNews ({ keptAt }, time) {
+  return time < 0 || time >= keptAt
+}
+
+/** Whether the job in this state has ended; dueAt of that says when, if that is known. */
+function isOver (state) {
+  return state?.phase === OVER || state?.phase === DEAD
+}
+
+/** How long it was from the last but one of the times that are dealt with to the last one. */
+function lastIntervalOf ({ times, doneUntil }) {
+  const last = times.upTo(doneUntil)
+  return last === -Infinity ? 0 : last - times.upTo(last - 1)
 }
 
 module.exports = { Schedules }

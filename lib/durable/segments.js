@@ -5,6 +5,9 @@
 const { join } = require('node:path')
 const { HEADER_BYTES, encodeHeader, segmentName } = require('./format')
 
+// What a segment is written to that is to take the place of another one.
+const CONDENSED_NAME = 'condensed'
+
 /**
  * Makes the file of a segment, with its header and with its name synced into the folder. If that fails, there is no file, or the error
  * has `leftOver`, its path; if it isn't known whether there is one, the error has `isUnknown` and a `cause`.
@@ -44,6 +47,33 @@ function removeDurably (files, folder, path) {
   syncName(files, folder)
 }
 
+/**
+ * Puts another file in the place of that of a segment, with these bytes, which say the same. If that fails, all is as before; if it isn't known
+ * which of the two is there, the error has `isUnknown` and a `cause`.
+ * @returns {number} its descriptor
+ */
+function replaceSegment (files, folder, id, bytes) {
+  const path = join(folder, CONDENSED_NAME)
+  const fd = files.create(path)
+  try {
+    writeWhole(files, fd, bytes, bytes.length, 0)
+    files.syncNow(fd)
+    files.syncFolder(folder) // there is a descriptor for that
+    files.rename(path, join(folder, segmentName(id)))
+  } catch (err) {
+    files.close(fd)
+    files.remove(path)
+    throw err
+  }
+  try {
+    files.syncFolder(folder)
+    return fd
+  } catch (cause) {
+    files.close(fd)
+    throw Object.assign(new Error('the name of a segment could not be synced', { cause }), { isUnknown: true, cause })
+  }
+}
+
 function syncName (files, folder) {
   try {
     files.syncFolder(folder)
@@ -64,4 +94,4 @@ function writeWhole (files, fd, buffer, length, position) {
   }
 }
 
-module.exports = { createSegment, removeDurably, writeWhole }
+module.exports = { CONDENSED_NAME, createSegment, removeDurably, replaceSegment, writeWhole }

@@ -30,21 +30,17 @@ class Change {
 }
 
 class Sharing {
-  /**
-   * @param {{ [name: string]: object }} parts of the queue
-   * @param {{ now: () => number }} options now: in ms since 1970
-   */
-  constructor ({ admission, counts, intake, keys, records, retries, stage, store }, { now }) {
+  /** @param {{ [name: string]: object }} parts of the queue */
+  constructor ({ admission, clocks, counts, intake, keys, records, retries, stage, store }) {
     this.admission = admission
+    this.clocks = clocks
     this.counts = counts
     this.intake = intake
     this.keys = keys
-    this.clock = stage.deadlines.clock
     this.records = records
     this.retries = retries
     this.stage = stage
     this.store = store
-    this.now = now
   }
 
   /** Whether a push leaves the job as it is. */
@@ -97,13 +93,13 @@ class Sharing {
 
   /** Has a change be written with a batch. Throws as Batch.replace(). */
   put (batch, { entry, bytes, options, encoded, delayMs }) {
-    const changed = delayMs === undefined ? options : putOff(options, delayMs, this.now())
+    const changed = delayMs === undefined ? options : putOff(options, delayMs, this.clocks.now())
     batch.replace(entry.job, headOf(bytes.subarray(0, STAMP_BYTES), changed), encoded)
   }
 
   /** A change is being written. @param {object} group that it is in @returns {Promise<number>} the number of the job, when it is safe */
   follow ({ entry: { job: seq }, delayMs }, group) {
-    const { undo, finish } = delayMs === undefined ? NOT_MOVED : this.move(seq, this.clock.now() + delayMs)
+    const { undo, finish } = delayMs === undefined ? NOT_MOVED : this.move(seq, this.clocks.time() + delayMs)
     return group.promise.then(() => {
       finish()
       return seq
@@ -118,7 +114,7 @@ class Sharing {
   idOf ({ job }) {
     const seq = idOf(job)
     if (seq === undefined) return job.promise
-    return this.intake.whenSafe(seq) ?? Promise.resolve(seq)
+    return Promise.resolve(this.intake.whenSafe(seq)).then(() => seq)
   }
 
   rewrite (entry, encoded, said) {
@@ -144,7 +140,7 @@ class Sharing {
   /** In how many ms from now on a job is due that is to be put off; undefined if it is not. */
   delayOf ({ job, delayMs, pushedAt }, said) {
     if (said.onDuplicate !== 'postpone' || !this.retries.isDelayed(job)) return undefined
-    return Math.max(0, Math.min(said.delayMs ?? delayMs, pushedAt + said.maxDelayMs - this.clock.now()))
+    return Math.max(0, Math.min(said.delayMs ?? delayMs, pushedAt + said.maxDelayMs - this.clocks.time()))
   }
 }
 

@@ -4,17 +4,22 @@
 // what it is told of them; in which order they are taken, and by whom, is its owner's business.
 
 const { FairlaneError } = require('../errors')
+const { writeAcks, writeOneAck } = require('./acks')
+const { claimsOf, claimOf } = require('./claims')
+const { writeClosed } = require('./closed')
 const { Compactor } = require('./compaction')
+const { Condenser } = require('./condensing')
 const { Log, ioError } = require('./log')
 const { Reader, WINDOW_BYTES } = require('./reader')
-const { CLAIM } = require('./reserve')
-const { recover, endRepair, writeClosed, corrupt } = require('./recovery')
+const { recover, endRepair, corrupt, wasDamaged } = require('./recovery')
 const { Unwritten } = require('./unwritten')
 const format = require('./format')
 
 const {
-  ACK, PUSH_BYTES, ACK_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
+  DAMAGED, PUSH_BYTES, NO_TYPE, MAX_TYPE_BYTES, MAX_FRAME_BYTES, segmentName
 } = format
+// Of a large record, so much is read for its type: mostly all of that.
+const HEAD_BYTES = 1024
 const NONE = Buffer.alloc(0)
 const ignore = () => {}
 // An owner who does not listen.
@@ -33,7 +38,7 @@ const NOBODY = Object.freeze({
  *   written any more. When a write has failed and the log goes on: of bytes, which acks are undone; of jobs, that there is something
  *   `unwritten`. Also that the reserve is made use of, and that a segment was removed
  * @returns {Promise<Store>}
- * @throws FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
+ * @throws FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_IO
  */
 async function openStore (folder, options, { files, lock }, owner) {
   let held
@@ -70,9 +75,7 @@ class Store {
     this.unwritten = new Unwritten(this)
     // a queue of bytes is refused what cannot be written; what becomes of a job has happened
     this.isOfJobs = options.kind === 'jobs'
-    this.pushClaim = this.isOfJobs ? CLAIM.NONE : CLAIM.ALL
-    this.moveClaim = this.isOfJobs ? CLAIM.MOVE : CLAIM.ALL
-    this.ackClaim = this.isOfJobs ? CLAIM.ACK : CLAIM.ALL
+    this.claims = claimsOf(options.kind)
     this.reader = new Reader(files, folder)
     this.log = new Log(files, folder, options, { segments: found.live.segments, tail: found.tail }, {
       nextSeq: () => this.nextSeq,
@@ -82,6 +85,7 @@ class Store {
       spent: err => this.owner.full(err),
       failed: err => this.failed(err)
     })
+    this.condenser = new Condenser(this)
     this.compactor = new Compactor(this)
     this.released = undefined // a promise: the lock is, or is being
   }
@@ -138,7 +142,7 @@ class Store {
     const headBytes = headAt + head.length
     let length = headBytes * payloads.length
     for (let i = 0; i < payloads.length; i++) length += payloads[i].length
-    let at = this.log.append(length, payloads.length, this.pushClaim)
+    let at = this.log.append(length, payloads.length, this.claims.push)
     const { group } = this.log
     const { buffer } = group
     for (let i = 0; i < payloads.length; i++) {
@@ -163,17 +167,7 @@ class Store {
    * @returns {object} the group that this is in
    */
   ack (seq) {
-    const { log } = this
-    let { group } = log
-    const at = group === undefined ? 0 : group.ackAt
-    const count = at === 0 ? 0 : group.buffer.readUInt32LE(at + 7)
-    if (at !== 0 && format.readSeq(group.buffer, at + 1) + count === seq) {
-      format.writeU32(group.buffer, count + 1, at + 7)
-    } else {
-      const start = log.append(ACK_BYTES, 1, this.ackClaim)
-      group = log.group
-      this.writeAck(seq, 1, start)
-    }
+    const group = writeOneAck(this.log, seq, this.claims.ack)
     this.finish(seq, group)
     return group
   }
@@ -185,15 +179,16 @@ class Store {
    */
   ackAll (seqs) {
     if (seqs.length === 1) return this.ack(seqs[0])
-    const group = this.writeAcks(seqs)
+    const group = writeAcks(this.log, seqs, this.claims.ack)
     for (const seq of seqs) this.finish(seq, group)
     return group
   }
 
   /** Writes that jobs are finished which the table does not have any more. @param {number[]} seqs ascending, at least one */
   ackAgain (seqs) {
-    const { before } = this.writeAcks(seqs)
+    const { before } = writeAcks(this.log, seqs, this.claims.ack)
     for (const seq of seqs) before.push(seq, 0, 0, 0, false)
+    if (this.condenser.content !== undefined) for (const seq of seqs) this.condenser.ended(seq)
   }
 
   /** Notes that a live job is finished, which cannot be written now. */
@@ -204,17 +199,25 @@ class Store {
   }
 
   /**
-   * Writes what a live job has come to.
+   * Writes what a live job has come to; while the reserve is made use of, without the text of its error.
    * @param {JobState} state
-   * @param {number} claim what it may take of the reserve
    * @returns {object} the group that this is in
    */
-  setState (seq, state, claim) {
-    const at = this.log.append(state.bytes, 1, claim)
+  setState (seq, state) {
+    const written = this.stateToWrite(state)
+    const group = this.writeState(seq, written, false)
+    this.live.setState(seq, state)
+    this.unwritten.isCut(seq, written !== state)
+    return group
+  }
+
+  /** Writes a state of a live job. @param {boolean} isKnown the log says it in other words: if this cannot be written, nothing is missing */
+  writeState (seq, state, isKnown) {
+    const at = this.log.append(state.bytes, 1, claimOf(state))
     const { group } = this.log
     this.table.find(seq)
-    this.noteBefore(group, seq, false)
-    this.live.setState(seq, state)
+    this.noteBefore(group, seq, isKnown)
+    this.condenser.content?.states.add(seq)
     state.write(group.buffer, seq, at)
     return group
   }
@@ -227,10 +230,11 @@ class Store {
 
   /**
    * The record of a live job. Blocks if it has to be read.
+   * @param {number} [most] so many bytes of it are enough
    * @returns {Buffer} to be used at once
    * @throws FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_IO
    */
-  record (seq) {
+  found (seq, most) {
     const { log, table } = this
     table.find(seq)
     if (table.segment > log.segment || (table.segment === log.segment && table.offset >= log.offset)) {
@@ -241,13 +245,27 @@ class Store {
     const { segment, offset, length } = table
     let record
     try {
-      record = this.reader.record(segment, offset, length, log.segments.get(segment).bytes)
+      record = this.reader.record(segment, offset, length, log.segments.get(segment).bytes, most)
     } catch (err) {
       throw ioError(err)
     }
     if (!format.isPush(record[0]) || format.readSeq(record, 1) !== seq) {
       throw corrupt(this.folder, segmentName(segment), offset, `this is not the record of job ${seq}`)
     }
+    return record
+  }
+
+  /** The type of a live job, or undefined. However long its payload is, that is not read. Throws as found(). */
+  typeOf (seq) {
+    const head = this.found(seq, HEAD_BYTES)
+    const length = format.payloadStart(head)
+    return format.typeOf(length > head.length ? this.found(seq, length) : head)
+  }
+
+  /** As found(), of a job whose payload is what was pushed. */
+  record (seq) {
+    const record = this.found(seq)
+    if (record[0] === DAMAGED) throw corrupt(this.folder, segmentName(this.table.segment), this.table.offset, wasDamaged(seq))
     return record
   }
 
@@ -283,17 +301,22 @@ class Store {
 
   // private from here on
 
-  /** Moves a job to the end of the log, with its state. */
-  move (seq) {
+  /** Moves a job to the end of the log, with its state. @param {Buffer} record that of the job, which was checked, or one that says it is damaged */
+  move (seq, record) {
     const { log } = this
-    const record = this.record(seq)
-    const state = this.states.get(seq)
-    const at = log.append(record.length + (state === undefined ? 0 : state.bytes), state === undefined ? 1 : 2, this.moveClaim)
+    const state = this.stateToWrite(this.states.get(seq))
+    const at = log.append(record.length + (state === undefined ? 0 : state.bytes), state === undefined ? 1 : 2, this.claims.move)
     const { group } = log
     group.buffer.set(record, at)
     if (state !== undefined) state.write(group.buffer, seq, at + record.length)
     this.moved(seq, group, at, record.length)
+    this.unwritten.isCut(seq, state !== this.states.get(seq))
     return group
+  }
+
+  /** A state, or what is written of it while room is short. */
+  stateToWrite (state) {
+    return this.log.reserve.isSpent ? state?.cut : state
   }
 
   /** The record of a live job is in another place now, in a group. */
@@ -301,19 +324,6 @@ class Store {
     this.table.find(seq)
     this.noteBefore(group, seq, true)
     this.live.move(seq, group.segment, group.start + at, length)
-  }
-
-  /** Writes in one frame that jobs are finished. */
-  writeAcks (seqs) {
-    let runsCount = 1
-    for (let i = 1; i < seqs.length; i++) if (seqs[i] !== seqs[i - 1] + 1) runsCount++
-    let at = this.log.append(runsCount * ACK_BYTES, runsCount, this.ackClaim)
-    for (let i = 0; i < seqs.length; at += ACK_BYTES) {
-      const first = i++
-      while (i < seqs.length && seqs[i] === seqs[i - 1] + 1) i++
-      this.writeAck(seqs[first], i - first, at)
-    }
-    return this.log.group
   }
 
   finish (seq, group) {
@@ -331,15 +341,8 @@ class Store {
   /** Takes out the job that was just looked up. */
   forget (seq) {
     this.live.remove(seq)
-    if (this.unwritten.size > 0) this.unwritten.changed.delete(seq)
-  }
-
-  writeAck (seq, count, at) {
-    const { group } = this.log
-    group.buffer[at] = ACK
-    format.writeSeq(group.buffer, seq, at + 1)
-    format.writeU32(group.buffer, count, at + 7)
-    group.ackAt = at
+    this.unwritten.forget(seq)
+    if (this.condenser.content !== undefined) this.condenser.ended(seq)
   }
 
   settled (group, err) {

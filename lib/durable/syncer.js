@@ -87,6 +87,13 @@ class Syncer {
     this.cutsCount++
   }
 
+  /** The file is another one, and synced: who waits is settled. */
+  replaced () {
+    this.cut()
+    this.offset = this.log.offset
+    for (const group of this.takeAll()) this.log.settle(group)
+  }
+
   /** Closes the file; if it is being synced, the end of that does. */
   leave () {
     if (this.log.fd !== this.fd) this.log.files.close(this.log.fd)

@@ -2,7 +2,7 @@
 
 // As survey.js, of a queue that is observed or has priorities: also when jobs were pushed. 8 bytes a job more.
 
-const { payloadOf } = require('./format')
+const { DAMAGED, payloadOf } = require('./format')
 const { pushedAt } = require('./serialize')
 const { Survey } = require('./survey')
 
@@ -19,10 +19,10 @@ class TimedSurvey extends Survey {
     const number = Math.floor(seq / PAGE_SEQS)
     let page = this.times.get(number)
     if (page === undefined) this.times.set(number, page = new Float64Array(PAGE_SEQS))
-    page[seq % PAGE_SEQS] = pushedAt(payloadOf(record))
+    page[seq % PAGE_SEQS] = kind === DAMAGED ? Infinity : pushedAt(payloadOf(record))
   }
 
-  /** @returns {number} when a live job was pushed, in ms since 1970 */
+  /** @returns {number} when a live job was pushed, in ms since 1970; Infinity if nobody knows */
   pushedAt (seq) {
     return this.times.get(Math.floor(seq / PAGE_SEQS))[seq % PAGE_SEQS]
   }

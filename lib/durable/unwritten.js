@@ -1,11 +1,13 @@
 'use strict'
 
 // What has become of jobs that the log does not say, since it could not be written: it has happened in the store's tables, and is written
-// when that is possible. What is gone comes first and alone, since it gives room back, and may take more of the reserve.
+// when that is possible. What is gone comes first and alone, since it gives room back, and may take more of the reserve. The texts of errors
+// come last, and take nothing of that.
 
-const { CLAIM } = require('./reserve')
+const { CLAIM, claimOf } = require('./claims')
 
 const PART = 100
+const SMALL_PART = 10 // where room is short
 
 class Unwritten {
   /** @param {object} store whose tables say what is to be written */
@@ -13,10 +15,30 @@ class Unwritten {
     this.store = store
     this.gone = new Set() // jobs that are finished
     this.changed = new Set() // jobs that have another state
+    this.cut = new Set() // jobs whose state the log says, but for the text of an error
   }
 
   get size () {
     return this.gone.size + this.changed.size
+  }
+
+  /** Whether jobs have ended that would run again after a crash. A retry is none of them: the log has the attempt that failed. */
+  get hasEnds () {
+    if (this.gone.size > 0) return true
+    for (const seq of this.changed) if (claimOf(this.store.states.get(seq)) === CLAIM.END) return true
+    return false
+  }
+
+  /** The state of a job is being written, whole or not. */
+  isCut (seq, isCut) {
+    if (isCut) this.cut.add(seq)
+    else if (this.cut.size > 0) this.cut.delete(seq)
+  }
+
+  /** A job is not live any more. */
+  forget (seq) {
+    if (this.changed.size > 0) this.changed.delete(seq)
+    if (this.cut.size > 0) this.cut.delete(seq)
   }
 
   /** Whatever has become of a job, the log does not say it. */
@@ -35,27 +57,51 @@ class Unwritten {
     return this.writeAll(this.gone, seqs, part => this.store.ackAgain(part))
   }
 
-  /** Writes the states of jobs. @returns {boolean} whether the operating system has all of it */
+  /**
+   * Writes the states of jobs, first those that may take most of the reserve, and none together with one that may take less.
+   * @returns {boolean} whether the operating system has all of it
+   */
   writeChanged () {
+    const { states } = this.store
+    const byClaim = new Map()
+    for (const seq of this.changed) {
+      const claim = claimOf(states.get(seq))
+      if (!byClaim.has(claim)) byClaim.set(claim, [])
+      byClaim.get(claim).push(seq)
+    }
+    const append = part => { for (const seq of part) this.store.setState(seq, states.get(seq)) }
+    return [...byClaim.keys()].sort((a, b) => b - a).every(claim => this.writeAll(this.changed, byClaim.get(claim), append))
+  }
+
+  /** Writes states again that were cut, if there is room without the reserve. @returns {boolean} as writeChanged() */
+  writeCut () {
     const { store } = this
-    return this.writeAll(this.changed, [...this.changed], part => {
-      for (const seq of part) store.setState(seq, store.states.get(seq), CLAIM.NONE)
-    })
+    return this.writeAll(this.cut, [...this.cut], part => {
+      for (const seq of part) store.writeState(seq, store.states.get(seq), true)
+    }, true)
   }
 
   // private from here on
 
-  /** Part by part, since there may be room for some. What cannot be written comes back by add(). */
-  writeAll (from, seqs, append) {
+  /** Part by part, since there may be room for some. If the disk is found to be full, what has failed is tried once more with the room of the reserve. */
+  writeAll (from, seqs, append, sparesReserve = false) {
     const { log } = this.store
-    for (let i = 0; i < seqs.length; i += PART) {
+    let at = 0
+    while (at < seqs.length) {
       log.commitAlone()
       if (log.error !== undefined) return false
-      const part = seqs.slice(i, i + PART)
+      const { isSpent } = log.reserve
+      const part = seqs.slice(at, at + (isSpent ? SMALL_PART : PART))
       for (const seq of part) from.delete(seq)
       append(part)
-      log.commitNow(false)
-      if (part.some(seq => from.has(seq))) return false
+      const { group } = log
+      log.commitNow(false, sparesReserve)
+      if (group.error === undefined) {
+        at += part.length
+        continue
+      }
+      for (const seq of part) from.add(seq)
+      if (isSpent || !log.reserve.isSpent) return false
     }
     return true
   }

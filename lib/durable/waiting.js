@@ -4,22 +4,19 @@
 
 const { asyncScope } = require('../context')
 const { idOf } = require('./records')
-const { pushedAt } = require('./serialize')
 
 class Waiting {
   /**
-   * @param {{ stage: object, store: object, records: object, retries: object }} parts of the queue
-   * @param {{ hasTypes: boolean, maxWaitMs: number, now: () => number }} options hasTypes: it has a scheduler. now: in ms since 1970
+   * @param {{ stage: object, store: object, retries: object }} parts of the queue
+   * @param {{ hasTypes: boolean, maxWaitMs: number }} options hasTypes: it has a scheduler
    */
-  constructor (parts, { hasTypes, maxWaitMs, now }) {
-    const { stage, store, records } = parts
+  constructor (parts, { hasTypes, maxWaitMs }) {
+    const { stage, store } = parts
     this.parts = parts // of which the retries come later
     this.stage = stage
     this.store = store
-    this.records = records
     this.hasTypes = hasTypes
     this.maxWaitMs = maxWaitMs
-    this.now = now
     this.isLimited = maxWaitMs !== Infinity // some jobs may wait for a time only
   }
 
@@ -54,20 +51,6 @@ class Waiting {
     const { atHead, maxWaitMs, priority, scope } = first
     if (scope === undefined) this.place(job, type, atHead, maxWaitMs, priority)
     else scope.runInAsyncScope(this.place, this, job, type, atHead, maxWaitMs, priority)
-  }
-
-  /** How long a job may still wait for its first start, if there is a limit; counted from its push, or from the end of its delay. */
-  leftToWait (job) {
-    if (!this.isLimited) return Infinity
-    let limitMs = this.maxWaitMs
-    try {
-      const { bytes, options } = this.records.readAny(job)
-      limitMs = options.maxWaitMs ?? this.maxWaitMs
-      const ms = Math.max(pushedAt(bytes), options.dueAt) + limitMs - this.now()
-      return Math.min(Math.max(0, ms), limitMs) // the clock may have been set back
-    } catch {
-      return limitMs // that it cannot be read now is no reason not to open the queue
-    }
   }
 
   /** Options of a job are there that were said when it was pushed, perhaps by another process. */

@@ -141,20 +141,26 @@ describe('damage', function () {
     await Promise.all([again.close(), queue.close()])
   })
 
-  it('of a version that is not known is not repaired', async () => {
-    for (const version of [1, 4]) {
-      const { disk } = await closedQueue(seeded(1))
-      const [name] = segmentsOf(disk)
-      const { file } = at(disk, name)
-      file.bytes.writeUInt32LE(version, 8)
-      file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(0, 28)), 28)
-      for (const repair of [false, true]) {
-        await assert.rejects(openOn(disk, { repair }), {
-          code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${name}`, offset: 8, message: new RegExp(`version ${version}, and this is 3`)
-        })
+  for (const version of [1, 4]) {
+    it(`is not what a folder of version ${version} has: that is refused with a code of its own, whatever else there is, and left as it is`, async () => {
+      for (const spoil of [() => {}, disk => disk.remove(`${FOLDER}/${segmentsOf(disk)[1]}`), disk => disk.close(disk.create(`${FOLDER}/repair`)), disk => { at(disk, segmentsOf(disk)[0]).file.bytes[40] ^= 1 }]) {
+        const { disk } = await closedQueue(seeded(1))
+        spoil(disk)
+        const name = segmentsOf(disk).at(-1)
+        const { file } = at(disk, name)
+        file.bytes.writeUInt16LE(version, 8)
+        file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(0, 28)), 28)
+        const before = contentOf(disk)
+        for (const repair of [false, true]) {
+          await assert.rejects(openOn(disk, { repair }), {
+            code: 'FAIRLANE_ERR_VERSION', file: `${FOLDER}/${name}`, message: new RegExp(`has version ${version}, and this program reads 2 and 3`)
+          })
+          assert.deepEqual(contentOf(disk), before)
+          assert.equal(disk.openCount, 0)
+        }
       }
-    }
-  })
+    })
+  }
 
   it('of a kind that is not known is not repaired', async () => {
     const disk = new SimulatedDisk()
@@ -428,6 +434,10 @@ function framesIn (bytes, id) {
     frames.push({ at, end: at + bytes.readUInt32LE(at) })
   }
   return frames
+}
+
+function contentOf (disk) {
+  return disk.list(FOLDER).map(name => [name, Buffer.from(at(disk, name).file.bytes)])
 }
 
 function segmentsOf (disk) {

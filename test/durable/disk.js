@@ -115,6 +115,16 @@ class SimulatedDisk {
     folder.changes.push({ name: basename(path), file: undefined })
   }
 
+  rename (path, newPath) {
+    this.step('rename', path)
+    this.check('rename', path)
+    const { names, changes } = this.folders.get(dirname(path))
+    const file = names.get(basename(path))
+    names.delete(basename(path))
+    names.set(basename(newPath), file)
+    changes.push({ name: basename(newPath), file }, { name: basename(path), file: undefined })
+  }
+
   sync (fd, callback) {
     const { path, file } = this.at(fd)
     this.step('sync', path)

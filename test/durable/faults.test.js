@@ -342,7 +342,7 @@ describe('when the file system fails', function () {
     assert.deepEqual([numbers.length, numbers.at(-1)], [40, 42])
   })
 
-  it('compaction that meets a full disk is put off', async () => {
+  it('compaction that cannot read what it is to move is put off', async () => {
     let number = 1
     const pinned = []
     const fill = async count => {
@@ -353,13 +353,19 @@ describe('when the file system fails', function () {
       }
     }
     await fill(3)
-    let isFull = true
-    disk.fault = (kind, path) => isFull && kind === 'read' && path.endsWith('1.log') ? systemError('EIO') : undefined
+    let isFailing = true
+    disk.fault = (kind, path) => isFailing && kind === 'read' && path.endsWith('1.log') ? systemError('EIO') : undefined
     await fill(20)
-    isFull = false
-    const full = queue.diskBytes()
-    await fill(30)
-    assert(queue.diskBytes() < full + 30 * 600, `${queue.diskBytes()} of ${full}`)
+    isFailing = false
+    const before = queue.diskBytes()
+    const { now } = performance
+    performance.now = () => now.call(performance) + 1000
+    try {
+      await fill(30)
+    } finally {
+      performance.now = now
+    }
+    assert(queue.diskBytes() < before + 30 * 600, `${queue.diskBytes()} of ${before}`)
     queue.release(pinned.map(({ id }) => id))
     assert.deepEqual(await numbersIn(queue), pinned.map(({ payload }) => numberOf(payload)))
   })
@@ -421,20 +427,6 @@ describe('when the file system fails', function () {
     await queue.close()
     queue = await openOn(disk)
     assert.deepEqual(await numbersIn(queue), numbers)
-  })
-
-  it('damage that compaction meets closes the queue', async () => {
-    const work = async () => {
-      for (let i = 1; i < 100; i++) {
-        // too large to be kept in memory by the reader
-        await queue.push([payload(2 * i, 70000), payload(2 * i + 1, 72000)])
-        await queue.reserve()
-        await queue.pop()
-        if (i > 1) disk.folders.get(FOLDER).names.get('0000000001.log').bytes.fill(0, 32)
-      }
-    }
-    await assert.rejects(work(), ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.code === 'FAIRLANE_ERR_CORRUPT')
-    await assert.rejects(queue.flush(), { code: 'FAIRLANE_ERR_IO' })
   })
 
   it('a repair that fails leaves a log that can be repaired', async () => {

@@ -19,6 +19,15 @@ describe('the file layer', () => {
     assert.throws(() => files.removeFolder(`${path}\0`), { code: 'ERR_INVALID_ARG_VALUE' })
   })
 
+  it('puts a file in the place of another one, which may be open', () => {
+    const [path, other] = ['new', 'old'].map(name => join(folder, name))
+    fs.writeFileSync(path, 'new')
+    const fd = files.create(other)
+    files.rename(path, other)
+    assert.deepEqual([fs.readdirSync(folder), fs.readFileSync(other, 'utf8'), files.size(fd)], [['old'], 'new', 0])
+    files.close(fd)
+  })
+
   it('leaves folders that may not go', () => {
     const path = join(folder, 'link')
     fs.symlinkSync(folder, path)

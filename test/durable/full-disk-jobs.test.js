@@ -126,12 +126,12 @@ describe('a job queue on a disk that is full', () => {
     assert.equal(queue.deadLetters().length, 8)
     const killed = new Bench()
     killed.disk = bench.disk.afterKill()
-    assert.equal((await killed.open()).recovered.jobs, 8)
+    assert.equal((await killed.open({ serialize: NO_SERIALIZER })).recovered.jobs, 8)
     await killed.queue.close({ drain: false })
     bench.disk.capacity = Infinity
     bench.clock.advance(LONGEST_MS)
     await queue.flush()
-    await bench.reopenAfterKill({ maxAttempts: 1 })
+    await bench.reopenAfterKill({ maxAttempts: 1, serialize: NO_SERIALIZER })
     assert.equal(bench.queue.deadLetters()[0].error.message.length, 1000)
   })
 
@@ -154,6 +154,19 @@ describe('a job queue on a disk that is full', () => {
     bench.clock.advance(LONGEST_MS)
     await bench.gate.until(2)
     assert.deepEqual(bench.gate.started.map(({ payload, context }) => [payload, context.attempt]), [['a', 1], ['b', 1]])
+  })
+
+  it('when it is opened can be closed at once', async () => {
+    const queue = await open()
+    queue.pause()
+    await queue.push('a')
+    await queue.close({ drain: false })
+    bench.disk.remove('/queue/reserve')
+    bench.disk.capacity = bench.disk.usedBytes + 10
+    const again = await open()
+    await again.close({ drain: false })
+    bench.disk.capacity = Infinity
+    assert.equal((await open()).recovered.jobs, 1)
   })
 
   for (const [keptCount, isMoved] of [[1, true], [150, false]]) {
@@ -185,15 +198,20 @@ describe('a job queue on a disk that is full', () => {
     })
   }
 
-  it('of the machine runs the jobs that have filled it', function () {
-    const mounted = program => execFileSync('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs -o size=3m none /mnt && exec "$0" "$@"', ...program], { encoding: 'utf8', stdio: 'pipe' })
-    try {
-      mounted(['true'])
-    } catch (err) {
-      console.error(`      no small disk can be mounted here: ${err.message.split('\n')[0]}`)
-      this.skip()
-    }
-    const said = mounted(['env', '-u', 'NODE_OPTIONS', process.execPath, '--no-warnings', join(__dirname, 'filled-jobs.js')])
-    assert.match(said, /^full after \d{4} pushes: ENOSPC, all run, pushed$/m)
-  })
+  // small segments; a disk that has no room for a whole segment; jobs that take less room than what becomes of them
+  for (const [mb, bytes, segmentBytes, concurrency] of [[3, 800, 2 ** 18, 1], [9, 400, 2 ** 26, 10], [2, 10, 2 ** 18, 1]]) {
+    it(`of the machine runs the jobs that have filled it, some of which fail (${mb} MB, ${bytes} B, segments of ${segmentBytes})`, function () {
+      const small = `mount -t tmpfs -o size=${mb}m none /mnt && exec "$0" "$@"`
+      const mounted = program => execFileSync('unshare', ['--mount', 'sh', '-c', small, ...program], { encoding: 'utf8', stdio: 'pipe' })
+      try {
+        mounted(['true'])
+      } catch (err) {
+        console.error(`      no small disk can be mounted here: ${err.message.split('\n')[0]}`)
+        this.skip()
+      }
+      const child = [join(__dirname, 'filled-jobs.js'), bytes, segmentBytes, concurrency].map(String)
+      const said = mounted(['env', '-u', 'NODE_OPTIONS', process.execPath, '--no-warnings', ...child])
+      assert.match(said, /^full after \d{4,} pushes: ENOSPC, all run, pushed$/m)
+    })
+  }
 })

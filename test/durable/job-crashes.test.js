@@ -508,7 +508,8 @@ describe('a durable queue whose log fails', () => {
   })
 
   it('at a change cancels nothing on disk from then on', async () => {
-    const queue = await bench.open({ serialize: { encode: text => Buffer.from(text), decode: String } })
+    const serialize = { encode: text => Buffer.from(text), decode: String }
+    const queue = await bench.open({ serialize })
     queue.pause()
     for (const payload of ['a', 'b', 'c']) await queue.push(payload)
     // the next record needs another segment, and this one must be synced before
@@ -518,7 +519,7 @@ describe('a durable queue whose log fails', () => {
     assert.equal(queue.remove(({ payload }) => payload === 'a'), 1)
     assert.equal(queue.clear(), 3)
     await isClosed()
-    assert.equal((await bench.reopenAfterKill()).recovered.jobs, 4)
+    assert.equal((await bench.reopenAfterKill({ serialize })).recovered.jobs, 4)
     await bench.queue.close({ drain: false })
   })
 

@@ -2,6 +2,7 @@
 
 const assert = require('node:assert')
 const { fakeClock } = require('../../lib/testing')
+const { giveChance } = require('../support/chance')
 const { captureUncaught } = require('../support/uncaught')
 const { seeded } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
@@ -422,10 +423,14 @@ describe('a durable queue', () => {
     await assert.rejects(queue.pushType('t'.repeat(100), 'a'), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
     await queue.pushType('t'.repeat(50), 'x'.repeat(40))
     const pushes = [queue.push('12345'), queue.pushType('t', '1234')]
-    await assert.rejects(queue.push('1'), ({ code, type, waiting, limit, retryAfterMs }) => {
-      assert.deepEqual([code, type, waiting, limit], ['FAIRLANE_ERR_QUEUE_FULL', undefined, 100, 100])
-      return retryAfterMs > 0
-    })
+    for (const [chance, ms] of [[0, 1000], [0.5, 1100]]) {
+      const release = giveChance(chance)
+      await assert.rejects(queue.push('1'), ({ code, type, waiting, limit, retryAfterMs }) => {
+        assert.deepEqual([code, type, waiting, limit, retryAfterMs], ['FAIRLANE_ERR_QUEUE_FULL', undefined, 100, 100, ms])
+        return true
+      })
+      release()
+    }
     await Promise.all(pushes)
     let isReady = false
     queue.ready().then(() => { isReady = true })

@@ -55,7 +55,7 @@ describe('jobs that are written in one frame', () => {
     let store = await openStore(FOLDER, options, environment)
     await store.push([Buffer.from('old')], 'tenant ü', true).promise
     await store.push([Buffer.from('older')]).promise
-    await store.setState(1, JobState.waiting, 0).promise
+    await store.setState(1, JobState.waiting).promise
     const batch = new Batch(store)
     batch.add('a', false, Buffer.from('head '), true, Buffer.from('new'))
     batch.replace(1, Buffer.from('another '), Buffer.from('head'))

@@ -4,9 +4,12 @@ const assert = require('node:assert')
 const { Admission } = require('../../lib/durable/admission')
 const { Intake } = require('../../lib/durable/intake')
 const { NONE } = require('../../lib/durable/job-options')
+const { JobState } = require('../../lib/durable/job-state')
 const { Outage } = require('../../lib/durable/outage')
 const { Retries } = require('../../lib/durable/retries')
+const { Unwritten } = require('../../lib/durable/unwritten')
 const { once } = require('../support/attempts')
+const { turns } = require('../support/turns')
 
 const EMPTY = Buffer.alloc(0)
 const keys = { written () {}, lost () {} }
@@ -107,7 +110,7 @@ describe('the parts of a durable queue', () => {
   })
 
   it('outage: does nothing in a queue that is over before it was met', async () => {
-    const outage = new Outage({}, { remove () {} }, {})
+    const outage = new Outage({ fullness () {} }, { remove () {} }, {})
     outage.begin(new Error('EIO'))
     outage.stop(new Error('failed'))
     await null
@@ -115,12 +118,45 @@ describe('the parts of a durable queue', () => {
   })
 
   it('outage: has nobody wait for what is not written any more', async () => {
-    const outage = new Outage({ log: {}, unwritten: { size: 1 } }, { remove () {} }, {})
+    const outage = new Outage({ log: {}, unwritten: { size: 1 }, fullness () {} }, { remove () {} }, {})
     const failed = new Error('failed')
     const waiting = assert.rejects(outage.safe(undefined), failed)
     outage.stop(failed)
     await waiting
     await assert.rejects(outage.safe(undefined), failed)
+  })
+
+  it('outage: has who waits for a group that failed wait for the next try, or for a turn if nobody knows yet whether there is one', async () => {
+    const failing = () => ({ promise: Promise.reject(new Error('full')) })
+    let flushesCount = 0
+    const store = { log: { flush: async () => { flushesCount++ } }, unwritten: { size: 0 }, fullness () {} }
+    const outage = new Outage(store, { remove () {} }, {})
+    await outage.safe(failing())
+    assert.equal(flushesCount, 1)
+    outage.isOn = true
+    const waiting = outage.safe(failing())
+    await turns(2)
+    assert.equal(flushesCount, 1)
+    outage.giveUp() // tells who waits, as the next try does
+    await waiting
+    assert.equal(flushesCount, 2)
+  })
+
+  it('unwritten: knows whether jobs have ended that would run again', () => {
+    const states = new Map([[1, JobState.due(1, 0, 0, '')], [2, JobState.overAt(1)], [3, JobState.dead(1, '')]])
+    const unwritten = new Unwritten({ states, table: { find: seq => states.has(seq) } })
+    assert.equal(unwritten.hasEnds, false)
+    unwritten.add(1)
+    assert.equal(unwritten.hasEnds, false)
+    unwritten.add(2)
+    assert.equal(unwritten.hasEnds, true)
+    unwritten.forget(2)
+    assert.equal(unwritten.hasEnds, false)
+    unwritten.add(3)
+    assert.equal(unwritten.hasEnds, true)
+    unwritten.forget(3)
+    unwritten.add(4) // it is not alive any more
+    assert.equal(unwritten.hasEnds, true)
   })
 
   it('retries: places no job that was removed when it fell due together with another', () => {

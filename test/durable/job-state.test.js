@@ -2,7 +2,7 @@
 
 const assert = require('node:assert')
 const { JobState, hasStarted, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('../../lib/durable/job-state')
-const { CLAIM } = require('../../lib/durable/reserve')
+
 const { openStore } = require('../../lib/durable/store')
 const { quiet } = require('../support/turns')
 const { Bench, EPOCH } = require('./bench')
@@ -67,7 +67,7 @@ describe('what the state of a job means when the queue is opened', () => {
     for (let id = 1; id <= 9; id++) await bench.queue.push(id)
     await bench.queue.close({ drain: false })
     const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
-    for (const [id, state] of Object.entries(STATES)) store.setState(Number(id), state, CLAIM.NONE)
+    for (const [id, state] of Object.entries(STATES)) store.setState(Number(id), state)
     await store.close()
   })
   afterEach(() => bench.queue.close({ drain: false }))

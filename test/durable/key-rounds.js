@@ -1,11 +1,14 @@
 'use strict'
 
-// Drives a job queue with keys on a simulated disk at random, through kills and losses of power, and knows who may have which key.
+// Drives a job queue with keys on a simulated disk at random, through kills and losses of power, and while the clock of the machine is set back; and knows who
+// may have which key.
 
 const assert = require('node:assert')
 const { seeded } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
+const { openStore } = require('../../lib/durable/store')
 const { Bench } = require('./bench')
+const { FOLDER, unlocked } = require('./history')
 
 const LIVES = 4
 const KEPT_MS = 100
@@ -44,6 +47,7 @@ class KeyRound {
       if (random.chance(0.3)) await this.queue.close({ drain: false })
       else bench.disk = this.isLossy ? bench.disk.afterPowerLoss(random) : bench.disk.afterKill()
       this.generation = undefined
+      this.setBack()
     }
     this.queue.resume()
     for (let i = 0; i < 1000 && this.queue.length > 0; i++) {
@@ -52,7 +56,11 @@ class KeyRound {
       await quiet()
     }
     assert.equal(this.queue.length, 0, this.say('not all jobs have come to an end'))
+    bench.clock.advance(2 * KEPT_MS)
+    await quiet()
+    const { dead } = this.queue.stats()
     await this.queue.close()
+    assert.equal(await this.storedCount(), dead, this.say('keys are kept whose time is over'))
   }
 
   // private from here on
@@ -65,6 +73,17 @@ class KeyRound {
     return this.bench.clock.now()
   }
 
+  setBack () {
+    if (this.random.chance(0.3)) this.bench.epoch -= this.random.pick([10, 1000, 1e9])
+  }
+
+  async storedCount () {
+    const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: this.bench.disk, lock: unlocked })
+    const { size } = store.table
+    await store.close()
+    return size
+  }
+
   async open () {
     const generation = this.generation = {}
     this.runs = new Set()
@@ -73,6 +92,7 @@ class KeyRound {
     this.queue = await this.bench.open({ runner, ...this.options })
     this.queue.on('done', alive(({ id }) => this.over(id)))
     this.queue.on('failed', alive(({ id }) => this.over(id)))
+    this.queue.on('cancelled', alive(({ id }) => this.over(id)))
     // a crash may have undone what was not safe: what is there, is
     for (const { id, payload } of this.queue.jobs()) this.know(id, payload.name, payload.pushedAt)
     this.check()
@@ -102,6 +122,8 @@ class KeyRound {
     else if (kind < 0.75) this.end(true)
     else if (kind < 0.8) queue[random.pick(['pause', 'resume'])]()
     else if (kind < 0.85) await queue.flush()
+    else if (kind < 0.9) this.setBack()
+    else if (kind < 0.9 && this.jobs.size > 0) queue.cancel(random.pick([...this.jobs.keys()].slice(-5))).catch(() => {}) // the last ones, of which some run
     if (random.chance(0.5)) await turn()
     if (random.chance(0.3)) {
       this.bench.clock.advance(random.pick([0, 1, 5, 30]))
@@ -167,7 +189,7 @@ class KeyRound {
       const kind = name.split(' ')[1][0]
       if (kind === 's') this.atMostOne(name, jobs.filter(({ id, hasStarted }) => there.has(id) && !hasStarted))
       if (kind === 'e') this.atMostOne(name, jobs.filter(({ isOver }) => !isOver))
-      if (kind === 't') this.checkTimes(name, jobs)
+      if (kind === 't') this.checkTimes(name, jobs.filter(({ hasStarted, isOver }) => hasStarted || !isOver)) // the key of one that was cancelled before is free
     }
   }
 

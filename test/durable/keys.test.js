@@ -3,12 +3,15 @@
 // Keys of jobs on disk: one job for a key, in this process and in those that come after it.
 
 const assert = require('node:assert')
+const { NO_KEYS } = require('../shared/keys')
+const { openStore } = require('../../lib/durable/store')
 const { rounds } = require('../support/rounds')
 const { seedFromEnvironment } = require('../support/random')
 const { captureWarnings } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, EPOCH, holdSyncs } = require('./bench')
 const { systemError } = require('./disk')
+const { FOLDER, unlocked } = require('./history')
 const { KeyRound } = require('./key-rounds')
 
 const base = seedFromEnvironment()
@@ -50,7 +53,7 @@ describe('the key of a job on disk', () => {
     await queue.push('a', { key: 5 })
     assert.equal(await queue.push('b', { key: '5' }), 1)
     assert.equal(await queue.push('c', { key: '' }), 2)
-    for (const key of ['\ud800', Symbol('a'), {}, null]) assert.throws(() => queue.push(1, { key }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    for (const key of ['\ud800', ...NO_KEYS]) assert.throws(() => queue.push(1, { key }), { code: 'FAIRLANE_ERR_ARGUMENT' })
     for (const bytes of [2 ** 15 + 1, 2 ** 17]) await assert.rejects(queue.push(1, { key: 'x'.repeat(bytes) }), { code: 'FAIRLANE_ERR_TOO_LARGE' })
     assert.equal(queue.stats().rejected, 2)
     assert.equal(await queue.push('d', { key: 'ü'.repeat(2 ** 14) }), 3)
@@ -179,7 +182,7 @@ describe('the key of a job on disk', () => {
     assert.equal(bench.queue.recovered.jobs, 2)
   })
 
-  it('gives room back on disk and in memory when its time is over, and others come', async () => {
+  it('gives room back on disk when its time is over, and others come', async () => {
     const queue = await bench.open({ runner: async () => {}, serialize: 'json', segmentBytes: 1024 })
     const filling = 'x'.repeat(100)
     for (let i = 0; i < 300; i++) {
@@ -189,6 +192,106 @@ describe('the key of a job on disk', () => {
     }
     await quiet()
     assert(queue.diskBytes() < 60 * 300, `${queue.diskBytes()} bytes`)
+  })
+
+  describe('whose time is over', () => {
+    const taken = { key: 'k', keyUntil: 1000 }
+
+    /** What is on disk when the queue has closed. */
+    async function storedCount () {
+      await bench.queue.close({ drain: false })
+      bench.queue = undefined
+      const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
+      const { size } = store.table
+      await store.close()
+      return size
+    }
+
+    it('gives its room back on disk though nothing else comes', async () => {
+      const queue = await bench.open({ runner: async () => ({}), settleBy: 'promise', segmentBytes: 1024 })
+      for (let i = 0; i < 50; i++) await queue.add('x'.repeat(100), { key: i, keyUntil: 1000 })
+      await quiet()
+      assert(queue.diskBytes() > 6000, `${queue.diskBytes()} bytes`)
+      bench.clock.advance(999)
+      await quiet()
+      assert(queue.diskBytes() > 6000, `${queue.diskBytes()} bytes`)
+      bench.clock.advance(1)
+      await quiet()
+      assert(queue.diskBytes() < 3000, `${queue.diskBytes()} bytes`)
+      assert.equal(bench.clock.timerCount, 0)
+      assert.equal(await storedCount(), 0)
+    })
+
+    it('does so for keys that are found when the queue is opened', async () => {
+      await bench.open()
+      await bench.queue.push('a', taken)
+      await bench.gate.until(1)
+      bench.gate.release()
+      bench.clock.advance(400)
+      await bench.reopen()
+      bench.clock.advance(600)
+      await quiet()
+      assert.equal(bench.clock.timerCount, 0)
+      assert.equal(await storedCount(), 0)
+    })
+
+    it('waits for the first start of its job', async () => {
+      const queue = await bench.open()
+      queue.pause()
+      await queue.push('a', taken)
+      bench.clock.advance(2000)
+      await quiet()
+      assert.deepEqual([await queue.push('b', taken), bench.clock.timerCount], [1, 0])
+      queue.resume()
+      await bench.gate.until(1)
+      bench.gate.release()
+      bench.clock.advance(1)
+      await quiet()
+      assert.equal(await storedCount(), 0)
+    })
+
+    it('is looked for in slices, between which the event loop turns', async () => {
+      const COUNT = 5000
+      const queue = await bench.open({ runner: async () => {}, settleBy: 'promise', concurrency: COUNT, segmentBytes: 2 ** 26, maxInflightOps: Infinity })
+      for (let i = 0; i < COUNT; i++) queue.push(0, { key: i, keyUntil: 1000 })
+      await queue.onIdle()
+      // each look at the time takes a ms
+      const { now } = performance
+      let time = now.call(performance)
+      performance.now = () => ++time
+      let writes = 0
+      bench.disk.fault = kind => { if (kind === 'write') writes++ }
+      try {
+        bench.clock.advance(1000)
+        await quiet()
+      } finally {
+        performance.now = now
+      }
+      // what is forgotten in a turn is written in it
+      assert(writes > 2, `${writes} writes`)
+      assert.equal(await storedCount(), 0)
+    })
+
+    it('is left on disk when the queue closes or its log fails, and no timer is', async () => {
+      await bench.open()
+      await bench.queue.push('a', taken)
+      await bench.gate.until(1)
+      bench.gate.release()
+      await bench.queue.onIdle()
+      assert.equal(bench.clock.timerCount, 1)
+      await bench.queue.close()
+      assert.equal(bench.clock.timerCount, 0)
+      await bench.open({ ack: 'disk' })
+      assert.equal(bench.clock.timerCount, 1)
+      const warnings = captureWarnings()
+      bench.disk.fault = kind => kind === 'sync' ? systemError('EIO') : undefined
+      await assert.rejects(bench.queue.push('b'), { code: 'FAIRLANE_ERR_IO' })
+      assert.equal(bench.clock.timerCount, 0)
+      bench.disk.fault = () => undefined
+      await assert.rejects(bench.queue.close(), { code: 'FAIRLANE_ERR_IO' })
+      warnings.release()
+      bench.queue = undefined
+    })
   })
 
   it('is free when its job is cancelled, removed, waited too long, or could not be written', async () => {

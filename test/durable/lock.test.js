@@ -11,6 +11,7 @@ const { root } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 
 const LOCKED = { code: 'FAIRLANE_ERR_LOCKED' }
+const IMPATIENT = { answerMs: 20, patienceMs: 50 }
 
 describe('the lock of a folder', () => {
   let folder
@@ -39,12 +40,67 @@ describe('the lock of a folder', () => {
   })
 
   it('is had by exactly one of many who come at the same time', async () => {
-    for (let i = 0; i < 10; i++) {
-      const results = await Promise.allSettled(Array.from({ length: 8 }, () => lock(folder)))
-      const held = results.filter(({ status }) => status === 'fulfilled')
-      assert.equal(held.length, 1)
-      for (const { reason } of results.filter(({ status }) => status === 'rejected')) assert.equal(reason.code, 'FAIRLANE_ERR_LOCKED')
-      await held[0].value.release()
+    for (let i = 0; i < 20; i++) {
+      let isHeld = false
+      const opening = Array.from({ length: 2 + i % 8 }, () => lock(folder).then(held => {
+        assert(!isHeld, 'two have it')
+        isHeld = true
+        return held
+      }, err => {
+        assert.equal(err.code, 'FAIRLANE_ERR_LOCKED', err.stack)
+        assert(isHeld, 'nobody has it')
+        assert.match(err.message, /in this process/)
+        assert.equal(err.pid, process.pid)
+      }))
+      const [held, ...others] = (await Promise.all(opening)).filter(held => held !== undefined)
+      assert.equal(others.length, 0)
+      await held.release()
+    }
+  })
+
+  it('is had by one at a time of many who come and go, each of whom is told the truth', async () => {
+    let heldCount = 0
+    let most = 0
+    let had = 0
+    const comeAndGo = async () => {
+      for (let i = 0; i < 25; i++) {
+        try {
+          const held = await lock(folder)
+          most = Math.max(most, ++heldCount)
+          had++
+          await new Promise(setImmediate)
+          heldCount--
+          await held.release()
+        } catch (err) {
+          assert.equal(err.code, 'FAIRLANE_ERR_LOCKED', err.stack)
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: 5 }, comeAndGo))
+    assert.equal(most, 1)
+    assert(had >= 5, `${had}`)
+    assert.deepEqual(fs.readdirSync(folder), [])
+  })
+
+  it('is had by exactly one of many processes that find what a killed one has left, and the others name that one', async () => {
+    const holder = await startHolder()
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    const script = `const { lock } = require(${JSON.stringify(join(root, 'lib/durable/lock'))})
+      process.stdin.once('data', () => lock(${JSON.stringify(folder)}).then(
+        () => { console.log('held', process.pid); setInterval(() => {}, 1000) },
+        err => { console.log(err.code, err.pid); process.exit() }))
+      console.log('ready')`
+    const openers = Array.from({ length: 4 }, () => spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] }))
+    try {
+      await Promise.all(openers.map(({ stdout }) => once(stdout, 'data')))
+      const answers = openers.map(({ stdout }) => once(stdout, 'data'))
+      for (const { stdin } of openers) stdin.write('go')
+      const said = (await Promise.all(answers)).map(([data]) => String(data).trim()).sort()
+      const [, pid] = said.at(-1).split(' ')
+      assert.deepEqual(said, [...Array(3).fill(`FAIRLANE_ERR_LOCKED ${pid}`), `held ${pid}`])
+    } finally {
+      for (const opener of openers) opener.kill('SIGKILL')
     }
   })
 
@@ -62,9 +118,9 @@ describe('the lock of a folder', () => {
 
   it('is respected by other processes, even while its holder is stopped, and taken over when its holder was killed', async () => {
     const holder = await startHolder()
-    await assert.rejects(lock(folder), LOCKED)
+    await assert.rejects(lock(folder), { ...LOCKED, pid: holder.pid, message: new RegExp(`in process ${holder.pid} `) })
     holder.kill('SIGSTOP')
-    await assert.rejects(lock(folder), LOCKED)
+    await assert.rejects(lock(folder, undefined, IMPATIENT), { ...LOCKED, pid: holder.pid, message: new RegExp(`process ${holder.pid}, which does not answer`) })
     holder.kill('SIGKILL')
     await once(holder, 'exit')
     assert.equal(fs.readdirSync(folder).length, 1)
@@ -104,23 +160,57 @@ describe('the lock of a folder', () => {
     await held.release()
   })
 
-  it('waits for one who is opening too and has to give up, and gives up for one who says nothing', async () => {
-    const opening = await listen(`lock-${'f'.repeat(16)}`, socket => socket.end('opening'))
-    const locking = lock(folder)
-    await once(opening, 'connection')
-    await once(opening, 'connection')
-    await close(opening)
-    const held = await locking
+  for (const digit of ['0', 'f']) {
+    it(`waits for one who is opening too, whoever comes first by name, and has it when that gives up (${digit})`, async () => {
+      const opening = await listen(nameOf(digit), socket => socket.end('opening 1 0'))
+      const locking = lock(folder)
+      await once(opening, 'connection')
+      await once(opening, 'connection')
+      await close(opening)
+      await (await locking).release()
+    })
+
+    it(`gives up when one who was opening too has it (${digit})`, async () => {
+      let state = 'opening 1 0'
+      const opening = await listen(nameOf(digit), socket => socket.end(state))
+      const locking = lock(folder)
+      await once(opening, 'connection')
+      state = 'held 1'
+      await assert.rejects(locking, { ...LOCKED, pid: 1 })
+      await close(opening)
+    })
+
+    it(`gives up for one who says nothing, not at once (${digit})`, async () => {
+      let count = 0
+      const silent = await listen(nameOf(digit), socket => {
+        count++
+        socket.on('error', () => {})
+      })
+      await assert.rejects(lock(folder, undefined, IMPATIENT), { ...LOCKED, pid: 0xabcdef, message: /process 11259375, which does not answer/ })
+      assert(count > 1)
+      await close(silent)
+    })
+  }
+
+  it('goes before one who comes later by name, once that has looked again', async () => {
+    let looks = 0
+    const opening = await listen(nameOf('f'), socket => socket.end(`opening 1 ${looks++ >> 1}`))
+    const held = await lock(folder)
+    assert(looks > 2, `${looks}`)
     await held.release()
-    const silent = await listen(`lock-${'f'.repeat(16)}`, socket => socket.on('error', () => {}))
-    await assert.rejects(lock(folder), LOCKED)
-    await close(silent)
+    await close(opening)
   })
 
-  it('gives up for one who is opening and came first by name', async () => {
-    const opening = await listen(`lock-${'0'.repeat(16)}`, socket => socket.end('opening'))
-    await assert.rejects(lock(folder), LOCKED)
+  it('gives up for one who is opening for too long', async () => {
+    const opening = await listen(nameOf('0'), socket => socket.end('opening 1 0'))
+    await assert.rejects(lock(folder, undefined, IMPATIENT), { ...LOCKED, pid: 1, message: /is being opened in process 1 / })
     await close(opening)
+  })
+
+  it('gives up for one of the version before, which names no process', async () => {
+    const holder = await listen(nameOf('0'), socket => socket.end('held'))
+    await assert.rejects(lock(folder), { ...LOCKED, pid: undefined, message: /is open already, here or in another process/ })
+    await close(holder)
   })
 
   it('leaves what is new alone, and removes it when it is old', async () => {
@@ -147,7 +237,8 @@ describe('the lock of a folder', () => {
 
   it('is a pipe with the name of the folder on Windows', async () => {
     // what Linux has that is given to one process by name, too
-    const { createServer } = net
+    const { createServer, connect } = net
+    net.connect = path => connect(`\0${path.slice(-40)}`)
     net.createServer = (...args) => {
       const server = createServer(...args)
       const listen = server.listen
@@ -159,13 +250,22 @@ describe('the lock of a folder', () => {
     }
     try {
       const held = await lock(folder, 'win32')
-      await assert.rejects(lock(folder, 'win32'), LOCKED)
+      await assert.rejects(lock(folder, 'win32'), { ...LOCKED, pid: process.pid })
       await held.release()
       await (await lock(folder, 'win32')).release()
+      const opening = await Promise.all(Array.from({ length: 5 }, () => lock(folder, 'win32').catch(err => { assert.equal(err.pid, process.pid) })))
+      assert.equal(opening.filter(held => held !== undefined).length, 1)
+      await opening.find(held => held !== undefined).release()
     } finally {
       net.createServer = createServer
+      net.connect = connect
     }
   })
+
+  /** The name of a lock of process 11259375 that comes before all others, or behind them. */
+  function nameOf (digit) {
+    return `lock-${digit.repeat(10)}abcdef`
+  }
 
   async function startHolder () {
     const script = `require(${JSON.stringify(join(root, 'lib/durable/lock'))}).lock(${JSON.stringify(folder)})
@@ -176,7 +276,7 @@ describe('the lock of a folder', () => {
   }
 
   function tryToLock () {
-    return `require(${JSON.stringify(join(root, 'lib/durable/lock'))}).lock(${JSON.stringify(folder)})
+    return `require(${JSON.stringify(join(root, 'lib/durable/lock'))}).lock(${JSON.stringify(folder)}, undefined, ${JSON.stringify({ answerMs: 500, patienceMs: 0 })})
       .then(held => held.release().then(() => console.log('locked')), err => console.log(err.code))`
   }
 

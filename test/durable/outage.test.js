@@ -481,7 +481,8 @@ describe('a durable queue that can not write for a while', () => {
       }
       await turn()
       await turn()
-      await assert.rejects(closing, IO)
+      // that it waits as before needs no record
+      assert.equal(await closing, 0)
       bench.mend()
       assert.equal(bench.gate.started.length, 0)
       assert.equal((await bench.open()).recovered.jobs, 1)

@@ -232,6 +232,17 @@ describe('PersistentQueue', () => {
     assert.deepEqual(text(await queue.pop(Infinity)), pinned.map(({ payload }) => String(payload)))
   })
 
+  it('reads the elements of arrays, and calls nothing that they have', async () => {
+    await open()
+    const fail = () => assert.fail('it was called')
+    const odd = array => Object.assign(array, { map: fail, [Symbol.iterator]: fail })
+    await queue.push(odd([Buffer.from('a'), Buffer.from('b')]))
+    const ids = (await queue.reserve(2)).map(({ id }) => id)
+    await queue.ack(odd(ids))
+    assert.equal(queue.length, 0)
+    assert.throws(() => queue.push([Buffer.from('a'), , Buffer.from('b')]), { code: 'FAIRLANE_ERR_ARGUMENT' }) // eslint-disable-line no-sparse-arrays
+  })
+
   it('says how far it is while it reads the log', async () => {
     await open({ ack: 'os', segmentBytes: 4096 })
     for (let i = 0; i < 10; i++) await queue.push(Buffer.alloc(2000))

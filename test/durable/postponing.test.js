@@ -2,6 +2,7 @@
 
 const assert = require('node:assert')
 const { Postponed, Throttled } = require('../../lib/durable')
+const { fakeClock } = require('../../lib/testing')
 const { passingOf } = require('../support/starts')
 const { quiet } = require('../support/turns')
 const { Bench, EPOCH, holdSyncs } = require('./bench')
@@ -51,6 +52,40 @@ describe('a durable queue whose runner fails with', () => {
   })
 
   describe('Throttled', () => {
+    it('holds the type until a date, however far that is, by the clock of the queue or that of the machine', async () => {
+      const monthMs = 30 * 24 * 3600 * 1000
+      for (const [clock, start] of [[bench.clock, EPOCH], [fakeClock(Date.parse('2031-05-01T00:00:00Z')), Date.parse('2031-05-01T00:00:00Z')]]) {
+        bench.clock = clock
+        const queue = await open({ scheduler: 'equal' })
+        answers = [new Throttled(new Date(start + monthMs).toUTCString())]
+        await push(queue, 'a')
+        await pass(10)
+        assert.equal(queue.heldMs('a'), monthMs - 10)
+        await pass(monthMs - 11)
+        assert.equal(starts.length, 1)
+        await pass(1)
+        assert.equal(starts.splice(0).length, 2)
+        await queue.close()
+      }
+    })
+
+    for (const [name, scheduler, rates, none] of [
+      ['its type', 'equal', { ratePerType: { limit: 1, intervalMs: 1000 } }, { ratePerType: null }],
+      ['the queue', undefined, { rate: { limit: 1, intervalMs: 1000 } }, { rate: null }]
+    ]) {
+      it(`holds ${name} also where a rate takes longer, which may end before`, async () => {
+        const queue = await open({ scheduler, ...rates })
+        answers = [new Throttled(500)]
+        await (scheduler ? push(queue, 'a') : queue.push('a'))
+        await pass(10)
+        assert.equal(queue.heldMs(scheduler && 'a'), 990)
+        queue.setRates(none)
+        assert.equal(queue.heldMs(scheduler && 'a'), 490)
+        await pass(1000)
+        assert.deepEqual(starts.map(([, , at]) => at), [0, 500])
+      })
+    }
+
     it('holds the type for so long; the job is the first of it again, and its attempt does not count', async () => {
       const queue = await open({ scheduler: 'equal', maxAttempts: 1 })
       queue.pause()

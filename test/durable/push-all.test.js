@@ -62,6 +62,7 @@ describe('pushAll() of a durable queue', () => {
       assert.throws(() => queue.pushAll(jobs), code('ARGUMENT'))
     }
     assert.throws(() => queue.pushAll([{ payload: 1, type: {} }]), code('TYPE'))
+    for (const holes of [new Array(3), [{ payload: 1 }, , { payload: 2 }]]) assert.throws(() => queue.pushAll(holes), code('ARGUMENT')) // eslint-disable-line no-sparse-arrays
     const jobs = count => Array.from({ length: count }, (_, i) => ({ payload: i }))
     await assert.rejects(queue.pushAll(jobs(4)), code('QUEUE_FULL'))
     await assert.rejects(queue.pushAll([{ payload: 'x'.repeat(600) }, { payload: 'x'.repeat(600) }]), code('QUEUE_FULL'))
@@ -71,6 +72,52 @@ describe('pushAll() of a durable queue', () => {
     assert.deepEqual(await queue.pushAll(jobs(3)), [1, 2, 3])
     queue.close({ drain: false })
     await assert.rejects(queue.pushAll(jobs(1)), code('CLOSED'))
+  })
+
+  it('reads the elements of an array, and calls nothing that it has', async () => {
+    const queue = await bench.open()
+    queue.pause()
+    const jobs = [{ payload: 1 }, { payload: 2 }]
+    const fail = () => assert.fail('it was called')
+    assert.deepEqual(await queue.pushAll(Object.assign(jobs, { map: fail, slice: fail, [Symbol.iterator]: fail })), [1, 2])
+    const cause = new Error('no')
+    const unreadable = new Proxy([1], { get () { throw cause } })
+    assert.throws(() => queue.pushAll(unreadable), { ...code('ARGUMENT'), cause })
+  })
+
+  it('takes payloads as they are at the call, of whatever size, and those that encode gives out twice', async () => {
+    const shared = Buffer.alloc(4)
+    const serialize = {
+      encode (number) {
+        if (number > 1000) return Buffer.alloc(number, 7)
+        shared.writeUInt32LE(number)
+        return shared
+      },
+      decode: bytes => bytes.length === 4 ? bytes.readUInt32LE() : bytes.length
+    }
+    const queue = await bench.open({ serialize, segmentBytes: 2 ** 22 })
+    queue.pause()
+    const numbers = [1, 2, 20000, 3, ...Array(100).fill(15000), 4]
+    const jobs = numbers.map(payload => ({ payload }))
+    const pushed = queue.pushAll(jobs)
+    for (const job of jobs) job.payload = 0
+    jobs.length = 0
+    await pushed
+    assert.deepEqual(waitingIn(queue), numbers)
+    await bench.reopenAfterKill({ serialize, segmentBytes: 2 ** 22 })
+    bench.queue.pause()
+    assert.deepEqual(waitingIn(bench.queue), numbers)
+  })
+
+  it('gives their ids in their order, whichever of them share jobs', async () => {
+    const queue = await bench.open({ ack: 'disk' })
+    queue.pause()
+    const release = holdSyncs(bench.disk)
+    const first = queue.push('first', { key: 'k' })
+    const ids = queue.pushAll([{ payload: 'a', key: 'k' }, { payload: 'b' }, { payload: 'c', key: 'l' }, { payload: 'd', key: 'k' }, { payload: 'e', key: 'l' }, { payload: 'f' }])
+    const joined = queue.push('joins', { key: 'l' })
+    release()
+    assert.deepEqual(await Promise.all([first, ids, joined]), [1, [1, 2, 3, 1, 3, 4], 3])
   })
 
   it('counts each job for those of its type behind it, and asks for types where they are needed', async () => {

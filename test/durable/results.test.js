@@ -3,6 +3,7 @@
 // add() of a durable queue: a promise of the result, while this process lives. The job outlives it.
 
 const assert = require('node:assert')
+const { LOOKS } = require('../shared/looks')
 const { captureWarnings } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
@@ -44,6 +45,34 @@ describe('add() of a durable queue', () => {
     bench.gate.fail(new Error('second'))
     await failed
   })
+
+  for (const [look, attach] of Object.entries(LOOKS)) {
+    for (const wait of ['onIdle', 'fflush', 'close']) {
+      it(`has its rejection handled by ${look} when ${wait}() has resolved`, async () => {
+        const told = []
+        const queue = await bench.open({ maxAttempts: 1 })
+        const signal = new AbortController().signal
+        for (const options of [undefined, { key: 'k' }, { key: 'k' }, { key: 'l', signal }, { signal }]) attach(queue.add('a', options), told)
+        await bench.gate.until(4)
+        const waited = queue[wait]()
+        for (let i = 0; i < 4; i++) bench.gate.fail(new Error('expected'))
+        await waited
+        assert.equal(told.length, 5)
+        if (wait === 'close') return
+        attach(queue.add('a', { signal: AbortSignal.abort() }), told)
+        await queue[wait]()
+        assert.equal(told.length, 6)
+      })
+    }
+
+    it(`has its rejection handled by ${look} when close() has resolved, which leaves the job on disk`, async () => {
+      const told = []
+      const queue = await bench.open()
+      for (const signal of [undefined, new AbortController().signal]) attach(queue.add('a', { signal, delayMs: 10 }), told)
+      await queue.close()
+      assert.equal(told.length, 2)
+    })
+  }
 
   it('rejects when the job is cleared, removed, cancelled, waits or runs too long, or is refused', async () => {
     const queue = await bench.open({ concurrency: 1, maxWaiting: 2, maxAttempts: 1 })
@@ -265,6 +294,42 @@ describe('add() of a durable queue', () => {
     await assert.rejects(bench.queue.add('again', { key: 'done' }), code('RESULT'))
     await assert.rejects(bench.queue.add('again', { key: 'dead' }), code('RESULT'))
   })
+
+  for (const [how, cancel] of [
+    ['an abort', (queue, id, controller) => controller.abort()],
+    ['cancel()', (queue, id) => queue.cancel(id)],
+    ['clear()', queue => queue.clear()]
+  ]) {
+    it(`leaves a key that is taken for a time so after ${how}, unless the job had not started; and gives what came of that job`, async () => {
+      const queue = await bench.open({ concurrency: 1, maxAttempts: 2, backoffMs: 10 })
+      const add = (payload, signal) => queue.add(payload, { key: payload, keyUntil: 100, signal })
+      const controllers = ['started', 'waits'].map(() => new AbortController())
+      const ends = ['started', 'waits'].map((payload, i) => assert.rejects(add(payload, controllers[i].signal), err => /ABORTED|CLEARED/.test(err.code)))
+      await bench.gate.until(1)
+      if (how === 'clear()') { // which leaves alone what runs
+        queue.pause()
+        bench.gate.fail(new Error('no'))
+        await turn()
+      }
+      for (const id of [1, 2]) await cancel(queue, id, controllers[id - 1])
+      await Promise.all(ends)
+      await assert.rejects(add('started'), err => /ABORTED|CLEARED/.test(err.code))
+      await assert.rejects(add('started', new AbortController().signal), err => /ABORTED|CLEARED/.test(err.code))
+      const again = add('waits')
+      queue.resume()
+      bench.gate.release(bench.gate.open.length)
+      await bench.gate.until(2)
+      bench.gate.release()
+      assert.equal(await again, 'waits')
+      await bench.reopen()
+      await assert.rejects(bench.queue.add('started', { key: 'started' }), code('RESULT'))
+      bench.clock.advance(100)
+      const later = bench.queue.add('started', { key: 'started' })
+      await bench.gate.until(1)
+      bench.gate.release()
+      assert.equal(await later, 'started')
+    })
+  }
 
   it('rejects for who has replaced a payload that cannot be written, and for nobody else', async () => {
     const queue = await bench.open()

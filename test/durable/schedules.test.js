@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const { durable } = require('../../lib/durable')
 const { Schedules } = require('../../lib/durable/schedules')
-const { timesOf } = require('../../lib/durable/times')
+const { Calendars, timesOf } = require('../../lib/durable/times')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { playRounds, rounds } = require('../support/rounds')
 const { passingOf } = require('../support/starts')
@@ -79,7 +79,7 @@ describe('a durable queue with schedules', () => {
   })
 
   it('lists its schedules, with their next and last times', async () => {
-    const queue = await open(new Map([['a', { everyMs: 1000 }], ['never', { cron: '0 0 30 2 *' }]]))
+    const queue = await open(new Map([['a', { everyMs: 1000 }], ['never', { cron: '0 0 0 1 1 * 2000' }]]))
     assert.deepEqual(queue.schedules(), [{ name: 'a', nextAt: EPOCH + 1000, lastAt: undefined }, { name: 'never', nextAt: undefined, lastAt: undefined }])
     await pass(1500)
     assert.deepEqual(queue.schedules()[0], { name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 })
@@ -132,6 +132,72 @@ describe('a durable queue with schedules', () => {
     ends()
     await quiet()
     assert.equal(queue.length, 0)
+  })
+
+  describe('skips a time for good while the job before is there, also if that', () => {
+    const schedules = { a: { everyMs: 10 } }
+
+    /** The job of 10 has ended at 35, and the queue is opened again at 38. */
+    async function reopened () {
+      await pass(1)
+      await closeFor(2)
+      await open(schedules)
+      await pass(0)
+      assert.deepEqual([ran, bench.queue.schedules()[0].nextAt], [[], EPOCH + 40])
+      await pass(2)
+      assert.deepEqual(ran, [40])
+    }
+
+    it('becomes a dead letter', async () => {
+      await bench.open({ maxAttempts: 1, schedules })
+      await pass(35)
+      bench.gate.fail(new Error('no'))
+      await reopened()
+    })
+
+    it('becomes a dead letter that is deleted', async () => {
+      await bench.open({ maxAttempts: 1, schedules })
+      await pass(35)
+      bench.gate.fail(new Error('no'))
+      await turn()
+      assert.equal(await bench.queue.deleteDead(bench.gate.started[0].context.id), true)
+      await reopened()
+    })
+
+    it('is cancelled', async () => {
+      const queue = await bench.open({ schedules })
+      await pass(35)
+      assert.equal(await queue.cancel(bench.gate.started[0].context.id), true)
+      ends()
+      await reopened()
+    })
+
+    it('is cleared before it was written', async () => {
+      const queue = await bench.open({ schedules, ack: 'disk', maxInflightOps: 1 })
+      queue.pause()
+      await quiet()
+      const release = holdSyncs(bench.disk)
+      queue.push('first')
+      await pass(35)
+      assert.equal(queue.clear(), 2)
+      release()
+      await reopened()
+    })
+  })
+
+  it('pushes what passed since a dead letter became one, if that is deleted when the queue is opened again', async () => {
+    await bench.open({ maxAttempts: 1, schedules: { a: { everyMs: 10 } } })
+    await pass(15)
+    bench.gate.fail(new Error('no'))
+    await turn()
+    const { id } = bench.gate.started[0].context
+    await closeFor(10)
+    const tool = await bench.open()
+    assert.equal(await tool.deleteDead(id), true)
+    await closeFor(0)
+    await open({ a: { everyMs: 10 } })
+    await pass(0)
+    assert.deepEqual(ran, [20])
   })
 
   it('is kept going by jobs that are cancelled, cleared or removed, also before they are safe', async () => {
@@ -270,7 +336,7 @@ describe('a durable queue with schedules', () => {
     })
 
     it('pushes a job for the last one of a cron expression', async () => {
-      const schedules = { a: { cron: '0 0 * * *' }, never: { cron: '0 0 30 2 *' } }
+      const schedules = { a: { cron: '0 0 * * *' }, over: { cron: '0 0 0 1 1 * 2000' } }
       await open(schedules)
       await closeFor(3 * 24 * 3600000)
       await open(schedules)
@@ -333,12 +399,158 @@ describe('a durable queue with schedules', () => {
     assert.equal(ran.length, 1)
   })
 
-  it('pushes all times that overlap, however late', async () => {
+  it('pushes all times that overlap, up to a minute late', async () => {
     await open({ a: { everyMs: 1, overlap: true } }, { concurrency: 1000 })
     bench.epoch += 1000 // the machine has slept
     await pass(1)
     while (ran.length < 1001) await turn() // a slow machine starts one in each
     assert.deepEqual(ran, Array.from({ length: 1001 }, (_, i) => i + 1))
+  })
+
+  describe('whose clock was far ahead, and is set back', () => {
+    const AHEAD = 12 * 366 * 24 * 3600000
+    const MINUTE = 60000
+    const schedules = { a: { everyMs: 1000 } }
+
+    it('runs no two jobs at once, if the one before is not over', async () => {
+      bench.epoch += AHEAD
+      const queue = await bench.open({ schedules })
+      await pass(1000)
+      bench.epoch -= AHEAD
+      await pass(2 * MINUTE)
+      assert.deepEqual([bench.gate.started.length, queue.running, queue.schedules()[0].lastAt], [1, 1, undefined])
+      ends()
+      await pass(1000)
+      assert.deepEqual([timesOfGate()[1], queue.running], [1000 + 2 * MINUTE + 1000, 1])
+      ends()
+      await pass(1000)
+      ends()
+      await pass(0)
+      // there is one more record, of where it has begun anew
+      assert.deepEqual(bench.gate.started.map(({ context: { id } }) => id), [2, 4, 5])
+      // that it goes on from here stands on disk
+      await closeFor(1500)
+      await open(schedules)
+      await pass(0)
+      assert.deepEqual(ran, [2 * MINUTE + 4000])
+    })
+
+    it('runs no two jobs at once after a restart either', async () => {
+      bench.epoch += AHEAD
+      await bench.open({ schedules })
+      await pass(1000)
+      await closeFor(0)
+      bench.gate.open.length = 0
+      bench.epoch -= AHEAD
+      const queue = await bench.open({ schedules })
+      await pass(5000)
+      assert.deepEqual([bench.gate.started.length, queue.running], [2, 1])
+      ends()
+      await pass(1000)
+      assert.equal(timesOfGate()[2], 7000)
+      ends()
+      await pass(0)
+    })
+
+    it('waits for what becomes of jobs that are being pushed', async () => {
+      bench.epoch += AHEAD
+      const queue = await open({ a: { everyMs: 1000, overlap: true } }, { ack: 'disk' })
+      await pass(0)
+      const release = holdSyncs(bench.disk)
+      await pass(1000)
+      bench.epoch -= AHEAD
+      await pass(2 * MINUTE)
+      assert.equal(queue.schedules()[0].nextAt, EPOCH + AHEAD + 2000)
+      release()
+      await pass(MINUTE)
+      ran = []
+      await pass(1000)
+      assert.deepEqual(ran, [1000 + 3 * MINUTE + 1000])
+    })
+
+    it('pushes times that were refused before the clock was wrong, and none of those that it showed then', async () => {
+      for (const [overlap, isRight] of [[true, true], [true, false], [false, true], [false, false]]) {
+        bench = new Bench()
+        ran = []
+        const queue = await open({ a: { everyMs: 1000, overlap } }, { capacity: 1 })
+        queue.pause()
+        if (!isRight) bench.epoch += AHEAD
+        await queue.push('in the way')
+        await pass(1000)
+        if (isRight) bench.epoch += AHEAD
+        await pass(5000)
+        bench.epoch -= AHEAD
+        await pass(2 * MINUTE)
+        queue.resume()
+        await pass(MINUTE)
+        const right = isRight ? [1000] : []
+        assert.deepEqual(ran.splice(0, 1 + right.length), ['in the way', ...right])
+        assert(ran.every((time, i) => i === 0 || time > ran[i - 1]), ran.join())
+        assert.equal(ran.at(-1), 3 * MINUTE + 6000)
+        await queue.close()
+      }
+    })
+
+    it('goes on though it could not write that it begins anew', async () => {
+      bench.epoch += AHEAD
+      await open(schedules)
+      await pass(1000)
+      bench.epoch -= AHEAD
+      bench.disk.fault = kind => kind === 'write' ? systemError('EIO') : undefined
+      await pass(MINUTE)
+      bench.disk.fault = () => undefined
+      await pass(MINUTE)
+      await closeFor(0)
+      await open(schedules)
+      assert.equal(bench.queue.schedules()[0].lastAt, EPOCH + 2 * MINUTE + 1000)
+    })
+
+    it('begins with the first of all times, if that has not come', async () => {
+      bench.epoch += AHEAD
+      await open({ a: { cron: '0 0 0 1 1 * 2030' } })
+      await closeFor(0)
+      bench.epoch -= AHEAD
+      await open({ a: { cron: '0 0 0 1 1 * 2030' } })
+      assert.equal(bench.queue.schedules()[0].nextAt, Date.UTC(2030, 0, 1))
+    })
+
+    it('knows from its records that it has begun anew, whichever of them are there after a crash', async () => {
+      bench.epoch += AHEAD
+      await open(schedules)
+      await pass(1000)
+      await closeFor(0)
+      bench.epoch -= AHEAD
+      const before = bench.disk
+      // what is written next is, but nothing that comes of it
+      let writes = 0
+      bench.disk = before.afterKill()
+      bench.disk.fault = kind => kind === 'write' && ++writes > 1 ? systemError('EIO') : undefined
+      const warned = new Promise(resolve => process.once('warning', resolve))
+      await open(schedules)
+      await pass(0)
+      const disk = bench.disk.afterKill()
+      await bench.queue.close({ drain: false }).catch(() => {})
+      await Promise.race([warned, quiet()])
+      bench.disk = disk
+      bench.clock.advance(1500)
+      ran = []
+      await open({ a: { everyMs: 1000, catchUp: 'none' } })
+      assert.equal(bench.queue.schedules()[0].lastAt, undefined)
+      await closeFor(0)
+      await open(schedules)
+      await pass(0)
+      assert.deepEqual(ran, [2000])
+    })
+  })
+
+  it('pushes one job for all times that passed more than a minute ago while jobs were refused', async () => {
+    const queue = await open({ a: { everyMs: 1000, overlap: true } }, { capacity: 1 })
+    queue.pause()
+    await queue.push('in the way')
+    await pass(600000)
+    queue.resume()
+    await pass(1000)
+    assert.deepEqual(ran, ['in the way', 1000, 600000, 601000])
   })
 
   it('tries again if a job is refused, and skips none of those that overlap', async () => {
@@ -432,19 +644,108 @@ describe('a durable queue with schedules', () => {
       assert.throws(opening(schedules), OPTION)
     }
     for (const wrong of [
-      {}, { everyMs: 1, cron: '* * * * *' }, { everyMs: 0 }, { everyMs: 1.5 }, { everyMs: '1' }, { everyMs: Infinity }, { cron: '' }, { cron: 1 }, { cron: 'soon' },
-      { cron: '2030-01-01T00:00:00' }, { cron: '* * * * *', timezone: 'Nowhere/City' }, { cron: '* * * * *', timezone: 1 }, { everyMs: 1, timezone: 'UTC' },
+      {}, { everyMs: 1, cron: '* * * * *' }, { everyMs: 0 }, { everyMs: 1.5 }, { everyMs: '1' }, { everyMs: Infinity }, { cron: '' }, { cron: ' ' }, { cron: 1 }, { cron: 'soon' },
+      { cron: '2030-01-01T00:00:00' }, { cron: '0 0 30 2 *' }, { cron: '0 0 0 31 4,6 * *' }, { cron: '0 0 0 29 2 * 2023' }, { cron: '60 0 * * *' }, { cron: '0 24 * * *' },
+      { cron: '60 0 0 * * *' }, { cron: '0 0 * 13 *' }, { cron: '0 0 * * 8' }, { cron: '0 0 * *' }, { cron: '0 0 0 * * * 2030 1' }, { cron: '@often' }, { cron: '* * * * *', timezone: 'Nowhere/City' }, { cron: '* * * * *', timezone: 1 }, { everyMs: 1, timezone: 'UTC' },
       { everyMs: 1, catchUp: 'all' }, { everyMs: 1, catchUp: 1 }, { everyMs: 1, overlap: 1 }, { everyMs: 1, every: 1 }, { everyMs: 1, payload: () => {} }
     ]) assert.throws(opening({ a: wrong }), OPTION, JSON.stringify(wrong))
     assert.throws(opening({ a: { everyMs: 1 } }, { scheduler: 'equal' }), OPTION)
     assert.throws(opening({ a: { everyMs: 1, type: '\ud800' } }), { code: 'FAIRLANE_ERR_TYPE' })
+    assert.throws(opening({ a: { everyMs: 1, type: 'ü'.repeat(35000) } }), OPTION)
+    assert.throws(opening({ a: { cron: '0 0 30 2 *' } }), /never has a time/)
   })
 
   it('asks for croner with the line that installs it, where there is a cron expression only', () => {
     for (const load of [() => { throw new Error("Cannot find module 'croner'") }, () => ({}), () => ({ Cron: class {} })]) {
-      assert.throws(() => timesOf({ cron: '* * * * *', timezone: 'UTC' }, 'a', load), ({ code, message }) => code === 'FAIRLANE_ERR_PEER' && message.includes('npm install croner'))
-      assert.equal(timesOf({ everyMs: 10 }, 'a', load).after(10), 20)
+      assert.throws(() => timesOf({ cron: '* * * * *', timezone: 'UTC' }, 'a', new Calendars(load)), ({ code, message }) => code === 'FAIRLANE_ERR_PEER' && message.includes('npm install croner'))
+      assert.equal(timesOf({ everyMs: 10 }, 'a', new Calendars(load)).after(10), 20)
     }
+  })
+
+  describe('of which there are thousands', () => {
+    /** Counts what croner is asked for. */
+    function counted () {
+      const { Cron } = require('croner')
+      const counts = { compiled: 0, asked: 0 }
+      class Counted extends Cron {
+        constructor (...args) {
+          super(...args)
+          counts.compiled++
+        }
+
+        nextRun (...args) {
+          counts.asked++
+          return super.nextRun(...args)
+        }
+      }
+      return { counts, load: () => ({ Cron: Counted }) }
+    }
+
+    it('compiles each expression and each part of one once, and keeps few of them', () => {
+      const { counts, load } = counted()
+      const calendars = new Calendars(load)
+      const cronOf = i => `${i % 60} ${i % 24} * * ${i % 7}`
+      const times = Array.from({ length: 4000 }, (_, i) => timesOf({ cron: cronOf(i), timezone: 'UTC' }, `${i}`, calendars))
+      assert.equal(new Set(times).size, 840)
+      assert(counts.compiled <= 60 + 24 + 7 + 2, `${counts.compiled}`)
+      for (let round = 0; round < 3; round++) {
+        for (const some of times.slice(0, 840)) assert(some.after(EPOCH + round) > EPOCH)
+      }
+      assert(counts.compiled <= 60 + 24 + 7 + 2 + 840, `${counts.compiled}`)
+      assert.equal(counts.asked, counts.compiled)
+      assert(calendars.crons.size <= 32)
+    })
+
+    it('asks croner again when a time has come, or for one before', () => {
+      const { counts, load } = counted()
+      const times = timesOf({ cron: '0 0 * * *', timezone: 'UTC' }, 'a', new Calendars(load))
+      const before = counts.asked
+      const day = 24 * 3600000
+      const next = times.after(EPOCH)
+      assert.deepEqual([times.after(next - 1), times.after(next), times.after(next - 1), times.upTo(next)], [next, next + day, next, next])
+      assert.equal(counts.asked - before, 3)
+    })
+
+    it('opens in slices, between which the event loop turns', async () => {
+      const schedules = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`s${i}`, { cron: `${i % 60} ${i % 24} * * ${i % 7}` }]))
+      const { now } = performance
+      let time = now.call(performance)
+      let turns = 0
+      let isOpen = false
+      const watch = () => {
+        turns++
+        if (!isOpen) setImmediate(watch)
+      }
+      setImmediate(watch)
+      performance.now = () => ++time
+      try {
+        const queue = await open(schedules)
+        isOpen = true
+        assert.equal(queue.schedules().length, 300)
+      } finally {
+        isOpen = true
+        performance.now = now
+      }
+      assert(turns > 100, `${turns}`)
+    })
+
+    it('is not opened if the log fails meanwhile', async () => {
+      const warned = new Promise(resolve => process.once('warning', resolve))
+      // the first one is that of the end of the log
+      let syncsCount = 0
+      bench.disk.fault = kind => kind === 'sync' && ++syncsCount > 1 ? systemError('EIO') : undefined
+      const schedules = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`s${i}`, { everyMs: 1000 + i }]))
+      const { now } = performance
+      let time = now.call(performance)
+      performance.now = () => ++time
+      try {
+        await assert.rejects(open(schedules, { ack: 'disk' }), { code: 'FAIRLANE_ERR_IO' })
+      } finally {
+        performance.now = now
+      }
+      assert.equal((await warned).code, 'FAIRLANE_ERR_IO')
+      bench.queue = undefined
+    })
   })
 
   describe('at random', () => {
@@ -463,6 +764,7 @@ describe('a durable queue with schedules', () => {
       const isExact = schedule.overlap && random.chance(0.7) // nothing is lost, cleared or held
       const options = { ack, maxAttempts: 2, backoffMs: 5, concurrency: 3, maxInflightOps: isExact ? undefined : random.pick([1, undefined]) }
       const ids = new Map() // time → ids of its jobs
+      const ends = new Map() // id → when the job was over
       const running = new Set()
       let most = 0
       const expected = []
@@ -484,6 +786,11 @@ describe('a durable queue with schedules', () => {
         }
         const begin = EPOCH + clock.now()
         const queue = await bench.open({ runner, ...options, schedules: isLast ? undefined : { s: schedule } })
+        for (const event of ['done', 'failed', 'cancelled']) {
+          queue.on(event, ({ id, error }) => {
+            if (isAlive && error?.code !== 'FAIRLANE_ERR_CRASHED') ends.set(id, EPOCH + clock.now()) // else it ended with the process
+          })
+        }
         for (let i = 0; i < 15; i++) {
           clock.advance(random.below(9))
           await turn()
@@ -513,7 +820,38 @@ describe('a durable queue with schedules', () => {
       const times = [...ids.keys()].sort((a, b) => a - b)
       if (isExact) assert.equal(expected.filter(time => !ids.has(time)).map(time => time - EPOCH).join(), '')
       for (const time of times) assert(expected.includes(time), `a job for ${time - EPOCH}`)
-      if (!schedule.overlap) assert(most <= 1, `${most} jobs at once`)
+      if (schedule.overlap) return
+      assert(most <= 1, `${most} jobs at once`)
+      for (let i = 1; i < times.length; i++) {
+        const [id] = ids.get(times[i - 1])
+        assert(!(times[i] < ends.get(id)), `${times[i] - EPOCH} was skipped, since the job before was there until ${ends.get(id) - EPOCH}`)
+      }
+    }
+
+    it(`goes on within some minutes wherever the clock is set, and pushes few jobs for that (SEED=${seed})`, async () => {
+      await playRounds(rounds(10), seed, seeded, playClock)
+    })
+
+    async function playClock (random) {
+      const MINUTE = 60000
+      bench = new Bench()
+      ran = []
+      const everyMs = random.pick([1000, MINUTE, 10 * MINUTE])
+      const schedules = { a: { everyMs, overlap: random.chance(0.5), catchUp: random.pick(['last', 'none']) } }
+      const settling = 2 * MINUTE + 3 * everyMs
+      await open(schedules)
+      for (let i = 0; i < 5; i++) {
+        const isOpen = random.chance(0.5)
+        if (!isOpen) await bench.queue.close({ drain: false })
+        bench.epoch += random.pick([-1, 1]) * random.pick([1000, MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 1e11])
+        if (!isOpen) await open(schedules)
+        ran = []
+        await pass(settling)
+        const now = bench.epoch + bench.clock.now() - EPOCH
+        assert.equal(ran.at(-1), Math.floor((now + EPOCH) / everyMs) * everyMs - EPOCH, `${ran} at ${now}`)
+        assert(ran.length <= (settling + MINUTE) / everyMs + 2, `${ran.length} jobs`)
+      }
+      await bench.queue.close()
     }
   })
 })

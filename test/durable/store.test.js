@@ -3,9 +3,12 @@
 const assert = require('node:assert')
 const { openStore } = require('../../lib/durable/store')
 const format = require('../../lib/durable/format')
+const { Frames } = require('../../lib/durable/frames')
 const { JobState } = require('../../lib/durable/job-state')
-const { CLAIM } = require('../../lib/durable/reserve')
+const { WINDOW_BYTES } = require('../../lib/durable/reader')
+
 const { seeded } = require('../support/random')
+const { turns } = require('../support/turns')
 const { SimulatedDisk, systemError } = require('./disk')
 const { holdSyncs } = require('./bench')
 const { FOLDER, unlocked } = require('./history')
@@ -57,6 +60,36 @@ describe('the store of jobs', () => {
     return { jobs, bytes: store.table.bytes, stateBytes: store.live.stateBytes, statesCount: store.states.size }
   }
 
+  for (const [which, isOldest] of [['the oldest segment', true], ['a segment', false]]) {
+    it(`keeps ${which} whose jobs are back, since their ends could not be written when it was to be removed`, async () => {
+      await store.close()
+      disk = new SimulatedDisk()
+      await open({ kind: 'bytes', segmentBytes: 1024 })
+      const { compactor } = store
+      compactor.isStopped = true // but for what is called here
+      for (let i = 0; i < 8; i++) {
+        push(`${i} ${'x'.repeat(300)}`)
+        await store.log.flush()
+      }
+      const oldest = placeOf(1).segment
+      const ends = [...store.table.seqsIn(isOldest ? oldest : oldest + 1)]
+      const jobsBefore = contents().jobs
+      // at the last moment before it is looked at what is to be removed
+      const { close } = Frames.prototype
+      Frames.prototype.close = function () {
+        Frames.prototype.close = close
+        close.call(this)
+        let writes = 0
+        disk.fault = kind => kind === 'write' && ++writes === 1 ? systemError('EIO') : undefined
+        store.ackAll(ends)
+      }
+      if (isOldest) compactor.moveAll = async () => 0
+      await compactor.clear(oldest)
+      for (const seq of ends) assert(store.log.segments.has(placeOf(seq).segment), `job ${seq} is in segment ${placeOf(seq).segment}`)
+      assert.deepEqual(contents().jobs, jobsBefore)
+    })
+  }
+
   it('keeps types, and which jobs were put to the front', async () => {
     const seqs = [push('a'), push('b', 'tenant ü'), push('c', '', true)]
     const observed = []
@@ -74,10 +107,10 @@ describe('the store of jobs', () => {
 
   it('keeps the last state of a job, until it is finished', async () => {
     const seqs = [push('a'), push('b', 'x'), push('c')]
-    store.setState(seqs[0], DEAD, CLAIM.NONE)
-    store.setState(seqs[0], FAILED, CLAIM.NONE)
-    store.setState(seqs[1], DEAD, CLAIM.NONE)
-    store.setState(seqs[2], FAILED, CLAIM.NONE)
+    store.setState(seqs[0], DEAD)
+    store.setState(seqs[0], FAILED)
+    store.setState(seqs[1], DEAD)
+    store.setState(seqs[2], FAILED)
     store.ack(seqs[2])
     const { stateBytes } = store.live
     await reopen()
@@ -94,7 +127,7 @@ describe('the store of jobs', () => {
     const seqs = []
     for (let i = 0; i < 200; i++) {
       seqs.push(push(`job ${i}`, 'x'))
-      store.setState(seqs[i], i % 2 === 0 ? FAILED : DEAD, CLAIM.NONE)
+      store.setState(seqs[i], i % 2 === 0 ? FAILED : DEAD)
       store.ack(push('y'.repeat(500)))
       if (i % 10 === 0) await store.log.flush()
     }
@@ -109,7 +142,7 @@ describe('the store of jobs', () => {
   it('has jobs where they were if their new place can not be written', async () => {
     const seqs = [push('a'), push('b')]
     await store.log.flush()
-    for (const seq of seqs) store.move(seq)
+    for (const seq of seqs) store.move(seq, store.record(seq))
     disk.fault = kind => kind === 'write' ? new Error('full') : undefined
     await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
     disk.fault = () => undefined
@@ -120,18 +153,18 @@ describe('the store of jobs', () => {
 
   it('has what became of jobs, and no new ones, if several groups can not be written; and writes it later', async () => {
     const seqs = [push('a'), push('b'), push('c')]
-    store.setState(seqs[1], FAILED, CLAIM.NONE)
+    store.setState(seqs[1], FAILED)
     push('w'.repeat(3000))
     store.log.commitNow(false)
     const placed = seqs.map(placeOf)
     // the next segments wait until this one is synced
     const release = holdSyncs(disk)
     push('x'.repeat(3000))
-    store.setState(seqs[0], FAILED, CLAIM.NONE)
-    store.setState(seqs[1], DEAD, CLAIM.NONE)
-    store.move(seqs[1])
+    store.setState(seqs[0], FAILED)
+    store.setState(seqs[1], DEAD)
+    store.move(seqs[1], store.record(seqs[1]))
     push('y'.repeat(3000))
-    store.move(seqs[0])
+    store.move(seqs[0], store.record(seqs[0]))
     store.ack(seqs[0])
     push('z'.repeat(3000))
     store.ack(seqs[2])
@@ -160,7 +193,7 @@ describe('the store of jobs', () => {
   it('forgets the state of a job that a repair could not keep', async () => {
     const seq = push('a')
     await store.log.flush()
-    store.setState(seq, FAILED, CLAIM.NONE)
+    store.setState(seq, FAILED)
     await store.close()
     disk.folders.get(FOLDER).names.get('0000000001.log').bytes[60] ^= 1
     await open({ repair: true })
@@ -171,7 +204,7 @@ describe('the store of jobs', () => {
   it('finds a job that was moved and is not written yet', async () => {
     const seq = push('a', 'x')
     await store.log.flush()
-    store.move(seq)
+    store.move(seq, store.record(seq))
     assert.equal(String(store.payload(seq)), 'a')
   })
 
@@ -236,7 +269,7 @@ describe('the store of jobs', () => {
   it('finds a job whose move can not be written where it was', async () => {
     const seqs = [push('a'), push('b'.repeat(4000))]
     await store.log.flush()
-    store.move(seqs[0])
+    store.move(seqs[0], store.record(seqs[0]))
     disk.fault = kind => kind === 'create' ? systemError('EIO') : undefined
     assert.equal(String(store.payload(seqs[0])), 'a')
     disk.fault = () => undefined
@@ -257,6 +290,46 @@ describe('the store of jobs', () => {
     store.log.fail(new Error('gone again'))
     assert.equal(store.log.error.cause.message, 'gone')
     await assert.rejects(store.log.flush(), { code: 'FAIRLANE_ERR_IO' })
+  })
+
+  it('begins no other segment while there is nothing in the last one', async () => {
+    push('a')
+    await store.log.flush()
+    store.log.endSegment()
+    const { nextSegment } = store.log
+    store.log.endSegment()
+    assert.equal(store.log.nextSegment, nextSegment)
+    const seq = push('b')
+    await store.log.flush()
+    assert.equal(placeOf(seq).segment, nextSegment)
+  })
+
+  it('heeds no end of a sync once its log has failed', async () => {
+    await reopen({ ack: 'disk' })
+    const release = holdSyncs(disk)
+    const seq = push('a')
+    store.log.commitNow(false)
+    store.log.fail(new Error('gone'))
+    release()
+    await turns(3)
+    await assert.rejects(store.log.flush(), ({ cause }) => cause.message === 'gone')
+    await store.close()
+    assert.equal(disk.openCount, 0)
+    await open()
+    assert.equal(String(store.payload(seq)), 'a')
+  })
+
+  it('tells those whose jobs are not written yet that its log has failed', async () => {
+    const { promise } = store.push([Buffer.from('a')])
+    store.log.fail(new Error('gone'))
+    await assert.rejects(promise, ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.message === 'gone')
+  })
+
+  it('knows the type of a job, however long it is', async () => {
+    const types = ['x', 'y'.repeat(60000), 'z'.repeat(300)]
+    const seqs = types.map(type => push('a'.repeat(WINDOW_BYTES - 1000), type)) // some of their records are longer than what is read at once
+    await store.log.flush()
+    assert.deepEqual(seqs.map(seq => store.typeOf(seq)), types)
   })
 
   it('refuses a type that is too long', () => {

@@ -4,8 +4,10 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { durable } = require('../../lib/durable')
 const { temporaryFolder } = require('../support/folders')
-const { collect } = require('../support/memory')
+const { collect, retainedCount } = require('../support/memory')
 const { isLong } = require('../support/rounds')
+const { quiet } = require('../support/turns')
+const { Bench } = require('../durable/bench')
 
 const JOBS = isLong ? 200000 : 100000
 const PAYLOAD = 'x'.repeat(1024)
@@ -36,6 +38,22 @@ describe('memory of the jobs that wait on disk', function () {
       await queue.close()
     })
   }
+})
+
+describe('results of keys for a time, on disk', () => {
+  it('are held until that time, and not longer, though nothing else comes', async () => {
+    const bench = new Bench()
+    const queue = await bench.open({ runner: async () => ({}), settleBy: 'promise' })
+    const refs = []
+    for (let i = 0; i < 50; i++) refs.push(new WeakRef(await queue.add('x', { key: i, keyUntil: 1000 })))
+    await quiet()
+    bench.events.length = 0
+    assert.equal(await retainedCount(refs), 50)
+    bench.clock.advance(1000)
+    await quiet()
+    assert.deepEqual([await retainedCount(refs), bench.clock.timerCount], [0, 0])
+    await queue.close()
+  })
 })
 
 async function fill (queue, count) {

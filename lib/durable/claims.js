@@ -1,0 +1,41 @@
+'use strict'
+
+// What records may take of the reserve when the disk is full: each kind a share of it, by what the record frees. This is the one place that
+// says so; whoever writes a record asks here.
+//
+//   0 ──── attempts ────┬── states ──┬─ moved jobs ─┬── ends ──┬─ TRIM ─┐
+//                     12/16        13/16          14/16      15/16      1
+//
+// What is used comes back when a segment is removed, and when what became of jobs is condensed. A kind may be written as long as no more than its share is used, so each leaves some to those that come after it in the life of a job:
+//
+//   TRIM   frees a segment, and all else is for that. There always is room for one.
+//   END    mostly frees the record of its job, and a job whose end is not written runs again. To become a dead letter is an end, too.
+//   MOVE   frees a segment, if all that is alive in it is moved. What is moved must not take the room of ends.
+//   STATE  frees nothing: without it a job that failed is tried again earlier after a crash. It must not take the room of what frees. Texts of
+//          errors are cut off, and written when there is room.
+//   START  frees nothing, but leads to an end. A job is started only if there is room for what becomes of it, and of all that were started: so
+//          retries cannot take what ends need, nor attempts what retries need (Outage.mayStart()).
+//   NONE   a job that comes, or changes: takes room, and whoever pushes it can be told.
+
+const { STARTED, REVIVED, DEAD, OVER } = require('./job-state')
+
+const CLAIM = Object.freeze({ NONE: 0, START: 12 / 16, STATE: 13 / 16, MOVE: 14 / 16, END: 15 / 16, ALL: Infinity })
+
+// What became of an attempt has the claim of states, but for these.
+const OF_PHASES = new Map([[STARTED, CLAIM.START], [REVIVED, CLAIM.START], [DEAD, CLAIM.END], [OVER, CLAIM.END]])
+
+// Jobs are refused when they come. A queue of bytes refuses its payloads before they are encoded, and frees by all that it writes else.
+const OF_JOBS = Object.freeze({ push: CLAIM.NONE, move: CLAIM.MOVE, ack: CLAIM.END, trim: CLAIM.ALL, condensed: CLAIM.END })
+const OF_BYTES = Object.freeze({ push: CLAIM.ALL, move: CLAIM.ALL, ack: CLAIM.ALL, trim: CLAIM.ALL, condensed: CLAIM.END })
+
+/** The claims of records other than states. @param {'bytes' | 'jobs'} kind of the log */
+function claimsOf (kind) {
+  return kind === 'jobs' ? OF_JOBS : OF_BYTES
+}
+
+/** The claim of the record of a state. */
+function claimOf ({ phase }) {
+  return OF_PHASES.get(phase) ?? CLAIM.STATE
+}
+
+module.exports = { CLAIM, claimsOf, claimOf }
