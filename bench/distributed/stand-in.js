@@ -120,6 +120,7 @@ class Client extends EventEmitter {
   constructor (broker) {
     super()
     this.broker = broker
+    this.options = {}
     this.status = 'ready'
     this.scans = new Map() // key → what is scanned
   }
@@ -128,6 +129,7 @@ class Client extends EventEmitter {
   disconnect () {}
 
   info () { return this.broker.answer('info', '') }
+  ping () { return this.broker.answer('ping', 'PONG') }
   zadd (key, score, member) { return this.broker.answer('zadd', this.broker.set(key).add(member).size) }
   zrem (key, member) { return this.broker.answer('zrem', Number(this.broker.set(key).delete(member))) }
   zremrangebyscore () { return this.broker.answer('zremrangebyscore', 0) }

@@ -12,10 +12,11 @@
 const { backoffAfter } = require('../backoff')
 const { rethrow } = require('../clock')
 const { FairlaneError, typeError } = require('../errors')
-const { errorOf, errorText } = require('../faults')
-const { isPostponed, isThrottled } = require('../postponing')
+const { errorText } = require('../faults')
+const { heldMsOf, isPostponed, isThrottled } = require('../postponing')
 const { warnOfValue } = require('../values')
 const { Ending } = require('./endings')
+const received = require('./received')
 const { encodeResult } = require('./serialize')
 
 const LEFT_OF_LEASE = 0.9 // a job is not begun when more of its lease is over
@@ -23,17 +24,18 @@ const LEFT_OF_LEASE = 0.9 // a job is not begun when more of its lease is over
 class Attempts {
   /**
    * @param {Function} runner the caller's
-   * @param {object} options settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, leaseMs
+   * @param {object} options settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs
    * @param {object} parts records, stage, suspects, observed
-   * @param {{ tell: (event: string, value: object) => void, returned: (job: object) => void, refill: (job: object) => void }} hooks
+   * @param {{ returned: (job: object) => void, outlived: (job: object) => void }} hooks outlived: what was taken is the record of a runner whose process is gone
    */
-  constructor (runner, { settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, leaseMs }, { records, stage, suspects, observed }, hooks) {
+  constructor (runner, { settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs }, { records, stage, suspects, observed }, hooks) {
     this.runner = runner
     this.settleBy = settleBy
     this.serialize = serialize
     this.maxAttempts = maxAttempts
     this.backoffMs = backoffMs
     this.maxWaitMs = maxWaitMs
+    this.releases = onTimeout === 'release'
     this.leaseMs = leaseMs
     this.records = records
     this.stage = stage
@@ -73,7 +75,7 @@ class Attempts {
       if (err) this.failed(delivery, job, err)
       else this.done(delivery, job, result)
     } else if (err?.code === 'FAIRLANE_ERR_TIMEOUT') {
-      this.failed(delivery, job, err)
+      this.failed(delivery, job, err, this.releases ? undefined : delivery)
     } else if (err?.code === 'FAIRLANE_ERR_CLOSED') {
       this.abandon(delivery, job)
     }
@@ -101,13 +103,13 @@ class Attempts {
     }
     job.delivery = undefined
     this.abandoned.delete(job)
-    this.stage.interrupt(delivery.ticket, this.cancel(job))
+    this.stage.interrupt(delivery.ticket, this.cancel(job, delivery.hasBegun ? delivery : undefined))
   }
 
   /** The queue has closed: what its runners did not end well goes back, and their attempts do not count. */
   end () {
     this.isOver = true
-    for (const job of this.abandoned) this.finish(job, new Ending(job, 'returned'))
+    for (const job of this.abandoned) this.finish(job, new Ending(job, 'returned', {}, job.delivery))
     this.abandoned.clear()
   }
 
@@ -115,8 +117,14 @@ class Attempts {
 
   async lookBack (delivery, job) {
     const { attemptsMade, stalledCounter } = job.json
-    const { base, aloneAt, fault, isCancelled, hasStarted } = await this.records.historyOf(job)
+    const { base, aloneAt, fault, isCancelled, hasStarted, isOverdue } = await this.records.historyOf(job)
     if (this.isLost(delivery, job)) return
+    if (isOverdue) {
+      job.delivery = undefined
+      delivery.giveBack()
+      this.hooks.outlived(job)
+      return
+    }
     // a dead letter that was put back has all its attempts, whoever did that
     const failures = attemptsMade >= base.failures ? attemptsMade - base.failures : attemptsMade
     const stalls = Math.max(0, stalledCounter - base.stalls)
@@ -191,9 +199,10 @@ class Attempts {
     this.finish(job, new Ending(job, 'done', { result, text }))
   }
 
-  failed (delivery, job, error) {
+  /** @param {object} [overdue] its delivery, if its runner may go on and keeps its place then */
+  failed (delivery, job, error, overdue) {
     if (isThrottled(error)) {
-      this.finish(job, new Ending(job, 'throttled', { holdMs: error.retryAfterMs }))
+      this.finish(job, new Ending(job, 'throttled', { holdMs: heldMsOf(error, this.stage.deadlines.clock) }))
       return
     }
     if (isPostponed(error)) {
@@ -206,9 +215,9 @@ class Attempts {
     if (delayMs === Infinity) {
       const { attemptsMade, stalledCounter } = job.json
       const fields = { fault, attempts: job.attempt, base: `${attemptsMade + 1},${stalledCounter}` }
-      this.finish(job, new Ending(job, 'dead', { error, fault, fields }))
+      this.finish(job, new Ending(job, 'dead', { error, fault, fields }, overdue))
     } else {
-      this.finish(job, new Ending(job, 'retried', { error, delayMs, fields: { fault } }))
+      this.finish(job, new Ending(job, 'retried', { error, delayMs, fields: { fault } }, overdue))
     }
   }
 
@@ -224,9 +233,9 @@ class Attempts {
     })
   }
 
-  cancel (job) {
+  cancel (job, overdue) {
     const error = new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was cancelled')
-    this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }))
+    this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }, overdue))
     return error
   }
 
@@ -280,7 +289,7 @@ function crashedError (count) {
 
 /** What a job failed with that has had all its attempts in processes that allow more. */
 function faultOf (fault, count) {
-  return fault === undefined ? new Error(`the job has failed ${count} times`) : errorOf(fault)
+  return fault === undefined ? new Error(`the job has failed ${count} times`) : received.faultOf(fault)
 }
 
 module.exports = { Attempts }

@@ -1,19 +1,20 @@
 'use strict'
 
 // The connections to the broker: one for calls, and, from the first need on, one for messages. Calls that fail since the broker is away, or
-// not what it is expected to be, are told from those that it refuses; who makes a call again is up to the caller.
+// not what it is expected to be, are told from those that it refuses (failures.js); who makes a call again is up to the caller.
 
 const { typeError, FairlaneError, warn } = require('../errors')
+const { MessageClients, makeClient, pauseOf } = require('./clients')
+const { brokerError, causeOf, isDenied, isPassing } = require('./failures')
+const { Messages } = require('./messages')
 const { nameOf, partitionOf, prefixesOf, typeOf } = require('./names')
 const { Place } = require('./place')
 const { define } = require('./scripts')
+const { Troubles } = require('./troubles')
 
-const LONGEST_PAUSE_MS = 1000
 const MOST_STALLS = 2 ** 31 - 1 // how often is too often, is decided here, not by BullMQ
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const FORGET_AFTER_MS = 60000
-// Errors of a broker that will be what it was: it starts, fails over, or moves slots.
-const PASSING = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|ASK|MOVED|NOSCRIPT|NOREPLICAS|UNBLOCKED|BUSY)\b|Too many Cluster redirections|Failed to refresh slots|None of startup nodes|Connection is (closed|not)|Stream isn't writeable|max retries per request|Command (timed out|aborted)|ETIMEDOUT|ECONN|EPIPE|ENOENT|EHOST|ENOTFOUND|EAI_AGAIN/
 
 class Broker {
   static format = 1 // of what this version keeps at the broker; processes of the next one, and of the one before, work beside it
@@ -30,8 +31,9 @@ class Broker {
     this.pushTimeoutMs = pushTimeoutMs
     this.peers = peers
     this.client = undefined
-    this.messages = undefined // the client for these
-    this.listeners = new Map() // channel → what is called with its messages
+    this.messageClients = undefined
+    this.messages = undefined
+    this.troubles = new Troubles(name)
     this.root = undefined // BullMQ's backend, which makes those of types
     this.partitions = prefixesOf(name, partitions).map((prefix, index) => new Partition(index, prefix))
     this.places = new Map() // by type
@@ -40,7 +42,8 @@ class Broker {
     this.onReady = [] // called whenever the broker is there again
     this.onShaken = [] // called whenever a node of a Cluster was lost, or is there again
     this.waiters = new Set() // who waits for that
-    this.lastError = undefined
+    this.lastError = undefined // of the connection for calls
+    this.denial = undefined // what that is refused with, if no retry mends it
   }
 
   /** Whether a call can be sent now. */
@@ -55,53 +58,72 @@ class Broker {
   async open () {
     const deadline = performance.now() + this.pushTimeoutMs
     try {
-      this.client = this.makeClient('calls')
+      this.client = makeClient(this, this.peers, 'calls')
+      this.isCluster ||= this.client.isCluster === true
+      this.messageClients = new MessageClients(this, this.peers, this.client)
+      this.messages = new Messages(() => this.messageClients.make(), {
+        restored: () => { for (const tell of this.onReady) tell() },
+        unreadable: channel => this.troubles.unreadable(`a message on the channel ${channel}`)
+      })
+      this.client.on('error', err => this.unreachable(err))
       define(this.client)
       this.client.on('close', () => { this.epoch++ })
       this.client.on('+node', node => this.watch(node)) // of a Cluster, whose own connection is never closed
       this.client.on('ready', () => {
+        this.denial = undefined
         for (const resume of this.waiters) resume()
         for (const tell of this.onReady) tell()
       })
-      await this.until(deadline, () => this.look())
+      await this.until(deadline, () => this.look(), { what: 'The first look at the broker' })
       this.root = this.makeRoot()
       await this.until(deadline, () => this.root.waitUntilReady())
       await this.warnOfSettings()
     } catch (err) {
       this.disconnect()
-      throw err
+      throw brokerError(err)
     }
   }
 
   /**
    * Makes a call, again and again while it fails by what passes.
-   * @param {number} deadline by performance.now()
+   * @param {number} deadline by performance.now(), at most pushTimeoutMs from now; Infinity: even a broker that lets nobody in is waited for
    * @param {(isRepeated: boolean) => Promise<any>} call
-   * @param {(err: any) => void} [repeats] called before it is made again
+   * @param {{ what?: string, repeats?: (err: any) => void }} [told] what: the call, as an error names it; repeats: called before it is made again
    * @returns {Promise<any>} rejects with what the broker refuses the call with, or, when the time is up, FAIRLANE_ERR_BROKER
    */
-  async until (deadline, call, repeats = ignore) {
+  async until (deadline, call, { what = 'A call to the broker', repeats = ignore } = {}) {
+    const attempt = { what, deadline, failure: undefined }
     for (let count = 0; ; count++) {
-      await this.whenReady(deadline)
+      while (!this.isReady) await this.rest(attempt, Infinity)
       try {
-        return await this.within(deadline, call(count > 0))
+        return await this.within(attempt, call(count > 0))
       } catch (err) {
         if (!isPassing(err)) throw err
-        this.lastError = err
+        attempt.failure = err
         repeats(err)
-        await this.rest(deadline - performance.now(), pauseOf(count))
+        await this.rest(attempt, pauseOf(count))
       }
     }
-  }
-
-  /** @returns {Promise<void>} rejects with FAIRLANE_ERR_BROKER when the time is up, or the queue has closed */
-  async whenReady (deadline) {
-    while (!this.isReady) await this.rest(deadline - performance.now(), Infinity)
   }
 
   /** The same for as long as a push is tried. */
   soon (call) {
     return this.until(performance.now() + this.pushTimeoutMs, call)
+  }
+
+  /**
+   * Makes calls together that change nothing. In a Redis Cluster each goes for itself: ioredis would have all of a pipeline follow one of them to where a slot
+   * moves, and what has not moved yet would be missing.
+   * @param {[string, ...any[]][]} calls names of methods, and arguments
+   * @returns {Promise<any[]>} rejects with the first error among the answers
+   */
+  async askAll (calls) {
+    if (this.isCluster) return Promise.all(calls.map(([name, ...args]) => this.client[name](...args)))
+    const answers = await this.client.pipeline(calls).exec()
+    return answers.map(([err, answer]) => {
+      if (err) throw err
+      return answer
+    })
   }
 
   /** What the broker says of a type. It is kept as long as it is used. */
@@ -110,7 +132,7 @@ class Broker {
     if (place === undefined) {
       const name = nameOf(type)
       const partition = this.partitions[partitionOf(name, this.partitions.length)]
-      place = new Place(type, name, partition, this.root.forQueue(name, partition.prefix))
+      place = new Place(type, name, partition, this.root)
       this.places.set(type, place)
     }
     place.usedAt = performance.now()
@@ -133,47 +155,40 @@ class Broker {
     }
   }
 
-  /** Tells processes that types may have jobs. @returns {Promise<number[]>} how many wait, of each */
+  /** Tells processes that types may have jobs. @returns {Promise<(number | string)[]>} how many wait, of each, or the text of an error */
   announce ({ types, ready, workers, wake }, places) {
     const keys = [types, ready, workers, ...places.map(place => place.key('wait'))]
     return this.client.fairlaneAnnounce(keys.length, ...keys, 'PUBLISH', wake, ...places.map(({ name }) => name))
   }
 
-  /** No job of a type is taken for so long. BullMQ heeds that where a type has a rate, so it gets one that is never reached. jobName: that was started. */
+  /** No job of a type is taken for so long; 0 ends that. BullMQ heeds that where a type has a rate, so it gets one that is never reached. jobName: that was started. */
   hold (place, ms, jobName) {
     const keys = [place.key('meta'), place.key('limiter')]
     if (jobName !== undefined) keys.push(place.key(jobName))
     return this.client.fairlaneHold(keys.length, ...keys, ms, 'PUBLISH', place.partition.wake, place.name)
   }
 
-  /** Has messages on a channel passed on, from when the promise has resolved. */
+  /** Has messages on a channel passed on, as Messages does. */
   async listen (channel, onMessage) {
-    this.listeners.set(channel, onMessage)
-    if (this.messages === undefined) {
-      this.messages = this.makeClient('messages')
-      this.messages.on('message', (from, message) => this.listeners.get(from)?.(message))
-      this.messages.on('ready', () => { for (const tell of this.onReady) tell() })
-    }
-    await this.until(performance.now() + this.pushTimeoutMs, () => this.messages.subscribe(channel))
+    await this.until(performance.now() + this.pushTimeoutMs, () => this.messages.listen(channel, onMessage))
   }
 
   /** Lets go of the connections; what is on its way then is not waited for. */
   disconnect () {
     this.isClosed = true
     for (const resume of this.waiters) resume()
-    for (const client of [this.client, this.messages]) client?.disconnect()
+    this.client?.disconnect()
+    this.messages?.close()
+    this.messageClients?.close()
   }
 
   // private from here on
 
-  makeClient (purpose) {
-    const { connection } = this
-    const client = typeof connection === 'function' ? connection(purpose) : this.clientOf(connection)
-    if (typeof client?.defineCommand !== 'function') {
-      throw typeError('FAIRLANE_ERR_OPTION', 'connection, as a function, must return a client of ioredis')
-    }
-    client.on('error', err => { this.lastError = err })
-    return client
+  /** The connection for calls has failed. */
+  unreachable (err) {
+    this.lastError = causeOf(err)
+    this.denial = isDenied(err) ? this.lastError : undefined
+    if (this.denial !== undefined) for (const resume of this.waiters) resume()
   }
 
   /** Each attempt to connect to a lost node ends with a close, too: only connections that were there count. */
@@ -187,25 +202,13 @@ class Broker {
     })
   }
 
-  clientOf (connection) {
-    const { Redis, Cluster } = this.peers
-    // whatever is on its way when the connection ends fails: only the caller knows whether it can be made again
-    const own = { maxRetriesPerRequest: 0, retryStrategy: pauseOf }
-    if (this.isCluster) {
-      // nodes that the first one names know nothing of its URL
-      return new Cluster(connection, { redisOptions: { ...accessOf(connection[0]), ...own, retryStrategy: null }, clusterRetryStrategy: pauseOf })
-    }
-    if (typeof connection === 'string') return new Redis(connection, own)
-    return new Redis({ retryStrategy: own.retryStrategy, ...connection, maxRetriesPerRequest: 0 })
-  }
-
   /** The first look at the broker. */
   async look () {
     const { format: own } = Broker
     const count = this.partitions.length
     const kept = await this.client.fairlaneOpen(`{fairlane:${this.name}}:.queue`, own, count)
     const [format, partitions] = kept.map(Number)
-    if (Math.abs(format - own) > 1) {
+    if (!(Math.abs(format - own) <= 1)) {
       throw new FairlaneError('FAIRLANE_ERR_BROKER', `The queue at the broker has format ${format}, which this version does not know`)
     }
     if (partitions !== count) {
@@ -240,12 +243,12 @@ class Broker {
     if (faults.length > 0) warn('FAIRLANE_WARN_BROKER', `The broker of the queue ${this.name} is not set up to keep jobs: ${faults.join('; ')}.`)
   }
 
-  async within (deadline, promise) {
-    const ms = deadline - performance.now()
+  async within (attempt, promise) {
+    const ms = attempt.deadline - performance.now()
     if (ms === Infinity) return promise
     let timer
     const late = new Promise((resolve, reject) => {
-      timer = setTimeout(() => reject(this.away()), Math.min(Math.max(ms, 0), LONGEST_TIMER_MS))
+      timer = setTimeout(() => reject(this.timeUp(attempt)), Math.min(Math.max(ms, 0), LONGEST_TIMER_MS))
     })
     try {
       return await Promise.race([promise, late])
@@ -254,22 +257,32 @@ class Broker {
     }
   }
 
-  /** Waits for so long, until the broker is there again, or the time is up. */
-  rest (leftMs, ms) {
-    if (this.isClosed || leftMs <= 0) return Promise.reject(this.away())
+  /** Waits for so long, until the broker is there again, or the time is up. Rejects if waiting is no use. */
+  rest (attempt, ms) {
+    const leftMs = attempt.deadline - performance.now()
+    if (this.isClosed || leftMs <= 0) return Promise.reject(this.timeUp(attempt))
+    if (this.denial !== undefined && attempt.deadline !== Infinity) return Promise.reject(this.denial)
+    return this.pause(Math.min(ms, leftMs))
+  }
+
+  /** Waits for so long, or until the broker is there again. */
+  pause (ms) {
     return new Promise(resolve => {
       const resume = () => {
         clearTimeout(timer)
         this.waiters.delete(resume)
         resolve()
       }
-      const timer = setTimeout(resume, Math.min(ms, leftMs, LONGEST_TIMER_MS))
+      const timer = setTimeout(resume, Math.min(ms, LONGEST_TIMER_MS))
       this.waiters.add(resume)
     })
   }
 
-  away () {
-    return brokerError(this.lastError ?? new Error('no connection'))
+  /** What is told of a call that has no time left, with what it failed with last; if it was not even made, with what the connection did. */
+  timeUp ({ what, failure = this.lastError ?? new Error('there was no answer') }) {
+    const when = this.isClosed ? 'as the queue closed' : `after ${this.pushTimeoutMs} ms`
+    const cause = causeOf(failure)
+    return new FairlaneError('FAIRLANE_ERR_BROKER', `${what} was given up ${when}: ${cause.message}`, { cause })
   }
 }
 
@@ -290,32 +303,6 @@ class Partition {
   }
 }
 
-/** What a URL says of how a server lets clients in, as options of ioredis. */
-function accessOf (text) {
-  const { protocol, username, password } = new URL(text)
-  const access = {}
-  if (username !== '') access.username = decodeURIComponent(username)
-  if (password !== '') access.password = decodeURIComponent(password)
-  if (protocol === 'rediss:') access.tls = {}
-  return access
-}
-
-/** Whether what a call failed with says nothing of the call itself. */
-function isPassing (err) {
-  return PASSING.test(err?.message) || PASSING.test(err?.code)
-}
-
-/** What callers get of an error of the broker. */
-function brokerError (cause) {
-  if (cause instanceof FairlaneError) return cause
-  return new FairlaneError('FAIRLANE_ERR_BROKER', `The broker failed: ${cause.message}`, { cause })
-}
-
-/** After so many tries. */
-function pauseOf (count) {
-  return Math.min(20 * 2 ** count, LONGEST_PAUSE_MS)
-}
-
 function ignore () {}
 
-module.exports = { Broker, isPassing, brokerError }
+module.exports = { Broker }

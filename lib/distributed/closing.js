@@ -11,12 +11,13 @@ module.exports = { end }
  * @param {{ stage: object, whenIdle: () => void, flush: () => Promise<void> }} queue whenIdle: called when no runner is waited for any more
  * @returns {Promise<number>} how many runners were abandoned
  */
-async function end ({ crew, attempts, leases, keeper, results, forgetting }, broker, { stage, whenIdle, flush }) {
+async function end ({ crew, attempts, overdue, leases, keeper, results, forgetting }, broker, { stage, whenIdle, flush }) {
   const returned = crew?.stop()
   const slotsCount = await stage.close(true)
   // in some slots no runner was called: the broker is being asked for a job
   const abandonedCount = slotsCount - (crew?.askersCount ?? 0)
   whenIdle()
+  overdue?.end(crew.supplies.values())
   attempts?.end()
   // a broker that is away is waited for as long as for a push
   const timer = setTimeout(() => broker.disconnect(), broker.pushTimeoutMs)

@@ -5,7 +5,10 @@
 
 const { randomInt } = require('node:crypto')
 const { Delivery } = require('../delivery')
-const { isPassing } = require('./broker')
+const { describe } = require('../errors')
+const { PACE, Slice } = require('../slice')
+const { isPassing } = require('./failures')
+const { checkJob, readWake } = require('./received')
 const { Scout } = require('./scout')
 const { Supply } = require('./supply')
 const { TakenJob } = require('./taken-job')
@@ -65,13 +68,13 @@ class Crew {
   /** Begins to hear of types, and looks which are ready. No job is taken before it resolves: nobody could listen to what becomes of it. */
   async open () {
     for (const partition of this.broker.partitions) {
-      await this.broker.listen(partition.wake, message => this.hear(partition, JSON.parse(message)))
+      await this.broker.listen(partition.wake, message => this.hear(partition, message))
     }
     await Promise.all(this.heartbeats().map(beat => beat.catch(unlessPassing)))
     await Promise.all(this.eachScout(scout => scout.look()))
     const names = this.early
     this.early = undefined
-    for (const name of names) this.believeName(name)
+    this.believeSome(names, 0)
   }
 
   /** Whether a partition may be asked for jobs now. */
@@ -138,7 +141,7 @@ class Crew {
     try {
       return await place.backend.moveToActive(this.token)
     } catch (err) {
-      this.failed(place.partition, err)
+      this.failed(place, err)
       return undefined
     }
   }
@@ -149,14 +152,14 @@ class Crew {
       const keys = [place.partition.ready, place.key('wait'), place.key('prioritized'), place.key('meta')]
       return await this.broker.client.fairlaneUnready(...keys, place.name) === 1
     } catch (err) {
-      this.failed(place.partition, err)
+      this.failed(place, err)
       return false // when the partition is back it is looked what is ready
     }
   }
 
-  /** A call to a partition has failed. */
-  failed (partition, err) {
-    this.scouts.get(partition).failed(err)
+  /** A call for jobs of a type has failed. */
+  failed ({ partition, type }, err) {
+    if (!this.scouts.get(partition).failed(err)) this.broker.troubles.refused(`jobs of the type ${describe(type)}`, err, type)
   }
 
   /** The broker has given a job to this process. */
@@ -165,6 +168,7 @@ class Crew {
     // It was another's, or nobody's, in between: what of it goes on here is late. If the broker is being told of its end, the answer
     // says what became of it: it may have gone back by that.
     if (before !== undefined && !before.isEnding) this.lose(before)
+    checkJob(json)
     const job = new TakenJob(supply, name, json, askedAt)
     supply.jobs.set(name, job)
     return job
@@ -291,12 +295,15 @@ class Crew {
 
   /** Types have become ready: of many processes some ask, the others look a little later whether that was enough, and if not, some more ask. */
   hear (partition, message) {
-    if (!Array.isArray(message)) {
-      this.hearOf(message)
-      return
-    }
-    const [workersCount, names] = message
+    const wake = readWake(message)
+    if (wake === undefined) return false
+    const { workersCount, names = [], cancelled, changed, freed } = wake
     for (const name of names) this.heed(partition, name, workersCount <= MOST_ASKING ? 0 : randomInt(workersCount), MOST_ASKING)
+    // a job that runs is cancelled, what limits a type is another, or there is a place under its cap
+    if (cancelled !== undefined) this.hooks.cancelled(this.broker.placeOf(cancelled[0]), cancelled[1])
+    if (changed !== undefined) this.changed(this.broker.placeOf(changed))
+    if (freed !== undefined) this.supplies.get(this.broker.placeOf(freed)?.type)?.freed()
+    return true
   }
 
   heed (partition, name, rank, most) {
@@ -308,12 +315,6 @@ class Crew {
     if (!this.heard.has(partition)) this.heard.set(partition, new Map())
     this.heard.get(partition).set(name, { rank, most })
     this.lookTimer ??= setTimeout(() => this.look(), LOOK_AFTER_MS)
-  }
-
-  /** A job that runs is cancelled, or what limits a type is another. */
-  hearOf ({ cancelled, changed }) {
-    if (cancelled !== undefined) this.hooks.cancelled(this.broker.placeOf(cancelled[0]), cancelled[1])
-    if (changed !== undefined) this.changed(this.broker.placeOf(changed))
   }
 
   async look () {
@@ -342,6 +343,14 @@ class Crew {
     for (const supply of this.supplies.values()) {
       if (partition === undefined || supply.place.partition === partition) supply.topUp()
     }
+  }
+
+  /** As many of these as a slice takes, and the others in later turns. */
+  believeSome (names, from) {
+    const slice = new Slice(PACE)
+    let at = from
+    while (at < names.length && !slice.isOver()) this.believeName(names[at++])
+    if (at < names.length) setImmediate(() => this.believeSome(names, at))
   }
 
   believeName (name) {

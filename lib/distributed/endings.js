@@ -5,7 +5,7 @@
 
 const { FairlaneError } = require('../errors')
 const { errorOf } = require('../faults')
-const { brokerError } = require('./broker')
+const { brokerError } = require('./failures')
 
 // what a job is at the broker once it has ended so
 const ENDED = {
@@ -24,11 +24,13 @@ class Ending {
    * @param {object} job
    * @param {'done' | 'dead' | 'cancelled' | 'retried' | 'postponed' | 'throttled' | 'returned'} kind
    * @param {object} [details] result, text of it, fault, error, delayMs, holdMs, fields
+   * @param {object} [delivery] of a runner that may go on, and keeps its place then
    */
-  constructor (job, kind, details = {}) {
+  constructor (job, kind, details = {}, delivery = undefined) {
     this.job = job
     this.kind = kind
     this.details = details
+    this.delivery = delivery
     this.mayFetch = kind !== 'returned' && kind !== 'throttled'
   }
 }
@@ -38,11 +40,13 @@ class Endings {
    * @param {object} broker
    * @param {string} token of this process, which its locks carry
    * @param {{ resultTtlMs: number }} options
+   * @param {object} overdue
    * @param {{ ended: (ending: Ending) => void, lost: (job: object, error: any) => void }} hooks
    */
-  constructor (broker, token, { resultTtlMs }, { ended, lost }) {
+  constructor (broker, token, { resultTtlMs }, overdue, { ended, lost }) {
     this.broker = broker
     this.token = token
+    this.overdue = overdue
     this.kept = resultTtlMs === 0 ? true : { age: resultTtlMs / 1000 }
     this.hooks = { ended, lost }
   }
@@ -54,7 +58,8 @@ class Endings {
    * @returns {Promise<any[] | undefined>} as of moveToActive; undefined if nothing was fetched
    */
   async tell (ending, fetches, repeats) {
-    const { job } = ending
+    const { job, delivery } = ending
+    if (delivery !== undefined) await this.overdue.keep(job, delivery)
     const { epoch, isCluster } = this.broker
     let isUnsure = isCluster // its client makes calls again by itself
     let next
@@ -62,9 +67,10 @@ class Endings {
       next = await this.broker.until(Infinity, isRepeated => {
         isUnsure ||= isRepeated
         return this.call(ending, fetches && !isRepeated)
-      }, repeats)
+      }, { repeats })
     } catch (err) {
-      isUnsure ||= epoch !== this.broker.epoch
+      // the broker has answered if its answer cannot be read: it is the next job that is not as it should be
+      isUnsure ||= epoch !== this.broker.epoch || err instanceof SyntaxError || err instanceof TypeError
       if (!isUnsure || !await this.hasEnded(ending)) {
         job.supply.drop(job)
         this.hooks.lost(job, lostError(err))

@@ -2,9 +2,13 @@
 
 // What holds for a type in all processes, and what is asked of the broker about types: settings, counts, and jobs that wait, many at once.
 
+const { inGroups } = require('./groups')
 const { HELD_MAX } = require('./scripts')
 
-const MOST_AT_ONCE = 100 // types that are asked about with one call
+const COUNT = { wait: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', active: 'LLEN', failed: 'ZCARD' } // of BullMQ's keys of a type
+const COUNTED = Object.keys(COUNT)
+const MOST_AT_ONCE = 500 // types that are asked about with one call
+const MOST_CLEARED = 100 // ... that are cleared together
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
 
@@ -42,12 +46,12 @@ class Globals {
   /** @param {{ limit: number, intervalMs: number } | null} rate */
   async setRate (type, rate) {
     const place = this.broker.place(type)
-    await this.set(place, 'rate', rate === null ? {} : { max: rate.limit, duration: rate.intervalMs }, ['max', 'duration'])
-    if (rate === null) await this.broker.soon(() => place.backend.removeRateLimitKey())
+    if (rate === null) await this.broker.soon(() => this.broker.client.fairlaneUnlimit(place.key('meta'), place.key('limiter')))
+    else await this.set(place, 'rate', { max: rate.limit, duration: rate.intervalMs }, ['max', 'duration'])
     await this.tell(place)
   }
 
-  /** No job of the type is taken for so long. */
+  /** No job of the type is taken for so long; 0 ends that. */
   async hold (type, ms) {
     const place = this.broker.place(type)
     await this.broker.soon(() => this.broker.hold(place, ms))
@@ -89,13 +93,16 @@ class Globals {
 
   /** Takes away what waits and is delayed, of a type or of all. @returns {Promise<number>} how many */
   async clear (type) {
-    const places = type === undefined ? await this.allPlaces() : [this.broker.place(type)]
     let count = 0
-    for (const place of places) {
-      const [{ waiting, delayed }] = await this.countsOf([place])
-      if (waiting + delayed === 0) continue
-      await this.broker.soon(() => place.backend.drain(true))
-      count += waiting + delayed
+    for await (const places of this.somePlaces(type)) {
+      const counts = await this.countsOf(places)
+      const waiting = places.map((place, index) => ({ place, size: counts[index].waiting + counts[index].delayed })).filter(({ size }) => size > 0)
+      for (const group of inGroups(waiting, MOST_CLEARED, () => 1)) {
+        await Promise.all(group.map(async ({ place, size }) => {
+          await this.broker.soon(() => place.backend.drain(true))
+          count += size
+        }))
+      }
     }
     return count
   }
@@ -105,15 +112,42 @@ class Globals {
     for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
       const { waiting, delayed, running } = await this.stats()
       if (waiting + delayed + running === 0) return
-      await this.broker.rest(Infinity, ms)
+      await this.broker.pause(ms)
     }
   }
 
-  /** All types that have, or had, anything at the broker. @returns {Promise<object[]>} their places */
-  async allPlaces () {
-    const names = []
-    for (const partition of this.broker.partitions) names.push(...await this.broker.soon(() => this.broker.client.smembers(partition.types)))
-    return names.map(name => this.broker.placeOf(name)).filter(place => place !== undefined)
+  /**
+   * The places of a type, or of all types that have, or had, anything at the broker: some of one partition at a time. Between these the event loop has its
+   * turn, since each of them is asked about.
+   * @param {string} [type]
+   * @returns {AsyncGenerator<object[]>}
+   */
+  async * somePlaces (type) {
+    if (type !== undefined) {
+      yield [this.broker.place(type)]
+      return
+    }
+    for (const partition of this.broker.partitions) {
+      const names = await this.broker.soon(() => this.broker.client.smembers(partition.types))
+      for (let at = 0; at < names.length; at += MOST_AT_ONCE) {
+        yield names.slice(at, at + MOST_AT_ONCE).map(name => this.broker.placeOf(name)).filter(place => place !== undefined)
+      }
+    }
+  }
+
+  /** @param {object[]} places of one partition @returns {Promise<object[]>} what is counted of each */
+  async countsOf (places) {
+    const answers = await this.count(places, COUNTED)
+    return places.map(({ type }, index) => {
+      const [wait, prioritized, delayed, running, dead] = answers.slice(COUNTED.length * index)
+      return { type, waiting: wait + prioritized, delayed, running, dead }
+    })
+  }
+
+  /** @param {string[]} names of COUNT @returns {Promise<number[]>} how many are in these, of one place after the other */
+  count (places, names) {
+    const keys = places.flatMap(place => names.map(name => place.key(name)))
+    return this.broker.soon(() => this.broker.client.fairlaneCount(keys.length, ...keys, ...names.map(name => COUNT[name])))
   }
 
   /** There may be jobs of the type that nobody knows of. */
@@ -146,41 +180,14 @@ class Globals {
   }
 
   async countAll () {
-    const byPartition = new Map(this.broker.partitions.map(partition => [partition, []]))
-    for (const place of await this.allPlaces()) byPartition.get(place.partition).push(place)
     const counts = []
-    for (const places of byPartition.values()) {
-      for (let at = 0; at < places.length; at += MOST_AT_ONCE) counts.push(...await this.countsOf(places.slice(at, at + MOST_AT_ONCE)))
-    }
+    for await (const places of this.somePlaces()) counts.push(...await this.countsOf(places))
     return counts
-  }
-
-  /** @param {object[]} places of one partition */
-  async countsOf (places) {
-    const answers = await this.broker.soon(() => {
-      const calls = this.broker.client.pipeline()
-      for (const place of places) {
-        calls.llen(place.key('wait')).zcard(place.key('prioritized')).zcard(place.key('delayed')).llen(place.key('active')).zcard(place.key('failed'))
-      }
-      return calls.exec().then(allOf)
-    })
-    return places.map(({ type }, index) => {
-      const [wait, prioritized, delayed, running, dead] = answers.slice(5 * index)
-      return { type, waiting: wait + prioritized, delayed, running, dead }
-    })
   }
 }
 
 function sizeOf ({ waiting, delayed, running, dead }) {
   return waiting + delayed + running + dead
-}
-
-/** The answers of a pipeline; throws if there is an error among them. */
-function allOf (answers) {
-  return answers.map(([err, answer]) => {
-    if (err) throw err
-    return answer
-  })
 }
 
 module.exports = { Globals }

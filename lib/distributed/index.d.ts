@@ -67,7 +67,7 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWait
   serialize?: 'json' | 'structured' | DistributedSerializer<P> | undefined
 
   /**
-   * How many jobs of a type run at once, in all processes.
+   * How many jobs of a type run at once, in all processes. A runner that goes on when its job has ended counts until it ends.
    *
    * @default Infinity
    */
@@ -121,8 +121,11 @@ export type AnyDistributedRunner<P = any, R = any> = (payload: P, done: Done<R>,
 export type DistributedPromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: DistributedContext) => R | PromiseLike<R>
 
 export interface DistributedPushOptions {
-  /** One job for each key and type: while there is one, also as a dead letter, a push with its key gives its id. */
-  key?: unknown
+  /**
+   * One job for each key and type: while there is one, also as a dead letter, a push with its key gives its id. A finite number is made into a
+   * string.
+   */
+  key?: string | number | undefined
   /** Must be given with a key. */
   keyUntil?: 'settled' | undefined
   onDuplicate?: 'join' | undefined
@@ -133,14 +136,17 @@ export interface DistributedPushOptions {
 export interface DistributedAddOptions extends DistributedPushOptions {
   type?: unknown
   unshift?: boolean | undefined
-  /** Takes the job away if it still waits; one that runs goes on. */
+  /**
+   * Cancels the job when it aborts, unless somebody else wants it, by the same key. A runner of it is told by its signal, in whichever process it runs.
+   */
   signal?: AbortSignal | undefined
 }
 
 /** What a runner fails with when it was told of too many requests: its type is held, and the attempt does not count. */
 export class Throttled extends Error {
-  /** @param retryAfterMs ms, or the text of a Retry-After header: seconds or a date. What is neither is 1 s. */
+  /** @param retryAfterMs ms, 1 or more; or the text of a Retry-After header: seconds, also with a fraction, or a date. What is neither, or over, is 1 s. */
   constructor (retryAfterMs?: number | string | null, options?: { cause?: unknown })
+  /** Of a date, the time until then by the clock of the machine, when this was made. */
   readonly retryAfterMs: number
 }
 
@@ -225,6 +231,8 @@ export interface DistributedEvents<R = any> {
   cancelled: (job: { id: string, type: string, error: FairlaneError }) => void
   /** This process has lost its hold on a job, which others may run. */
   lost: (job: { id: string, type: string, attempt: number, error: FairlaneError }) => void
+  /** The broker refuses what nobody waits for. `type` is there if it concerns one. */
+  error: (error: FairlaneError & { type?: string }) => void
   /** The queue has closed. `abandonedCount` runners had not ended. */
   close: (abandonedCount: number) => void
 }
@@ -259,6 +267,8 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   resume (concurrency?: number | string): this
   pauseType (type: unknown): this
   resumeType (type: unknown): this
+  /** Whether no job of a type starts in this process until `resumeType`. */
+  isTypePaused (type: unknown): boolean
 
   /** No process starts a job of the type, until `resumeGlobal`. */
   pauseGlobal (type: unknown): Promise<void>
@@ -266,8 +276,14 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   /** At most `cap` jobs of the type run at once, in all processes. */
   setGlobalCap (type: unknown, cap: number): Promise<void>
   setGlobalRate (type: unknown, rate: TypeRate | null): Promise<void>
-  /** No process starts a job of the type for so many ms. */
+  /** No process starts a job of the type for so many ms; 0 ends that. */
   holdType (type: unknown, ms: number): Promise<void>
+
+  /**
+   * Tells that another tool, as a `Queue` of BullMQ, has added jobs of a type. Where the type has no other jobs, nobody finds them before that. They get the
+   * limits that the options say. Resolves when workers are told. O(1).
+   */
+  announce (type: unknown): Promise<void>
 
   /** What this process has done since it opened the queue; `running` and `prefetched` are current. */
   stats (): DistributedStats
@@ -293,6 +309,23 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   onIdle (): Promise<void>
   /** Refuses pushes, takes no more jobs, and waits for those that run here. Resolves with how many runners had not ended. */
   close (options?: CloseOptions): Promise<number>
+  /** Not at a broker: use `globalStats()`, whose `waiting` and `running` are its parts. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly length: never
+  /** Not at a broker: use `globalStats()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly waiting: never
+  /** Not at a broker: use `onIdle()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly drain: never
+  /** Not at a broker: use `onIdle()`, or `flush()` for pushes to be stored. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly fflush: never
+  /** Not at a broker: use `get(id)`, `globalTypes()` and `deadLetters()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly jobs: never
+  /** Not at a broker: use `add()` for each job. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly map: never
+  /** Not at a broker: use `maxWaitingPerType`, whose error says in `retryAfterMs` when to push again. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly ready: never
+  /** Not at a broker: use `cancel(id)` or `clear({ type })`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly remove: never
+
   /** Like `close()`. */
   [Symbol.asyncDispose] (): Promise<void>
 }

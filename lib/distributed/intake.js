@@ -7,12 +7,16 @@
 //                    ▲                                    │
 //                    └── the broker was away: both again, with the same ids
 
-const { FairlaneError } = require('../errors')
-const { isPassing, brokerError } = require('./broker')
+const { FairlaneError, describe } = require('../errors')
+const { spread } = require('../jitter')
+const { UNANSWERED, isPassing, brokerError } = require('./failures')
+const { Pace } = require('./pace')
 
 const MOST_JOBS = 1000 // in one call
 const MOST_CHARS = 2 ** 22
 const LONGEST_RETRY_MS = 60000
+const MOST_CALLS = 100 // that are made in a turn
+const MOST_TOLD = 500 // types that others are told of with one call
 const LOOK_AFTER_MS = 50 // how old what is known of a full type may be before it is looked at
 
 /** The jobs of a type that are on their way to the broker, and what is known of those that wait there. */
@@ -53,6 +57,8 @@ class Intake {
     this.limits = maxWaitingPerType
     this.isLimited = maxWaitingPerType.all !== Infinity || maxWaitingPerType.byType.size > 0
     this.outlets = new Map() // by type, of those that have jobs on their way, or a limit
+    this.starts = new Pace(MOST_CALLS) // of outlets that begin to send
+    this.calls = new Pace(MOST_CALLS)
     this.pendingCount = 0
     this.idleWaiters = []
   }
@@ -66,7 +72,7 @@ class Intake {
     if (waiting < limit) return undefined
     const outlet = this.outletOf(place)
     this.lookAt(outlet)
-    const retryAfterMs = Math.min(Math.max(Math.ceil((waiting - limit + 1) / outlet.perMs), 1), LONGEST_RETRY_MS)
+    const retryAfterMs = spread(Math.min(Math.max(Math.ceil((waiting - limit + 1) / outlet.perMs), 1), LONGEST_RETRY_MS))
     const error = new FairlaneError('FAIRLANE_ERR_TYPE_FULL', `${waiting} jobs of the type wait already`)
     return Object.assign(error, { type: place.type, waiting, limit, retryAfterMs })
   }
@@ -85,7 +91,7 @@ class Intake {
       outlet.waiting.push({ job: entryOf(job), chars: job.data.length, deadline, resolve, reject })
       if (outlet.isSending) return
       outlet.isSending = true
-      queueMicrotask(() => this.send(outlet))
+      queueMicrotask(() => this.starts.run(() => this.send(outlet)))
     })
   }
 
@@ -98,6 +104,14 @@ class Intake {
       entry.resolve = () => { stored(); resolve() }
       entry.reject = err => { reject(err); resolve() }
     }))).then(ignore)
+  }
+
+  /** A type may have jobs that somebody else has stored. */
+  async announce (place) {
+    await this.broker.soon(async () => {
+      if (!this.settings.isPrepared(place)) await this.settings.prepare(place)
+      await this.announcer.announce(place)
+    })
   }
 
   /** Forgets what it knows of types without jobs on their way. O(types). */
@@ -138,7 +152,7 @@ class Intake {
   async store (outlet, batch) {
     const { deadline } = batch[0]
     try {
-      const waiting = await this.broker.until(deadline, () => this.storeAndAnnounce(outlet.place, batch))
+      const waiting = await this.broker.until(deadline, isRepeated => this.storeAndAnnounce(outlet.place, batch, isRepeated), { what: `A push of the type ${describe(outlet.place.type)}` })
       outlet.learn(waiting, outlet.waiting.length, performance.now())
       for (const { resolve } of batch) resolve()
       this.pendingCount -= batch.length
@@ -166,11 +180,13 @@ class Intake {
   }
 
   /** @returns {Promise<number>} how many jobs of the type wait then */
-  async storeAndAnnounce (place, batch) {
+  async storeAndAnnounce (place, batch, isRepeated) {
+    // while a slot moves some of them may get through, and the others wait for their turn: a pipeline would be followed as a whole, or not at all
+    const areSingle = isRepeated && this.broker.isCluster
     for (;;) {
       const { epoch } = this.broker
-      await this.settings.prepare(place)
-      await addAll(place.backend, batch)
+      if (!this.settings.isPrepared(place)) await this.calls.run(() => this.settings.prepare(place))
+      for (const part of areSingle ? batch.map(entry => [entry]) : [batch]) await this.calls.run(() => addAll(place.backend, part))
       const waiting = await this.announcer.announce(place)
       // a broker that was away between the two may have come back without the jobs that it said to have
       if (epoch === this.broker.epoch) return waiting
@@ -213,10 +229,10 @@ class Announcer {
 
   async send (partition) {
     for (;;) {
-      const batch = this.batches.get(partition)
-      if (batch.length === 0) break
-      this.batches.set(partition, [])
-      await this.tell(partition, batch)
+      const gathered = this.batches.get(partition)
+      if (gathered.length === 0) break
+      this.batches.set(partition, gathered.slice(MOST_TOLD))
+      await this.tell(partition, gathered.slice(0, MOST_TOLD))
     }
     this.batches.delete(partition)
   }
@@ -226,18 +242,26 @@ class Announcer {
     try {
       const waiting = await this.broker.announce(partition, places)
       const counts = new Map(places.map((place, at) => [place, waiting[at]]))
-      for (const { place, resolve } of batch) resolve(counts.get(place))
+      for (const { place, resolve, reject } of batch) {
+        const count = counts.get(place)
+        if (typeof count === 'number') resolve(count)
+        else reject(new Error(count))
+      }
     } catch (err) {
       for (const { reject } of batch) reject(err)
     }
   }
 }
 
-/** Of many types each has one job at a time mostly. A pipeline for it would take two fifths of a producer's CPU time (Node 24; bench: distributed, 1,000 types). */
-function addAll (backend, batch) {
-  if (batch.length > 1) return backend.addJobs(batch.map(({ job }) => job))
+/**
+ * Of many types each has one job at a time mostly. A pipeline for it would take two fifths of a producer's CPU time (Node 24; bench: distributed, 1,000 types).
+ * While a slot moves, a pipeline that ioredis has followed to another node, and then gives up, resolves without answers and without an error.
+ */
+async function addAll (backend, batch) {
   const [{ job: { job, jobId } }] = batch
-  return backend.addJob(job, jobId)
+  if (batch.length === 1) return backend.addJob(job, jobId)
+  const ids = await backend.addJobs(batch.map(({ job }) => job))
+  if (ids.length < batch.length || ids.includes(undefined)) throw new Error(UNANSWERED)
 }
 
 /** A job as BullMQ's backends take it. */

@@ -4,6 +4,9 @@
 // are gone go back, what is due or was forgotten is announced, results that were kept long enough go, and so do the keys of types
 // without jobs.
 
+const { describe } = require('../errors')
+const { isPassing } = require('./failures')
+const { isOfRunner, leavePlace } = require('./overdue')
 const { HAS_ACTIVE, HAS_COMPLETED, KEYS_OF_TYPE } = require('./scripts')
 
 const MOST_AT_ONCE = 100 // types in a script
@@ -44,8 +47,13 @@ class Keeper {
 
   async walkAll () {
     if (this.isOver || !this.broker.isReady) return
-    // what fails now is done by the next walk
-    await Promise.all(this.broker.partitions.map(partition => this.walk(partition).catch(ignore)))
+    await Promise.all(this.broker.partitions.map(partition => this.walk(partition).catch(err => this.failed(err))))
+  }
+
+  /** What fails now is done by the next walk: what would fail then, too, is told. */
+  failed (err, type) {
+    if (isPassing(err)) return
+    this.broker.troubles.refused(type === undefined ? 'the check of all types' : `the check of the type ${describe(type)}`, err, type)
   }
 
   async walk (partition) {
@@ -66,22 +74,33 @@ class Keeper {
     const now = Date.now()
     const { types, ready, workers, wake, prefix } = partition
     const keys = [types, ready, workers, ...names.flatMap(name => KEYS_OF_TYPE.map(key => `${prefix}:${name}:${key}`))]
-    const bits = await client.fairlaneWalk(keys.length, ...keys, 'PUBLISH', wake, now + this.periodMs, now - this.resultTtlMs, ...names)
-    await Promise.all(names.map((name, at) => this.tend(name, bits[at], now)))
+    const found = await client.fairlaneWalk(keys.length, ...keys, 'PUBLISH', wake, now + this.periodMs, now - this.resultTtlMs, ...names)
+    await Promise.all(names.map((name, at) => this.tendTo(name, found[at], now)))
   }
 
-  async tend (name, bits, now) {
-    if ((bits & (HAS_ACTIVE | HAS_COMPLETED)) === 0) return
-    const place = this.broker.placeOf(name)
+  /** @param {number | string} found bits, or the text of an error: then there may be anything */
+  async tendTo (name, found, now) {
+    const place = found === 0 ? undefined : this.broker.placeOf(name)
     if (place === undefined) return
+    const isKnown = typeof found === 'number'
+    if (!isKnown) this.failed(new Error(found), place.type)
+    try {
+      await this.tend(place, isKnown ? found : HAS_ACTIVE, now)
+    } catch (err) {
+      this.failed(err, place.type)
+    }
+  }
+
+  async tend (place, bits, now) {
     if (bits & HAS_COMPLETED) await place.backend.cleanJobsByState('completed', now - this.resultTtlMs, MOST_RESULTS)
     if (bits & HAS_ACTIVE) {
       const moved = await place.backend.moveStalledJobsToWait()
-      if (moved.length > 0) await this.announcer.announce(place)
+      const jobs = moved.filter(name => !isOfRunner(name))
+      if (jobs.length > 0) await this.announcer.announce(place)
+      // who takes one before that, takes it away
+      await Promise.all(moved.filter(isOfRunner).map(name => leavePlace(this.broker, place, name, '', false)))
     }
   }
 }
-
-function ignore () {}
 
 module.exports = { Keeper }

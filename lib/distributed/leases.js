@@ -1,6 +1,6 @@
 'use strict'
 
-// Says every third of a lease that the jobs of this process still are its. Those of which the broker does not agree are lost.
+// Says every third of a lease that the jobs of this process, and the places of its runners, still are its. Those of which the broker does not agree are lost.
 
 const MOST_AT_ONCE = 1000
 
@@ -35,7 +35,7 @@ class Leases {
     if (!this.crew.broker.isReady) return
     const calls = this.crew.heartbeats()
     for (const supply of this.crew.supplies.values()) {
-      if (supply.jobs.size > 0) calls.push(this.renewOf(supply))
+      if (supply.jobs.size + supply.overdue.size > 0) calls.push(this.renewOf(supply))
     }
     let timer
     const late = new Promise(resolve => { timer = setTimeout(resolve, this.leaseMs / 3) })
@@ -44,13 +44,14 @@ class Leases {
   }
 
   async renewOf (supply) {
-    const jobs = [...supply.jobs.values()].filter(job => !job.isEnding)
+    const jobs = [...[...supply.jobs.values()].filter(job => !job.isEnding), ...supply.overdue]
     for (let at = 0; at < jobs.length; at += MOST_AT_ONCE) {
       const some = jobs.slice(at, at + MOST_AT_ONCE)
       const now = performance.now()
       const refused = new Set(await supply.place.backend.extendLocks(some.map(({ name }) => name), some.map(() => this.token), this.leaseMs))
       for (const job of some) {
         if (!refused.has(job.name)) job.renewedAt = now
+        else if (supply.overdue.delete(job)) continue // a runner whose place nobody keeps any more
         // one that has ended meanwhile has no lock
         else if (!job.isEnding && supply.jobs.get(job.name) === job) this.crew.lose(job)
       }

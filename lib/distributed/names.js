@@ -78,10 +78,10 @@ function processName () {
   return randomBytes(6).toString('base64url').replaceAll('-', '.')
 }
 
-/** Ids of the jobs without a key that a process pushes: never a whole number, which BullMQ gives out itself. */
+/** Ids of the jobs without a key that a process pushes, and of what else it writes: never a whole number, which BullMQ gives out itself. */
 class JobNames {
-  constructor (processName) {
-    this.prefix = `j.${processName}.`
+  constructor (processName, kind = 'j') {
+    this.prefix = `${kind}.${processName}.`
     this.count = 0
   }
 

@@ -5,6 +5,8 @@
 const { readBackoff } = require('../backoff')
 const { typeError, rangeError, describe } = require('../errors')
 const { checkObject, copyOf, entriesOf, isArray, readEach, readKnown, readOwn } = require('../fields')
+const { readKey } = require('../plan')
+const { wrong } = require('../readers')
 const { options: queueOptions } = require('../core/internals')
 const { jobNameOf } = require('./names')
 const { readSerialize } = require('./serialize')
@@ -20,6 +22,7 @@ const LONGEST_MS = 2 ** 31 - 1
 const NOT_HERE = new Map([
   ['maxWaiting', 'maxWaitingPerType limits each type']
 ])
+const HINTS = new Map([...queueOptions.HINTS, ...NOT_HERE])
 
 const readers = {
   name: readName,
@@ -48,7 +51,7 @@ module.exports = { readListOptions, readOptions, readPushOptions, readAddOptions
  */
 function readOptions (options = {}) {
   const names = [...Object.keys(readers), ...queueOptions.names.filter(name => !NOT_HERE.has(name))]
-  const given = readOwn(options, 'options', names, OPTION, NOT_HERE)
+  const given = readOwn(options, 'options', names, OPTION, HINTS)
   const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
   if (queue.asyncContext === 'push') {
     throw rangeError(OPTION, "asyncContext must be 'queue' or 'none': a push may have been made in another process")
@@ -72,14 +75,14 @@ function readPushOptions (options, method) {
   if (options === undefined) return { jobName: undefined, delayMs: 0 }
   checkObject(options, `${method}: the options`, ARGUMENT)
   if (Object.hasOwn(options, 'priority')) throw noPriority(method)
-  return readKeyAndDelay(readKnown(options, PUSH_NAMES, ARGUMENT), method)
+  return readKeyAndDelay(readKnown(options, PUSH_NAMES, ARGUMENT, queueOptions.JOB_HINTS), method)
 }
 
 /** @returns {{ jobName: string | undefined, delayMs: number, type: any, unshift: boolean, signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
 function readAddOptions (options = {}) {
   checkObject(options, 'add: the options', ARGUMENT)
   if (Object.hasOwn(options, 'priority')) throw noPriority('add')
-  const given = readKnown(options, ADD_NAMES, ARGUMENT)
+  const given = readKnown(options, ADD_NAMES, ARGUMENT, queueOptions.JOB_HINTS)
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
   return { ...readKeyAndDelay(given, 'add'), type: given.type, unshift, signal }
 }
@@ -114,9 +117,8 @@ function readRate (value, name, code = ARGUMENT) {
 }
 
 function readHoldMs (ms) {
-  if (Number.isFinite(ms) && ms > 0 && ms <= LONGEST_MS) return Math.ceil(ms)
-  const error = typeof ms === 'number' ? rangeError : typeError
-  throw error(ARGUMENT, `holdType: ms must be a time from above 0 to ${LONGEST_MS}, not ${describe(ms)}`)
+  if (Number.isFinite(ms) && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return Math.ceil(ms)
+  throw wrong(ms, 'number', ARGUMENT, `holdType: ms must be a time from 0 to ${Number.MAX_SAFE_INTEGER}`)
 }
 
 function readKeyAndDelay ({ key, keyUntil, onDuplicate, delayMs = 0 }, method) {
@@ -135,15 +137,7 @@ function readKeyAndDelay ({ key, keyUntil, onDuplicate, delayMs = 0 }, method) {
     throw typeError(ARGUMENT, `${method}: keyUntil and onDuplicate need a key`)
   }
   if (keyUntil === undefined) throw typeError(ARGUMENT, `${method}: beside a key keyUntil: 'settled' must be given`)
-  return { jobName: jobNameOf(readKey(key, method)), delayMs: Math.ceil(delayMs) }
-}
-
-/** Made into a string. */
-function readKey (key, method) {
-  try {
-    if (typeof key !== 'symbol') return String(key)
-  } catch {}
-  throw typeError(ARGUMENT, `${method}: the key cannot be converted to a string`)
+  return { jobName: jobNameOf(readKey(key)), delayMs: Math.ceil(delayMs) }
 }
 
 function noPriority (method) {

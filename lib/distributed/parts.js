@@ -13,6 +13,7 @@ const { Leases } = require('./leases')
 const { JobNames, processName } = require('./names')
 const { readLimit } = require('./options')
 const { Outcomes } = require('./outcomes')
+const { Overdue } = require('./overdue')
 const { Records } = require('./records')
 const { Notices, Results } = require('./results')
 const { Settings } = require('./settings')
@@ -29,6 +30,7 @@ module.exports = { makeParts }
  */
 function makeParts (broker, options, queue) {
   const token = processName()
+  broker.troubles.tell = error => queue.tell('error', error)
   const announcer = new Announcer(broker)
   const records = new Records(broker, options.serialize)
   const globals = new Globals(broker, announcer, place => parts.crew?.changed(place))
@@ -56,7 +58,8 @@ function workersParts (broker, options, { runner, core, stage, observed, isPause
     attempts.lost(job, error)
     if (hasRun) outcomes.lost(job, error)
   }
-  const endings = new Endings(broker, token, options, { ended: ending => outcomes.ended(ending), lost })
+  const overdue = new Overdue(broker, { token, leaseMs })
+  const endings = new Endings(broker, token, options, overdue, { ended: ending => outcomes.ended(ending), lost })
   const suspects = new Suspects({
     holdUp: () => {
       stage.hold()
@@ -69,7 +72,11 @@ function workersParts (broker, options, { runner, core, stage, observed, isPause
     runningCount: () => attempts.running.size
   })
   const attempts = new Attempts(runner, options, { records, stage, suspects, observed }, {
-    returned: job => crew.returnJobs(job.supply, [job])
+    returned: job => crew.returnJobs(job.supply, [job]),
+    outlived: job => {
+      job.supply.drop(job)
+      overdue.leave(job, false)
+    }
   })
   const crew = new Crew({ broker, stage, endings, announcer }, {
     leaseMs,
@@ -91,6 +98,7 @@ function workersParts (broker, options, { runner, core, stage, observed, isPause
   broker.onShaken.push(() => crew.shaken())
   return {
     endings,
+    overdue,
     attempts,
     crew,
     leases: new Leases(crew, { leaseMs, token }),

@@ -9,13 +9,14 @@ class Place {
    * @param {string} type
    * @param {string} name as it is part of keys
    * @param {object} partition
-   * @param {object} backend BullMQ's, of the type
+   * @param {object} root BullMQ's backend, which makes those of types
    */
-  constructor (type, name, partition, backend) {
+  constructor (type, name, partition, root) {
     this.type = type
     this.name = name
     this.partition = partition
-    this.backend = backend
+    this.root = root
+    this.ownBackend = undefined // made when it is needed: who hears of many types asks for few at once
     this.usedAt = 0 // when it was last asked for, by performance.now()
     this.usersCount = 0 // parts of the queue that keep it; it is not forgotten before they let go
     this.preparedAt = -Infinity // when it was last sure that the broker has its settings
@@ -24,9 +25,14 @@ class Place {
     this.running = 0
   }
 
+  /** BullMQ's, of the type. */
+  get backend () {
+    return (this.ownBackend ??= this.root.forQueue(this.name, this.partition.prefix))
+  }
+
   /** A key of BullMQ's. */
   key (what) {
-    return this.backend.toKey(what)
+    return `${this.partition.prefix}:${this.name}:${what}`
   }
 
   idOf (jobName) {

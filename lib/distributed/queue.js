@@ -10,14 +10,16 @@
 const EventEmitter = require('eventemitter3')
 const { FairlaneError, closedError, typeError } = require('../errors')
 const { facadeOf, innerQueue, options: { readClearOptions, readCloseOptions, readJobType, readOptions: readQueueOptions, readType, typeRequired } } = require('../core/internals')
-const { Broker, brokerError } = require('./broker')
+const { Broker } = require('./broker')
 const { end } = require('./closing')
+const { brokerError } = require('./failures')
 const { nameOf } = require('./names')
 const { readListOptions, readAddOptions, readCap, readHoldMs, readId, readOptions, readPushOptions, readRate } = require('./options')
 const { NO_COUNTS } = require('./outcomes')
 const { checkObservers, observe } = require('./observed')
 const { makeParts } = require('./parts')
 const { loadPeers } = require('./peers')
+const { refuseUnsupported } = require('./unsupported')
 
 const MADE_BY_DISTRIBUTED = Symbol('distributed')
 
@@ -150,6 +152,11 @@ class DistributedQueue extends EventEmitter {
     return this
   }
 
+  /** Whether no job of the type starts in this process until resumeType(). */
+  isTypePaused (type) {
+    return this.#worker('isTypePaused').isTypePaused(type)
+  }
+
   /** No process starts a job of the type, until resumeGlobal(). @returns {Promise<void>} */
   pauseGlobal (type) {
     const name = readStorableType(type)
@@ -175,11 +182,17 @@ class DistributedQueue extends EventEmitter {
     return this.#ask(({ globals }) => globals.setRate(name, read))
   }
 
-  /** No process starts a job of the type for so long. @returns {Promise<void>} */
+  /** No process starts a job of the type for so long; 0 ends that. @returns {Promise<void>} */
   holdType (type, ms) {
     const name = readStorableType(type)
     const read = readHoldMs(ms)
     return this.#ask(({ globals }) => globals.hold(name, read))
+  }
+
+  /** Another tool has added jobs of a type, of which nobody may know. @returns {Promise<void>} resolves when others are told */
+  announce (type) {
+    const name = readStorableType(type)
+    return this.#ask(({ intake }) => intake.announce(this.#broker.place(name)))
   }
 
   /** Counts of this process. */
@@ -276,7 +289,7 @@ class DistributedQueue extends EventEmitter {
     } catch (err) {
       this.#parts?.crew?.stop().catch(ignore)
       broker.disconnect()
-      throw err
+      throw brokerError(err)
     }
     this.#parts.forgetting.begin()
     this.#parts.leases?.begin()
@@ -294,6 +307,7 @@ class DistributedQueue extends EventEmitter {
     const refusal = this.#refusal(place)
     if (refusal !== undefined) return this.#refuse(place, refusal)
     this.#parts.outcomes.count(place, 'accepted')
+    if (jobName !== undefined) this.#parts.results.keep(place, name)
     return this.#parts.intake.push(place, { jobName: name, data, delayMs, unshift }).then(() => place.idOf(name))
   }
 
@@ -320,7 +334,7 @@ class DistributedQueue extends EventEmitter {
       if (signal === undefined) return
       letGo = this.#stage.whenAborted(signal, () => {
         fail(abortedError(signal))
-        stored.then(() => this.#parts.jobs.remove(place, name)).catch(ignore) // one that runs goes on
+        stored.then(() => results.isWanted(waiter) ? false : this.#parts.jobs.desert(place, name, results.inbox)).catch(ignore)
       })
     })
   }
@@ -380,6 +394,8 @@ class DistributedQueue extends EventEmitter {
     if (this.#core.scheduler !== null) throw typeRequired(method)
   }
 }
+
+refuseUnsupported(DistributedQueue.prototype)
 
 /** @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TOO_LARGE */
 function readStorableType (type) {

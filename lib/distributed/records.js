@@ -7,12 +7,14 @@
 //   base       failures and stalls when it died: whoever puts it back, it has all its attempts again
 //   cancelled  it is not to be run again
 //   started    its runner has been called, though no attempt counts
+//   overdue    it is none: its runner outlived the job of that name, and keeps the place of it
 //   alone      how often processes had ended with it when it was last run alone
 
-const { errorOf } = require('../faults')
 const { parseId } = require('./names')
+const received = require('./received')
 
 const FIELDS = ['timestamp', 'data', 'finishedOn', 'returnvalue', 'failedReason', 'fault', 'attempts', 'base', 'atm', 'stc', 'delay']
+const PAST = ['base', 'alone', 'fault', 'cancelled', 'started', 'overdue']
 
 class Records {
   /**
@@ -25,10 +27,17 @@ class Records {
   }
 
   /** @returns {Promise<{ base: { failures: number, stalls: number }, aloneAt: number | undefined, fault: string | undefined,
-   *   isCancelled: boolean, hasStarted: boolean }>} */
+   *   isCancelled: boolean, hasStarted: boolean, isOverdue: boolean }>} */
   async historyOf (job) {
-    const [base, alone, fault, cancelled, started] = await this.call(() => this.broker.client.hmget(job.place.key(job.name), 'base', 'alone', 'fault', 'cancelled', 'started'))
-    return { base: baseOf(base), aloneAt: alone === null ? undefined : Number(alone), fault: fault ?? undefined, isCancelled: cancelled !== null, hasStarted: started !== null }
+    const [base, alone, fault, cancelled, started, overdue] = await this.call(() => this.broker.client.hmget(job.place.key(job.name), ...PAST))
+    return {
+      base: baseOf(base),
+      aloneAt: alone === null ? undefined : numberOf(alone),
+      fault: fault ?? undefined,
+      isCancelled: cancelled !== null,
+      hasStarted: started !== null,
+      isOverdue: overdue !== null
+    }
   }
 
   /** From now on, if the process ends, it was this job. */
@@ -48,26 +57,21 @@ class Records {
     return recordOf(values)
   }
 
-  /** The same of many jobs of a partition, with one call. @returns {Promise<(object | undefined)[]>} */
+  /** The same of many jobs of a partition, together. @returns {Promise<(object | undefined)[]>} */
   async readAll (jobs) {
-    const pipeline = this.broker.client.pipeline()
-    for (const { place, name } of jobs) pipeline.hmget(place.key(name), ...FIELDS)
-    const answers = await pipeline.exec()
-    return answers.map(([err, values]) => {
-      if (err) throw err
-      return recordOf(values)
-    })
+    const answers = await this.broker.askAll(jobs.map(({ place, name }) => ['hmget', place.key(name), ...FIELDS]))
+    return answers.map(recordOf)
   }
 
   /** As callers see a job. */
   entryOf (place, name, record, state) {
     const base = baseOf(record.base ?? null)
-    const made = Math.max(0, Number(record.atm ?? 0) - base.failures) + Math.max(0, Number(record.stc ?? 0) - base.stalls)
+    const made = Math.max(0, numberOf(record.atm) - base.failures) + Math.max(0, numberOf(record.stc) - base.stalls)
     const entry = {
       id: place.idOf(name),
       type: place.type,
       state,
-      attempts: state === 'dead' ? Number(record.attempts ?? record.atm ?? 0) : made,
+      attempts: state === 'dead' ? numberOf(record.attempts ?? record.atm) : made,
       dueAt: undefined,
       error: faultOf(record),
       payload: undefined
@@ -91,7 +95,7 @@ class Records {
 
 /** What the record of a job says that it failed with, if it did. */
 function faultOf ({ fault, failedReason }) {
-  if (fault !== undefined) return errorOf(fault)
+  if (fault !== undefined) return received.faultOf(fault)
   return failedReason === undefined ? undefined : new Error(failedReason)
 }
 
@@ -100,9 +104,13 @@ function recordOf (values) {
   return Object.fromEntries(FIELDS.map((name, at) => [name, values[at] ?? undefined]))
 }
 
+function numberOf (text) {
+  return received.countOf(Number(text))
+}
+
 function baseOf (text) {
-  const [failures = 0, stalls = 0] = text === null ? [] : text.split(',').map(Number)
-  return { failures, stalls }
+  const [failures, stalls] = text === null ? [] : text.split(',').map(Number)
+  return { failures: received.countOf(failures), stalls: received.countOf(stalls) }
 }
 
 module.exports = { Records, faultOf }

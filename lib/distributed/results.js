@@ -4,7 +4,7 @@
 // waited for a while looks at the record of its job, in ever longer intervals.
 
 const { FairlaneError, closedError } = require('../errors')
-const { errorOf } = require('../faults')
+const { jsonOf, readNotice } = require('./received')
 const { faultOf } = require('./records')
 
 const FIRST_LOOK_MS = 2000
@@ -14,10 +14,11 @@ const MOST_AT_ONCE = 1000
 
 /** An add() that waits. */
 class Waiter {
-  constructor (place, name, settle) {
+  constructor (place, name, settle, isKept) {
     this.place = place
     this.name = name
     this.settle = settle // (err, result)
+    this.isKept = isKept // somebody wants the job who does not wait for it
     this.lookMs = FIRST_LOOK_MS
     this.lookAt = Infinity // until the broker has the job
   }
@@ -43,7 +44,7 @@ class Results {
   /** @returns {Promise<void>} resolves when notices arrive */
   open () {
     this.opening ??= Promise.all(this.broker.partitions.map(partition => {
-      return this.broker.listen(inboxOf(partition, this.inbox), message => this.told(JSON.parse(message)))
+      return this.broker.listen(inboxOf(partition, this.inbox), message => this.told(message))
     })).catch(err => {
       this.opening = undefined
       throw err
@@ -58,13 +59,23 @@ class Results {
 
   /** @returns {Waiter} from now on settle is called when the job has ended, once */
   add (place, name, settle) {
-    const waiter = new Waiter(place, name, settle)
     const id = place.idOf(name)
     const others = this.waiters.get(id)
+    const waiter = new Waiter(place, name, settle, others !== undefined && others[0].isKept)
     if (others === undefined) this.waiters.set(id, [waiter])
     else others.push(waiter)
     this.size++
     return waiter
+  }
+
+  /** Somebody in this process has pushed a job with a key, who does not wait for it. */
+  keep (place, name) {
+    for (const waiter of this.waiters.get(place.idOf(name)) ?? []) waiter.isKept = true
+  }
+
+  /** Whether somebody in this process wants the job of a waiter that was settled. */
+  isWanted ({ place, name, isKept }) {
+    return isKept || this.waiters.has(place.idOf(name))
   }
 
   /** The broker has the job: if no notice comes, its record says what became of it. */
@@ -98,14 +109,14 @@ class Results {
 
   // private from here on
 
-  /** A notice: of each job its id, and the JSON of its result, or its fault. */
-  told (notices) {
-    for (const [id, text, fault] of notices) {
-      for (const waiter of [...this.waiters.get(id) ?? []]) {
-        if (fault === undefined || fault === null) this.settle(waiter, null, JSON.parse(text))
-        else this.settle(waiter, errorOf(fault))
-      }
+  /** A notice: of each job its id, and the JSON of its result, or its fault. @returns {boolean} whether all of it can be read */
+  told (message) {
+    const notices = Array.isArray(message) ? message.map(readNotice) : [undefined]
+    for (const notice of notices) {
+      // of one that cannot be read the record of its job tells
+      for (const waiter of [...this.waiters.get(notice?.id) ?? []]) this.settle(waiter, notice.error ?? null, notice.result)
     }
+    return !notices.includes(undefined)
   }
 
   settleAll (makeError) {
@@ -144,9 +155,15 @@ class Results {
     waiters.forEach((waiter, at) => {
       const record = records[at]
       if (record === undefined) this.settle(waiter, new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and its result is not kept'))
-      else if (record.finishedOn !== undefined && record.failedReason === undefined) this.settle(waiter, null, JSON.parse(record.returnvalue ?? 'null'))
+      else if (record.finishedOn !== undefined && record.failedReason === undefined) this.settleBy(waiter, record.returnvalue ?? 'null')
       else if (record.finishedOn !== undefined) this.settle(waiter, faultOf(record))
     })
+  }
+
+  settleBy (waiter, text) {
+    const result = jsonOf(text)
+    if (result !== undefined) this.settle(waiter, null, result)
+    else this.settle(waiter, new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and what the broker has of its result cannot be read'))
   }
 }
 

@@ -49,14 +49,32 @@ if ARGV[2] ~= '' and redis.call('HEXISTS', KEYS[1], 'fairlane:rate') == 0 then
 end`
   },
 
-  // KEYS meta, limiter, a job that was started or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type   No job of the type is taken
-  // for so long.
+  // KEYS meta, limiter, a job that was throttled or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type   No job of the type is taken
+  // for so long; 0 ends that, and leaves a limiter that counts what a rate allows.
   fairlaneHold: {
     lua: `
-if redis.call('HSETNX', KEYS[1], 'max', ${HELD_MAX}) == 1 then redis.call('HSET', KEYS[1], 'duration', 1000) end
-redis.call('SET', KEYS[2], ${HELD_MAX}, 'PX', ARGV[1])
+if ARGV[1] == '0' then
+  if tonumber(redis.call('GET', KEYS[2]) or 0) >= ${HELD_MAX} then redis.call('DEL', KEYS[2]) end
+else
+  if redis.call('HSETNX', KEYS[1], 'max', ${HELD_MAX}) == 1 then redis.call('HSET', KEYS[1], 'duration', 1000) end
+  local heldMs = tonumber(redis.call('GET', KEYS[2]) or 0) >= ${HELD_MAX} and redis.call('PTTL', KEYS[2]) or 0
+  if not KEYS[3] or heldMs < tonumber(ARGV[1]) then redis.call('SET', KEYS[2], ${HELD_MAX}, 'PX', ARGV[1]) end
+end
 if KEYS[3] and redis.call('EXISTS', KEYS[3]) == 1 then redis.call('HSET', KEYS[3], 'started', 1) end
 redis.call(ARGV[2], ARGV[3], cjson.encode({ changed = ARGV[4] }))`
+  },
+
+  // KEYS meta, limiter   The type has no rate from now on, whatever options say. A hold stays.
+  fairlaneUnlimit: {
+    numberOfKeys: 2,
+    lua: `
+redis.call('HSET', KEYS[1], 'fairlane:rate', 1)
+if tonumber(redis.call('GET', KEYS[2]) or 0) >= ${HELD_MAX} then
+  redis.call('HSET', KEYS[1], 'max', ${HELD_MAX}, 'duration', 1000)
+else
+  redis.call('HDEL', KEYS[1], 'max', 'duration')
+  redis.call('DEL', KEYS[2])
+end`
   },
 
   // KEYS the job   ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of type and job   → 0 if there is none
@@ -69,7 +87,46 @@ redis.call(ARGV[1], ARGV[2], cjson.encode({ cancelled = { ARGV[3], ARGV[4] } }))
 return 1`
   },
 
-  // KEYS .types, .ready, .workers, wait lists   ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of the types   → jobs that wait, of each
+  // KEYS active, stalled, meta, lock of a job that is active, its runner's record and the lock of that   ARGV token, leaseMs, names of the record and
+  // of the job, now, 1: only under a cap   → 1 if the runner has a place of its own
+  fairlaneKeepPlace: {
+    numberOfKeys: 6,
+    lua: `
+if redis.call('GET', KEYS[4]) ~= ARGV[1] then return 0 end
+if ARGV[6] == '1' and redis.call('HEXISTS', KEYS[3], 'concurrency') == 0 then return 0 end
+if redis.call('EXISTS', KEYS[5]) == 1 then return 1 end
+redis.call('SREM', KEYS[2], ARGV[3]) -- a script that has written may go on in a broker that is full
+redis.call('HSET', KEYS[5], 'name', 'overdue', 'overdue', ARGV[4], 'data', cjson.encode({ overdue = ARGV[4] }), 'opts', '{}', 'timestamp', ARGV[5],
+  'processedOn', ARGV[5], 'delay', 0, 'priority', 0)
+redis.call('SET', KEYS[6], ARGV[1], 'PX', ARGV[2])
+redis.call('LPUSH', KEYS[1], ARGV[3])
+return 1`
+  },
+
+  // KEYS active, wait, stalled, meta, a runner's record and its lock   ARGV token, name of the record, 1: only without a cap, 'PUBLISH' or 'SPUBLISH', .wake,
+  // name of the type   Those who wait for a place are told.
+  fairlaneLeavePlace: {
+    numberOfKeys: 6,
+    lua: `
+local holder = redis.call('GET', KEYS[6])
+if redis.call('HEXISTS', KEYS[5], 'overdue') == 0 or (holder and holder ~= ARGV[1]) then return end
+if ARGV[3] == '1' and redis.call('HEXISTS', KEYS[4], 'concurrency') == 1 then return end
+if redis.call('LREM', KEYS[1], 1, ARGV[2]) == 0 then redis.call('LREM', KEYS[2], -1, ARGV[2]) end
+redis.call('SREM', KEYS[3], ARGV[2])
+redis.call('DEL', KEYS[5], KEYS[6])
+if redis.call('LLEN', KEYS[2]) > 0 then redis.call(ARGV[4], ARGV[5], cjson.encode({ freed = ARGV[6] })) end`
+  },
+
+  // KEYS so many of each type   ARGV for each of these what counts it: 'LLEN' or 'ZCARD'   → how many are in each
+  fairlaneCount: {
+    lua: `
+local counts = {}
+for i = 1, #KEYS do counts[i] = redis.call(ARGV[(i - 1) % #ARGV + 1], KEYS[i]) end
+return counts`
+  },
+
+  // KEYS .types, .ready, .workers, wait lists   ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of the types   → jobs that wait, of each, or
+  // the text of an error
   fairlaneAnnounce: {
     lua: `
 local fresh, waiting = {}, {}
@@ -77,7 +134,8 @@ for i = 1, #ARGV - 2 do
   local name = ARGV[i + 2]
   redis.call('SADD', KEYS[1], name)
   if redis.call('SADD', KEYS[2], name) == 1 then fresh[#fresh + 1] = name end
-  waiting[i] = redis.call('LLEN', KEYS[i + 3])
+  local answer = redis.pcall('LLEN', KEYS[i + 3])
+  waiting[i] = type(answer) == 'table' and answer.err or answer
 end
 if #fresh > 0 then redis.call(ARGV[1], ARGV[2], cjson.encode({ redis.call('ZCARD', KEYS[3]), fresh })) end
 return waiting`
@@ -94,12 +152,12 @@ return 0`
   },
 
   // KEYS .types, .ready, .workers, then of each type KEYS_OF_TYPE   ARGV 'PUBLISH' or 'SPUBLISH', .wake, the time until which jobs count as
-  // due, the time before which a completed one is old, names   → bits, of each type
+  // due, the time before which a completed one is old, names   → bits, of each type, or the text of an error: a type that has a key of the wrong kind keeps none of the others
   fairlaneWalk: {
     lua: `
 local count = ${KEYS_OF_TYPE.length}
-local fresh, told = {}, {}
-for i = 1, #ARGV - 4 do
+local fresh = {}
+local function look (i)
   local name = ARGV[i + 4]
   local first = 3 + (i - 1) * count
   local key = function (at) return KEYS[first + at] end
@@ -129,7 +187,13 @@ for i = 1, #ARGV - 4 do
       redis.call('HSET', meta, 'fairlane:idle', id)
     end
   end
-  told[i] = bits
+  return bits
+end
+local told = {}
+for i = 1, #ARGV - 4 do
+  local isDone, answer = pcall(look, i)
+  if not isDone and type(answer) == 'table' then answer = answer.err end
+  told[i] = answer
 end
 if #fresh > 0 then redis.call(ARGV[1], ARGV[2], cjson.encode({ redis.call('ZCARD', KEYS[3]), fresh })) end
 return told`

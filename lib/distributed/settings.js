@@ -16,13 +16,17 @@ class Settings {
     this.validMs = leaseMs / 4 // the keeper forgets a type that had no push for twice as long
   }
 
-  /** @returns {Promise<void> | undefined} */
+  /** Whether they are sure to be there. They stay so for a while, as long as it is asked. */
+  isPrepared (place) {
+    const now = performance.now()
+    if (now - place.preparedAt >= this.validMs || place.epoch !== this.broker.epoch) return false
+    place.preparedAt = now
+    return true
+  }
+
+  /** @returns {Promise<void>} */
   prepare (place) {
     const now = performance.now()
-    if (now - place.preparedAt < this.validMs && place.epoch === this.broker.epoch) {
-      place.preparedAt = now
-      return undefined
-    }
     const { epoch } = this.broker
     const cap = this.caps.get(place.type) ?? this.cap
     const { limit = '', intervalMs = '' } = this.rates.get(place.type) ?? {}

@@ -2,10 +2,16 @@
 
 // What is asked of the broker about single jobs by their ids: what they are, that they end, and dead letters.
 
+const { byPartition, inGroups } = require('./groups')
+const { jsonOf } = require('./received')
+
 const STATES = new Map([
   ['waiting', 'waiting'], ['prioritized', 'waiting'], ['paused', 'waiting'], ['waiting-children', 'waiting'],
   ['delayed', 'delayed'], ['active', 'running'], ['completed', 'done'], ['failed', 'dead']
 ])
+
+const MOST_NAMES = 1000 // of dead letters that are asked for together
+const MOST_RECORDS = 100 // that are read with one call
 
 class SingleJobs {
   /**
@@ -42,6 +48,13 @@ class SingleJobs {
     return this.records.markCancelled(place, name)
   }
 
+  /** A process does not want a job any more that it has added; one that others have queued, with the same key, is theirs. @returns {Promise<boolean>} as cancel() */
+  async desert (place, name, inbox) {
+    const record = await this.records.read(place, name)
+    if (record === undefined || Object(jsonOf(record.data)).inbox !== inbox) return false
+    return this.cancel(place.idOf(name))
+  }
+
   /** Takes a job away that waits. @returns {Promise<boolean>} false if it runs, or is not there */
   async remove (place, name) {
     if (await this.broker.soon(() => this.broker.client.exists(place.key(name))) === 0) return false
@@ -50,18 +63,22 @@ class SingleJobs {
 
   /** The oldest first. */
   async deadLetters ({ type, limit }) {
-    const places = type === undefined ? await this.globals.allPlaces() : [this.broker.place(type)]
-    const entries = []
-    for (const place of places) {
-      const names = await this.broker.soon(() => this.broker.client.zrange(place.key('failed'), 0, limit - 1))
-      for (const name of names) {
-        const record = await this.records.read(place, name)
-        if (record === undefined) continue
-        const { state, dueAt, ...entry } = Object.getOwnPropertyDescriptors(this.records.entryOf(place, name, record, 'dead'))
-        entries.push(Object.defineProperties({ at: Number(record.finishedOn) }, entry))
+    let oldest = [] // { place, name, at, record } by when they died
+    for await (const places of this.globals.somePlaces(type)) {
+      const counts = await this.globals.count(places, ['failed'])
+      const dead = places.map((place, index) => ({ place, count: Math.min(counts[index], limit) })).filter(({ count }) => count > 0)
+      for (const group of inGroups(dead, MOST_NAMES, ({ count }) => count)) {
+        const found = await Promise.all(group.map(({ place }) => this.deadOf(place, limit)))
+        oldest = [...oldest, ...found.flat()].sort((a, b) => a.at - b.at).slice(0, limit)
       }
     }
-    return entries.sort((a, b) => a.at - b.at).slice(0, limit)
+    for (const jobs of byPartition(oldest)) {
+      for (const group of inGroups(jobs, MOST_RECORDS, () => 1)) {
+        const records = await this.broker.soon(() => this.records.readAll(group))
+        group.forEach((job, index) => { job.record = records[index] })
+      }
+    }
+    return oldest.filter(({ record }) => record !== undefined).map(job => this.deadLetterOf(job))
   }
 
   async retryDead (id) {
@@ -85,6 +102,19 @@ class SingleJobs {
   }
 
   // private from here on
+
+  /** The oldest dead letters of a type. */
+  async deadOf (place, limit) {
+    const answer = await this.broker.soon(() => this.broker.client.zrange(place.key('failed'), 0, limit - 1, 'WITHSCORES'))
+    const found = []
+    for (let at = 0; at < answer.length; at += 2) found.push({ place, name: answer[at], at: Number(answer[at + 1]), record: undefined })
+    return found
+  }
+
+  deadLetterOf ({ place, name, at, record }) {
+    const { state, dueAt, ...entry } = Object.getOwnPropertyDescriptors(this.records.entryOf(place, name, record, 'dead'))
+    return Object.defineProperties({ at }, entry)
+  }
 
   async isDead ({ place, name }) {
     return await this.broker.soon(() => this.broker.client.zscore(place.key('failed'), name)) !== null

@@ -23,6 +23,7 @@ class Supply {
     this.crew = crew
     this.place = place
     this.jobs = new Map() // name → TakenJob: all that this process has of the type
+    this.overdue = new Set() // runners whose jobs have ended, and that keep their places
     this.held = [] // those of them that wait for a slot, in order
     this.tokensCount = 0 // that stand in the queue in memory
     this.askers = [] // deliveries with a slot for which the broker is to be asked
@@ -79,6 +80,13 @@ class Supply {
     this.decideSoon()
   }
 
+  /** A place of the type under its cap is free, which somebody else had. */
+  freed () {
+    this.stillCount = 0 // what the broker is saying now it may have said before that
+    if (this.isAtCap) this.unblock()
+    this.topUp()
+  }
+
   /** Has one token in the queue in memory for each job that may be had. */
   topUp () {
     const { crew } = this
@@ -117,7 +125,7 @@ class Supply {
 
   /** Nothing is known of it, and nobody needs it. */
   get isIdle () {
-    return this.window === 0 && this.jobs.size + this.tokensCount + this.askers.length + this.askingCount + this.tellingCount === 0 && this.dueTimer === undefined
+    return this.window === 0 && this.jobs.size + this.overdue.size + this.tokensCount + this.askers.length + this.askingCount + this.tellingCount === 0 && this.dueTimer === undefined
   }
 
   /** Lets go of its timers. */
@@ -167,7 +175,7 @@ class Supply {
     }
     // a call that is made again brings no job: until the broker has it, the slot is of use to others
     const next = await crew.endings.tell(ending, fetches, err => {
-      crew.failed(this.place.partition, err)
+      crew.failed(this.place, err)
       fetched(undefined)
     })
     if (!ending.mayFetch) await crew.announce(this.place)

@@ -2,6 +2,8 @@
 
 // A job that this process has taken from the broker.
 
+const { jsonOf } = require('./received')
+
 class TakenJob {
   /**
    * @param {object} supply
@@ -27,11 +29,11 @@ class TakenJob {
 
   /** Whom to tell its result. */
   get inbox () {
-    const { inbox } = this.parsed()
+    const { inbox } = Object(this.data ?? jsonOf(this.json.data))
     return typeof inbox === 'string' ? inbox : undefined
   }
 
-  /** @returns {object} */
+  /** @returns {object} @throws SyntaxError if the broker has something else */
   parsed () {
     return (this.data ??= Object(JSON.parse(this.json.data)))
   }

@@ -13,6 +13,7 @@ const { codeBlocks } = require('../docs/pages')
 const { selfSigned } = require('../support/certificates')
 const { root } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
+const gates = require('../support/gates')
 const { describeWithRedis, startRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
 const { until } = require('./until')
@@ -20,6 +21,7 @@ const { until } = require('./until')
 const PAGE = readFileSync(join(root, 'docs/distributed.md'), 'utf8')
 const NAME = 'mails'
 const PASSWORD = 'a-long-secret'
+const NEVER_MS = 10 ** 9 // longer than a test may take
 
 /** The rules of the user in the page, for such a queue and a user of the same name, as arguments of ACL SETUSER. */
 function rulesFor (name) {
@@ -118,10 +120,49 @@ describeWithRedis('the user that docs/distributed.md describes', function () {
     }
   })
 
-  it('is refused with a wrong password', async () => {
-    const connection = { path: server.path, username: NAME, password: 'wrong' }
-    const { cause } = await expectReject(distributed(null, { name: NAME, connection, pushTimeoutMs: 100 }), 'FAIRLANE_ERR_BROKER')
-    assert.match(cause.message, /WRONGPASS/)
+  const connectionWith = password => ({ path: server.path, username: NAME, password })
+
+  it('is refused at once with a wrong password, and without one', async () => {
+    const { cause } = await expectReject(distributed(null, { name: NAME, connection: connectionWith('wrong'), pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER')
+    assert.match(cause.message, /^WRONGPASS /)
+    const locked = await startRedis(['--requirepass', PASSWORD])
+    try {
+      const { cause, message } = await expectReject(distributed(null, { name: NAME, connection: locked.connection, pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER')
+      assert.match(cause.message, /^NOAUTH /)
+      assert(message.includes(cause.message))
+    } finally {
+      await locked.stop()
+    }
+  })
+
+  it('is refused at once if it may not do what a queue does, as a producer or a worker', async () => {
+    server.cli('acl', 'setuser', 'nobody', 'on', `>${PASSWORD}`, '~*', '+info', '+ping')
+    for (const runner of [null, async () => {}]) {
+      const { cause } = await expectReject(distributed(runner, { name: NAME, connection: { path: server.path, username: 'nobody', password: PASSWORD }, pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER')
+      assert.match(cause.message, /^NOPERM /)
+    }
+  })
+
+  it('has pushes refused at once while its password is another, not the ends of jobs, and goes on when it is as it was', async () => {
+    const gate = gates()
+    const worker = await open(gate.runner, { name: NAME, settleBy: 'callback', pushTimeoutMs: NEVER_MS })
+    const running = worker.add('running', { type: 'a' })
+    await gate.until(1)
+    server.cli('acl', 'setuser', NAME, 'resetpass', '>another')
+    server.cli('client', 'kill', 'user', NAME)
+    for (const pushed of [worker.push(1), worker.add(2), worker.globalStats()]) {
+      assert.match((await expectReject(pushed, 'FAIRLANE_ERR_BROKER')).cause.message, /^WRONGPASS /)
+    }
+    const together = await Promise.all([1, 2, 3].map(n => expectReject(worker.pushType('b', n), 'FAIRLANE_ERR_BROKER')))
+    for (const { cause } of together) assert.match(cause.message, /^WRONGPASS /)
+    gate.release(1)
+    server.cli('acl', 'setuser', NAME, 'resetpass', `>${PASSWORD}`)
+    assert.equal(await running, 'running')
+    await worker.push('again')
+    await gate.until(2)
+    gate.release(1)
+    await worker.onIdle()
+    assert.deepEqual(gate.payloads, ['running', 'again'])
   })
 })
 
@@ -158,7 +199,7 @@ describeWithRedis('TLS', function () {
   })
 
   it('refuses a server whose certificate nobody has vouched for', async () => {
-    const { cause } = await expectReject(distributed(null, { name: NAME, connection: `rediss://localhost:${port}`, pushTimeoutMs: 200 }), 'FAIRLANE_ERR_BROKER')
+    const { cause } = await expectReject(distributed(null, { name: NAME, connection: `rediss://localhost:${port}`, pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER')
     assert.equal(cause.code, 'DEPTH_ZERO_SELF_SIGNED_CERT')
   })
 })

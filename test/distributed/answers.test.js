@@ -97,6 +97,27 @@ describeWithRedis('answers of the broker', function () {
     })
   })
 
+  describe('to a push that fails until its time is up', () => {
+    it('are what its error names, with what was given up after how long, whatever other calls fail with', async () => {
+      const { queue, rig } = await open(null, { pushTimeoutMs: 200 })
+      const own = new Error('TRYAGAIN Multiple keys request during rehashing of slot')
+      rig.rig('fairlaneAnnounce', () => Promise.reject(own))
+      rig.rig('smembers', () => Promise.reject(new Error('LOADING Redis is loading the dataset in memory')))
+      const [pushed, asked] = await Promise.all([queue.pushType('a', 1), queue.globalStats()].map(promise => expectReject(promise, 'FAIRLANE_ERR_BROKER')))
+      assert.equal(pushed.cause, own)
+      assert.equal(pushed.message, `A push of the type 'a' was given up after 200 ms: ${own.message}`)
+      assert.match(asked.message, /^A call to the broker was given up after 200 ms: LOADING /)
+    })
+
+    it('say so if there were none', async () => {
+      const { queue, rig } = await open(null, { pushTimeoutMs: 100 })
+      rig.rig('fairlaneAnnounce', () => new Promise(() => {}))
+      const { cause, message } = await expectReject(queue.pushType('a', 1), 'FAIRLANE_ERR_BROKER')
+      assert(cause instanceof Error)
+      assert.equal(message, "A push of the type 'a' was given up after 100 ms: there was no answer")
+    })
+  })
+
   describe('to a worker that asks for a job', () => {
     it('that come late: a job whose lease may be over is not started', async () => {
       const started = []
@@ -352,6 +373,19 @@ describeWithRedis('answers of the broker', function () {
       assert.equal((await failed).name, 'RangeError')
     })
 
+    it('that nobody can read reject, and keep no others waiting', async () => {
+      const { queue, rig } = await open(async n => n)
+      rig.rig('publish', async () => 0)
+      queue.once('done', ({ id }) => at.server.cli('hset', key(id), 'returnvalue', '{'))
+      const results = [1, 2].map(n => queue.add(n, { type: 'a' }))
+      const rejected = expectReject(results[0], 'FAIRLANE_ERR_RESULT')
+      await queue.flush()
+      await until(() => queue.stats().done === 2)
+      await later(2000)
+      assert.match((await rejected).message, /cannot be read/)
+      assert.equal(await results[1], 2)
+    })
+
     it('are not missed while the push is still on its way', async () => {
       const { queue, rig } = await open(null)
       const stored = queue.add(1, { type: 'a' })
@@ -405,6 +439,16 @@ describeWithRedis('answers of the broker', function () {
       const restores = method.map(name => rig.rig(name, async () => 'unknown'))
       assert.equal(await queue.get(id), undefined)
       for (const restore of restores) restore()
+    })
+
+    it('that are gone before they can be taken away were not cancelled', async () => {
+      const { queue, rig } = await open(null)
+      const id = await queue.push(1)
+      rig.once('exists', call => {
+        at.server.cli('del', key(id))
+        return call()
+      })
+      assert.equal(await queue.cancel(id), false)
     })
 
     it('that are errors reject with FAIRLANE_ERR_BROKER', async () => {

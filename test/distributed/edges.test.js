@@ -259,8 +259,10 @@ describeWithRedis('a broker that is away', function () {
     await gate.until(1)
     await server.kill()
     await sleep(540) // it is to renew leases and to walk meanwhile
+    const lost = once(queue, 'lost')
     const closing = queue.close({ drain: false })
     gate.release(1)
     assert.equal(await closing, 0)
+    assert.match((await lost)[0].error.cause.message, /^A call to the broker was given up as the queue closed: /)
   })
 })

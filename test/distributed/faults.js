@@ -3,6 +3,7 @@
 // What becomes of jobs when processes and brokers end in the middle of them: with few jobs in npm test, with many in npm run test:kill.
 
 const assert = require('node:assert')
+const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { once: measured } = require('../support/attempts')
@@ -15,7 +16,7 @@ const { startProxy } = require('./proxy')
 const LEASE_MS = 1000
 const SLOTS = 10
 
-module.exports = { describeManyJobs, describeEnds, describeCutOff, describeBrokerEnds }
+module.exports = { describeManyJobs, describeEnds, describeCapsOfRunners, describeCutOff, describeBrokerEnds }
 
 /** Sets up a server, a producer, and a way to start processes, for each test. */
 function atProcesses (brokers, leaseMs = LEASE_MS) {
@@ -129,6 +130,79 @@ function describeEnds ({ jobsCount, poisonTypes, besideCount }, brokers = server
       assert.equal((await at.producer.globalStats()).dead, 0)
     })
   })
+}
+
+/**
+ * @param {{ jobsCount: number, killsCount: number }} sizes
+ * @param {() => object} [brokers] servers or clusters
+ */
+function describeCapsOfRunners ({ jobsCount, killsCount }, brokers = servers) {
+  describeWithRedis('a cap of one', function () {
+    const TYPES = ['a', 'b', 'c', 'd']
+    const at = atProcesses(brokers, 3000)
+    const runs = () => `${at.log}.runs`
+
+    /** Runs all jobs. @returns {Promise<boolean>} whether no process has lost its leases, as it may on a slow machine, and with them the places of its runners */
+    async function runAll () {
+      const options = { timeoutMs: 40, maxAttempts: 2, backoffMs: 5, concurrency: 6 }
+      const workers = await Promise.all([1, 2, 3].map(() => at.start(options)))
+      const results = Array.from({ length: jobsCount }, (_, n) => at.producer.add({ ms: n % 3 === 0 ? 90 : 4, isTraced: true }, { type: TYPES[n % TYPES.length] }))
+      const settled = Promise.allSettled(results)
+      /** One job in five that the process runs, which another one cancels. */
+      const cancelSome = async worker => {
+        for (let n = 4; ; n += 5) {
+          await Promise.race([worker.until('started', n + 1), settled, worker.exited])
+          const job = worker.of('started')[n]
+          if (job === undefined) return
+          await at.producer.cancel(job.id)
+        }
+      }
+      for (const worker of workers) cancelSome(worker)
+      for (let kill = 0; kill < killsCount; kill++) {
+        await Promise.race([workers[kill].until('started', 5), settled])
+        appendFileSync(runs(), `kill ${workers[kill].pid}\n`)
+        await workers[kill].kill()
+        workers.push(await at.start(options))
+        cancelSome(workers.at(-1))
+      }
+      const codes = new Set((await settled).map(({ reason }) => reason?.code))
+      for (const code of [undefined, 'FAIRLANE_ERR_TIMEOUT', 'FAIRLANE_ERR_ABORTED']) assert(codes.has(code), `${[...codes]}`)
+      await at.producer.onIdle()
+      await Promise.all(workers.map(worker => worker.kill()))
+      return workers.every(worker => worker.of('lost').length === 0)
+    }
+
+    it('is never exceeded by runners, whatever limits of time, cancels and kills have made of their jobs; all settle, and no place is left', async () => {
+      for (const type of TYPES) await at.producer.setGlobalCap(type, 1)
+      for (let isSure = false, tries = 0; !isSure && tries < 5; tries++) {
+        writeFileSync(runs(), '')
+        isSure = await runAll()
+      }
+      assert.deepEqual(mostAtOnce(readFileSync(runs(), 'utf8')), new Map(TYPES.map(type => [type, 1])))
+    })
+  })
+}
+
+/** @returns {Map<string, number>} how many runners of each type ran at once, by what process.js has written, and who ends processes */
+function mostAtOnce (text) {
+  const most = new Map()
+  const running = new Map() // id → process
+  const gone = new Set()
+  for (const line of text.trim().split('\n')) {
+    const [what, pid, id] = line.split(' ')
+    if (what === 'kill') {
+      gone.add(pid)
+      for (const [other, owner] of running) if (owner === pid) running.delete(other)
+    } else if (!gone.has(pid)) {
+      const key = `${pid} ${id}`
+      if (what === 'end') running.delete(key)
+      else running.set(key, pid)
+      const type = id.split(':')[0]
+      const now = [...running.keys()].filter(other => other.split(' ')[1].split(':')[0] === type).length
+      most.set(type, Math.max(most.get(type) ?? 0, now))
+    }
+  }
+  return most
 }
 
 /** @param {() => object} [brokers] servers or clusters */

@@ -4,11 +4,12 @@ const assert = require('node:assert')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
-const { describeBrokerEnds, describeEnds } = require('./faults')
+const { describeBrokerEnds, describeCapsOfRunners, describeEnds } = require('./faults')
 const { atLaterTimes } = require('./later')
 const { servers } = require('./opened')
 
 describeEnds({ jobsCount: 120, poisonTypes: ['type-1'], besideCount: 40 })
+describeCapsOfRunners({ jobsCount: 120, killsCount: 1 })
 describeBrokerEnds({ jobsCount: 60, killsCount: 1 })
 
 describeWithRedis('when the broker ends', function () {
@@ -31,7 +32,10 @@ describeWithRedis('when the broker ends', function () {
     const producer = await open(server, null, { pushTimeoutMs: 100 })
     await server.kill()
     const rejected = [1, 2, 3].map(n => expectReject(producer.push(n), 'FAIRLANE_ERR_BROKER'))
-    for (const { cause } of await Promise.all(rejected)) assert(cause instanceof Error)
+    for (const { cause, message } of await Promise.all(rejected)) {
+      assert(cause instanceof Error)
+      assert.match(message, /^A push of the type '' was given up after 100 ms: /)
+    }
     await expectReject(producer.add(1), 'FAIRLANE_ERR_BROKER')
     await expectReject(producer.globalStats(), 'FAIRLANE_ERR_BROKER')
   })

@@ -1,7 +1,9 @@
 'use strict'
 
 const assert = require('node:assert')
+const { Throttled } = require('../../lib/distributed')
 const { Broker } = require('../../lib/distributed/broker')
+const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { describeLimits } = require('./limits')
 const { atServer } = require('./opened')
@@ -62,6 +64,69 @@ describeWithRedis('what the broker keeps of a queue', function () {
     } finally {
       Broker.format = format
     }
+  })
+
+  it('keeps a hold until it is over, though its type is idle, or has a rate that is taken away', async () => {
+    const starts = []
+    const queue = await at.open(async (n, done, { type }) => { starts.push(`${type} ${n}`) }, { leaseMs: 1000, resultTtlMs: 0 })
+    await Promise.all(['idle', 'short', 'rated'].map(type => queue.add(1, { type })))
+    await queue.setGlobalRate('rated', { limit: 100, intervalMs: 3600000 })
+    for (const type of ['idle', 'rated']) await queue.holdType(type, 3600000)
+    await queue.holdType('short', 1500)
+    await queue.setGlobalRate('rated', null)
+    const types = () => at.server.cli('smembers', `{fairlane:${at.name}}:.types`).split('\n').filter(Boolean).sort()
+    await until(() => !types().includes('short'))
+    await Promise.all(['idle', 'short', 'rated'].map(type => queue.pushType(type, 2)))
+    await until(() => starts.length >= 4)
+    await queue.pushType('other', 1)
+    await until(() => starts.length >= 5)
+    assert.deepEqual(starts.slice(3), ['short 2', 'other 1'])
+    assert.equal((await queue.globalStats('rated')).rate, null)
+    for (const type of ['idle', 'rated']) await queue.holdType(type, 0)
+    await until(() => starts.length >= 7)
+  })
+
+  it('holds a type for as long as a call or a server said, be it for months', async () => {
+    const heldMs = type => Number(at.server.cli('pttl', `{fairlane:${at.name}}:${type}:limiter`))
+    const untilHeld = type => until(() => heldMs(type) > 0).then(() => heldMs(type))
+    const queue = await at.open(async header => { throw new Throttled(header) }, { concurrency: 5 })
+    const days = n => n * 24 * 3600 * 1000
+    const headers = { date: new Date(Date.now() + days(30)).toUTCString(), seconds: String(days(30) / 1000), ms: days(30) }
+    for (const [type, header] of Object.entries(headers)) await queue.pushType(type, header)
+    for (const type of Object.keys(headers)) {
+      const ms = await untilHeld(type)
+      assert(ms > days(30) - 60000 && ms <= days(30), `${type} ${ms}`)
+    }
+    await queue.holdType('call', days(3000))
+    assert(heldMs('call') > days(2999))
+    await queue.holdType('call', Number.MAX_SAFE_INTEGER)
+    assert(heldMs('call') > days(3000))
+    assert.throws(() => queue.holdType('call', 2 ** 53), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    await queue.holdType('call', 5)
+    assert(heldMs('call') <= 5, 'a call may make it shorter')
+  })
+
+  it('holds a type until a date by the clock of the queue, if that tells dates', async () => {
+    const clock = { now: () => Date.parse('2031-05-01T00:00:00Z'), setTimeout, clearTimeout }
+    const queue = await at.open(async header => { throw new Throttled(header) }, { clock })
+    await queue.pushType('a', 'Thu, 01 May 2031 01:00:00 GMT')
+    const heldMs = () => Number(at.server.cli('pttl', `{fairlane:${at.name}}:a:limiter`))
+    await until(() => heldMs() > 0)
+    assert(heldMs() <= 3600000, `${heldMs()}`)
+  })
+
+  it('holds a type for the longest time that a server said, and no rate for that', async () => {
+    const heldMs = () => Number(at.server.cli('pttl', `{fairlane:${at.name}}:a:limiter`))
+    const gate = gates()
+    const queue = await at.open(gate.runner, { settleBy: 'callback', concurrency: 5, globalTypeRates: { a: { limit: 100, intervalMs: 3600000 } } })
+    for (let n = 0; n < 2; n++) await queue.pushType('a', n)
+    await gate.until(2)
+    gate.fail(new Throttled(60000))
+    await until(() => heldMs() > 0 && heldMs() <= 60000)
+    gate.fail(new Throttled(1))
+    await until(() => queue.stats().running === 0)
+    assert(heldMs() > 30000)
+    await queue.clear()
   })
 
   it('works with several partitions as with one', async () => {

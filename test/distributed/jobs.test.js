@@ -3,6 +3,7 @@
 const assert = require('node:assert')
 const { once } = require('node:events')
 const { Queue } = require('bullmq')
+const { giveChance } = require('../support/chance')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { atLaterTimes } = require('./later')
@@ -51,7 +52,7 @@ describeWithRedis('a distributed queue', function () {
       () => queue.pushType('a', 1n), () => queue.pushType('a', () => {}), () => queue.get(5), () => queue.cancel(), () => queue.retryDead(null), () => queue.deleteDead({}),
       () => queue.close({ wait: 1 }), () => queue.close({ timeoutMs: -1 }), () => queue.clear({ types: 'a' }), () => queue.globalTypes({ limit: 0 }),
       () => queue.deadLetters({ limit: 'a' }), () => queue.setGlobalCap('a', 0), () => queue.setGlobalRate('a', { limit: 1 }), () => queue.setGlobalRate('a'),
-      () => queue.holdType('a', 0), () => queue.holdType('a', '1')
+      () => queue.holdType('a', -1), () => queue.holdType('a', Infinity), () => queue.holdType('a', '1')
     ]
     for (const call of wrong) assert.throws(call, { code: 'FAIRLANE_ERR_ARGUMENT' }, String(call))
     for (const call of [() => producer.pause(), () => producer.resume(), () => producer.pauseType('a'), () => producer.resumeType('a'), () => producer.concurrency, () => { producer.concurrency = 1 }, () => producer.paused]) {
@@ -234,6 +235,13 @@ describeWithRedis('a distributed queue', function () {
     const { type, waiting, limit, retryAfterMs } = err
     assert.deepEqual({ type, waiting, limit }, { type: 'a', waiting: 3, limit: 3 })
     assert(retryAfterMs > 0)
+    const times = []
+    for (const chance of [0, 0.99]) {
+      const release = giveChance(chance)
+      times.push((await expectReject(queue.pushType('a', 4), 'FAIRLANE_ERR_TYPE_FULL')).retryAfterMs)
+      release()
+    }
+    assert(times[1] > 1.1 * times[0], 'up to a fifth longer, by chance')
     await queue.pushType('b', 1)
     await queue.clear({ type: 'a' })
     await until(() => queue.pushType('a', 5).then(() => true, () => false))

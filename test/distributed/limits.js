@@ -142,6 +142,25 @@ function describeLimits (atBroker) {
       assert.equal((await queue.globalStats('a')).rate, null)
     })
 
+    it('a hold ends by a hold of 0 ms in any process, and such a hold lets nothing past a rate', async () => {
+      const gate = gates()
+      const queues = await Promise.all([1, 2].map(() => at.open(gate.runner, { settleBy: 'callback', concurrency: 5 })))
+      await queues[0].holdType('held', 3600000)
+      await queues[0].setGlobalRate('rated', { limit: 2, intervalMs: 3600000 })
+      await queues[0].pushType('held', 'held')
+      await Promise.all([1, 2, 3].map(n => queues[0].pushType('rated', n)))
+      await gate.until(2)
+      for (const type of ['rated', 'held']) await queues[1].holdType(type, 0)
+      await gate.until(3)
+      assert.deepEqual(gate.payloads.filter(payload => payload === 'held'), ['held'])
+      await queues[0].pushType('other', 'after')
+      await gate.until(4)
+      assert.equal((await queues[1].globalStats('rated')).waiting, 1)
+      await queues[1].clear()
+      gate.release(4)
+      await queues[0].onIdle()
+    })
+
     it('a runner that was throttled has its type held, and one that postpones only its job; neither attempt counts', async () => {
       const starts = []
       const queue = await at.open(async (failure, done, { type, attempt }) => {

@@ -5,6 +5,7 @@ const { distributed, DistributedQueue } = require('../../lib/distributed')
 const { readOptions, readPushOptions } = require('../../lib/distributed/options')
 const { loadPeers } = require('../../lib/distributed/peers')
 const { readSerialize, encodeResult } = require('../../lib/distributed/serialize')
+const { KEYS, NO_KEYS } = require('../shared/keys')
 const { expectThrow, expectReject } = require('./expectations')
 
 const runner = async () => {}
@@ -112,11 +113,12 @@ describe('the options of pushes', () => {
   it('take a key only with what it does here', () => {
     const wrong = [
       { key: 'a' }, { key: 'a', keyUntil: 'started' }, { key: 'a', keyUntil: 5 }, { keyUntil: 'settled' }, { onDuplicate: 'join' },
-      { key: 'a', keyUntil: 'settled', onDuplicate: 'replace' }, { key: Symbol('a'), keyUntil: 'settled' },
-      { key: { toString () { throw new Error('no text') } }, keyUntil: 'settled' }
+      { key: 'a', keyUntil: 'settled', onDuplicate: 'replace' }, ...NO_KEYS.map(key => ({ key, keyUntil: 'settled' }))
     ]
     for (const options of wrong) assert.throws(() => readPushOptions(options, 'push'), { code: 'FAIRLANE_ERR_ARGUMENT' })
-    assert.equal(readPushOptions({ key: 5, keyUntil: 'settled', onDuplicate: 'join' }, 'push').jobName, 'k.5')
+    for (const [key, text] of KEYS) {
+      assert.equal(readPushOptions({ key, keyUntil: 'settled', onDuplicate: 'join' }, 'push').jobName, `k.${encodeURIComponent(text)}`)
+    }
   })
 
   it('take a delay that is a time', () => {

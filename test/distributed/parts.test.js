@@ -4,16 +4,14 @@
 
 const assert = require('node:assert')
 const { Attempts } = require('../../lib/distributed/attempts')
-const { Broker, isPassing } = require('../../lib/distributed/broker')
 const { Crew } = require('../../lib/distributed/crew')
-const { Intake } = require('../../lib/distributed/intake')
 const { Keeper } = require('../../lib/distributed/keeper')
 const { Leases } = require('../../lib/distributed/leases')
 const { Results } = require('../../lib/distributed/results')
 const { HAS_ACTIVE, HAS_COMPLETED } = require('../../lib/distributed/scripts')
 const { Suspects } = require('../../lib/distributed/suspects')
 const { stoppedTime } = require('../support/time')
-const { turn } = require('../support/turns')
+const { turn, turns } = require('../support/turns')
 const { latch } = require('./rigged')
 
 const place = { idOf: name => `a:${name}`, partition: {} }
@@ -49,43 +47,6 @@ describe('records of jobs whose results are waited for', () => {
     await results.lookAtAll()
     results.close()
     assert.deepEqual(told, [[null, 5]])
-  })
-})
-
-describe('an error of the broker', () => {
-  const PASSING = [
-    'LOADING Redis is loading the dataset in memory', "READONLY You can't write against a read only replica.", "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
-    'CLUSTERDOWN The cluster is down', 'CLUSTERDOWN Hash slot not served', 'TRYAGAIN Multiple keys request during rehashing of slot', 'ASK 5061 127.0.0.1:7001', 'MOVED 5061 127.0.0.1:7001',
-    'NOSCRIPT No matching script. Please use EVAL.', 'NOREPLICAS Not enough good replicas to write.', 'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
-    'BUSY Redis is busy running a script.', 'Too many Cluster redirections. Last error: Error: TRYAGAIN', 'Failed to refresh slots cache.', 'None of startup nodes is available',
-    'Connection is closed.', "Stream isn't writeable and enableOfflineQueue options is false", 'Reached the max retries per request limit (which is 0).', 'Command timed out', 'Command aborted due to connection close',
-    'connect ETIMEDOUT', 'read ECONNRESET', 'write EPIPE', 'connect ENOENT /tmp/redis.sock', 'connect EHOSTUNREACH 10.0.0.1:6379', 'getaddrinfo ENOTFOUND host', 'getaddrinfo EAI_AGAIN host'
-  ]
-  const OTHERS = ['OOM command not allowed', 'NOPERM this user has no permissions', 'WRONGTYPE Operation against a key', 'WRONGPASS invalid username-password pair', 'ERR unknown command', 'Missing lock for job 1']
-
-  for (const message of PASSING) {
-    it(`has a call made again if it passes: ${message.slice(0, 32)}`, () => assert(isPassing(new Error(message))))
-  }
-
-  it('has none made again if it refuses the call itself', () => {
-    for (const message of OTHERS) assert(!isPassing(new Error(message)), message)
-    assert(isPassing(Object.assign(new Error(''), { code: 'ECONNREFUSED' })))
-    assert(!isPassing(undefined))
-  })
-})
-
-describe('a client of a Redis Cluster', () => {
-  it('reaches all nodes with the user, the password and the TLS of the first URL', () => {
-    const made = []
-    const Cluster = function (nodes, { redisOptions }) {
-      const { username, password, tls } = redisOptions
-      made.push([nodes.length, username, password, tls])
-      return { defineCommand () {}, on () {} }
-    }
-    for (const connection of [['rediss://a%40b:c%2Fd@host:1', 'redis://host:2'], ['redis://host:1']]) {
-      new Broker({ name: 'jobs', connection, isCluster: true, partitions: 1 }, { Cluster }).makeClient('calls')
-    }
-    assert.deepEqual(made, [[2, 'a@b', 'c/d', {}], [1, undefined, undefined, undefined]])
   })
 })
 
@@ -169,10 +130,28 @@ describe('a crew', () => {
 
   it('has lost the job that is given to it again', () => {
     const supply = crew.supplyOf('a')
-    crew.taken(supply, 'j', {}, 0)
+    crew.taken(supply, 'j', { opts: {} }, 0)
     assert.deepEqual(asked, [])
-    crew.taken(supply, 'j', {}, 0)
+    crew.taken(supply, 'j', { opts: {} }, 0)
     assert.deepEqual(asked, ['lost j'])
+  })
+
+  it('believes in many types that are ready some at a time, and in none when it has stopped', async () => {
+    const time = stoppedTime()
+    try {
+      const believed = []
+      crew.believe = type => {
+        believed.push(type)
+        time.pass(0.1)
+      }
+      const names = Array.from({ length: 100 }, (_, n) => `type-${n}`)
+      crew.believeSome(names, 0)
+      assert(believed.length > 0 && believed.length < 60, `${believed.length} at once`)
+      await turns(10)
+      assert.deepEqual(believed, names)
+    } finally {
+      time.release()
+    }
   })
 
   it('forgets types that are idle, and no others', () => {
@@ -186,22 +165,23 @@ describe('a crew', () => {
 describe('leases', () => {
   it('are renewed for the jobs that run; one that the broker refuses is lost, unless it ends or is another by now', async () => {
     const names = ['kept', 'gone', 'ends', 'replaced']
-    const supply = { jobs: new Map(names.map(name => [name, { name, isEnding: false, renewedAt: -1 }])) }
+    const runners = ['runs', 'ran'].map(name => ({ name }))
+    const supply = { jobs: new Map(names.map(name => [name, { name, isEnding: false, renewedAt: -1 }])), overdue: new Set(runners) }
     const all = [...supply.jobs.values()]
     supply.place = {
       backend: {
         extendLocks: async asked => {
-          assert.deepEqual(asked, names)
+          assert.deepEqual(asked, [...names, 'runs', 'ran'])
           all[2].isEnding = true
           supply.jobs.set('replaced', { name: 'replaced' })
-          return names.slice(1)
+          return [...names.slice(1), 'ran']
         }
       }
     }
     const lost = []
-    const crew = { broker: { isReady: true }, heartbeats: () => [], supplies: new Map([['a', supply], ['b', { jobs: new Map() }]]), lose: ({ name }) => lost.push(name) }
+    const crew = { broker: { isReady: true }, heartbeats: () => [], supplies: new Map([['a', supply], ['b', { jobs: new Map(), overdue: new Set() }]]), lose: ({ name }) => lost.push(name) }
     await new Leases(crew, { leaseMs: 1000, token: 'me' }).renew()
-    assert.deepEqual(lost, ['gone'])
+    assert.deepEqual([lost, [...supply.overdue]], [['gone'], runners.slice(0, 1)])
     assert(all[0].renewedAt > 0)
     assert.equal(all[1].renewedAt, -1)
     crew.broker.isReady = false
@@ -236,13 +216,19 @@ describe('what is done in intervals', () => {
 })
 
 describe('the keeper', () => {
-  it('announces a type whose jobs have gone back, and no other', async () => {
+  it('announces a type whose jobs have gone back, and no other, and takes places away of runners whose processes are gone', async () => {
     const announced = []
-    const moved = new Map([['a', ['j']], ['b', []]])
-    const broker = { placeOf: name => ({ name, backend: { moveStalledJobsToWait: async () => moved.get(name) } }) }
+    const left = []
+    const moved = new Map([['a', ['j']], ['b', []], ['c', ['o.1']], ['d', ['o.2', 'j', 'o.3']]])
+    const client = { fairlaneLeavePlace: async (active, wait, stalled, meta, key, lock, token, name) => left.push([active, key, lock, token, name]) }
+    const broker = {
+      client,
+      placeOf: name => ({ name, partition: { wake: 'wake' }, key: what => `${name}:${what}`, backend: { moveStalledJobsToWait: async () => moved.get(name) } })
+    }
     const keeper = new Keeper(broker, { announce: async ({ name }) => announced.push(name) }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
-    for (const name of moved.keys()) await keeper.tend(name, HAS_ACTIVE, 0)
-    assert.deepEqual(announced, ['a'])
+    for (const name of moved.keys()) await keeper.tendTo(name, HAS_ACTIVE, 0)
+    assert.deepEqual(announced, ['a', 'd'])
+    assert.deepEqual(left, [['c', 1], ['d', 2], ['d', 3]].map(([type, n]) => [`${type}:active`, `${type}:o.${n}`, `${type}:o.${n}:lock`, '', `o.${n}`]))
   })
 
   it('walks while no other process does', async () => {
@@ -268,22 +254,24 @@ describe('the keeper', () => {
     assert.deepEqual(calls, [asked, ['sscan'], asked])
   })
 
-  it('walks later when it cannot', async () => {
+  it('walks later when it cannot, and tells if that does not pass by itself', async () => {
     let walksCount = 0
     const walked = latch()
     const client = {
       async set () {
-        if (walksCount++ === 0) throw new Error('ERR no')
+        if (walksCount++ < 2) throw new Error(walksCount === 1 ? 'ERR no' : 'LOADING Redis is loading the dataset in memory')
         walked.open()
         return null
       }
     }
-    const broker = { isReady: true, client, partitions: [{ key: what => what }] }
+    const told = []
+    const broker = { isReady: true, client, partitions: [{ key: what => what }], troubles: { refused: (what, { message }) => told.push([what, message]) } }
     const keeper = new Keeper(broker, {}, { leaseMs: 10, resultTtlMs: 0, token: 'me' })
     keeper.begin()
     await walked.opened
     await keeper.stop()
-    assert.equal(walksCount, 2)
+    assert.equal(walksCount, 3)
+    assert.deepEqual(told, [['the check of all types', 'ERR no']])
   })
 
   it('takes away results that were kept for long enough, and leaves names alone that are not its own', async () => {
@@ -291,8 +279,8 @@ describe('the keeper', () => {
     const backend = { cleanJobsByState: async (state, before) => cleaned.push([state, before]) }
     const broker = { placeOf: name => name === 'a' ? { name, backend } : undefined }
     const keeper = new Keeper(broker, {}, { leaseMs: 1000, resultTtlMs: 2000, token: 'me' })
-    for (const name of ['a', '%zz']) await keeper.tend(name, HAS_COMPLETED, 5000)
-    await keeper.tend('a', 0, 5000)
+    for (const name of ['a', '%zz']) await keeper.tendTo(name, HAS_COMPLETED, 5000)
+    await keeper.tendTo('a', 0, 5000)
     assert.deepEqual(cleaned, [['completed', 3000]])
   })
 })
@@ -363,50 +351,5 @@ describe('attempts', () => {
     attempts.end()
     wells[2]()
     assert.deepEqual(ends, ['returned'])
-  })
-})
-
-describe('pushes that wait for a broker which is away', () => {
-  const away = Object.assign(new Error('The broker cannot be reached'), { code: 'FAIRLANE_ERR_BROKER' })
-  let time
-  let calls
-
-  beforeEach(() => {
-    time = stoppedTime(1000)
-    calls = 0
-  })
-
-  afterEach(() => time.release())
-
-  /** @param {number} awayMs how long the first call is tried */
-  function intakeOf (awayMs) {
-    const broker = {
-      pushTimeoutMs: 50,
-      async until () {
-        if (++calls > 1) return 1
-        time.pass(awayMs)
-        throw away
-      }
-    }
-    return new Intake(broker, {}, {}, { maxWaitingPerType: { all: Infinity, byType: new Map() } })
-  }
-
-  const push = intake => intake.push({ type: 'a', usersCount: 0 }, { jobName: 'j', data: '1' })
-
-  it('are refused together when the time of all is up', async () => {
-    const intake = intakeOf(50)
-    const pushes = [push(intake), push(intake)]
-    for (const pushed of pushes) await assert.rejects(pushed, { code: 'FAIRLANE_ERR_BROKER' })
-    assert.deepEqual([calls, intake.pendingCount], [1, 0])
-  })
-
-  it('are tried again where they have some time left', async () => {
-    const intake = intakeOf(45)
-    const early = push(intake)
-    time.pass(10)
-    const late = push(intake)
-    await assert.rejects(early, { code: 'FAIRLANE_ERR_BROKER' })
-    await late
-    assert.deepEqual([calls, intake.pendingCount], [2, 0])
   })
 })

@@ -5,7 +5,7 @@
 //   node process.js '{"connection": { "path": "/tmp/…/redis.sock" }, "log": "/tmp/…/starts", "options": { … }, "isProducer": false}'
 //
 // Its runner writes the id of each job that it starts into the log, in one write, so that it is there whatever becomes of the process. Its payload
-// says what the job does: { ms, fail, poison, echo }. Over the channel of fork() it takes { call, args } and tells { event, value }.
+// says what the job does: { ms, fail, poison, echo, isTraced }; a traced one is in the file of the log's name and `.runs`, with its start and its end. Over the channel of fork() it takes { call, args } and tells { event, value }.
 
 const { appendFileSync } = require('node:fs')
 const { setTimeout: sleep } = require('node:timers/promises')
@@ -13,12 +13,14 @@ const { distributed } = require('../../lib/distributed')
 
 const { connection, log, options, isProducer = false } = JSON.parse(process.argv[2])
 
-async function run ({ ms = 0, fail, poison = false, echo = process.pid } = {}, done, { id, attempt, signal }) {
+async function run ({ ms = 0, fail, poison = false, echo = process.pid, isTraced = false } = {}, done, { id, attempt, signal }) {
   appendFileSync(log, `${id} ${attempt} ${process.pid}\n`)
+  if (isTraced) appendFileSync(`${log}.runs`, `start ${process.pid} ${id}\n`)
   process.send({ event: 'started', value: { id, attempt } })
   if (poison) process.kill(process.pid, 'SIGKILL')
   signal.addEventListener('abort', () => process.send({ event: 'aborted', value: { id, code: signal.reason.code } }))
   if (ms > 0) await sleep(ms)
+  if (isTraced) appendFileSync(`${log}.runs`, `end ${process.pid} ${id}\n`)
   if (fail !== undefined) throw new Error(fail)
   return echo
 }

@@ -153,6 +153,33 @@ describe('what a process has of a type', () => {
     await turns()
   })
 
+  it('asks at once when it hears of a place under the cap of its type', async () => {
+    await ask()
+    await answer(NOTHING)
+    await answer(true, crew.unreadies)
+    serve()
+    await turns()
+    await answer(NOTHING)
+    await answer(true, crew.unreadies)
+    assert.deepEqual([supply.isBlocked, supply.tokensCount], [true, 0])
+    supply.freed()
+    assert.deepEqual([supply.isBlocked, supply.tokensCount, timers.length], [false, 1, 0])
+    // the broker may have answered before the place was free, and be heard later
+    serve()
+    await turns()
+    supply.freed()
+    await answer(NOTHING)
+    await answer(true, crew.unreadies)
+    assert.deepEqual([supply.isBlocked, supply.tokensCount], [false, 1])
+  })
+
+  it('is not asked before a time for a place, if it is no cap that keeps it', async () => {
+    await ask()
+    await answer([0, 0, 5000, 0]) // a rate
+    supply.freed()
+    assert.deepEqual([supply.isBlocked, timers.map(({ ms }) => ms)], [true, [5000]])
+  })
+
   it('does not say that a type is empty which is not to be asked before a time', async () => {
     await ask()
     await answer([{}, 'j1'])

@@ -1,0 +1,70 @@
+'use strict'
+
+// Reads what others have written at the broker, or sent through it: another program may have done that, so all of it is checked before it is used.
+
+const { errorOf } = require('../faults')
+
+const MOST_WORKERS = 2 ** 48 - 1 // what randomInt() takes
+
+module.exports = { jsonOf, readWake, readNotice, faultOf, countOf, checkJob }
+
+/** @returns {any} undefined if it is not JSON, which no JSON is */
+function jsonOf (text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * What is said on the channel of a partition.
+ * @returns {{ workersCount: number, names: string[] } | { cancelled: [string, string] } | { changed: string } | { freed: string } | undefined} undefined if it is none of that
+ */
+function readWake (message) {
+  if (Array.isArray(message)) {
+    const [workersCount, names] = message
+    const isRead = Number.isInteger(workersCount) && workersCount >= 0 && workersCount <= MOST_WORKERS && areStrings(names)
+    return isRead ? { workersCount, names } : undefined
+  }
+  if (typeof message !== 'object' || message === null) return undefined
+  const { cancelled, changed, freed } = message
+  if (areStrings(cancelled) && cancelled.length === 2) return { cancelled }
+  if (typeof changed === 'string') return { changed }
+  return typeof freed === 'string' ? { freed } : undefined
+}
+
+/** Of a job that has ended. @returns {{ id: string, error?: Error, result?: any } | undefined} */
+function readNotice (notice) {
+  if (!Array.isArray(notice)) return undefined
+  const [id, text, fault] = notice
+  if (typeof id !== 'string') return undefined
+  if (fault !== undefined && fault !== null) return typeof fault === 'string' ? { id, error: faultOf(fault) } : undefined
+  const result = typeof text === 'string' ? jsonOf(text) : undefined
+  return result === undefined ? undefined : { id, result }
+}
+
+/** What errorText() made a text of. */
+function faultOf (text) {
+  const { name, message, code } = Object(jsonOf(text))
+  const isRead = typeof name === 'string' && typeof message === 'string' && (code === undefined || typeof code === 'string')
+  return isRead ? errorOf(text) : new Error('The job failed, and what the broker has of its error cannot be read')
+}
+
+/** A count in a record: none where it cannot be read. */
+function countOf (value) {
+  return Number.isInteger(value) && value >= 0 ? value : 0
+}
+
+/** Has the numbers of a job, as BullMQ's backends give it, be numbers. */
+function checkJob (json) {
+  json.attemptsMade = countOf(json.attemptsMade)
+  json.stalledCounter = countOf(json.stalledCounter)
+  json.attemptsStarted = countOf(json.attemptsStarted)
+  if (!Number.isFinite(json.timestamp)) json.timestamp = Date.now()
+  if (json.opts.delay !== undefined) json.opts.delay = countOf(json.opts.delay)
+}
+
+function areStrings (values) {
+  return Array.isArray(values) && values.every(value => typeof value === 'string')
+}

@@ -1,0 +1,46 @@
+'use strict'
+
+// What goes wrong at the broker while nobody waits for it: listeners of the queue are told, and of each kind there is one warning.
+
+const { FairlaneError, warn } = require('../errors')
+const { causeOf } = require('./failures')
+
+class Troubles {
+  /** @param {string} queueName */
+  constructor (queueName) {
+    this.queueName = queueName
+    this.tell = ignore // the event `error`, once the queue is open
+    this.warned = new Set() // kinds
+  }
+
+  /**
+   * The broker has refused something.
+   * @param {string} what was to be done
+   * @param {any} err
+   * @param {string} [type]
+   */
+  refused (what, err, type) {
+    const cause = causeOf(err)
+    const error = new FairlaneError('FAIRLANE_ERR_BROKER', `The broker has refused ${what}: ${cause.message}`, { cause })
+    if (type !== undefined) error.type = type
+    this.tell(error)
+    this.warn('refused', error.message)
+  }
+
+  /** Something at the broker makes no sense, and is ignored. */
+  unreadable (what) {
+    this.warn('unreadable', `The broker has what cannot be read, and is ignored: ${what}.`)
+  }
+
+  // private from here on
+
+  warn (kind, message) {
+    if (this.warned.has(kind)) return
+    this.warned.add(kind)
+    warn('FAIRLANE_WARN_BROKER', `The queue ${this.queueName}: ${message}`)
+  }
+}
+
+function ignore () {}
+
+module.exports = { Troubles }

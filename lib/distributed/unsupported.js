@@ -1,0 +1,40 @@
+'use strict'
+
+// What queues in memory have, and queues at a broker have not: nobody there has a view of all that waits. It is refused, not undefined.
+
+const { typeError } = require('../errors')
+
+const MEMORY = 'Queues in memory'
+const MEMORY_AND_DISK = 'Queues in memory and on disk'
+
+// member → who has it, and what to use here
+const VALUES = {
+  length: [MEMORY_AND_DISK, 'Use globalStats(), whose waiting and running are its parts.'],
+  waiting: [MEMORY_AND_DISK, 'Use globalStats().'],
+  drain: [MEMORY_AND_DISK, 'Use onIdle().']
+}
+const METHODS = {
+  fflush: [MEMORY_AND_DISK, 'Use onIdle(), or flush() for pushes to be stored.'],
+  jobs: [MEMORY_AND_DISK, 'Use get(id), globalTypes() and deadLetters().'],
+  map: [MEMORY, 'Use add() for each of them.'],
+  ready: [MEMORY_AND_DISK, 'Use maxWaitingPerType, whose error says in retryAfterMs when to push again.'],
+  remove: [MEMORY_AND_DISK, 'Use cancel(id) or clear({ type }).']
+}
+
+module.exports = { refuseUnsupported }
+
+/** Gives a class these members. Whoever lists, spreads or prints its objects does not see them. */
+function refuseUnsupported (prototype) {
+  for (const [name, [whose, hint]] of Object.entries(VALUES)) {
+    const refuse = () => { throw unsupported(name, whose, hint) }
+    Object.defineProperty(prototype, name, { get: refuse, set: refuse, enumerable: false, configurable: true })
+  }
+  for (const [name, [whose, hint]] of Object.entries(METHODS)) {
+    const refuse = { [name] () { throw unsupported(`${name}()`, whose, hint) } }[name]
+    Object.defineProperty(prototype, name, { value: refuse, enumerable: false, configurable: true, writable: true })
+  }
+}
+
+function unsupported (member, whose, hint) {
+  return typeError('FAIRLANE_ERR_UNSUPPORTED', `queue.${member} is not there at a broker. ${whose} have it. ${hint}`)
+}
