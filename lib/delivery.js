@@ -32,12 +32,14 @@ class Delivery {
    * @param {(err?: any, result?: any) => void} done of the slot
    * @param {{ signal: AbortSignal }} slot its context
    * @param {object} ticket what limits its time from when the runner begins
+   * @param {number} [waitsUntil] when the job would have waited for a slot for too long, by the queue's clock
    */
-  constructor (job, done, slot, ticket) {
+  constructor (job, done, slot, ticket, waitsUntil = Infinity) {
     this.job = job
     this.done = done
     this.slot = slot
     this.ticket = ticket
+    this.waitsUntil = waitsUntil
     this.isRecalled = false // it lost its slot before its runner was called
     this.isGivenBack = false // the slot was
     this.id = 0 // of the job, as its context says it
@@ -52,7 +54,7 @@ class Delivery {
     this.isSettled = false // by its end, a timeout or close
     this.isCancelled = false // the job is gone whatever its runner does
     this.isFinal = false // not to be tried again whatever is left
-    this.whenWell = undefined // given the result if the runner ends well after that
+    this.whenEnded = undefined // called when the runner ends after that
   }
 
   /**
@@ -76,14 +78,14 @@ class Delivery {
 
   /** The slot is given back; a second end is for the queue to count. */
   end (err, result) {
-    const isLate = this.isSettled && !this.hasEnded
-    if (!this.hasEnded) {
+    const isFirst = !this.hasEnded
+    if (isFirst) {
       this.hasEnded = true
       this.error = err
       this.result = result
     }
     this.done(err, result)
-    if (isLate) this.tellIfWell()
+    if (isFirst) this.whenEnded?.()
   }
 
   /** Whether what settled the job is the end of its runner, not something that came over it before. */
@@ -91,10 +93,15 @@ class Delivery {
     return this.hasEnded && (!err || err === this.error)
   }
 
-  /** The job was settled by something else: tells whoever wants to know if the runner ends well nonetheless, or has meanwhile. */
+  /** The job was settled by something else: tells whoever wants to know when the runner ends, or that it has meanwhile. The last one who asks is told. */
+  onceEnded (callback) {
+    this.whenEnded = callback
+    if (this.hasEnded) callback()
+  }
+
+  /** The same, with its result, if it ends well nonetheless. */
   onceWell (callback) {
-    this.whenWell = callback
-    if (this.hasEnded) this.tellIfWell()
+    this.onceEnded(() => { if (!this.error) callback(this.result) })
   }
 
   /** As end() for what was thrown, which may be anything. */
@@ -110,10 +117,6 @@ class Delivery {
   }
 
   // private from here on
-
-  tellIfWell () {
-    if (!this.error && this.whenWell !== undefined) this.whenWell(this.result)
-  }
 
   follow (returned, settleBy) {
     const promise = promiseOf(returned)

@@ -5,7 +5,9 @@
 
 const { typeError, describe } = require('./errors')
 
-module.exports = { checkObject, ownNames, readFields, readKnown, readOwn, readEach, rejectUnknown, rejectName, copyOf, entriesOf, hasMethods, isArray, isBytes, isOf }
+const mapSize = Object.getOwnPropertyDescriptor(Map.prototype, 'size').get
+
+module.exports = { checkObject, ownNames, readFields, readKnown, readOwn, readEach, rejectUnknown, rejectName, copyOf, elementsOf, entriesOf, hasMethods, isArray, isBytes, isError, isMap, isOf }
 
 /** Throws if value is none, or an array. @param {string} what it is */
 function checkObject (value, what, code) {
@@ -84,7 +86,19 @@ function copyOf (object, code) {
  */
 function entriesOf (value, name, code) {
   try {
-    return (value instanceof Map ? [...value] : Object.entries(value)).map(([key, entry]) => [String(key), entry])
+    return (isMap(value) ? [...value] : Object.entries(value)).map(([key, entry]) => [String(key), entry])
+  } catch (cause) {
+    throw unreadable(name, code, cause)
+  }
+}
+
+/** @returns {any[]} what an array holds, holes as undefined, without a call of its methods; throws of the code if it cannot be read */
+function elementsOf (array, name, code) {
+  try {
+    const { length } = array
+    const elements = []
+    for (let i = 0; i < length; i++) elements.push(array[i])
+    return elements
   } catch (cause) {
     throw unreadable(name, code, cause)
   }
@@ -116,6 +130,31 @@ function isBytes (value) {
 function isOf (value, Class) {
   try {
     return value instanceof Class
+  } catch {
+    return false
+  }
+}
+
+/** Also of another realm, as a frame or a context of node:vm: what only a Map has answers, or throws. */
+function isMap (value) {
+  try {
+    mapSize.call(value)
+    return true
+  } catch {
+    return isOf(value, Map) // a Proxy, which may not be taken for an object without entries
+  }
+}
+
+/** Also of another realm. */
+function isError (value) {
+  return isOf(value, Error) || (typeof value === 'object' && isForeignError(value))
+}
+
+/* istanbul ignore next: each version of Node takes one way */
+function isForeignError (value) {
+  if (typeof Error.isError === 'function') return Error.isError(value)
+  try {
+    return Object.prototype.toString.call(value) === '[object Error]'
   } catch {
     return false
   }

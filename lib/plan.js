@@ -56,7 +56,7 @@ class Plan {
   }
 }
 
-module.exports = { PLAN_NAMES, Plan, readPlan, readAttempts, readMs, readPriority, keyText }
+module.exports = { PLAN_NAMES, Plan, readPlan, readAttempts, readMs, readPriority, readKey }
 
 /** @param {object} given with any of those names @returns {Plan | undefined} undefined if nothing is said @throws FAIRLANE_ERR_ARGUMENT */
 function readPlan (given) {
@@ -89,21 +89,16 @@ function readPriority (value, code) {
   throw wrong(value, 'number', code, `priority must be an integer from 0 to ${HIGHEST}`)
 }
 
+/**
+ * Two jobs that have the same key are the same job to a queue, so what merely has the text of something else is no key.
+ * @param {unknown} key a string, or a finite number, which is made into one
+ * @returns {string}
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
 function readKey (key) {
   if (typeof key === 'string') return key
-  const isText = typeof key !== 'symbol' && key !== null
-  const text = isText ? keyText(key) : ''
-  if (isText && !(typeof key === 'object' && text.startsWith('[object '))) return text
-  throw typeError(ARGUMENT, `key must be a string, or have a text of its own, not ${describe(key)}`)
-}
-
-/** A key as a string. @throws FAIRLANE_ERR_ARGUMENT if it cannot be made into one */
-function keyText (value) {
-  try {
-    return String(value)
-  } catch (cause) {
-    throw Object.assign(typeError(ARGUMENT, 'the key cannot be converted to a string'), { cause })
-  }
+  if (Number.isFinite(key)) return String(key)
+  throw wrong(key, 'number', ARGUMENT, 'key must be a string or a finite number')
 }
 
 function readKeyUntil (value = 'started') {

@@ -18,7 +18,7 @@ const json = {
   decode: bytes => bytes.length === 0 ? undefined : JSON.parse(bytes.toString())
 }
 
-module.exports = { json, structured, checkJson, readSerializer, encode, notEncoded }
+module.exports = { json, structured, checkJson, readSerializer, nameOf, encode, notEncoded }
 
 /**
  * @param {unknown} value the option `serialize`: 'json', 'structured', or an object with encode and decode
@@ -33,6 +33,12 @@ function readSerializer (value, byDefault) {
   if (given !== null && hasMethods(given, ['encode', 'decode'])) return given
   throw typeError('FAIRLANE_ERR_OPTION',
     `serialize must be 'json', 'structured' or an object with the methods encode and decode, not ${describe(value)}`)
+}
+
+/** @returns {'json' | 'structured' | 'custom'} of a serializer that was read */
+function nameOf (serializer) {
+  if (serializer === json) return 'json'
+  return serializer === structured ? 'structured' : 'custom'
 }
 
 /** Throws for what JSON leaves out without a word. */

@@ -27,21 +27,29 @@ class Signals {
   remove (signal, ticket) {
     const entry = this.entries.get(signal)
     if (entry === undefined || !entry.tickets.delete(ticket) || entry.tickets.size > 0) return
+    this.letGo(signal, entry)
+  }
+
+  // private from here on
+
+  listen (signal, tickets) {
+    const listener = () => {
+      if (this.entries.get(signal) !== entry) return // it has aborted before, or nobody waits for that
+      this.letGo(signal, entry) // as a whole: to take out the tickets one by one takes as long as to end their jobs
+      this.onAbort(signal, tickets)
+    }
+    const entry = { tickets, listener, target: signal }
+    this.entries.set(signal, entry)
+    entry.target = listenTo(signal, listener)
+  }
+
+  letGo (signal, entry) {
     this.entries.delete(signal)
     try {
       entry.target.removeEventListener('abort', entry.listener)
     } catch (err) {
       rethrow(err) // of a signal of another make; a job is being settled: it must be told
     }
-  }
-
-  // private from here on
-
-  listen (signal, tickets) {
-    const listener = () => this.onAbort(signal, tickets)
-    const entry = { tickets, listener, target: signal }
-    this.entries.set(signal, entry)
-    entry.target = listenTo(signal, listener)
   }
 }
 

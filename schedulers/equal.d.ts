@@ -24,7 +24,11 @@ export interface EqualOptions {
 export declare class Equal implements LaneScheduler {
   /** @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value */
   constructor (options?: EqualOptions)
-  /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
+  /**
+   * Changes the options that are given. O(waiting types), unless only `concurrency` changes and no share is another number for it.
+   *
+   * @throws FAIRLANE_ERR_OPTION; then nothing has changed
+   */
   configure (options?: EqualOptions): this
   queued (lane: Lane): void
   next (now: number): Lane | undefined

@@ -78,10 +78,16 @@ class Equal {
     this.configure(options)
   }
 
-  /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
+  /**
+   * Changes the options that are given. O(waiting types), unless only `concurrency` changes and no share is another number for it.
+   * @throws FAIRLANE_ERR_OPTION; then nothing has changed
+   */
   configure (options) {
-    const { weights } = this.weighting
-    if (!readOptions(options, readers, name => name === 'weights' ? this.weighting : this.caps)) return this
+    const { caps, weighting: { weights } } = this
+    const { maxTypeCap, typeCaps } = caps
+    const shareLimit = this.shareLimit()
+    if (!readOptions(options, readers, name => name === 'weights' ? this.weighting : caps)) return this
+    if (shareLimit === this.shareLimit() && maxTypeCap === caps.maxTypeCap && typeCaps === caps.typeCaps && weights === this.weighting.weights) return this
     this.version++
     if (this.weighting.weights !== weights) this.unit = Number.MIN_VALUE
     for (const state of [...this.ranking, ...this.parked]) {
@@ -189,10 +195,15 @@ class Equal {
     return lane.state
   }
 
+  /** How many running jobs of a type are too many, as a share. All slots are none: the queue itself sees that they are taken. */
+  shareLimit () {
+    return this.caps.maxTypeShare >= 1 ? Infinity : this.caps.shareLimit()
+  }
+
   refresh (state) {
     const { caps, weighting } = this
     state.version = this.version
-    state.limit = caps.limitOf(state.lane)
+    state.limit = Math.min(this.shareLimit(), caps.numberOf(state.lane))
     this.follow(state)
     if (state.weights === weighting.weights) return
     state.weights = weighting.weights

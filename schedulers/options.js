@@ -21,9 +21,14 @@ class Caps {
    * @param {{ type: string, isShared: boolean }} lane
    * @returns {number} how many running jobs are too many for another: the first count that reaches a cap
    */
-  limitOf ({ type, isShared }) {
-    if (isShared) return Math.min(this.shareLimit(), Math.ceil(this.maxTypeCap))
-    return Math.min(this.shareLimit(), Math.ceil(this.maxTypeCap), Math.ceil(this.typeCaps.get(type) ?? Infinity))
+  limitOf (lane) {
+    return Math.min(this.shareLimit(), this.numberOf(lane))
+  }
+
+  /** The same as far as numbers say, not shares. */
+  numberOf ({ type, isShared }) {
+    if (isShared) return Math.ceil(this.maxTypeCap)
+    return Math.min(Math.ceil(this.maxTypeCap), Math.ceil(this.typeCaps.get(type) ?? Infinity))
   }
 
   /**

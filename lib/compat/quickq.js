@@ -26,11 +26,11 @@ class QuickQueue extends Queue {
   }
 
   pushType (type, payload, callback) {
-    return super.pushType(type, payload, callback || undefined)
+    return super.pushType(type ?? String(type), payload, callback || undefined)
   }
 
   unshiftType (type, payload, callback) {
-    return super.unshiftType(type, payload, callback || undefined)
+    return super.unshiftType(type ?? String(type), payload, callback || undefined)
   }
 
   fflush (callback) {

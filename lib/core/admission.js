@@ -8,6 +8,7 @@
 const QList = require('qlist')
 const { defer } = require('../clock')
 const { FairlaneError, closedError } = require('../errors')
+const { spread } = require('../jitter')
 const { Promises } = require('./telling')
 const { Verdict } = require('./verdict')
 
@@ -91,7 +92,7 @@ class Admission {
   fullElsewhere (type, waiting, limit) {
     this.rate.look(this.endedCount())
     const error = new FairlaneError(QUEUE, `The queue holds ${waiting} of ${limit} already`)
-    return Object.assign(error, { type, waiting, limit, retryAfterMs: this.retryAfterMs(1) })
+    return Object.assign(error, { type, waiting, limit, retryAfterMs: spread(this.usualMs(1)) })
   }
 
   /** A job of the type is not taken in, for whatever reason. */
@@ -234,13 +235,13 @@ class Admission {
     const message = code === QUEUE ? `${waiting} jobs wait already` : `${waiting} jobs of the type wait already`
     // jobs of a type get the share of the slots that their type has
     const aheadCount = Math.max(1, waiting - limit + 1)
-    const usualMs = this.retryAfterMs(aheadCount * (code === QUEUE ? 1 : this.list.typesCount))
+    const usualMs = this.usualMs(aheadCount * (code === QUEUE ? 1 : this.list.typesCount))
     const heldMs = code === TYPE && this.list.heldMsOf !== undefined ? Math.ceil(this.list.heldMsOf(type, aheadCount)) : 0 // by limits of rate
-    return Object.assign(new FairlaneError(code, message), { type, waiting, limit, retryAfterMs: Math.max(usualMs, heldMs) })
+    return Object.assign(new FairlaneError(code, message), { type, waiting, limit, retryAfterMs: spread(Math.max(usualMs, heldMs)) })
   }
 
   /** In about so many ms so many jobs will have ended. */
-  retryAfterMs (aheadCount) {
+  usualMs (aheadCount) {
     return Math.min(Math.max(Math.ceil(aheadCount / this.rate.perMs), 1), LONGEST_RETRY_MS)
   }
 

@@ -7,6 +7,7 @@
 //                        └────────────────── nothing waits and no slot is taken ────────────┴───────────────────────▲
 
 const { defer } = require('../clock')
+const { behindOthers } = require('../promised')
 const { Verdict } = require('./verdict')
 
 class Closing {
@@ -27,7 +28,7 @@ class Closing {
 
   /** Nothing new comes in: waits for what is there. */
   begin () {
-    this.dispatch.idleWaiters.add().then(() => this.finish())
+    behindOthers(this.dispatch.idleWaiters.add()).then(() => this.finish())
   }
 
   /** Lets jobs finish for so many ms. */

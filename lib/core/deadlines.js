@@ -98,6 +98,11 @@ class Deadlines {
     }
   }
 
+  /** When an item falls due; Infinity: it is in no heap. */
+  dueAt ({ position }) {
+    return position === -1 ? Infinity : this.heap.keys[position]
+  }
+
   /** Takes out an item if it is there. */
   remove (item) {
     if (item.position === -1) return

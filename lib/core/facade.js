@@ -31,6 +31,11 @@ class Facade {
     return this.tickets.starting
   }
 
+  /** ... and when, by the queue's clock, it would have waited for too long; Infinity: never. */
+  get waitsUntil () {
+    return this.tickets.waitsUntil
+  }
+
   /** From now on the time of a job is limited, whose ticket starting() gave. @param {number} [timeoutMs] in the place of the queue's */
   limit (ticket, timeoutMs) {
     if (timeoutMs !== undefined) ticket.timeoutMs = timeoutMs

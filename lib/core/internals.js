@@ -38,6 +38,9 @@ module.exports = {
   /** What jobs with extras have in the place of callbacks. */
   get tickets () { return require('./tickets') },
 
+  /** Batches of those that are told in slices. */
+  get telling () { return require('./telling') },
+
   get FailureObserver () { return require('./running').FailureObserver },
 
   /** As the constructor of Facade, of a queue. */

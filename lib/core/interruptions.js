@@ -63,15 +63,16 @@ class Interruptions {
    * are right when it returns; of many, some are told in later turns.
    * @param {Iterable<object>} tickets
    * @param {(ticket: object) => Verdict} verdictOn asked before the job is settled
+   * @param {object} [others] a batch of those that are to be told before
    */
-  interrupt (tickets, verdictOn) {
+  interrupt (tickets, verdictOn, others) {
     this.dispatch.withoutStarting(() => {
       const ends = []
       for (const ticket of tickets) {
         const end = this.settleTicket(ticket, verdictOn)
         if (end !== undefined) ends.push(end)
       }
-      this.tellSettled(ends)
+      this.tellSettled(ends, others)
     })
   }
 
@@ -197,8 +198,10 @@ class Interruptions {
   }
 
   /** @param {Array<End | Ticket>} ends Tickets: of jobs that waited */
-  tellSettled (ends) {
-    if (ends.length > 0) this.dispatch.telling.tell(new Ended(this.dispatch, ends))
+  tellSettled (ends, others) {
+    const batches = others === undefined ? [] : [others]
+    if (ends.length > 0) batches.push(new Ended(this.dispatch, ends))
+    if (batches.length > 0) this.dispatch.telling.tell(...batches)
   }
 }
 

@@ -17,11 +17,16 @@ const OBSERVE = Symbol('observe')
 // What it has under this one is true if it needs to know of runs only, not of all that becomes of a job.
 const RUNS_ONLY = Symbol('runs only')
 const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
-// What is said of names that are no options of a queue.
+// What is said of names that are no options of a queue, and may be of another one. Whatever flow has, durable has, too. A test holds that it is true.
+const BOTH = 'fairlane/flow and fairlane/durable have'
 const HINTS = new Map([
+  ...hints('maxAttempts backoffMs priorityMs rate ratePerType', BOTH),
+  ...hints('path capacity capacityBytes maxInflightOps ack segmentBytes repair onProgress serialize schedules', 'fairlane/durable has'),
+  ...hints('name connection partitions globalTypeCap globalTypeCaps globalTypeRates leaseMs prefetch resultTtlMs pushTimeoutMs', 'fairlane/distributed has'),
   ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
   ['keepContext', "use asyncContext: 'push' instead of true"]
 ])
+const JOB_HINTS = new Map(hints('delayMs maxAttempts priority key keyUntil onDuplicate maxDelayMs', `jobs of ${BOTH}`))
 
 // name → how its value is read, given the value or undefined; what it returns is the normal form
 const readers = {
@@ -76,6 +81,8 @@ class Extras {
 const NO_EXTRAS = Object.freeze(new Extras())
 
 module.exports = {
+  HINTS,
+  JOB_HINTS,
   NO_EXTRAS,
   Extras,
   OBSERVE,
@@ -132,6 +139,10 @@ function readOptions (options) {
   return read
 }
 
+function hints (names, rooms) {
+  return names.split(' ').map(name => [name, `${rooms} it`])
+}
+
 /** @throws FAIRLANE_ERR_OPTION if there is one of another name */
 function rejectUnknownOptions (options, names) {
   rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION', HINTS)
@@ -158,7 +169,7 @@ function readAddOptions (options, others) {
       case 'signal': signal = options.signal; break
       case 'timeoutMs': timeoutMs = options.timeoutMs; break
       case 'maxWaitMs': maxWaitMs = options.maxWaitMs; break
-      default: if (!others?.reads(name, options)) rejectName(options, name, [...ADD_NAMES, ...others?.names ?? []], ARGUMENT)
+      default: if (!others?.reads(name, options)) rejectName(options, name, [...ADD_NAMES, ...others?.names ?? []], ARGUMENT, JOB_HINTS)
     }
   }
   return new Extras(type, unshift, signal, timeoutMs, maxWaitMs, others?.checked())
@@ -206,11 +217,13 @@ function readSource (source) {
 /**
  * @param {unknown} type anything whose text tells it from others; most are strings, which cost one look
  * @returns {string}
- * @throws FAIRLANE_ERR_TYPE for a symbol, and for an object whose text is that of all objects: most often the payload, in the type's place
+ * @throws FAIRLANE_ERR_TYPE for a symbol, undefined and null, and for an object whose text is that of all objects: most often the payload, in the
+ *   type's place
  */
 function readType (type) {
   if (typeof type === 'string') return type
   if (typeof type === 'symbol') throw typeError('FAIRLANE_ERR_TYPE', 'a type cannot be a symbol')
+  if (type === undefined || type === null) throw typeError('FAIRLANE_ERR_TYPE', `a type cannot be ${type}: it says whose job it is`)
   const text = textOf(type)
   if (typeof type !== 'object' || !text.startsWith('[object ')) return text
   throw typeError('FAIRLANE_ERR_TYPE', `a type cannot be ${describe(type)} without a toString() of its own; are the type and the payload swapped?`)
@@ -285,7 +298,7 @@ function readWhole (value, name, code, least, what) {
 /** A time above 0, or Infinity; undefined if there is none. */
 function readMs (value, name, code) {
   if (value !== 0) return readDuration(value, name, code)
-  throw rangeError(code, `${name} must be above 0`)
+  throw rangeError(code, `${name} must be above 0; Infinity is no limit`)
 }
 
 /** A time, or Infinity; undefined if there is none. */

@@ -6,7 +6,7 @@
 
 const { JobContext } = require('../context')
 const { FairlaneError, typeError } = require('../errors')
-const { callbackOf } = require('../promised')
+const { behindOthers, callbackOf } = require('../promised')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
 const {
@@ -222,14 +222,14 @@ class Queue extends Emitter {
 
   /** Waits until all jobs that were accepted before the call have settled. @returns {this | Promise<void>} @throws FAIRLANE_ERR_CALLBACK */
   fflush (callback) {
-    if (readCallback(callback) === undefined) return new Promise(resolve => this.#dispatch.flushes.add(resolve))
+    if (readCallback(callback) === undefined) return behindOthers(new Promise(resolve => this.#dispatch.flushes.add(resolve)))
     this.#dispatch.flushes.add(callback)
     return this
   }
 
-  /** @returns {Promise<void>} resolves when nothing waits and no slot is taken; at once if that is so already */
+  /** @returns {Promise<void>} resolves when nothing waits and no slot is taken, in this turn of the event loop if that is so already */
   onIdle () {
-    return this.#dispatch.idleWaiters.add()
+    return behindOthers(this.#dispatch.idleWaiters.add())
   }
 
   /** The jobs that wait now, in arrival order. O(waiting), with lanes × log types. @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */

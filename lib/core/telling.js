@@ -9,8 +9,12 @@
 
 const QList = require('qlist')
 const { defer, callSafely } = require('../clock')
+const { rejectMany } = require('../promised')
 const { Slice, PACE } = require('../slice')
 const { tell } = require('./running')
+
+// From so many jobs on that end at once, their errors have one stack (verdict.js), and their promises reject by a microtask.
+const MANY = 16
 
 class Telling {
   /** @param {object} dispatch whose scopes are used */
@@ -30,7 +34,9 @@ class Telling {
   /** Tells all before it returns. @param {{ tellNext: (scope: object) => boolean }} batch tells one, false if there was none left */
   tellAll (batch) {
     const scope = this.dispatch.freshScope()
-    while (batch.tellNext(scope));
+    // of few, the stacks of errors still reach the line that has ended the jobs
+    if (batch.isLarge) rejectMany(() => { while (batch.tellNext(scope)); })
+    else while (batch.tellNext(scope));
   }
 
   /** Tells as many as a slice takes, in order, and the others in later turns. */
@@ -80,8 +86,17 @@ class Telling {
 
 /** @returns {boolean} whether the batch has come to its end */
 function tellSlice (batch, slice, scope) {
-  while (batch.tellNext(scope)) if (slice.isOver()) return false
-  return true
+  let isAtEnd = false
+  forAll(batch, () => {
+    while (!(isAtEnd = !batch.tellNext(scope)) && !slice.isOver());
+  })
+  return isAtEnd
+}
+
+/** Calls fn, which tells jobs of a batch, in a way that suits their number. */
+function forAll ({ isLarge }, fn) {
+  if (isLarge) rejectMany(fn)
+  else fn()
 }
 
 /** Jobs that were taken out of the list. */
@@ -91,6 +106,7 @@ class Removed {
     this.dispatch = dispatch
     this.removed = removed
     this.verdict = verdict
+    this.isLarge = removed.size >= MANY
   }
 
   /** Jobs in it. */
@@ -115,6 +131,7 @@ class Ended {
   constructor (dispatch, ends) {
     this.dispatch = dispatch
     this.ends = ends
+    this.isLarge = ends.length >= MANY
     this.signalled = 0
     this.told = 0
   }
@@ -145,6 +162,7 @@ class Ended {
 /** Callbacks without arguments. */
 class Calls {
   constructor () {
+    this.isLarge = false
     this.groups = new QList() // arrays of them, emptied as they are called
     this.told = 0 // of the first group
     this.isBegun = false
@@ -181,6 +199,7 @@ class Promises {
   constructor (settlers, verdict) {
     this.settlers = settlers
     this.verdict = verdict
+    this.isLarge = false // they reject by functions of their own
     this.told = 0
   }
 
@@ -198,4 +217,4 @@ function abort (ticket, reason) {
   ticket.abort(reason)
 }
 
-module.exports = { Telling, Removed, Ended, Calls, Promises }
+module.exports = { Telling, Removed, Ended, Calls, Promises, MANY }

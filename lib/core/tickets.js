@@ -42,9 +42,8 @@ class Ticket {
     const { tickets, scope } = this
     this.job = job
     this.lane = this.block = undefined
-    tickets.deadlines.remove(this)
-    if (tickets.isOfFacade) tickets.starting = this
-    else tickets.limit(this)
+    if (tickets.isOfFacade) tickets.starts(this)
+    else tickets.limitRun(this)
     const context = this.needsContext() ? new JobContext(shared.type, this.attempt, () => this.runnersSignal()) : shared
     if (scope === undefined) return runner(payload, done, context)
     if (!tickets.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
@@ -172,6 +171,7 @@ class Tickets {
     this.keepsContext = asyncContext === 'push'
     this.isOfFacade = false // a facade says when the time of its jobs begins
     this.starting = undefined // the ticket whose runner was called last, for that
+    this.waitsUntil = Infinity // when that would have waited for too long
     this.takesReturn = settleBy !== 'callback'
     this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items), dispatch.telling)
     this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
@@ -224,12 +224,25 @@ class Tickets {
     this.deadlines.add(ticket, ticket.timeoutMs)
   }
 
+  /** The job does not wait any more: from now on the time is limited for which it runs. */
+  limitRun (ticket) {
+    this.deadlines.remove(ticket)
+    this.limit(ticket)
+  }
+
+  /** As limitRun(), of a facade, which says itself when that time begins. */
+  starts (ticket) {
+    this.starting = ticket
+    this.waitsUntil = this.deadlines.dueAt(ticket)
+    this.deadlines.remove(ticket)
+  }
+
   // private from here on
 
-  abort (signal, tickets) {
+  abort (signal, tickets, others) {
     const verdict = new Verdict('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
     verdict.prepare(tickets.size)
-    this.dispatch.interruptions.interrupt(tickets, () => verdict)
+    this.dispatch.interruptions.interrupt(tickets, () => verdict, others)
   }
 
   end (items) {

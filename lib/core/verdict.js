@@ -3,9 +3,7 @@
 // What ends jobs from outside their runners, often many at once: how they are counted, and the error that each of them gets.
 
 const { FairlaneError } = require('../errors')
-
-// From so many errors on it is cheaper to look at the stack once: that takes as long as to capture some ten.
-const MANY = 16
+const { MANY } = require('./telling') // from so many on it is cheaper to look at the stack once: that takes as long as to capture some ten
 
 class Verdict {
   /**
@@ -39,9 +37,9 @@ class Verdict {
   error () {
     if (this.stack === undefined) return this.captured()
     const { stackTraceLimit } = Error
-    if (!Reflect.set(Error, 'stackTraceLimit', undefined)) return this.captured() // frozen
+    const isSet = Reflect.set(Error, 'stackTraceLimit', undefined) // not if it is frozen
     const error = this.captured()
-    Error.stackTraceLimit = stackTraceLimit
+    if (isSet) Error.stackTraceLimit = stackTraceLimit
     error.stack = this.stack
     return error
   }

@@ -7,8 +7,8 @@
 // Made of nothing but add() with a key: while the key is taken, the batch has not started.
 
 const { typeError, describe } = require('../errors')
-const { isArray, isOf, readOwn } = require('../fields')
-const { keyText, readMs } = require('../plan')
+const { isArray, isError, isOf, readOwn } = require('../fields')
+const { readKey, readMs } = require('../plan')
 const { options: { readPositiveCount, readType } } = require('../core/internals')
 const { FlowQueue } = require('./flow-queue')
 const { idOf } = require('./keys')
@@ -35,7 +35,7 @@ class Batch {
     if (!isArray(results) || results.length !== length) {
       throw typeError('FAIRLANE_ERR_RUNNER', `the runner of a batch must give an array with a result for each of ${length} jobs, not ${describe(results)}`)
     }
-    if (results[at] instanceof Error) throw results[at]
+    if (isError(results[at])) throw results[at]
     return results[at]
   }
 }
@@ -63,7 +63,7 @@ class Batches {
   add (payload, options = {}) {
     const { type: given } = readGiven(options, ADD_NAMES, 'add')
     const type = given === undefined ? undefined : readType(given)
-    const id = idOf(type, keyText(this.#keyOf(payload)))
+    const id = idOf(type, readKey(this.#keyOf(payload)))
     const known = this.#open.get(id)
     const fresh = new Batch(this.#queue, payload, known === undefined ? this.#optionsFor(type) : known.options)
     if (fresh.promise === known?.promise) return this.#join(id, known, payload)

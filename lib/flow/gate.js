@@ -31,6 +31,11 @@ class Gate {
     return Math.max(isUsedUp ? this.limit.waitMs(now) : 0, this.heldUntil - now, 0)
   }
 
+  /** In how many ms hold() is over, whatever the limit of rate says. */
+  holdMs () {
+    return Math.max(this.heldUntil - this.clock.now(), 0)
+  }
+
   /** A job has started. */
   count () {
     this.limit?.add(this.clock.now())

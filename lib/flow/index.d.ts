@@ -56,10 +56,9 @@ export interface FlowAddOptions extends AddOptions {
    */
   priority?: number | undefined
   /**
-   * While it is taken within the type, an add with it queues no job but shares the one that has taken it. Made into a string; neither a symbol, nor
-   * an object without a `toString` of its own or its class.
+   * While it is taken within the type, an add with it queues no job but shares the one that has taken it. A finite number is made into a string.
    */
-  key?: unknown
+  key?: string | number | undefined
   /**
    * What an add does that finds its key taken. 'replace': the job, if it waits for its first start, gets the new payload. 'postpone': and its delay
    * begins again, if its time has not come. Needs a key.
@@ -69,7 +68,7 @@ export interface FlowAddOptions extends AddOptions {
   onDuplicate?: 'join' | 'replace' | 'postpone' | undefined
   /**
    * How long the job keeps its key: until its first start, until it has settled, or for so many ms from when it was added and until it has started.
-   * Needs a key.
+   * A job that is cancelled before its start leaves its key free; one that is cancelled later does not shorten that time. Needs a key.
    *
    * @default 'started'
    */
@@ -113,8 +112,9 @@ export function backoff (options?: BackoffOptions): (attempt: number, error?: an
 
 /** What a runner fails with when it was told to come back later: the type of the job is held for so long, and the attempt does not count. */
 export class Throttled extends Error {
-  /** @param retryAfterMs ms, or the text of a Retry-After header. What is neither is 1 s */
+  /** @param retryAfterMs ms, 1 or more; or the text of a Retry-After header: seconds, also with a fraction, or a date. What is neither, or over, is 1 s */
   constructor (retryAfterMs?: number | string | null, options?: { cause?: unknown })
+  /** Of a date, the time until then by the clock of the machine, when this was made. The queue goes by its own clock if that tells ms since 1970. */
   readonly retryAfterMs: number
 }
 
@@ -147,7 +147,7 @@ export interface FlowQueue<P = any, R = any> extends Queue<P, R> {
    * Starts no job of a type for so many ms. Another call replaces the time; 0 ends it. The other types go on.
    *
    * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
-   * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+   * @throws FAIRLANE_ERR_TYPE if the type is undefined, null, a symbol, or an object without a `toString` of its own or its class
    * @throws FAIRLANE_ERR_ARGUMENT if the time is not a finite number, 0 or above
    */
   holdType (type: unknown, ms: number): this
@@ -163,12 +163,12 @@ export interface FlowQueue<P = any, R = any> extends Queue<P, R> {
    * In how many ms a job might start as far as rates and holds go; 0 if one may start now. Of a type, or of the whole queue.
    *
    * @throws FAIRLANE_ERR_SCHEDULER if a type is given and types cannot be held
-   * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+   * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
    */
   heldMs (type?: unknown): number
 
   /**
-   * Replaces the rates that are given; null: there is none from now on. What has started stays counted in windows of the same `intervalMs`.
+   * Replaces the rates that are given; null: there is none from now on. What has started stays counted in windows of the same `intervalMs`. Holds stay.
    *
    * @throws FAIRLANE_ERR_ARGUMENT if a rate is wrong, or `rates` has another name in it
    * @throws FAIRLANE_ERR_SCHEDULER if `ratePerType` is given and types cannot be held
@@ -199,8 +199,8 @@ export interface BatchesOptions<P = any> {
    * @default 0
    */
   delayMs?: number | undefined
-  /** Only jobs with the same key go together. Made into a string. Default: all of a type do. */
-  key?: ((payload: P) => unknown) | undefined
+  /** Only jobs with the same key go together. A finite number is made into a string. Default: all of a type do. */
+  key?: ((payload: P) => string | number) | undefined
 }
 
 /** Gathers jobs of one type into batches, each of which is one job of a queue. */

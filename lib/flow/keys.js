@@ -7,12 +7,14 @@
 //           └─ 'settled' ───────────┼──────────────▶ free
 //           └─ so many ms, and until it has started ─┼────▶ free
 //
-// Keys belong to types (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after
-// it, when there are twice as many, or where there are many by a timer: a Map whose front is taken off again and again gets slow.
+// A job that is cancelled before its start leaves its key free; one that has started does not shorten the time of its key. Keys belong to types
+// (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after it, when there are twice as
+// many, or where there are many by a timer: a Map whose front is taken off again and again gets slow.
 
 const { FairlaneError } = require('../errors')
+const { Forgetting, MANY } = require('../forgetting')
 const { Signals } = require('../signals')
-const { Forgetting, MANY } = require('./forgetting')
+const { telling: { Promises } } = require('../core/internals')
 
 const FEW = 64
 
@@ -55,13 +57,15 @@ class Entry {
   start () {
     this.hasStarted = true
     if (this.keyUntil === 'started') this.keys.free(this)
+    else if (typeof this.keyUntil === 'number') this.keys.forgetAt(this.overAt)
   }
 
   /** A ticket is retired: that of the job, which has settled, or of an attempt before. */
   end (ticket) {
     if (ticket !== this.ticket) return
+    const { isOverAtEnd } = this
     this.ticket = undefined
-    if (this.keyUntil === 'settled' || !this.hasStarted) this.keys.free(this)
+    if (isOverAtEnd) this.keys.free(this)
   }
 
   /** ... and is told, or lets go of its signal. */
@@ -71,13 +75,23 @@ class Entry {
     this.sharers.clear()
   }
 
+  /** Whether the key is free when the job ends. A job that a scheduler is being told of starts, whatever comes over it. */
+  get isOverAtEnd () {
+    return this.keyUntil === 'settled' || !(this.hasStarted || this.ticket.isTaken)
+  }
+
   /** Whether the key is taken for a time, and its job has started: then that time counts. */
   get mayBeOver () {
     return this.hasStarted && typeof this.keyUntil === 'number'
   }
 
+  /** When that time is over. */
+  get overAt () {
+    return this.addedAt + this.keyUntil
+  }
+
   isOver (now) {
-    return this.mayBeOver && now >= this.addedAt + this.keyUntil
+    return this.mayBeOver && now >= this.overAt
   }
 }
 
@@ -86,9 +100,9 @@ class Keys {
   constructor (tickets) {
     this.tickets = tickets
     this.entries = new Map() // by id
-    this.sweepAt = FEW
-    this.longestMs = 0 // for which one of them is taken that is taken for a time
-    this.forgetting = new Forgetting(tickets.deadlines.clock, fn => tickets.dispatch.freshScope().runInAsyncScope(fn), () => this.sweep(this.now))
+    this.sweepAt = FEW // when there are so many, those that are over are forgotten
+    const call = fn => tickets.dispatch.freshScope().runInAsyncScope(fn)
+    this.forgetting = new Forgetting(tickets.deadlines.clock, call, () => this.entries.values(), (entry, now) => this.look(entry, now))
     this.joinedCount = 0
     this.signals = new Signals((signal, sharers) => this.abort(signal, sharers))
   }
@@ -124,6 +138,11 @@ class Keys {
     this.entries.delete(entry.id)
   }
 
+  /** A key is over at a time. Those that are taken for a time retain what came of their jobs. */
+  forgetAt (at) {
+    if (this.entries.size >= MANY) this.forgetting.note(at)
+  }
+
   // private from here on
 
   /** The clock is read only where time counts: a read costs 30 to 70 ns. */
@@ -141,27 +160,23 @@ class Keys {
   take (id, plan) {
     const isTimed = typeof plan.keyUntil === 'number'
     const addedAt = isTimed || plan.delayMs > 0 ? this.now : 0
-    if (isTimed && this.entries.size >= this.sweepAt) this.sweep(addedAt)
+    if (isTimed && this.entries.size >= this.sweepAt) this.sweep()
     const entry = new Entry(this, id, plan, addedAt)
     this.entries.set(id, entry)
-    if (isTimed) this.sweepLater(plan.keyUntil)
     return entry
   }
 
-  sweep (now) {
-    let timedCount = 0
-    for (const entry of this.entries.values()) {
-      if (entry.isOver(now)) this.free(entry)
-      else if (typeof entry.keyUntil === 'number') timedCount++
-    }
+  sweep () {
+    this.forgetting.begin()
     this.sweepAt = Math.max(FEW, 2 * this.entries.size)
-    if (timedCount >= MANY) this.sweepLater(0)
   }
 
-  /** Those that are taken for a time retain what came of their jobs. */
-  sweepLater (keyUntil) {
-    this.longestMs = Math.max(this.longestMs, keyUntil)
-    if (this.entries.size >= MANY) this.forgetting.plan(this.longestMs)
+  /** As Forgetting wants it. */
+  look (entry, now) {
+    if (!entry.mayBeOver) return Infinity
+    if (now < entry.overAt) return entry.overAt
+    this.free(entry)
+    return Infinity
   }
 
   /** What the add of a key that is taken does to a job that waits for its first start. */
@@ -194,19 +209,23 @@ class Keys {
     })
   }
 
-  /** Some leave; jobs that all have left are cancelled. */
+  /** Some leave, and are told in slices; jobs that all have left are cancelled, and told behind them. */
   abort (signal, sharers, reason = new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })) {
+    const rejects = []
     const deserted = new Set()
     for (const sharer of sharers) {
       const { entry, reject } = sharer
       this.signals.remove(signal, sharer)
       if (!entry.sharers.delete(sharer) || entry.ticket === undefined) continue // the job has settled, if it was not told yet
-      reject(reason)
+      rejects.push(reject)
       if (entry.isKept || entry.sharers.size > 0) continue
-      this.free(entry)
+      if (entry.isOverAtEnd) this.free(entry) // before others are told, who may add it
       deserted.add(entry.ticket)
     }
-    if (deserted.size > 0) this.tickets.abort(signal, deserted)
+    if (rejects.length === 0) return
+    const left = new Promises(rejects, { error: () => reason })
+    if (deserted.size > 0) this.tickets.abort(signal, deserted, left)
+    else this.tickets.dispatch.telling.tell(left)
   }
 }
 

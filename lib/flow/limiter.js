@@ -66,11 +66,11 @@ class Limiter {
     }
   }
 
-  /** A runner was told to come back later. What is held for longer stays so. */
+  /** A runner was told to come back later. What is held for longer stays so, whatever the rates say. */
   throttle (type, ms) {
     if (type !== undefined && this.canHold) {
-      if (this.list.heldMs(type) < ms) this.list.holdType(type, ms)
-    } else if (this.gate.waitMs() < ms) {
+      if (this.limits.holdMs(type) < ms) this.list.holdType(type, ms)
+    } else if (this.gate.holdMs() < ms) {
       this.gate.hold(ms)
     }
   }

@@ -8,7 +8,7 @@
 //   held    type → until when nothing of it starts, as users said
 
 const { rethrow } = require('../clock')
-const { Forgetting, MANY } = require('./forgetting')
+const { Forgetting, MANY } = require('../forgetting')
 const { hasRates } = require('./options')
 const { Limit } = require('./windows')
 
@@ -37,9 +37,8 @@ class Limits {
     this.isReached = false // a limit was used up, since the queue began
     this.held = new Map()
     this.heldCount = MANY // when there are so many in held, those that are over are forgotten
-    this.heldUntil = -Infinity // when all of those are over
-    this.forgetting = new Forgetting(clock, call, () => this.forget())
-    this.forgettingHolds = new Forgetting(clock, call, () => this.forgetHolds())
+    this.forgetting = new Forgetting(clock, call, () => [this], () => this.forget())
+    this.forgettingHolds = new Forgetting(clock, call, () => this.held, (hold, now) => this.lookAtHold(hold, now))
     this.setRates(rates)
   }
 
@@ -54,7 +53,7 @@ class Limits {
         if (typeof key === 'number' && rates.ask !== undefined) continue // whose rate it was nobody knows any more
         const own = this.ratesOf(key)
         if (own === undefined) limits.delete(key)
-        else limits.set(key, new Limit(own, limit))
+        else if (!limit.follow(own)) limits.set(key, new Limit(own, limit))
       }
     }
   }
@@ -69,28 +68,38 @@ class Limits {
     return this.rates.ask !== undefined
   }
 
-  /** In how many ms a job of a key may start; 0: now. O(1). */
-  waitMs (key) {
+  /** In how many ms a job may start; 0: now. O(1). @param {string | number} key of its limit @param {string | number} [type] as far as that may be held */
+  waitMs (key, type = key) {
     const limit = this.find(key)
     const isUsedUp = limit !== undefined && limit.isUsedUp
-    const until = this.held.size > 0 ? this.held.get(key) : undefined
+    const until = this.held.size > 0 ? this.held.get(type) : undefined
     if (!isUsedUp && until === undefined) return 0
     const now = this.clock.now()
     return Math.max(isUsedUp ? limit.waitMs(now) : 0, until === undefined ? 0 : until - now)
   }
 
-  /** In how many ms so many jobs of a key may have started, as far as is known without asking the caller. */
-  waitMsOf (key, count) {
+  /** In how many ms so many jobs of a type may have started, as far as is known without asking the caller. */
+  waitMsOf (key, type, count) {
     const now = this.clock.now()
-    const heldMs = Math.max((this.held.get(key) ?? -Infinity) - now, 0)
-    const rates = this.rates.ask === undefined ? this.ratesOf(key) : undefined
+    const heldMs = this.holdMs(type, now)
+    const rates = this.rates.ask === undefined ? this.ratesOf(type) : undefined
     const limit = this.find(key) ?? (rates === undefined ? undefined : new Limit(rates))
     return limit === undefined ? heldMs : limit.waitMsOf(count, now, heldMs)
   }
 
+  /** In how many ms the hold of a type is over, whatever its rates say. */
+  holdMs (type, now = this.clock.now()) {
+    return Math.max((this.held.get(type) ?? -Infinity) - now, 0)
+  }
+
+  /** Whether starts of a type are counted for itself. */
+  has (type) {
+    return this.find(type) !== undefined
+  }
+
   /** Whether a type must have a lane of its own: it has a limit of its own. */
   isNamed (type) {
-    return this.held.has(type) || this.rates.byType.has(type) || this.find(type) !== undefined
+    return this.held.has(type) || this.rates.byType.has(type) || this.has(type)
   }
 
   /** Whether a job of a lane may have to wait. Nothing is looked up where it is known that it need not. */
@@ -137,8 +146,7 @@ class Limits {
     const now = this.clock.now()
     if (this.held.size >= this.heldCount) this.forgetHolds()
     this.held.set(type, now + ms)
-    this.heldUntil = Math.max(this.heldUntil, now + ms)
-    if (this.held.size >= MANY) this.forgettingHolds.plan(this.heldUntil - now)
+    if (this.held.size >= MANY) this.forgettingHolds.note(now + ms)
   }
 
   // private from here on
@@ -192,7 +200,7 @@ class Limits {
     limit.generation = this.generation
     this.old.delete(key)
     this.young.set(key, limit)
-    if (this.young.size >= MANY) this.forgetting.plan(this.youngUntil - now)
+    if (this.young.size >= MANY) this.forgetting.note(this.youngUntil)
   }
 
   /** All windows of the old generation are empty. */
@@ -203,18 +211,24 @@ class Limits {
     this.generation++
   }
 
+  /** By generations, so at once. */
   forget () {
     const now = this.clock.now()
     if (now >= this.oldUntil) this.age()
     if (now >= this.oldUntil) this.age()
-    if (this.young.size + this.old.size >= MANY) this.forgetting.plan(this.youngUntil - now)
+    return this.young.size + this.old.size >= MANY ? this.youngUntil : Infinity
   }
 
   forgetHolds () {
-    const now = this.clock.now()
-    for (const [type, until] of this.held) if (until <= now) this.held.delete(type)
+    this.forgettingHolds.begin()
     this.heldCount = Math.max(MANY, 2 * this.held.size)
-    if (this.held.size >= MANY) this.forgettingHolds.plan(this.heldUntil - now)
+  }
+
+  /** As Forgetting wants it. */
+  lookAtHold ([type, until], now) {
+    if (now < until) return until
+    this.held.delete(type)
+    return Infinity
   }
 }
 

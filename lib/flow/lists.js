@@ -140,12 +140,12 @@ const withHolds = Lanes => class extends Lanes {
 
   /** In how many ms a job of the type might start as far as its limits go. */
   heldMs (type) {
-    return this.limits.waitMs(this.limitKeyOf(type))
+    return this.limits.waitMs(this.limitKeyOf(type), type)
   }
 
   /** In how many ms so many jobs of the type may have started as far as limits go. */
   heldMsOf (type, count) {
-    return Math.max(this.limits.waitMsOf(this.limitKeyOf(type), count), this.gate === undefined ? 0 : this.gate.waitMs())
+    return Math.max(this.limits.waitMsOf(this.limitKeyOf(type), type, count), this.gate === undefined ? 0 : this.gate.waitMs())
   }
 
   /** Starts no job of the type for so many ms; 0 ends that. O(1), and for a type that shares a lane O(jobs in it). */
@@ -160,8 +160,9 @@ const withHolds = Lanes => class extends Lanes {
     if (lane !== undefined) this.adjust(lane)
   }
 
-  /** The limits are others now. O(lanes). */
+  /** The limits are others now. Types that they name get lanes of their own. O(lanes + types in shared ones). */
   adjustAll () {
+    this.overflow.openNamed()
     for (const lane of [...this.all()]) if (lane.owner === this) this.adjust(lane)
   }
 
@@ -233,9 +234,12 @@ const withHolds = Lanes => class extends Lanes {
     return lane
   }
 
+  /**
+   * The key of a type's limit: of its lane or, if it has none, of the one that it would get. One of its own begins with what the lane has started that the
+   * type would share.
+   */
   limitKeyOf (type) {
-    const lane = this.find(type)
-    return lane === undefined ? type : this.keyOf(lane)
+    return this.lanes.has(type) || this.limits.has(type) ? type : this.overflow.indexOf(type)
   }
 
   /** The key of the limit of a lane. */

@@ -4,7 +4,7 @@
 
 const { readBackoff } = require('../backoff')
 const { rangeError, describe } = require('../errors')
-const { isArray, isOf, readEach, readFields, readOwn } = require('../fields')
+const { entriesOf, isArray, isMap, isOf, readEach, readFields, readOwn } = require('../fields')
 const { Plan, readAttempts, readMs } = require('../plan')
 const { wrong } = require('../readers')
 const { ROOMS, options: queueOptions } = require('../core/internals')
@@ -80,9 +80,9 @@ function hasRates ({ all, byType, ask }) {
 /** One rate for each type, rates by type, or a function that is asked for them. */
 function readRatePerType (value, code) {
   if (typeof value === 'function') return { ...NO_RATES, ask: type => readAnswer(value(type)) }
-  if (!isOf(value, Map)) return { ...NO_RATES, all: readRates(value, 'ratePerType', code) }
+  if (!isMap(value)) return { ...NO_RATES, all: readRates(value, 'ratePerType', code) }
   const byType = new Map()
-  for (const [type, rate] of value) byType.set(String(type), readRates(rate, `ratePerType of ${describe(type)}`, code))
+  for (const [type, rate] of entriesOf(value, 'ratePerType', code)) byType.set(type, readRates(rate, `ratePerType of ${describe(type)}`, code))
   return { ...NO_RATES, byType }
 }
 

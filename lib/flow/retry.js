@@ -5,7 +5,7 @@
 
 const { backoffAfter } = require('../backoff')
 const { rethrow } = require('../clock')
-const { isPostponed, isThrottled } = require('../postponing')
+const { heldMsOf, isPostponed, isThrottled } = require('../postponing')
 
 class Retry {
   /** @param {object} tickets @param {object | undefined} before the ticket of the attempt that has failed @param {any} err what it failed with */
@@ -29,10 +29,10 @@ class Retry {
   // private from here on
 
   /** The job waits as the first of its type, which is held. */
-  throttle ({ retryAfterMs }) {
+  throttle (err) {
     const { tickets, ticket } = this
     tickets.throttledCount++
-    tickets.hooks.throttle(ticket.type, retryAfterMs)
+    tickets.hooks.throttle(ticket.type, heldMsOf(err, tickets.deadlines.clock))
     if (!ticket.isDelayed) return // a scheduler has cleared the queue
     tickets.enter(ticket)
     tickets.watch(ticket, { signal: ticket.signal, maxWaitMs: Infinity })

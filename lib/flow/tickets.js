@@ -85,6 +85,7 @@ class FlowTickets extends Tickets {
   constructor (dispatch, read) {
     super(dispatch, read)
     this.hasTypes = read.scheduler !== null // without a scheduler, jobs have none whatever was given
+    this.hasExtras = this.timeoutMs !== Infinity || this.maxWaitMs !== Infinity || this.keepsContext // so all jobs have
     this.maxAttempts = read.maxAttempts
     this.backoffMs = read.backoffMs
     this.retriedCount = this.throttledCount = 0
@@ -219,10 +220,13 @@ class FlowTickets extends Tickets {
     dispatch.wake()
   }
 
-  /** Whether a job has no extras but a delay: when that is over it goes on as one without any, by the short way. */
-  isBare ({ signal, timeoutMs = this.timeoutMs, maxWaitMs = this.maxWaitMs, plan: { maxAttempts = this.maxAttempts, priority = 0, entry } }) {
-    return signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity && maxAttempts === this.maxAttempts && priority === 0 &&
-      entry === undefined && !this.keepsContext && this.dispatch.list.ledger === undefined
+  /**
+   * Whether a job has no extras but a delay: when that is over it goes on as one without any, by the short way. One without a limit has extras where the
+   * queue has a limit.
+   */
+  isBare ({ signal, timeoutMs = Infinity, maxWaitMs = Infinity, plan: { maxAttempts = this.maxAttempts, priority = 0, entry } }) {
+    return !this.hasExtras && signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity && maxAttempts === this.maxAttempts &&
+      priority === 0 && entry === undefined && this.dispatch.list.ledger === undefined
   }
 
   /** A job is delayed that needs no ticket, unless the clock throws. */

@@ -126,6 +126,14 @@ class Limit {
     this.terms = undefined // of limits by which a lane has it, as these want to know it
   }
 
+  /** Has its windows let as many start as rates say that are of the same intervals, in the same order. @returns {boolean} whether they are: else nothing has changed */
+  follow (rates) {
+    const { windows } = this
+    if (rates.length !== windows.length || rates.some(({ intervalMs }, at) => intervalMs !== windows[at].intervalMs)) return false
+    rates.forEach(({ limit }, at) => windows[at].setLimit(limit))
+    return true
+  }
+
   add (now) {
     this.first.add(now)
     if (this.others !== undefined) for (const window of this.others) window.add(now)

@@ -102,6 +102,7 @@ describe('compat/quickq', () => {
         log(queue.pushType('b', 2) === queue, queue.unshiftType('a', 1) === queue)
         queue.pushType(3, 3, null)
         queue.unshiftType(undefined, 4, null)
+        queue.pushType(null, 5, null)
         await emptied(queue)
         scheduler.configure = ({ concurrency }) => log('configure', concurrency)
         queue.resume(5)

@@ -110,6 +110,24 @@ describe('the option maxAttempts', function () {
     })
   }
 
+  for (const options of [{}, { asyncContext: 'push' }, { maxWaitMs: 10 }]) {
+    it(`limits no time of a job without a limit, though the queue has one (${JSON.stringify(options)})`, async function () {
+      const postponed = new Set()
+      const { queue, clock, pass, starts } = startsOf(flow, { timeoutMs: 30, ...options }, (payload, done) => {
+        const error = postponed.has(payload) ? null : new Postponed(5)
+        postponed.add(payload)
+        clock.setTimeout(() => done(error, payload), 50)
+      })
+      const unlimited = { timeoutMs: Infinity, maxWaitMs: Infinity }
+      const results = [unlimited, { ...unlimited, delayMs: 5 }, { ...unlimited, delayMs: 5, unshift: true }, { ...unlimited, key: 'k' }].map((options, i) => queue.add(i, options))
+      for (const delayMs of [undefined, 5]) results.push(assert.rejects(queue.add('limited', { delayMs }), { code: 'FAIRLANE_ERR_TIMEOUT' }))
+      await pass(500)
+      assert.deepEqual(await Promise.all(results), [0, 1, 2, 3, undefined, undefined])
+      assert.equal(starts.length, 10)
+      checkInvariants(queue)
+    })
+  }
+
   it('ends by the signal of the job, by clear and by close', async function () {
     const { queue, clock, pass, times } = startsOf(flow, { maxAttempts: 9, backoffMs: 100 }, failing(Infinity))
     const controller = new AbortController()

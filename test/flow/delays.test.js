@@ -26,6 +26,31 @@ describe('the option delayMs', function () {
     assert.deepEqual(starts.map(({ payload, at }) => `${payload} ${at}`), ['now 0', 'between 100', 'late 100', 'later 200'])
   })
 
+  it('keeps what is said of the job, though somebody waits for a flush meanwhile', async function () {
+    const { queue, clock, pass, starts } = startsOf(flow, { timeoutMs: 30, maxWaitMs: 10 }, (payload, done) => clock.setTimeout(() => done(null, payload), 50))
+    const results = [false, true].map((unshift, i) => queue.add(i, { delayMs: 5, timeoutMs: Infinity, maxWaitMs: Infinity, unshift }))
+    const flushed = queue.fflush()
+    queue.pause()
+    await pass(100)
+    queue.resume()
+    await pass(100)
+    await flushed
+    assert.deepEqual(await Promise.all(results), [0, 1])
+    assert.deepEqual(starts.map(({ at }) => at), [100, 100])
+  })
+
+  it('leaves a job the limits of its queue', async function () {
+    for (const [options, code] of [[{ maxWaitMs: 10 }, 'FAIRLANE_ERR_MAX_WAIT'], [{ timeoutMs: 10 }, 'FAIRLANE_ERR_TIMEOUT']]) {
+      const { queue, pass } = startsOf(flow, options, () => {})
+      if (options.maxWaitMs) queue.pause()
+      const limited = assert.rejects(queue.add(1, { delayMs: 5 }), { code })
+      await pass(14)
+      assert.equal(queue.stats().cancelled + queue.stats().failed, 0)
+      await pass(1)
+      await limited
+    }
+  })
+
   it('gives a promise of the result', async function () {
     const { queue, pass } = startsOf(flow, {}, async payload => 2 * payload)
     const result = queue.add(21, { delayMs: 100 })

@@ -1,9 +1,10 @@
 'use strict'
 
 const assert = require('node:assert')
-const { flow } = require('../../lib/flow')
-const { checkInvariants } = require('../../lib/testing')
-const { startsOf } = require('../support/starts')
+const { flow, Throttled } = require('../../lib/flow')
+const { checkInvariants, fakeClock } = require('../../lib/testing')
+const { giveChance, withChance } = require('../support/chance')
+const { passingOf, startsOf } = require('../support/starts')
 const { quiet } = require('../support/turns')
 
 describe('hold', function () {
@@ -144,7 +145,143 @@ describe('holdType', function () {
   })
 })
 
+describe('a time that is longer than a timer of Node.js can be', function () {
+  const MONTH_MS = 30 * 24 * 3600 * 1000
+  const LONGEST_MS = 2 ** 31 - 1
+
+  /** As startsOf(), in 2031, with timers as those of Node.js: one for too long fires at once. */
+  function inMonths (options, run) {
+    const time = fakeClock(Date.parse('2031-05-01T00:00:00Z'))
+    const clock = { ...time, setTimeout: (fn, ms) => time.setTimeout(fn, ms > LONGEST_MS ? 1 : ms) }
+    const begin = time.now()
+    const times = []
+    const queue = flow((payload, done, { type }) => {
+      times.push(time.now() - begin)
+      run(payload, done, times.length)
+    }, { clock, ...options })
+    return { queue, times, pass: passingOf(time) }
+  }
+
+  const throttledBy = header => (payload, done, count) => done(count === 1 ? new Throttled(header) : null)
+  const ends = (payload, done) => done()
+  const A = { scheduler: 'equal' }
+  const RATE = { limit: 1, intervalMs: MONTH_MS }
+  const cases = [
+    ['hold()', {}, ends, queue => queue.hold(MONTH_MS).push(1), [MONTH_MS]],
+    ['holdType()', A, ends, queue => queue.holdType('a', MONTH_MS).pushType('a', 1), [MONTH_MS]],
+    ['Throttled, in ms', A, throttledBy(MONTH_MS), queue => queue.pushType('a', 1), [0, MONTH_MS]],
+    ['Throttled, in seconds', A, throttledBy('2592000'), queue => queue.pushType('a', 1), [0, MONTH_MS]],
+    ['Throttled, as a date', A, throttledBy('Sat, 31 May 2031 00:00:00 GMT'), queue => queue.pushType('a', 1), [0, MONTH_MS]],
+    ['Throttled, without types', {}, throttledBy('Sat, 31 May 2031 00:00:00 GMT'), queue => queue.push(1), [0, MONTH_MS]],
+    ['Throttled, in parts of a second', A, throttledBy('1.5'), queue => queue.pushType('a', 1), [0, 1500]],
+    ['delayMs', {}, ends, queue => queue.add(1, { delayMs: MONTH_MS }), [MONTH_MS]],
+    ['backoffMs', { maxAttempts: 2, backoffMs: MONTH_MS }, (payload, done, count) => done(count === 1 ? new Error('expected') : null), queue => queue.push(1), [0, MONTH_MS]],
+    ['a rate', { rate: RATE }, ends, queue => queue.push(1).push(2), [0, MONTH_MS]],
+    ['a rate of a type', { ...A, ratePerType: RATE }, ends, queue => queue.pushType('a', 1).pushType('a', 2), [0, MONTH_MS]]
+  ]
+  for (const [name, options, run, act, expected] of cases) {
+    it(`is kept in full: ${name}`, async function () {
+      const { queue, pass, times } = inMonths(options, run)
+      act(queue)
+      await pass(MONTH_MS - 1)
+      assert.deepEqual(times, expected.filter(ms => ms < MONTH_MS))
+      await pass(MONTH_MS)
+      assert.deepEqual(times, expected)
+    })
+  }
+})
+
+describe('a hold and a rate', function () {
+  const RATE = { limit: 1, intervalMs: 1000 }
+
+  for (const [name, scheduler, rates, none] of [
+    ['of a type', 'equal', { ratePerType: RATE }, { ratePerType: null }],
+    ['of the queue', undefined, { rate: RATE }, { rate: null }]
+  ]) {
+    it(`${name} are over each by itself, though a runner was throttled for less time than the rate takes`, async function () {
+      const { queue, pass, times } = startsOf(flow, { scheduler, ...rates }, (payload, done) => done(times().length === 1 ? new Throttled(500) : null))
+      queue.add('p', { type: scheduler && 'a' })
+      await pass(10)
+      assert.equal(queue.heldMs(scheduler && 'a'), 990)
+      queue.setRates(none)
+      assert.equal(queue.heldMs(scheduler && 'a'), 490)
+      await pass(1000)
+      assert.deepEqual(times(), [0, 500])
+    })
+
+    it(`${name} are over each by itself, though the hold is ended before the rate`, async function () {
+      const { queue, pass, times } = startsOf(flow, { scheduler, ...rates }, (payload, done) => done(times().length === 1 ? new Throttled(5000) : null))
+      queue.add('p', { type: scheduler && 'a' })
+      await pass(10)
+      if (scheduler) queue.holdType('a', 0)
+      else queue.hold(0)
+      await pass(5000)
+      assert.deepEqual(times(), [0, 1000])
+    })
+  }
+
+  it('of types: the longest hold counts, and a call replaces it', async function () {
+    const { queue, clock, pass } = startsOf(flow, { scheduler: 'equal', concurrency: 3 }, (ms, done) => clock.setTimeout(() => done(new Throttled(ms)), 1))
+    for (const ms of [100, 300, 200]) queue.pushType('a', ms)
+    await pass(1)
+    assert.equal(queue.heldMs('a'), 300)
+    queue.holdType('a', 50)
+    assert.equal(queue.heldMs('a'), 50)
+    queue.clear()
+  })
+})
+
+describe('heldMs of a type', function () {
+  const busy = { scheduler: 'equal', maxTypes: 1, concurrency: 10 }
+
+  it('is that of its hold, where its jobs would share a lane with others', async function () {
+    for (const isShared of [false, true]) {
+      const { queue, pass, times } = startsOf(flow, busy, (payload, done) => payload === 'own' ? undefined : done())
+      queue.pushType('own', 'own')
+      if (isShared) queue.pushType('b', 'b')
+      queue.holdType('a', 50)
+      assert.equal(queue.heldMs('a'), 50)
+      const [later] = [queue.heldMs('a'), queue.pushType('a', 'a')]
+      assert.equal(queue.heldMs('a'), later)
+      await pass(later)
+      assert.deepEqual(times('a'), [later])
+      queue.close({ drain: false })
+    }
+  })
+
+  it('is that of the lane which its jobs would share, or whose counts they would begin with', async function () {
+    const { queue, pass, times } = startsOf(flow, { ...busy, ratePerType: { limit: 1, intervalMs: 100 } })
+    assert.equal(queue.heldMs('c'), 0)
+    queue.pushType('own', 1).pushType('b', 2)
+    await pass(10)
+    assert.deepEqual([queue.heldMs('own'), queue.heldMs('b'), queue.heldMs('c')], [90, 90, 90])
+    queue.pushType('c', 3).pushType('own', 4)
+    await pass(200)
+    assert.deepEqual([times('c'), times('own')], [[100], [0, 100]])
+  })
+
+  it('is that of its own lane, whatever others have started that share one', async function () {
+    const { queue, pass } = startsOf(flow, { ...busy, ratePerType: { limit: 1, intervalMs: 100 } })
+    queue.pauseType('own').pushType('own', 1).pushType('b', 2)
+    await pass(10)
+    assert.deepEqual([queue.heldMs('own'), queue.heldMs('b')], [0, 90])
+    queue.clear()
+  })
+
+  it('is that of its own rate, where it has one', async function () {
+    const { queue, pass, times } = startsOf(flow, { ...busy, ratePerType: new Map([['a', { limit: 1, intervalMs: 100 }]]) })
+    queue.pushType('own', 1).pushType('b', 2).pushType('a', 3)
+    await pass(10)
+    assert.deepEqual([queue.heldMs('a'), queue.heldMs('b'), queue.heldMs('c')], [90, 0, 0])
+    queue.pushType('a', 4).pushType('c', 5)
+    await pass(100)
+    assert.deepEqual([times('a'), times('c')], [[0, 100], [10]])
+  })
+})
+
 describe('a refusal of a type with limits', function () {
+  withChance(0)
+
   async function retryAfterMs (options, waiting, act = () => {}) {
     const { queue, pass } = startsOf(flow, { scheduler: 'equal', concurrency: 1, maxWaitingPerType: waiting, ...options })
     await act(queue, pass)
@@ -158,6 +295,19 @@ describe('a refusal of a type with limits', function () {
   it('says when the type is not held any more', async function () {
     assert.equal(await retryAfterMs({}, 1, queue => queue.holdType('a', 100000.5)), 100001)
     assert.equal(await retryAfterMs({}, 1, queue => queue.hold(70000)), 70000)
+  })
+
+  it('says a time that is up to a fifth longer, by chance', async function () {
+    const release = giveChance(0.5)
+    assert.equal(await retryAfterMs({}, 1, queue => queue.holdType('a', 100000)), 110000)
+    release()
+  })
+
+  it('says so where its jobs would share a lane with others', async function () {
+    const { queue } = startsOf(flow, { scheduler: 'equal', maxTypes: 1, maxWaitingPerType: { a: 0 } })
+    queue.pause().pushType('own', 1).pushType('b', 1).holdType('a', 100000)
+    const { code, retryAfterMs } = await queue.add('refused', { type: 'a' }).then(assert.fail, error => error)
+    assert.deepEqual([code, retryAfterMs], ['FAIRLANE_ERR_TYPE_FULL', 100000])
   })
 
   it('says when the rate lets a job start', async function () {

@@ -4,10 +4,12 @@ const assert = require('node:assert')
 const { flow, Postponed } = require('../../lib/flow')
 const { internalsOf } = require('../../lib/core/internals')
 const { checkInvariants } = require('../../lib/testing')
+const { KEYS, NO_KEYS } = require('../shared/keys')
 const { setPace } = require('../support/pace')
 const { startsOf } = require('../support/starts')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { rounds, playRounds } = require('../support/rounds')
+const { stoppedTime } = require('../support/time')
 const { quiet } = require('../support/turns')
 
 const ERROR = new Error('expected')
@@ -93,16 +95,16 @@ describe('the option key', function () {
     }
   })
 
-  it('is made into a string', async function () {
+  it('is a string, or a finite number that is made into one, and nothing else', async function () {
     const { queue, pass, starts } = startsOf(flow, {})
-    for (const key of [1, '1', 1n, [1], new String('1')]) queue.add(0, { key }) // eslint-disable-line no-new-wrappers
-    queue.add(1, { key: true })
+    for (const [key, text] of KEYS) assert.equal(queue.add(0, { key }), queue.add(0, { key: text }))
+    queue.add(1, { key: undefined })
     queue.add(2, { key: undefined })
-    queue.add(3, { key: undefined })
+    const { length } = queue
+    for (const key of NO_KEYS) assert.throws(() => queue.add(3, { key }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    assert.equal(queue.length, length)
     await pass(0)
-    assert.equal(starts.length, 4)
-    const thrower = { toString () { throw ERROR } }
-    for (const key of [null, Symbol('k'), {}, thrower]) assert.throws(() => queue.add(0, { key }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    assert.equal(starts.length, new Set(KEYS.map(([, text]) => text)).size + 2)
   })
 
   it('is checked with what goes with it', function () {
@@ -268,6 +270,39 @@ describe('the option onDuplicate', function () {
     assert.deepEqual([keys.entries.size, clock.timerCount, queue.stats().done], [0, 0, 7500])
   })
 
+  it('that are taken for a time have no timer, where there are few', async function () {
+    const { queue, clock } = startsOf(flow, {})
+    for (let i = 0; i < 1000; i++) queue.add(i, { key: i, keyUntil: 100 })
+    await queue.onIdle()
+    assert.deepEqual([internalsOf(queue).tickets.keys.entries.size, clock.timerCount], [1000, 0])
+  })
+
+  it('that are taken for a time are forgotten in slices, however long others are taken', async function () {
+    const COUNT = 50000
+    const { queue, clock } = startsOf(flow, { concurrency: Infinity })
+    setPace(queue, 'all at once')
+    const { keys } = internalsOf(queue).tickets
+    queue.add(0, { key: 'long', keyUntil: 1e9 })
+    for (let i = 0; i < COUNT; i++) queue.add(i, { key: i, keyUntil: 1000 })
+    await queue.onIdle()
+    await quiet()
+    const time = stoppedTime()
+    try {
+      const { now } = performance
+      performance.now = () => {
+        time.pass(1) // each look at it takes a ms
+        return now()
+      }
+      clock.advance(1000)
+      assert(keys.entries.size > COUNT / 4 && keys.entries.size < COUNT, `${keys.entries.size} are left after the first slice`)
+      await quiet()
+      assert.deepEqual([...keys.entries.values()].map(({ keyUntil }) => keyUntil), [1e9])
+      performance.now = now
+    } finally {
+      time.release()
+    }
+  })
+
   it("'postpone' has a delay begin again, up to maxDelayMs", async function () {
     const { queue, clock, pass, starts } = startsOf(flow, {})
     const add = (payload, options) => queue.add(payload, { key: 'k', delayMs: 100, onDuplicate: 'postpone', ...options })
@@ -321,7 +356,7 @@ describe('a signal of one who shares a job', function () {
     }
   })
 
-  it('ends the job where all have left, and its key is free', async function () {
+  it('ends the job where all have left', async function () {
     const signals = []
     const { queue, pass } = startsOf(flow, {}, (payload, done, { signal }) => { signals.push(signal) })
     const controller = new AbortController()
@@ -331,10 +366,92 @@ describe('a signal of one who shares a job', function () {
     controller.abort()
     for (const promise of promises) await assert.rejects(promise, ABORTED)
     assert.deepEqual(signals.map(({ aborted }) => aborted), [true, true])
-    assert.deepEqual([queue.stats().cancelled, internalsOf(queue).tickets.keys.entries.size], [2, 0])
+    assert.equal(queue.stats().cancelled, 2)
     await assert.rejects(add(), ABORTED)
     assert.equal(queue.stats().rejected, 1)
     checkInvariants(queue)
+  })
+
+  it('leaves the key taken for its time once the job has started, and those who add it share the cancellation', async function () {
+    const { queue, pass, starts } = startsOf(flow, { maxAttempts: 2, backoffMs: 10 }, (payload, done) => payload === 'fails' ? done(ERROR) : undefined)
+    for (const [payload, reached] of [['runs', 0], ['fails', 5]]) {
+      const controller = new AbortController()
+      const before = starts.length
+      const add = options => queue.add(payload, { key: payload, keyUntil: 100, ...options })
+      const left = assert.rejects(add({ signal: controller.signal }), ABORTED)
+      await pass(reached)
+      controller.abort(ERROR)
+      await left
+      for (const options of [{}, { onDuplicate: 'replace' }, { signal: new AbortController().signal }]) await assert.rejects(add(options), { ...ABORTED, cause: ERROR })
+      await pass(99 - reached)
+      await assert.rejects(add(), ABORTED)
+      assert.equal(starts.length - before, 1, `${payload}: one job in the time`)
+      await pass(1)
+      add().catch(() => {})
+      await pass(0)
+      assert.equal(starts.length - before, 2)
+      checkInvariants(queue)
+    }
+    queue.close({ drain: false })
+  })
+
+  it('has the keys of all jobs free that it ends before their start, before a scheduler hears of one', async function () {
+    const lanes = new Set()
+    const controller = new AbortController()
+    let again
+    const removed = () => { again ??= [0, 1, 2].map(key => queue.add(`again ${key}`, { type: 'b', key, keyUntil: 'settled' })) }
+    const scheduler = { queued: lane => lanes.add(lane), next: () => [...lanes].find(({ size }) => size > 0), started () {}, ended () {}, removed }
+    const { queue, pass } = startsOf(flow, { scheduler }, later)
+    queue.pause()
+    const left = [0, 1, 2].map(key => assert.rejects(queue.add('left', { type: 'b', key, keyUntil: 'settled', signal: controller.signal }), ABORTED))
+    controller.abort()
+    queue.resume()
+    await pass(0)
+    await Promise.all(left)
+    assert.deepEqual(await Promise.all(again), ['again 0', 'again 1', 'again 2'])
+    checkInvariants(queue)
+  })
+
+  it('leaves the key taken for its time though it comes while the job starts, or while its runner is called', async function () {
+    for (const method of ['started', 'run']) {
+      const controller = new AbortController()
+      const lanes = new Set()
+      const scheduler = { queued: lane => lanes.add(lane), next: () => [...lanes].find(({ size }) => size > 0), started () { if (method === 'started') controller.abort() }, ended () {} }
+      const { queue, pass, starts } = startsOf(flow, { scheduler }, () => { if (method === 'run') controller.abort() })
+      const left = assert.rejects(queue.add(1, { type: 'a', key: 'k', keyUntil: 100, signal: controller.signal }), ABORTED)
+      await pass(0)
+      await left
+      await assert.rejects(queue.add(2, { type: 'a', key: 'k' }), ABORTED)
+      assert.equal(starts.length, 1)
+      checkInvariants(queue)
+      queue.close({ drain: false })
+    }
+  })
+
+  it("has the key free at once where the job had not started, or has it until it is 'settled'", async function () {
+    const { queue, pass, starts } = startsOf(flow, {}, () => {})
+    for (const keyUntil of ['started', 'settled', 100]) {
+      for (const hasStarted of [false, true]) {
+        if (hasStarted && keyUntil === 100) continue
+        const controller = new AbortController()
+        const add = (payload, signal) => queue.add(payload, { key: 'k', keyUntil, signal })
+        queue.pause()
+        const left = assert.rejects(add('left', controller.signal), ABORTED)
+        if (hasStarted) queue.resume()
+        await pass(0)
+        controller.abort()
+        const before = starts.length
+        const end = new AbortController()
+        const kept = assert.rejects(add('kept', end.signal), ABORTED)
+        queue.resume()
+        await pass(0)
+        assert.deepEqual(starts.slice(before).map(({ payload }) => payload), ['kept'], `${keyUntil}, ${hasStarted}`)
+        end.abort()
+        await Promise.all([left, kept])
+        await pass(100)
+      }
+    }
+    queue.close({ drain: false })
   })
 
   it('has the runner get a context of its own, unless somebody without one shares the job', async function () {
@@ -462,7 +579,7 @@ async function play (random) {
       }
     } else {
       const delayMs = options.delayMs ?? 0
-      job = { id, payload, keyUntil: options.keyUntil, delayMs, addedAt: now, dueAt: now + delayMs, hasStarted: false, hasEnded: false, isFree: false, isKept: false, sharers: new Set() }
+      job = { id, payload, keyUntil: options.keyUntil, delayMs, addedAt: now, dueAt: now + delayMs, hasStarted: false, hasEnded: false, isAborted: false, isFree: false, isKept: false, sharers: new Set() }
     }
     const entry = { job, controller, hasLeft: false, end: undefined }
     const before = queue.stats()
@@ -499,7 +616,10 @@ async function play (random) {
     const one = random.pick(open)
     one.hasLeft = true
     one.job.sharers.delete(one)
-    if (!one.job.isKept && one.job.sharers.size === 0) one.job.hasEnded = one.job.isFree = true
+    if (!one.job.isKept && one.job.sharers.size === 0) {
+      one.job.hasEnded = one.job.isAborted = true
+      if (!one.job.hasStarted) one.job.isFree = true
+    }
     one.controller.abort()
   }
 
@@ -522,7 +642,7 @@ async function play (random) {
   assert.deepEqual([queue.length, clock.timerCount], [0, 0])
   for (const { job, end, hasLeft } of adds) {
     assert(end !== undefined, `nobody was told of ${job.payload}`)
-    if (hasLeft) assert.equal(end.error.code, 'FAIRLANE_ERR_ABORTED')
+    if (hasLeft || job.isAborted) assert.equal(end.error.code, 'FAIRLANE_ERR_ABORTED')
     else if (end.error === undefined) assert.equal(end.result, job.payload)
     else assert(end.error === ERROR || end.error.code === 'FAIRLANE_ERR_CLEARED', end.error)
   }

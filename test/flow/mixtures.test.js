@@ -35,6 +35,9 @@ async function play (random) {
   const shared = new Set() // jobs with keys: their runners may get the payloads of others
   const attempts = new Map() // by job, that of its last start
   const uncounted = new Set() // jobs whose runners have said that an attempt does not count
+  const unlimited = new Set() // jobs without a limit of time
+  const limitMs = random.pick([10, Infinity])
+  const heldUntil = new Map() // by type; of undefined: the whole queue
   let job = 0
 
   const { queue, clock, pass } = startsOf(flow, {
@@ -47,12 +50,13 @@ async function play (random) {
     priorityMs,
     maxTypes: hasLanes ? random.pick([1, Infinity]) : undefined,
     maxWaiting: random.pick([10, Infinity]),
-    timeoutMs: random.pick([10, Infinity]),
+    timeoutMs: limitMs,
     onTimeout: random.pick(['hold', 'release']),
     asyncContext: random.pick(['queue', 'push']),
     observers: [history, metrics].filter(observer => observer !== undefined)
   }, (payload, done, context) => {
     attempts.set(payload, context.attempt)
+    for (const type of [undefined, context.type]) if (clock.now() < heldUntil.get(type)) failure ??= new Error(`${type} is held until ${heldUntil.get(type)}`)
     act(0.1)
     const error = random.pick([undefined, undefined, new Error('expected'), new Throttled(1 + random.below(10)), new Postponed(random.below(10))])
     if (error instanceof Throttled || error instanceof Postponed) uncounted.add(payload)
@@ -74,8 +78,20 @@ async function play (random) {
     }
   }
 
-  function tell (id) {
+  function checkLimit (id, error) {
+    if (unlimited.has(id) && error?.code === 'FAIRLANE_ERR_TIMEOUT') failure ??= new Error(`job ${id} has no limit of time`)
+  }
+
+  function hold (type) {
+    const ms = random.below(10)
+    heldUntil.set(type, ms === 0 ? 0 : clock.now() + ms)
+    if (type === undefined) queue.hold(ms)
+    else queue.holdType(type, ms)
+  }
+
+  function tell (id, error) {
     told.set(id, told.get(id) + 1)
+    checkLimit(id, error)
     check()
     act(0.1)
   }
@@ -104,13 +120,22 @@ async function play (random) {
       priority: priorityMs ? maybe(0.5, () => random.below(16)) : undefined,
       ...maybe(0.3, () => ({ key: random.below(3), keyUntil: random.pick(['started', 'settled', 10]), onDuplicate: random.pick(['join', 'replace', 'postpone']) })),
       signal: maybe(0.3, () => random.pick(controllers).signal),
-      timeoutMs: maybe(0.2, () => 1 + random.below(10)),
+      timeoutMs: maybe(0.3, () => random.pick([1 + random.below(10), Infinity])),
       maxWaitMs: maybe(0.2, () => 1 + random.below(30))
     }
     if (options.key !== undefined) shared.add(id)
-    queue.add(id, options).then(() => tell(id), () => tell(id))
+    else if ((options.timeoutMs ?? limitMs) === Infinity) unlimited.add(id)
+    queue.add(id, options).then(() => tell(id), error => tell(id, error))
   }
 
+  const { hooks } = internalsOf(queue).dispatch.list
+  const { throttle } = hooks
+  hooks.throttle = (type, ms) => {
+    const held = hasLanes ? type : undefined
+    heldUntil.set(held, Math.max(heldUntil.get(held) ?? 0, clock.now() + ms))
+    throttle(type, ms)
+  }
+  queue.on('retry', ({ payload, error }) => checkLimit(payload, error))
   const flushes = []
   const calls = [
     add, add, add, add,
@@ -118,10 +143,10 @@ async function play (random) {
     () => queue.remove(({ payload }) => payload % 3 === 0),
     () => queue.pause(),
     () => queue.resume(1 + random.below(4)),
-    () => queue.hold(random.below(10)),
+    () => hold(undefined),
     () => flushes.push(queue.fflush()),
     () => { const at = random.below(3); controllers[at].abort(); controllers[at] = new AbortController() },
-    () => hasLanes && queue.holdType(random.pick(TYPES), random.below(10)),
+    () => hasLanes && hold(random.pick(TYPES)),
     () => hasLanes && queue.pauseType(random.pick(TYPES)),
     () => hasLanes && queue.resumeType(random.pick(TYPES)),
     () => hasLanes && queue.setRates({ ratePerType: random.pick([null, rate()]) }),

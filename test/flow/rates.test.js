@@ -289,6 +289,17 @@ describe('rates', function () {
     assert.deepEqual(times(), [0, 0, 10, 30, 30, 30])
   })
 
+  it('that name a type which shares a lane give it one of its own', async function () {
+    const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', maxTypes: 1, concurrency: 10 })
+    queue.hold(10).pushType('own', 0)
+    for (let i = 0; i < 3; i++) queue.pushType('b', i).pushType('a', i)
+    queue.setRates({ ratePerType: new Map([['a', { limit: 1, intervalMs: 100 }]]) })
+    checkInvariants(queue)
+    await pass(250)
+    assert.deepEqual([times('a'), times('b')], [[10, 110, 210], [10, 10, 10]])
+    checkInvariants(queue)
+  })
+
   it('that are new hold back those that wait', async function () {
     const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType: () => undefined }, () => {})
     queue.concurrency = 1
@@ -323,7 +334,13 @@ describe('rates', function () {
       const options = { rate, ratePerType, scheduler: random.pick(['fair', 'capped', 'equal']), concurrency: 1 + random.below(5), maxTypes: random.pick([1, Infinity]) }
       const { queue, clock, pass, times } = startsOf(flow, options, (payload, done) => { clock.setTimeout(done, random.below(20)) })
       for (let step = 0; step < 60; step++) {
-        for (let i = random.below(4); i > 0; i--) queue.pushType(random.pick(['a', 'b', 'c', 'd']), step)
+        for (let i = random.below(4); i > 0; i--) {
+          const type = random.pick(['a', 'b', 'c', 'd'])
+          const ms = queue.heldMs(type)
+          queue.pushType(type, step)
+          if (ratePerType === of) assert.equal(queue.heldMs(type), ms, 'a type without a lane is held as the one that it gets')
+        }
+        if (random.chance(0.1)) queue.holdType(random.pick(['b', 'd']), random.below(20))
         if (random.chance(0.05)) queue.clear({ type: random.pick(['a', 'b', 'c']) })
         if (random.chance(0.1)) queue.pauseType('a')
         if (random.chance(0.1)) queue.resumeType('a')

@@ -5,6 +5,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
+const { flow } = require('../../lib/flow')
 const { once } = require('../support/attempts')
 const { isLong } = require('../support/rounds')
 const { stoppedTime } = require('../support/time')
@@ -339,7 +340,7 @@ describe('what many are told at once', function () {
   const MANY = HALF_A_MILLION / 5 // of them take longer than a slice of time on any machine
 
   /** The most that were told in one turn, from the call on, until all were. */
-  async function mostInOneTurn (act, toldCount) {
+  async function mostInOneTurn (act, toldCount, count = HALF_A_MILLION) {
     let most = 0
     let last = 0
     act()
@@ -348,7 +349,7 @@ describe('what many are told at once', function () {
       const told = toldCount()
       most = Math.max(most, told - last)
       last = told
-    } while (last < HALF_A_MILLION)
+    } while (last < count)
     return most
   }
 
@@ -364,6 +365,21 @@ describe('what many are told at once', function () {
     for (let i = 0; i < HALF_A_MILLION; i++) queue.push(i, () => { told++ })
     const most = await mostInOneTurn(() => { queue.close({ drain: false }) }, () => told)
     assert.ok(most < MANY, `${most} in one turn`)
+  })
+
+  it('takes many turns: jobs with keys, of one each and of one that many share, which one signal ends', async function () {
+    this.timeout(120000)
+    const COUNT = 2 * MANY
+    for (const keyOf of [i => i, () => 'shared']) {
+      let told = 0
+      const controller = new AbortController()
+      const queue = flow(noop).pause()
+      for (let i = 0; i < COUNT; i++) queue.add(i, { key: keyOf(i), signal: controller.signal }).catch(() => { told++ })
+      const toldAtIdle = queue.onIdle().then(() => told)
+      const most = await mostInOneTurn(() => { controller.abort() }, () => told, COUNT)
+      assert.ok(most < MANY, `${most} in one turn`)
+      assert.equal(await toldAtIdle, COUNT)
+    }
   })
 
   it('takes many turns: half a million promises of ready() when the queue closes', async function () {

@@ -86,7 +86,7 @@ class Model {
   }
 
   limitOf ({ lane }) {
-    return Math.min(this.typeCaps[lane.type] ?? Infinity, this.slotCount) // a type that has all slots is at its limit, too
+    return this.typeCaps[lane.type] ?? Infinity // a type that has all slots is at no limit of its own
   }
 
   mayStart (type) {

@@ -237,6 +237,20 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       await queue.onIdle()
     })
 
+    it('ends by holdType() of 0 ms, and where nothing is held that is no mistake', async () => {
+      const queue = await openGated({ scheduler: 'equal' })
+      await queue.holdType('a', 600000)
+      await queue.pushType('a', 1)
+      await queue.pushType('b', 2)
+      await gate.until(1)
+      await queue.holdType('a', 0)
+      await gate.until(2)
+      await queue.holdType('a', 0)
+      gate.release(2)
+      await queue.onIdle()
+      assert.deepEqual(gate.payloads, [2, 1])
+    })
+
     it('comes of holdType() too, while others go on', async () => {
       const queue = await openGated({ scheduler: 'equal' })
       await queue.holdType('a', 600000)
@@ -618,7 +632,11 @@ function behaveAsJobQueues ({ open, unknownIds }) {
     it('are those of arguments', async () => {
       const queue = await openGated({ scheduler: 'equal' })
       for (const call of [() => queue.push(1), () => queue.unshift(1)]) assert.throws(call, code('TYPE_REQUIRED'))
-      for (const type of [Symbol('a'), {}, '\ud800']) assert.throws(() => queue.pushType(type, 1), code('TYPE'))
+      for (const type of [undefined, null, Symbol('a'), {}, '\ud800']) {
+        for (const method of ['pushType', 'unshiftType']) assert.throws(() => queue[method](type, 1), code('TYPE'), method)
+      }
+      for (const type of [null, Symbol('a'), {}, '\ud800']) assert.throws(() => queue.add(1, { type }), code('TYPE'))
+      for (const method of ['pauseType', 'resumeType', 'holdType']) for (const type of [undefined, null]) assert.throws(() => queue[method](type, 1), code('TYPE'), method)
       for (const method of ['get', 'cancel', 'retryDead', 'deleteDead']) {
         for (const id of [undefined, null, {}, Symbol('id'), NaN]) assert.throws(() => queue[method](id), code('ARGUMENT'), method)
       }

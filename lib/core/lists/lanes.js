@@ -219,9 +219,7 @@ class Lanes extends Scheduled {
   /** The scheduler has new options, whoever told it. The types that it names now get lanes of their own. O(types in shared lanes). */
   configured () {
     this.breaker.reset()
-    for (const type of this.overflow.types()) {
-      if (!this.lanes.has(type) && this.isNamed(type)) this.idle.release(this.openOwn(type))
-    }
+    this.overflow.openNamed()
   }
 
   isTypePaused (type) {

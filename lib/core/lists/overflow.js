@@ -46,6 +46,11 @@ class Overflow {
     this.lanes[this.lanes.indexOf(lane)] = undefined
   }
 
+  /** Where in `lanes` that lane is. */
+  indexOf (type) {
+    return this.lanes.length === 0 ? 0 : hash(type) % this.lanes.length
+  }
+
   /** Whether a job of the type waits in a shared lane. */
   hasWaiting (type) {
     const shared = this.find(type)
@@ -58,10 +63,11 @@ class Overflow {
     return shared !== undefined && (shared.typeCounts.has(type) || shared.typeStarts.has(type))
   }
 
-  /** The types of all jobs that wait in shared lanes, or run and came from one; some twice. They may move while this is walked through. */
-  * types () {
-    for (const shared of this.lanes) {
-      if (shared !== undefined) yield * [...shared.typeCounts.keys(), ...shared.typeStarts.keys()]
+  /** Types that have come to be named get lanes of their own. O(types in shared lanes). */
+  openNamed () {
+    const { list } = this
+    for (const type of this.types()) {
+      if (!list.lanes.has(type) && list.isNamed(type)) list.idle.release(list.openOwn(type))
     }
   }
 
@@ -81,8 +87,11 @@ class Overflow {
 
   // private from here on
 
-  indexOf (type) {
-    return this.lanes.length === 0 ? 0 : hash(type) % this.lanes.length
+  /** The types of all jobs that wait in shared lanes, or run and came from one; some twice. They may move while this is walked through. */
+  * types () {
+    for (const shared of this.lanes) {
+      if (shared !== undefined) yield * [...shared.typeCounts.keys(), ...shared.typeStarts.keys()]
+    }
   }
 
   /** O(jobs in the shared lane). */

@@ -5,6 +5,7 @@ const fairlane = require('../../..')
 const gates = require('../../support/gates')
 const { internalsOf } = require('../../../lib/core/internals')
 const { fakeClock } = require('../../../lib/testing')
+const { giveChance, withChance } = require('../../support/chance')
 const { captureUncaught } = require('../../support/uncaught')
 const { quiet, turn } = require('../../support/turns')
 
@@ -138,6 +139,8 @@ describe('what a refusal says more than its code', function () {
 })
 
 describe('retryAfterMs', function () {
+  withChance(0)
+
   it('is by what has ended, or failed, since the last second began, or the one before', async function () {
     const clock = fakeClock(5000)
     const gate = gates()
@@ -197,7 +200,30 @@ describe('retryAfterMs', function () {
   })
 })
 
+describe('retryAfterMs of jobs that are refused together', function () {
+  const refused = async options => {
+    const queue = fairlane(() => {}, { concurrency: 1, clock: fakeClock(), ...options }).pause()
+    for (let i = 0; i < 2; i++) queue.pushType('a', i)
+    return (await push(queue, 'a', 'x')).retryAfterMs
+  }
+
+  for (const [what, options] of Object.entries({ 'the queue': { maxWaiting: 1 }, 'their type': { scheduler: 'equal', maxWaitingPerType: 2 } })) {
+    it(`is up to a fifth longer, by chance, and never shorter, where ${what} is full`, async function () {
+      for (const [chance, expected] of [[0, 1000], [0.5, 1100], [0.9999, 1199]]) {
+        const release = giveChance(chance)
+        assert.equal(await refused(options), expected)
+        release()
+      }
+      const times = new Set()
+      for (let i = 0; i < 50; i++) times.add(await refused(options))
+      assert.ok(times.size > 5 && Math.min(...times) >= 1000 && Math.max(...times) < 1200, [...times].join(' '))
+    })
+  }
+})
+
 describe('retryAfterMs of a type', function () {
+  withChance(0)
+
   it('is as long as the types that have jobs share the rate', async function () {
     for (const [typesCount, expected] of [[1, 100], [5, 500]]) {
       const clock = fakeClock()

@@ -31,6 +31,28 @@ describe('a signal', function () {
     checkInvariants(queue)
   })
 
+  it('is let go as a whole when it aborts, and what it tells after that ends nothing', async function () {
+    const listeners = new Set()
+    let removals = 0
+    const shared = signal({
+      addEventListener (name, listener) { listeners.add(listener) },
+      removeEventListener () { removals++ } // and goes on
+    })
+    const queue = fairlane(() => {}, 1)
+    const ends = [1, 2, 3].map(n => assert.rejects(queue.add(n, { signal: shared }), { code: 'FAIRLANE_ERR_ABORTED' }))
+    const [first] = listeners
+    first()
+    assert.equal(removals, 1)
+    await Promise.all(ends)
+    const last = queue.add(4, { signal: shared })
+    first()
+    await quiet()
+    assert.deepEqual([listeners.size, removals, queue.stats().cancelled], [2, 1, 3])
+    for (const listener of listeners) listener()
+    await assert.rejects(last, { code: 'FAIRLANE_ERR_ABORTED' })
+    checkInvariants(queue)
+  })
+
   it('whose listeners are called as they are added aborts', async function () {
     const queue = fairlane(async (n) => n)
     const eager = signal({ addEventListener (name, listener) { listener() } })

@@ -7,12 +7,12 @@ const gates = require('../../support/gates')
 const outcomes = require('../../support/outcomes')
 const { quiet } = require('../../support/turns')
 
-/** Nothing is between the call and what waits for it. */
+/** The event loop does not turn between the call and what waits for it. */
 async function assertResolvesNow (promise) {
-  let isResolved = false
-  promise.then(() => { isResolved = true })
-  await null
-  assert.equal(isResolved, true)
+  let hasTurned = false
+  setImmediate(() => { hasTurned = true })
+  await promise
+  assert.equal(hasTurned, false)
 }
 
 describe('onIdle', function () {

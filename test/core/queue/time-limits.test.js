@@ -183,6 +183,16 @@ describe('timeoutMs', function () {
   })
 })
 
+describe('a limit of time', function () {
+  it('is above 0, of a queue and of a job, and the error says what is no limit', function () {
+    for (const name of ['timeoutMs', 'maxWaitMs']) {
+      const message = `${name} must be above 0; Infinity is no limit`
+      assert.throws(() => fairlane(() => {}, { [name]: 0 }), { name: 'RangeError', code: 'FAIRLANE_ERR_OPTION', message })
+      assert.throws(() => fairlane(() => {}).add(1, { [name]: 0 }), { name: 'RangeError', code: 'FAIRLANE_ERR_ARGUMENT', message })
+    }
+  })
+})
+
 describe('maxWaitMs', function () {
   it('cancels a job that waits too long, also while the queue is paused', async function () {
     const { clock, queue } = setUp({ maxWaitMs: 50 })

@@ -16,7 +16,7 @@ class Tenant {
 // What has no text of its own: pushType(payload, type), with the two swapped, gave each payload the type '[object Object]'.
 const TEXTLESS = [{}, { to: 'ada' }, new Plain(), new Tagged(), new Map(), new Set(), Promise.resolve(), JSON, [{ to: 'ada' }]]
 const withText = [
-  ['a', 'a'], ['', ''], ['[object Object]', '[object Object]'], [7, '7'], [7n, '7'], [true, 'true'], [null, 'null'],
+  ['a', 'a'], ['', ''], ['[object Object]', '[object Object]'], [7, '7'], [7n, '7'], [true, 'true'], ['undefined', 'undefined'], ['null', 'null'],
   [new Tenant('ada'), 'ada'], [{ toString: () => 'own' }, 'own'], [{ [Symbol.toPrimitive]: () => 'primitive' }, 'primitive'],
   [Plain, 'class Plain {}'],
   [new URL('http://tenant/'), 'http://tenant/'], [Buffer.from('bytes'), 'bytes'], [new Date(NaN), 'Invalid Date'],
@@ -36,6 +36,7 @@ const CALLS = {
   pauseType: (queue, type) => queue.pauseType(type),
   resumeType: (queue, type) => queue.resumeType(type)
 }
+const ADDING = ['pushType', 'unshiftType', 'add']
 const ON_DISK = ['pushType', 'unshiftType', 'ready', 'jobs', 'clear', 'stats', 'pauseType', 'resumeType']
 
 const refused = { name: 'TypeError', code: 'FAIRLANE_ERR_TYPE' }
@@ -51,14 +52,26 @@ describe('a value that has no text of its own is no type', function () {
 
   it('for pushType and add of a queue that ignores types', function () {
     const queue = fairlane(async () => {})
-    for (const name of ['pushType', 'unshiftType', 'add']) assert.throws(() => CALLS[name](queue, {}), refused, name)
+    for (const name of ADDING) assert.throws(() => CALLS[name](queue, {}), refused, name)
     assert.equal(queue.length, 0)
+  })
+
+  it('and null is none, and undefined, where jobs are pushed: they would be of a tenant that nobody means', function () {
+    for (const [name, call] of Object.entries(CALLS)) assert.throws(() => call(fairlane(async () => {}, { scheduler: 'equal' }), null), refused, name)
+    for (const options of [{ scheduler: 'equal' }, {}]) {
+      const queue = fairlane(async () => {}, options)
+      for (const name of ['pushType', 'unshiftType']) assert.throws(() => CALLS[name](queue, undefined), refused, name)
+      for (const name of ADDING) assert.throws(() => CALLS[name](queue, null), refused, name)
+      assert.deepEqual([queue.length, queue.stats().accepted], [0, 0])
+    }
   })
 
   it('and the message says what may be wrong', function () {
     const queue = fairlane(async () => {}, { scheduler: 'equal' })
     assert.throws(() => queue.pushType({ to: 'ada' }, 'tenant-a'), { message: /an object .*the type and the payload swapped\?/ })
     assert.throws(() => queue.pushType([{}], 'tenant-a'), { message: /an array .*the type and the payload swapped\?/ })
+    assert.throws(() => queue.pushType(undefined, 1), { message: /^a type cannot be undefined/ })
+    assert.throws(() => queue.pushType(null, 1), { message: /^a type cannot be null/ })
   })
 
   it('for any call of a queue on disk', async function () {

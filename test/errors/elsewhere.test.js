@@ -1,0 +1,79 @@
+'use strict'
+
+// What is said of an option that another room has: it is true, and complete, by what the rooms accept, and by their types.
+
+const assert = require('node:assert/strict')
+const { readFileSync } = require('node:fs')
+const { join } = require('node:path')
+const fairlane = require('../..')
+const { HINTS, JOB_HINTS, names: coreNames } = require('../../lib/core/internals').options
+const { flow } = require('../../lib/flow')
+const durable = require('../../lib/durable/options')
+const distributed = require('../../lib/distributed/options')
+
+const noop = () => {}
+const BROKER = { name: 'q', connection: 'redis://127.0.0.1:1' }
+
+// room → interfaces of its types, and what reads an object with one more name
+const ROOMS = {
+  'fairlane/flow': {
+    ofQueues: { interfaces: ['flow FlowOptions'], read: option => flow(noop, option) },
+    ofJobs: { interfaces: ['flow FlowAddOptions'], read: option => flow(noop).add(1, option).catch(noop) }
+  },
+  'fairlane/durable': {
+    ofQueues: { interfaces: ['durable LogOptions', 'durable DurableOptions'], read: option => durable.readJobOptions({ path: 'p', ...option }) },
+    ofJobs: { interfaces: ['durable PushOptions'], read: option => durable.readPushOptions(option, 'push', true) }
+  },
+  'fairlane/distributed': {
+    ofQueues: { interfaces: ['distributed DistributedOptions'], read: option => distributed.readOptions({ ...BROKER, ...option }) },
+    ofJobs: { interfaces: ['distributed DistributedPushOptions'], read: option => distributed.readPushOptions(option, 'push') }
+  }
+}
+const OF_CORE = { ofQueues: coreNames, ofJobs: ['type', 'unshift', 'signal', 'timeoutMs', 'maxWaitMs'] }
+
+/** @returns {string[]} the names in the body of an interface */
+function namesIn (text) {
+  const [room, name] = text.split(' ')
+  const types = readFileSync(join(__dirname, `../../lib/${room}/index.d.ts`), 'utf8')
+  const [, body] = types.match(new RegExp(`interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)\\n\\}`))
+  return [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name]) => name)
+}
+
+function accepts (read, name) {
+  try {
+    read({ [name]: undefined })
+    return true
+  } catch ({ message }) {
+    return !/^unknown option|no priorities/.test(message)
+  }
+}
+
+describe('What is said of an option that another room has', function () {
+  for (const [kind, hints] of Object.entries({ ofQueues: HINTS, ofJobs: JOB_HINTS })) {
+    it(`names rooms that have it, of each that any has: ${kind}`, function () {
+      const names = new Set(Object.values(ROOMS).flatMap(room => room[kind].interfaces.flatMap(namesIn)))
+      for (const name of OF_CORE[kind]) names.delete(name)
+      assert.ok(names.size > 5)
+      for (const name of names) {
+        const told = Object.keys(ROOMS).filter(room => new RegExp(`${room}\\b`).test(hints.get(name)))
+        assert.ok(told.length > 0, name)
+        for (const room of told) assert.ok(accepts(ROOMS[room][kind].read, name), `${name} in ${room}`)
+      }
+      for (const [name, text] of hints) assert.equal(names.has(name), / ha(s|ve) it$/.test(text), name)
+    })
+  }
+
+  it('is said by all of them', function () {
+    const both = 'fairlane/flow and fairlane/durable have it'
+    assert.throws(() => fairlane(noop, { maxAttempts: 3 }), { message: `unknown option 'maxAttempts'; ${both}` })
+    assert.throws(() => fairlane(noop, { leaseMs: 1000 }), { message: "unknown option 'leaseMs'; fairlane/distributed has it" })
+    assert.throws(() => flow(noop, { path: 'p' }), { message: "unknown option 'path'; fairlane/durable has it" })
+    assert.throws(() => durable.readJobOptions({ path: 'p', prefetch: 1 }), { message: "unknown option 'prefetch'; fairlane/distributed has it" })
+    assert.throws(() => distributed.readOptions({ ...BROKER, rate: {} }), { message: `unknown option 'rate'; ${both}` })
+    assert.throws(() => distributed.readOptions({ ...BROKER, maxWaiting: 5 }), { message: /^unknown option 'maxWaiting'; maxWaitingPerType/ })
+    assert.throws(() => fairlane(noop).add(1, { delayMs: 5 }), { message: `unknown option 'delayMs'; jobs of ${both}` })
+    for (const read of [distributed.readPushOptions, distributed.readAddOptions]) {
+      assert.throws(() => read({ maxAttempts: 5 }, 'push'), { message: `unknown option 'maxAttempts'; jobs of ${both}` })
+    }
+  })
+})
