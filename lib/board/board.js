@@ -6,14 +6,18 @@
 //   GET /state   what is told of the queues, as JSON
 //   POST /act    what a button of the page does; nothing acts that does not come from the page itself, or from no page
 //
-// It promises: a request that is refused has changed nothing; no request makes it throw.
+// It promises: a request that is refused has changed nothing; each is answered, within a time, unless nobody is there any more; no request makes it throw.
 
 const { act } = require('./actions')
 const { readBody, Refusal } = require('./body')
 const { listen } = require('./server')
 const { readQueues } = require('./options')
+const { requireOwnPage } = require('./origin')
 const { HEADERS, PAGE } = require('./page')
+const { Patience } = require('./patience')
 const { stateOf } = require('./state')
+const { errorOf, errorText } = require('../faults')
+const { isOf } = require('../fields')
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -23,7 +27,7 @@ const ROUTES = new Map([
   ['/act', { methods: ['POST'], answer: doAct }]
 ])
 
-module.exports = { board }
+module.exports = { board, handlerOf }
 
 /**
  * @param {object} queue or an object of { queue, metrics, history, readOnly } by name
@@ -32,68 +36,69 @@ module.exports = { board }
  * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
  */
 function board (...args) {
-  const queues = readQueues(args)
-  const handler = (request, response) => { handle(queues, request, response) }
+  const handler = handlerOf(readQueues(args))
   handler.listen = (...address) => listen(handler, address)
   return handler
 }
 
-async function handle (queues, request, response) {
+/** @param {object[]} queues as options.js reads them @param {object} [clock] that limits for how long they are waited for */
+function handlerOf (queues, clock) {
+  const patience = new Patience(clock)
+  return (request, response) => { handle({ queues, patience }, request, response) }
+}
+
+async function handle (shown, request, response) {
   let answer
   try {
-    answer = await answerTo(queues, request)
+    answer = await answerTo(shown, request)
   } catch (err) {
     answer = refusalOf(err)
   }
-  const { status = 200, headers, type = JSON_TYPE, text } = answer
-  if (response.headersSent) return // whoever mounted it was faster, perhaps by a time limit
-  response.writeHead(status, { ...HEADERS, ...headers, 'content-type': type, 'content-length': Buffer.byteLength(text) })
-  response.end(request.method === 'HEAD' ? undefined : text)
+  try {
+    send(answer, request, response)
+  } catch {
+    response.destroy() // what somebody has put before it threw
+  }
 }
 
-async function answerTo (queues, request) {
+function send ({ status = 200, headers, type = JSON_TYPE, text }, { method }, response) {
+  if (response.headersSent || response.destroyed) return // whoever mounted it was faster, perhaps by a time limit; or the client is gone
+  response.writeHead(status, { ...HEADERS, ...headers, 'content-type': type, 'content-length': Buffer.byteLength(text) })
+  response.end(method === 'HEAD' ? undefined : text)
+}
+
+async function answerTo (shown, request) {
   const [path, search] = request.url.split('?', 2)
   const route = ROUTES.get(path || '/') // what is left of an address may be nothing
   if (route === undefined) throw new Refusal(404, 'There is nothing at this address.')
   const { methods, answer } = route
   if (!methods.includes(request.method)) throw new Refusal(405, `This address answers ${methods.join(' and ')}.`, { allow: methods.join(', ') })
-  return answer(queues, request, new URLSearchParams(search))
+  return answer(shown, request, new URLSearchParams(search))
 }
 
-async function tellState (queues, request, search) {
+async function tellState ({ queues, patience }, request, search) {
   const name = search.get('queue')
-  const shown = name === null ? queues : [named(queues, name, 404)]
-  const states = await Promise.all(shown.map(one => stateOrError(one, search.get('filter') ?? '')))
-  return json({ names: queues.map(({ name }) => name), queues: states })
+  const wanted = name === null ? queues : [named(queues, name, 404)]
+  const states = await Promise.all(wanted.map(one => stateOrError(patience, one, search.get('filter') ?? '')))
+  return { text: `{"names":${JSON.stringify(queues.map(({ name }) => name))},"queues":[${states.join()}]}` }
 }
 
-/** A broker that is away must not hide the other queues. */
-async function stateOrError (one, filter) {
+/** A broker that is away must not hide the other queues. @returns {Promise<string>} JSON */
+async function stateOrError (patience, one, filter) {
   try {
-    return await stateOf(one, filter)
+    return JSON.stringify(await patience.ask(one, () => stateOf(one, filter)))
   } catch (err) {
-    return { name: one.name, error: errorOf(err) }
+    return JSON.stringify({ name: one.name, error: told(err) })
   }
 }
 
-async function doAct (queues, request) {
+async function doAct ({ queues, patience }, request) {
   if (queues.every(({ readOnly }) => readOnly)) throw readOnlyRefusal()
   requireOwnPage(request)
   const asked = await readBody(request)
-  const { queue, readOnly } = asked.queue === undefined && queues.length === 1 ? queues[0] : named(queues, asked.queue, 400)
-  if (readOnly) throw readOnlyRefusal()
-  return json({ result: await act(queue, asked) })
-}
-
-/**
- * Another site's page cannot send JSON here without asking first, which is not answered; where a browser says whose page it is (Sec-Fetch-Site),
- * that must be ours. What is no browser says nothing of it.
- */
-function requireOwnPage ({ headers }) {
-  const site = headers['sec-fetch-site'] ?? 'none'
-  if (site !== 'same-origin' && site !== 'none') throw new Refusal(403, 'This request comes from the page of another site.')
-  const [type] = String(headers['content-type']).split(';')
-  if (type.trim().toLowerCase() !== 'application/json') throw new Refusal(403, 'The content type must be application/json.')
+  const one = asked.queue === undefined && queues.length === 1 ? queues[0] : named(queues, asked.queue, 400)
+  if (one.readOnly) throw readOnlyRefusal()
+  return json({ result: await patience.act(act(one.queue, asked)) })
 }
 
 function named (queues, name, status) {
@@ -112,11 +117,14 @@ function json (value) {
 
 /** Wrong use is the request's fault, all else is the queue's. */
 function refusalOf (err) {
-  if (err instanceof Refusal) return { status: err.status, headers: err.headers, ...json({ error: { message: err.message } }) }
-  const isWrongUse = (err instanceof TypeError || err instanceof RangeError) && err.code !== undefined
-  return { status: isWrongUse ? 400 : 500, ...json({ error: errorOf(err) }) }
+  const error = told(err)
+  if (isOf(err, Refusal)) return { status: err.status, headers: err.headers, ...json({ error }) }
+  const isWrongUse = (isOf(err, TypeError) || isOf(err, RangeError)) && error.code !== undefined
+  return { status: isWrongUse ? 400 : 500, ...json({ error }) }
 }
 
-function errorOf ({ code, message }) {
+/** Of an error that may be anything. */
+function told (err) {
+  const { code, message } = errorOf(errorText(err))
   return { code, message }
 }

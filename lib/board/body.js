@@ -2,6 +2,8 @@
 
 // The body of a request, as JSON.
 
+const { finished } = require('node:stream')
+
 const MOST_BYTES = 65536
 
 /** What a request is answered with that cannot be done. */
@@ -29,10 +31,7 @@ async function readBody (request) {
   return body
 }
 
-/**
- * What is too much is not kept, and what still comes is thrown away: so the client hears of it whatever it is doing. Of a request that breaks off
- * nobody hears any more.
- */
+/** What is too much is not kept, and what still comes is thrown away: so the client hears of it whatever it is doing. */
 function readText (request) {
   return new Promise((resolve, reject) => {
     const parts = []
@@ -43,7 +42,10 @@ function readText (request) {
       parts.length = 0
       reject(tooLarge())
     })
-    request.on('end', () => resolve(Buffer.concat(parts).toString()))
+    finished(request, { writable: false }, err => {
+      if (err) reject(new Refusal(400, 'The body is not whole.')) // which nobody hears any more
+      else resolve(Buffer.concat(parts).toString())
+    })
   })
 }
 

@@ -39,6 +39,7 @@ const FAILURES = [
 ]
 
 let shown // the queue, as it was told last
+let first // the name of the queue that is shown where the address names none
 let turn = 0 // of the newest question
 let isStale = false // the newest question had no good answer
 let timer
@@ -60,7 +61,8 @@ async function refresh () {
   if (document.hidden) return
   try {
     const search = new URLSearchParams({ filter: byId('filter').value })
-    if (location.hash !== '') search.set('queue', decodeURIComponent(location.hash.slice(1)))
+    const name = location.hash === '' ? first : decodeURIComponent(location.hash.slice(1))
+    if (name !== undefined) search.set('queue', name)
     const state = await answerOf(await fetch(`${BASE}state?${search}`))
     if (own !== turn) return
     show(state)
@@ -102,9 +104,11 @@ function say (text, isBad = false) {
 }
 
 function show ({ names, queues: [queue] }) {
+  first = names[0]
   showNames(names, queue.name)
-  byId('content').hidden = queue.error !== undefined
-  if (queue.error !== undefined) throw new Error(queue.error.message)
+  // what is known of a queue that does not answer is better than nothing
+  byId('content').hidden = queue.error !== undefined && shown?.name !== queue.name
+  if (queue.error !== undefined) throw new Error(`${queue.name}: ${queue.error.message}`)
   shown = queue
   showNumbers(queue)
   const { actions, paused, types, typeCount, deadLetters, failures } = queue

@@ -35,7 +35,7 @@ export interface BoardQueues {
 /** A handler of requests. It has no login, so mount it behind one. */
 export interface Board {
   (request: IncomingMessage, response: ServerResponse): void
-  /** As that of `node:http`, of a server that is made for it. The default host is 127.0.0.1. */
+  /** As that of `node:http`, of a server that is made for it. The default host is 127.0.0.1; an empty one throws FAIRLANE_ERR_ARGUMENT. */
   listen: Server['listen']
 }
 

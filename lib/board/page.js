@@ -101,7 +101,7 @@ const HEADERS = {
   'content-security-policy': POLICY,
   'x-frame-options': 'DENY', // as frame-ancestors, for who does not know that
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  'referrer-policy': 'same-origin', // without one, some browsers hide where the page's own requests come from
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store'
 }

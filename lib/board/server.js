@@ -5,6 +5,7 @@
 
 const { createServer } = require('node:http')
 const { BlockList, isIP } = require('node:net')
+const { rangeError } = require('../errors')
 
 const LOCAL = '127.0.0.1'
 
@@ -18,9 +19,11 @@ module.exports = { listen }
  * @param {(request: object, response: object) => void} handler
  * @param {any[]} args those of listen() of node:http
  * @returns {import('node:http').Server}
+ * @throws FAIRLANE_ERR_ARGUMENT
  */
 function listen (handler, args) {
   const { host, address } = withHost(args)
+  if (host === '') throw rangeError('FAIRLANE_ERR_ARGUMENT', "listen: the host must not be empty, which is every address: '::' and '0.0.0.0' say so")
   let isLocal = false
   const server = createServer((request, response) => {
     if (!isLocal || isOwnName(request.headers.host, host)) return handler(request, response)
@@ -34,7 +37,7 @@ function listen (handler, args) {
 function withHost (args) {
   const [first, second, ...rest] = args
   if (typeof first === 'object' && first !== null) {
-    if (first.port === undefined) return { host: undefined, address: args }
+    if (!('port' in first)) return { host: undefined, address: args } // a path, or what listens already
     const host = first.host ?? LOCAL
     return { host, address: [{ ...first, host }, second, ...rest] }
   }
@@ -51,5 +54,5 @@ function isLoopback (address) {
 
 function isOwnName (called, host) {
   const name = String(called).replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase()
-  return isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost') || name === host.toLowerCase()
+  return isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost') || name === host?.toLowerCase()
 }

@@ -12,7 +12,7 @@ const { dirname } = require('node:path')
 const { deserialize, serialize } = require('node:v8')
 const { crc32 } = require('node:zlib')
 const { FairlaneError } = require('../errors')
-const { Rows, isLive, ROWS, TIMES, WORDS, TYPE, NONE, WAITING, FAILED, DEAD } = require('../ledger/segment')
+const { Rows, isLive, ROWS, TIMES, ENDED, WORDS, TYPE, NONE, WAITING, FAILED, DEAD } = require('../ledger/segment')
 const { ascending } = require('./scan')
 
 const MAGIC = Buffer.from('FAIRHIST')
@@ -153,6 +153,13 @@ function decode (ledger, bytes) {
     adopt(ledger, ledger.strays, row, types)
   })
   addExtras(ledger.strays, strays.errors, strays.versions, row => rowsBySaved.get(row))
+  for (const id of endedOf(ledger.strays)) ledger.strays.hasEnded(id)
+}
+
+/** @returns {number[]} the ids of those that have ended, in the order of their ends */
+function endedOf (strays) {
+  const endedAt = id => strays.times[strays.rows.get(id) * TIMES + ENDED]
+  return [...strays.rows.keys()].filter(id => !isLive(strays.stateOf(strays.rows.get(id)))).sort((a, b) => endedAt(a) - endedAt(b))
 }
 
 /** Counts a record that was read, and has it name its type by the number that this has now. */
@@ -174,6 +181,7 @@ function addExtras (rows, errors, versions, rowOf) {
 
 /** The clock that was saved began at another time. */
 function shift ({ segments, strays }, ms) {
+  strays.oldestAt += ms
   for (const rows of [...segments.filter(segment => segment !== undefined), strays]) {
     rows.newestAt += ms
     for (let at = 0; at < rows.times.length; at++) if (at % TIMES < 3) rows.times[at] += ms

@@ -136,7 +136,7 @@ class History {
     return save(this.#recent, readPath(path))
   }
 
-  /** Appends all to a table. O(records). @returns {number | undefined} the last id @throws FAIRLANE_ERR_ARGUMENT, what the database throws */
+  /** Appends all to a table. O(records). @returns {number | undefined} the last id @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_IO */
   exportTo (database, options) {
     const { exportTo } = require('./sqlite')
     return exportTo(this.#recent, readDatabase(database), readExport(options))

@@ -11,7 +11,7 @@ export interface HistoryOptions {
   keep?: number | undefined
 
   /**
-   * Jobs are forgotten, too, when those that were accepted next to them, at most 8192, were all accepted so long ago and have ended.
+   * Jobs that have ended are forgotten, too, when they and those that were accepted next to them, at most 8192, were accepted so long ago.
    *
    * @default Infinity
    */
@@ -148,7 +148,7 @@ export class History {
   save (path: string): Promise<void>
 
   /**
-   * Writes what `list` shows to a table, in one transaction.
+   * Writes what `list` shows to a table, in one transaction. Throws FAIRLANE_ERR_IO if the database fails: then nothing is written.
    *
    * @param options `table`: its name, by default `jobs`; `after`: only jobs with larger ids
    * @returns the last id that was written, to go on with

@@ -2,6 +2,7 @@
 
 // Records into a table of an SQLite database, by what node:sqlite and better-sqlite3 have in common.
 
+const { FairlaneError } = require('../errors')
 const { jobOf } = require('./jobs')
 const { ascending } = require('./scan')
 
@@ -13,27 +14,45 @@ const COLUMNS = ['id', 'type', 'state', 'attempts', 'accepted_at', 'started_at',
  * @param {object} database
  * @param {{ table: string, after: number }} options
  * @returns {number | undefined} the last id that was written; `after` if none was, undefined without that
- * @throws what the database throws: then nothing is written
+ * @throws FAIRLANE_ERR_IO if the database fails, which is the cause: then nothing is written
  */
 function exportTo (ledger, database, { table, after }) {
-  const name = `"${table.replaceAll('"', '""')}"`
-  let last = after === -Infinity ? undefined : after
-  database.exec('BEGIN')
   try {
-    database.exec(`CREATE TABLE IF NOT EXISTS ${name} (id INTEGER PRIMARY KEY, type TEXT, state TEXT, attempts INTEGER, ` +
-      'accepted_at REAL, started_at REAL, ended_at REAL, error TEXT)')
-    const insert = database.prepare(`INSERT OR REPLACE INTO ${name} (${COLUMNS.join(', ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
-    ascending(ledger, after, (rows, row, id) => {
-      const { type = null, state, attempts, acceptedAt, startedAt = null, endedAt = null, error = null } = jobOf(ledger, rows, row, id)
-      insert.run(id, type, state, attempts, acceptedAt, startedAt, endedAt, error)
-      last = id
-    })
-    database.exec('COMMIT')
-  } catch (err) {
-    database.exec('ROLLBACK')
-    throw err
+    database.exec('BEGIN')
+  } catch (cause) {
+    throw failed(cause) // the transaction that is open there is another's
   }
+  try {
+    const last = insertAll(ledger, database, `"${table.replaceAll('"', '""')}"`, after)
+    database.exec('COMMIT')
+    return last
+  } catch (cause) {
+    takeBack(database)
+    throw failed(cause)
+  }
+}
+
+function insertAll (ledger, database, name, after) {
+  let last = after === -Infinity ? undefined : after
+  database.exec(`CREATE TABLE IF NOT EXISTS ${name} (id INTEGER PRIMARY KEY, type TEXT, state TEXT, attempts INTEGER, ` +
+    'accepted_at REAL, started_at REAL, ended_at REAL, error TEXT)')
+  const insert = database.prepare(`INSERT OR REPLACE INTO ${name} (${COLUMNS.join(', ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
+  ascending(ledger, after, (rows, row, id) => {
+    const { type = null, state, attempts, acceptedAt, startedAt = null, endedAt = null, error = null } = jobOf(ledger, rows, row, id)
+    insert.run(id, type, state, attempts, acceptedAt, startedAt, endedAt, error)
+    last = id
+  })
   return last
+}
+
+function takeBack (database) {
+  try {
+    database.exec('ROLLBACK')
+  } catch {} // SQLite has done so where the disk is full; why it had to is what the caller wants to know
+}
+
+function failed (cause) {
+  return new FairlaneError('FAIRLANE_ERR_IO', 'exportTo: the database failed', { cause })
 }
 
 module.exports = { exportTo }

@@ -27,7 +27,7 @@ const GAP = 2 ** 25
 const SPAN = 2 ** 30
 
 class Ledger {
-  /** @param {{ keep: number, keepMs: number, isExact: boolean }} options */
+  /** @param {{ keep: number, keepMs: number, isExact: boolean }} options keepMs: neither of the infinities has records go by time */
   constructor ({ keep, keepMs, isExact }) {
     this.keep = keep
     this.keepMs = keepMs

@@ -1,6 +1,7 @@
 'use strict'
 
-// Which records of a ledger go, and when. Segments go whole.
+// Which records of a ledger go, and when. By `keep` segments go whole; by `keepMs` each record goes that was accepted so long ago, once all of its
+// segment were.
 //
 //   segments   a  b  c  d  e  f  g ═══════════ tail
 //              └── old ───────┘  └─ at least `keep` jobs that have ended ─┘
@@ -8,11 +9,11 @@
 // An old segment goes when all its jobs have ended. If more than four are old, the first of them give their live jobs to the strays, where
 // these are few, and go. So one stuck job holds nothing back.
 
-const { ROWS, WORDS, TYPE, STATE, STATE_MASK, NONE, FAILED, DEAD, isLive } = require('./segment')
+const { ROWS, TIMES, ACCEPTED, WORDS, TYPE, STATE, STATE_MASK, NONE, FAILED, DEAD, isLive } = require('./segment')
 
 // So many old segments may wait for their last jobs to end.
 const MOST_OLD = 4
-// A look lets go of so many segments, at 0.1 ms each, while jobs run: more than come until the next look.
+// A look lets go of so many segments, at 0.1 ms each, while jobs run: more than come until the next look. From as many others it takes what is too old.
 const MOST_AT_ONCE = 8
 const MOST_SPARES = 2
 // A job among the strays takes twice the room, and a look-up in a Map.
@@ -32,18 +33,26 @@ class Retention {
    */
   look (isFull, most = MOST_AT_ONCE) {
     const { ledger } = this
-    const { segments } = ledger
-    const end = isFull ? segments.length : segments.length - 1
+    const { segments, strays, tail } = ledger
+    const end = isFull || segments.at(-1) !== tail ? segments.length : segments.length - 1
+    const since = this.since()
     const waiting = []
     let newer = ledger.endedCount // jobs that have ended in the segments behind this one
     ledger.untilLook = ROWS
     let left = most
+    let toSift = most
     for (let i = 0; i < end && left > 0; i++) {
       const segment = segments[i]
       if (segment === undefined) continue
       newer -= segment.endedCount
-      if (newer < ledger.keep && !this.isExpired(segment)) break
-      if (segment.liveCount === 0) {
+      const isOld = newer >= ledger.keep
+      if (!isOld && segment.newestAt > since) break
+      const goesWhole = isOld && segment.liveCount === 0
+      if (!goesWhole && segment.newestAt <= since && segment.endedCount > 0 && toSift > 0) {
+        this.sift(segment, since)
+        toSift--
+      }
+      if (goesWhole || segment.count === 0) {
         this.retire(i)
         left--
       } else if (segment.liveCount <= MOST_STRAYS) {
@@ -51,18 +60,22 @@ class Retention {
       }
     }
     const movable = Math.min(Math.max(0, waiting.length - MOST_OLD), left)
-    for (const i of waiting.slice(0, movable)) this.move(i, false)
+    for (const i of waiting.slice(0, movable)) this.move(i, segments[i].newestAt <= since)
+    strays.expire(since)
     this.trim()
   }
 
   /** As look(), before somebody asks, if records go by time. */
   expire () {
     const { ledger } = this
-    const { tail } = ledger
-    if (ledger.keepMs === Infinity || tail === undefined) return
-    tail.newestAt = ledger.acceptedLast()
+    const { keepMs, tail } = ledger
+    if (!Number.isFinite(keepMs)) return
+    if (tail !== undefined) tail.newestAt = ledger.acceptedLast()
     this.look(false, Infinity)
-    if (tail.liveCount > 0 || !this.isExpired(tail)) return
+    const since = this.since()
+    if (tail === undefined || tail.newestAt > since) return
+    if (tail.endedCount > 0) this.sift(tail, since)
+    if (tail.count > 0) return
     this.retire(ledger.segments.length - 1)
     ledger.tail = undefined
     this.trim()
@@ -76,9 +89,19 @@ class Retention {
 
   // private from here on
 
-  isExpired ({ newestAt }) {
+  /** What was accepted by then is too old. */
+  since () {
     const { keepMs, time } = this.ledger
-    return keepMs !== Infinity && time.read() - newestAt >= keepMs
+    return Number.isFinite(keepMs) ? time.read() - keepMs : -Infinity
+  }
+
+  /** Takes jobs out of a segment that have ended and are too old. One that was a dead letter may be younger than its neighbours. */
+  sift (segment, since) {
+    for (let row = 0; row < ROWS; row++) {
+      if (isLive(segment.stateOf(row)) || segment.times[row * TIMES + ACCEPTED] > since) continue
+      this.ledger.discard(segment, row)
+      segment.clearRow(row)
+    }
   }
 
   retire (i) {

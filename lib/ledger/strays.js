@@ -3,7 +3,7 @@
 // Records that outlive their segment: jobs that wait or run for long after all those around them have ended, dead letters, and jobs that a
 // queue on disk found when it was opened. Their rows are in no order. Those that end here are kept until many more have.
 
-const { Rows, WORDS } = require('./segment')
+const { Rows, TIMES, ACCEPTED, WORDS } = require('./segment')
 
 const FIRST_CAPACITY = 64
 // So many that have ended are kept, at most.
@@ -19,6 +19,7 @@ class Strays extends Rows {
     this.usedCount = 0 // rows that have ever been used
     this.ended = new Float64Array(MOST_ENDED) // a ring of the ids that ended last
     this.endedAt = 0 // where the next one goes
+    this.oldestAt = Infinity // none of them was accepted before that
   }
 
   /** @returns {number} an empty row for an id */
@@ -39,6 +40,7 @@ class Strays extends Rows {
 
   /** A job has ended here: the one that ended longest ago goes. */
   hasEnded (id) {
+    this.oldestAt = Math.min(this.oldestAt, this.acceptedAt(this.rows.get(id)))
     const oldest = this.ended[this.endedAt]
     this.ended[this.endedAt] = id
     this.endedAt = (this.endedAt + 1) % MOST_ENDED
@@ -48,12 +50,33 @@ class Strays extends Rows {
     this.close(oldest, row)
   }
 
+  /** Those go that have ended and were accepted by a time. */
+  expire (since) {
+    if (this.oldestAt > since) return
+    this.oldestAt = Infinity
+    for (const id of this.ended) {
+      const row = this.rows.get(id)
+      if (row === undefined) continue
+      const acceptedAt = this.acceptedAt(row)
+      if (acceptedAt > since) {
+        this.oldestAt = Math.min(this.oldestAt, acceptedAt)
+        continue
+      }
+      this.discard(row)
+      this.close(id, row)
+    }
+  }
+
   /** @returns {number[]} the ids from first to last, ascending */
   idsBetween (first, last) {
     return [...this.rows.keys()].filter(id => id >= first && id <= last).sort((a, b) => a - b)
   }
 
   // private from here on
+
+  acceptedAt (row) {
+    return this.times[row * TIMES + ACCEPTED]
+  }
 
   grow () {
     const { words } = this

@@ -55,7 +55,7 @@ class Between {
  */
 function joined (ledger, clock, isExact) {
   const { Ledger } = require('../ledger/ledger')
-  const wishes = { keep: 0, keepMs: 0, isExact }
+  const wishes = { keep: 0, keepMs: -Infinity, isExact }
   if (ledger !== undefined) {
     ledger.records.widen(wishes)
     return ledger

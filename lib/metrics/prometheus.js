@@ -7,7 +7,10 @@ const { typeError, describe } = require('../errors')
 const { hasMethods } = require('../fields')
 const { Sources } = require('./sources')
 
-/** Each has samples(view): what a Metrics has read → [{ suffix, labels, value }]. Times are in seconds. */
+/**
+ * Each has samples(view): what a Metrics has read → [{ suffix, labels, value }]. Times are in seconds. `aggregator` is what a cluster of prom-client makes of
+ * the values of its processes, where that is not their sum.
+ */
 const FAMILIES = [
   {
     name: 'fairlane_jobs_accepted_total',
@@ -55,6 +58,7 @@ const FAMILIES = [
     name: 'fairlane_fairness_ratio',
     help: 'How evenly slot time was shared: 1 is evenly, by weight.',
     type: 'gauge',
+    aggregator: 'min',
     samples: ({ name, fairness }) => fairness === undefined ? [] : [sample({ queue: name }, fairness)]
   },
   {
@@ -103,12 +107,12 @@ class RegisteredFamily {
   #samples
   #sources
 
-  constructor ({ name, help, type, samples }, sources) {
+  constructor ({ name, help, type, aggregator = 'sum', samples }, sources) {
     this.#name = name
     this.name = name // the registry sets it to one without `_total` if it speaks OpenMetrics
     this.help = help
     this.type = type
-    this.aggregator = 'sum' // of a cluster's processes
+    this.aggregator = aggregator
     this.#samples = samples
     this.#sources = sources
   }

@@ -3,7 +3,7 @@
 // What runs in each thread: loads the module of the jobs, and calls its function. piscina waits for `run` before it says that the
 // thread is ready, so a thread that is there has loaded its module. The export has a name, since piscina hands out the whole module else.
 //
-//   [number, payload, type, attempt, payload, type, attempt, …] ──▶ [result, result, …], behind them the failures if there are any
+//   [number, payload, type, attempt, payload, type, attempt, …, end of several] ──▶ [result, result, …], behind them the failures if there are any
 
 const { parentPort } = require('node:worker_threads')
 const { typeError } = require('../errors')
@@ -44,7 +44,7 @@ function runAll (fn, message) {
   const failures = []
   const pending = []
   number = message[0]
-  for (let at = 1, index = 0; at < message.length; at += 3, index++) {
+  for (let at = 1, index = 0; at + 2 < message.length; at += 3, index++) {
     results[index] = undefined
     try {
       const result = fn(message[at], { type: message[at + 1], attempt: message[at + 2] })
@@ -66,15 +66,24 @@ async function follow (promise, index, results, failures) {
   }
 }
 
-/** What the jobs have moved is not copied. */
+/** What the jobs have moved is not copied. A result that throws when it is looked at fails its own job. */
 function answer (results, failures) {
   const list = []
-  for (let i = 0; i < results.length; i++) {
-    const result = results[i]
-    if (typeof result !== 'object' || result === null || !(TRANSFERABLE in result)) continue
-    list.push(...[result[TRANSFERABLE]].flat())
-    results[i] = result[VALUE]
+  for (let index = 0; index < results.length; index++) {
+    try {
+      results[index] = unpacked(results[index], list)
+    } catch (reason) {
+      results[index] = undefined
+      failures.push({ index, parts: takeApart(reason) })
+    }
   }
   if (failures.length > 0) results.push(failures)
   return list.length === 0 ? results : loadPiscina().move({ [TRANSFERABLE]: list, [VALUE]: results })
+}
+
+function unpacked (result, list) {
+  if (typeof result !== 'object' || result === null || !(TRANSFERABLE in result)) return result
+  const { [TRANSFERABLE]: moved, [VALUE]: value } = result
+  list.push(...[moved].flat())
+  return value
 }

@@ -25,8 +25,18 @@ export interface ThreadsOptions<P = any> {
    */
   perThread?: number | undefined
 
-  /** What of a payload is moved to the thread, not copied. */
+  /**
+   * What of a payload is moved to the thread, not copied. Memory that was moved is gone here: a job in memory that is tried again fails with
+   * FAIRLANE_ERR_OPTION.
+   */
   transfer?: ((payload: P) => readonly Transferable[]) | undefined
+
+  /**
+   * For how long a thread may load the module, in ms; `Infinity` for no limit. It is ended then, and its job fails.
+   *
+   * @default 60000
+   */
+  loadTimeoutMs?: number | undefined
 
   /** Of each thread, as of `Worker`. A thread that runs out of memory ends, and its job fails. */
   resourceLimits?: ResourceLimits | undefined

@@ -21,6 +21,7 @@ module.exports = { threads, move }
  * @param {string} [options.name] of the export; default: 'default', which is `module.exports` if that is a function
  * @param {number} [options.perThread] how many jobs a thread is given at a time; default: 1
  * @param {(payload: any) => any[]} [options.transfer] what of a payload is moved, not copied
+ * @param {number} [options.loadTimeoutMs] for how long a thread may load the module; Infinity for no limit; default: 60000
  * @param {object} [options.resourceLimits] of each thread, as of `Worker`; so are `workerData`, `env`, `argv`, `execArgv`
  * @returns {Function} the runner, with `concurrency`, `ready()`, `close()`, `stats()` and `Symbol.asyncDispose`
  * @throws FAIRLANE_ERR_PEER, FAIRLANE_ERR_RUNNER (the file), FAIRLANE_ERR_OPTION

@@ -10,6 +10,8 @@
 // A job that loses its thread keeps its slot until another thread is there, so that the time of the next job is its own.
 
 const { AsyncResource } = require('node:async_hooks')
+const { isArrayBuffer } = require('node:util').types
+const { isMarkedAsUntransferable } = require('node:worker_threads') // since Node 21; before that, such memory is copied by itself
 const { callSafely } = require('../clock')
 const { FairlaneError, typeError, describe, failure } = require('../errors')
 const { Signals } = require('../signals')
@@ -34,11 +36,12 @@ class Job {
 }
 
 class Jobs {
-  /** @param {Function} Piscina @param {string} url of the module @param {object} options as options.js reads them */
-  constructor (Piscina, url, options) {
+  /** @param {Function} Piscina @param {string} url of the module @param {object} options as options.js reads them @param {object} [clock] of the loading */
+  constructor (Piscina, url, options, clock) {
     this.Piscina = Piscina
     this.url = url
     this.options = options
+    this.clock = clock
     this.scope = new AsyncResource('fairlane.threads', { requireManualDestroy: true }) // threads are no job's
     this.signals = new Signals((signal, jobs) => this.abort(signal, jobs))
     this.waiting = [] // for an idle thread
@@ -96,14 +99,12 @@ class Jobs {
   /** @returns {boolean} whether the caller could say what is to be moved; otherwise the job has failed */
   readMoved (job) {
     try {
-      job.moved = this.options.transfer(job.payload)
-      if (Array.isArray(job.moved)) return true
+      job.moved = movable(this.options.transfer(job.payload))
+      return true
     } catch (reason) {
       job.done(failure(reason))
       return false
     }
-    job.done(typeError('FAIRLANE_ERR_OPTION', 'transfer must return an array'))
-    return false
   }
 
   /** When all jobs of this turn are here. */
@@ -148,12 +149,13 @@ class Jobs {
     const hooks = {
       onAnswer: (message, answer) => this.answered(message, answer),
       onRefused: (message, err) => this.refused(message, err),
+      onFailed: (message, err) => this.failed(message, err),
       onLost: message => this.lost(message),
       onLoaded: () => this.loaded(),
       onWorn: err => this.worn(err),
       onOver: () => pool.end().then(() => this.pools.delete(pool))
     }
-    const pool = this.scope.runInAsyncScope(() => new Pool(this.Piscina, this.url, this.options, hooks))
+    const pool = this.scope.runInAsyncScope(() => new Pool(this.Piscina, this.url, this.options, hooks, this.clock))
     this.pools.add(pool)
     return pool
   }
@@ -187,14 +189,21 @@ class Jobs {
     this.flush()
   }
 
-  lost ({ jobs, error }) {
+  /** Something has failed in the thread that is no job's own. None of them is run again, since each may have begun. */
+  failed ({ jobs }, err) {
+    this.running -= jobs.length
+    for (const job of jobs) this.tell(job, failure(err))
+    this.flush()
+  }
+
+  lost ({ jobs, error, hasBegun }) {
     this.running -= jobs.length
     for (const job of jobs) {
       if (job.isStopped) {
         this.tell(job, failure(job.signal.reason))
       } else {
         this.crashed++
-        this.tell(job, crashedError(error))
+        this.tell(job, crashedError(error, hasBegun))
       }
     }
     this.flush()
@@ -238,6 +247,30 @@ class Jobs {
   }
 }
 
+/**
+ * @param {any} list what `transfer` has returned
+ * @returns {any[]} without what Node does not let go of, such as the memory that small Buffers share: that is copied
+ * @throws FAIRLANE_ERR_OPTION if it is none, or has memory that is gone: a thread would get nothing of it
+ */
+function movable (list) {
+  if (!Array.isArray(list)) throw typeError('FAIRLANE_ERR_OPTION', 'transfer must return an array')
+  if (list.some(isGone)) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'transfer: what it returned was moved before, by an earlier attempt or another job, so the payload is not whole')
+  }
+  return list.filter(item => isMarkedAsUntransferable?.(item) !== true)
+}
+
+/** Whether it is memory that was moved away. */
+function isGone (item) {
+  if (!isArrayBuffer(item) || item.byteLength > 0) return false
+  try {
+    item.slice()
+    return false
+  } catch {
+    return true
+  }
+}
+
 /** In the place of a result. */
 class Failed {
   constructor (reason) {
@@ -249,10 +282,11 @@ function closedError () {
   return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The threads are closed')
 }
 
-/** What is kept of an error on disk is its message, without the cause. */
-function crashedError (cause) {
+/** What is kept of an error on disk is its message, without the cause. Nobody knows whose code an uncaught exception comes from. */
+function crashedError (cause, hasBegun) {
+  const when = hasBegun ? 'while the job ran, by its doing or by what an earlier job left behind' : 'before it had loaded the module'
   const why = typeof cause.message === 'string' ? cause.message : describe(cause)
-  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The thread ended while the job ran: ${why}`, { cause })
+  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The thread ended ${when}: ${why}`, { cause })
 }
 
 module.exports = { Jobs }

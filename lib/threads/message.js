@@ -10,8 +10,16 @@ class Message {
     this.jobs = jobs
     this.number = -1 // in the pool, once it is sent
     this.listener = undefined
+    this.isSent = false // its jobs may have begun; not known of a single one, which is never sent again
     this.isLost = false // its thread has ended, or is ending
     this.error = undefined // by what
+    this.hasBegun = true // it was in a thread that had loaded the module
+  }
+
+  /** What stands at the end of one with several jobs: it is read when all before it could be cloned. @returns {object} */
+  end () {
+    const message = this
+    return { get isSent () { return (message.isSent = true) } }
   }
 
   once (event, listener) {
@@ -21,7 +29,9 @@ class Message {
   /** piscina is done with the message: it was answered, or its thread has ended, or it could not be sent. */
   removeListener () {
     this.listener = undefined
-    if (this.pool.isLosing) this.isLost = true
+    if (!this.pool.isLosing) return
+    this.isLost = true
+    this.pool.losing.push(this)
   }
 }
 

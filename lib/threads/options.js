@@ -10,7 +10,8 @@ const { typeError, rangeError, describe } = require('../errors')
 const { isArray, readOwn } = require('../fields')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
-const NAMES = ['threads', 'name', 'perThread', 'transfer', 'resourceLimits', 'workerData', 'env', 'argv', 'execArgv']
+const LOAD_TIMEOUT_MS = 60000
+const NAMES = ['threads', 'name', 'perThread', 'transfer', 'loadTimeoutMs', 'resourceLimits', 'workerData', 'env', 'argv', 'execArgv']
 
 module.exports = { readFile, readOptions }
 
@@ -35,6 +36,7 @@ function readOptions (options = {}) {
     perThread: readCount(fields, 'perThread', () => 1),
     name,
     transfer,
+    loadTimeoutMs: readTimeout(fields),
     worker: {
       resourceLimits: readObject(fields, 'resourceLimits'),
       workerData: readData(fields),
@@ -49,6 +51,11 @@ function readCount (fields, name, otherwise) {
   const { [name]: count = otherwise() } = fields
   if (Number.isInteger(count) && count >= 1) return count
   throw rangeError(OPTION, `${name} must be a positive integer, not ${describe(count)}`)
+}
+
+function readTimeout ({ loadTimeoutMs = LOAD_TIMEOUT_MS }) {
+  if (typeof loadTimeoutMs === 'number' && loadTimeoutMs > 0) return loadTimeoutMs
+  throw rangeError(OPTION, `loadTimeoutMs must be a positive number of milliseconds, or Infinity, not ${describe(loadTimeoutMs)}`)
 }
 
 function readObject (fields, name) {

@@ -5,30 +5,47 @@
 //   send() ──▶ thread ──answer──▶ onAnswer
 //                 └──ends──▶ lost ──another thread is there──▶ onLost
 //
-// A pool is worn when a thread ended before it was there: piscina starts no others then. Its threads end when their messages have.
+// A pool is worn when a thread ended before it was there, or did not load the module in time: piscina starts no others then, or only such. Its threads
+// end when their messages have.
 
-const { typeError, failure } = require('../errors')
+const { systemClock } = require('../clock')
+const { FairlaneError, typeError, failure } = require('../errors')
 const { putTogether } = require('./failures')
 
 const ENTRY = require.resolve('./entry')
+
+/** A thread, until it has ended. */
+class Thread {
+  constructor () {
+    this.hasLoaded = false // the module
+    this.timer = undefined // until it has
+    this.words = undefined // what ends it: an error, and the number of the message whose jobs run, if any do
+    this.lost = [] // messages that it had when it ended
+  }
+}
 
 class Pool {
   /**
    * @param {Function} Piscina
    * @param {string} url of the module
-   * @param {{ threads: number, name: string, worker: object }} options
-   * @param {object} hooks `onAnswer(message, answer)`, `onRefused(message, err)` (it could not be sent), `onLost(message)`, each when the
-   *   thread is idle, or another one is there; `onLoaded()`; `onWorn(err)`, and `onOver()` when it has no messages after that
+   * @param {{ threads: number, name: string, loadTimeoutMs: number, worker: object }} options
+   * @param {object} hooks `onAnswer(message, answer)`, `onRefused(message, err)` (it could not be sent), `onFailed(message, err)` (it was, and has no
+   *   answer), `onLost(message)`, each when the thread is idle, or another one is there; `onLoaded()`; `onWorn(err)`, and `onOver()` when it has no
+   *   messages after that
+   * @param {{ setTimeout: Function, clearTimeout: Function }} [clock]
    */
-  constructor (Piscina, url, { threads, name, worker }, hooks) {
+  constructor (Piscina, url, { threads, name, loadTimeoutMs, worker }, hooks, clock = systemClock) {
     this.size = threads
+    this.loadTimeoutMs = loadTimeoutMs
     this.hooks = hooks
+    this.clock = clock
     this.idleCount = threads // without a message
     this.messages = new Map() // by number: under way, or lost
     this.sentCount = 0
     this.lost = [] // those whose threads have ended, until others have taken their places
-    this.workers = new Map() // → whether they have loaded the module; until they have ended
+    this.workers = new Map() // → Thread; until they have ended
     this.isLosing = false // piscina is telling that a thread has ended
+    this.losing = [] // the messages that it had
     this.isWorn = false
     this.ending = undefined
     this.lastError = undefined // that ended a thread
@@ -55,7 +72,7 @@ class Pool {
   /** All threads are there, and have loaded the module. */
   get isReady () {
     const { threads } = this.piscina
-    return threads.length === this.size && threads.every(worker => this.workers.get(worker))
+    return threads.length === this.size && threads.every(worker => this.workers.get(worker)?.hasLoaded)
   }
 
   /** To an idle thread. */
@@ -66,6 +83,7 @@ class Pool {
       parts.push(payload, type, attempt)
       if (moved !== undefined) transferList.push(...moved)
     }
+    if (message.jobs.length > 1) parts.push(message.end()) // takes 0.5 µs
     this.idleCount--
     this.messages.set(message.number, message)
     this.piscina.run(parts, { transferList, signal: message })
@@ -113,7 +131,8 @@ class Pool {
       if (this.isWorn || this.ending !== undefined) this.giveBack()
     } else {
       this.leave(message)
-      this.hooks.onRefused(message, err)
+      if (message.isSent) this.hooks.onFailed(message, err)
+      else this.hooks.onRefused(message, err)
     }
   }
 
@@ -159,34 +178,76 @@ class Pool {
   giveUp () {
     for (const message of this.messages.values()) {
       message.error ??= this.lastError
+      message.hasBegun = false
       this.stop(message)
     }
   }
 
   /** Gets to know threads that have been started. */
   look () {
-    for (const worker of this.piscina.threads) {
-      if (this.workers.has(worker)) continue
-      this.workers.set(worker, false)
-      worker.once('exit', () => this.workers.delete(worker))
-      worker.on('message', message => this.heard(worker, message))
-    }
+    for (const worker of this.piscina.threads) if (!this.workers.has(worker)) this.meet(worker)
   }
 
-  heard (worker, message) {
+  meet (worker) {
+    const thread = new Thread()
+    this.workers.set(worker, thread)
+    worker.on('message', message => this.heard(thread, message))
+    worker.once('error', () => this.ended(thread))
+    worker.once('exit', () => {
+      this.ended(thread)
+      this.clock.clearTimeout(thread.timer)
+      this.workers.delete(worker)
+    })
+    if (this.loadTimeoutMs !== Infinity) thread.timer = this.clock.setTimeout(() => this.tooLate(worker, thread), this.loadTimeoutMs)
+  }
+
+  /** What a thread says; whatever it is, since the code of the jobs may say things, too. */
+  heard (thread, message) {
     if (message?.fairlane === 'loaded') {
-      this.workers.set(worker, true)
+      thread.hasLoaded = true
+      this.clock.clearTimeout(thread.timer)
       this.hooks.onLoaded()
     } else if (message?.fairlane === 'ending') {
-      this.explained(message)
+      thread.words = readWords(message)
+      this.explain(thread) // what it has said may come behind the news of its end
     }
   }
 
-  /** A thread has said what ends it: Node says so too, but not of each error what class it is of. */
-  explained ({ number, parts }) {
-    this.lastError = failure(putTogether(parts))
-    const message = this.messages.get(number)
-    if (message !== undefined) message.error = this.lastError
+  /** A module that never finishes loading would keep its jobs for ever. */
+  tooLate (worker, thread) {
+    const error = new FairlaneError('FAIRLANE_ERR_TIMEOUT', `The module has not loaded within loadTimeoutMs, ${this.loadTimeoutMs} ms`)
+    this.lastError = error
+    thread.words = { number: undefined, error }
+    this.wear()
+    worker.terminate()
+  }
+
+  /** A thread has ended, as piscina was told just before. */
+  ended (thread) {
+    for (const message of this.losing.splice(0)) {
+      message.hasBegun = thread.hasLoaded
+      thread.lost.push(message)
+    }
+    this.explain(thread)
+  }
+
+  /**
+   * Node says what has ended a thread, too, but not of each error what class it is of. What a thread has said of another message than the one that it
+   * had is not about its end.
+   */
+  explain ({ words, lost }) {
+    if (words === undefined) return
+    this.lastError = words.error
+    for (const message of lost) if (words.number === undefined || words.number === message.number) message.error = words.error
+  }
+}
+
+/** @returns {{ number: number | undefined, error: any } | undefined} undefined if they are not those of entry.js */
+function readWords ({ number, parts }) {
+  try {
+    return { number, error: failure(putTogether(parts)) }
+  } catch {
+    return undefined
   }
 }
 

@@ -2,12 +2,15 @@
 
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
+const http2 = require('node:http2')
 const { connect } = require('node:net')
 const { text } = require('node:stream/consumers')
 const fairlane = require('../..')
 const { board } = require('../../lib/board')
 const { Metrics } = require('../../lib/metrics')
 const gates = require('../support/gates')
+const { revoked } = require('../support/proxies')
+const { quiet } = require('../support/turns')
 const { atServers } = require('./asked')
 
 const MOST_BYTES = 65536
@@ -52,11 +55,39 @@ describe('a page for a queue, by its buttons,', function () {
     for (const [type, headers] of Object.entries({
       own: { 'sec-fetch-site': 'same-origin' },
       typed: { 'sec-fetch-site': 'none' },
+      'own, though the address was rewritten on the way': { 'sec-fetch-site': 'same-origin', host: 'inside:3000', origin: 'https://board.example' },
+      'own, of a browser that names the origin only': { host: 'board.example', origin: 'http://board.example' },
+      'own, at another port': { host: 'board.example:3000', origin: 'http://board.example:3000' },
+      'own, at the port that needs no name': { host: 'board.example:443', origin: 'https://board.example' },
+      'own, of a browser that names the page only': { host: 'Board.example', referer: 'https://board.example/admin/board?x' },
+      'own, behind a proxy that says so': { host: 'inside:3000', 'x-forwarded-host': 'board.example, outer', origin: 'https://board.example' },
       'with a charset': { 'content-type': 'Application/JSON; charset=utf-8' },
       program: {}
     })) {
       assert.equal((await act({ action: 'pauseType', type }, headers)).status, 200)
       assert(queue.isTypePaused(type))
+    }
+  })
+
+  it('acts for its own page by HTTP/2, and for no other one', async function () {
+    const { queue, handler } = watched()
+    const server = http2.createServer(handler).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const authority = `127.0.0.1:${server.address().port}`
+    const client = http2.connect(`http://${authority}`)
+    const statusOf = async origin => {
+      const asked = client.request({ ':path': '/act', ':method': 'POST', 'content-type': 'application/json', origin })
+      asked.end('{"action":"pause"}')
+      const [{ ':status': status }] = await once(asked, 'response')
+      asked.resume()
+      return status
+    }
+    try {
+      assert.deepEqual([await statusOf('http://evil.example'), queue.paused], [403, false])
+      assert.deepEqual([await statusOf(`http://${authority}`), queue.paused], [200, true])
+    } finally {
+      client.close()
+      server.close()
     }
   })
 
@@ -93,6 +124,14 @@ describe('a page for a queue, by its buttons,', function () {
     const refusals = {
       'the page of another site': [403, { action: 'pause' }, { 'sec-fetch-site': 'cross-site' }],
       'the page of a neighbour': [403, { action: 'pause' }, { 'sec-fetch-site': 'same-site' }],
+      'the page of another site, whatever else a browser says': [403, { action: 'pause' }, { 'sec-fetch-site': 'cross-site', host: 'a.example', origin: 'http://a.example' }],
+      'another origin, where a browser says no more': [403, { action: 'pause' }, { host: 'a.example', origin: 'http://evil.example' }],
+      'another origin, though the page is said to be its own': [403, { action: 'pause' }, { host: 'a.example', origin: 'http://evil.example', referer: 'http://a.example/' }],
+      'another port': [403, { action: 'pause' }, { host: 'a.example', origin: 'http://a.example:8080' }],
+      'a page without an origin': [403, { action: 'pause' }, { host: 'a.example', origin: 'null' }],
+      'the page of a file': [403, { action: 'pause' }, { host: 'a.example', referer: 'file:///home/a.html' }],
+      'another page, where a browser says no more': [403, { action: 'pause' }, { host: 'a.example', referer: 'http://evil.example/http://a.example' }],
+      'a page at an address that is none': [403, { action: 'pause' }, { host: 'a.example', referer: 'http://' }],
       'what a form can send': [403, { action: 'pause' }, { 'content-type': 'text/plain' }],
       'what has no content type': [403, { action: 'pause' }, { 'content-type': '' }],
       'what only looks like JSON': [403, { action: 'pause' }, { 'content-type': 'application/jsonx' }],
@@ -140,9 +179,9 @@ describe('a page for a queue, by its buttons,', function () {
 
     it('a request that breaks off', async function () {
       const { gate, handler, seen } = watched()
-      const closed = []
+      const ends = []
       const { origin } = await servers.start((request, response) => {
-        closed.push(once(response, 'close'))
+        ends.push(endOf(response))
         handler(request, response)
         socket.destroy()
       })
@@ -151,8 +190,26 @@ describe('a page for a queue, by its buttons,', function () {
       const socket = connect(new URL(origin).port, '127.0.0.1')
       socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n{"action":"pause"}')
       await once(socket, 'close')
-      await Promise.all(closed)
-      assert.deepEqual([closed.length, seen()], [1, before])
+      assert.deepEqual([await Promise.all(ends), seen()], [['nothing'], before])
+    })
+
+    it('a request that broke off before it was looked at', async function () {
+      const { gate, handler, seen } = watched()
+      await gate.until(1)
+      const before = seen()
+      let ended
+      const { origin } = await servers.start((request, response) => {
+        ended = new Promise(resolve => request.once('close', resolve)).then(() => {
+          const ended = endOf(response)
+          handler(request, response)
+          return ended
+        })
+        socket.destroy()
+      })
+      const socket = connect(new URL(origin).port, '127.0.0.1')
+      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n{"action":"pause"}')
+      await once(socket, 'close')
+      assert.deepEqual([await ended, seen()], ['nothing', before])
     })
 
     it('everything where it is read-only', async function () {
@@ -164,6 +221,27 @@ describe('a page for a queue, by its buttons,', function () {
       assert.deepEqual(seen(), before)
       assert.deepEqual((await state()).queues[0].actions, [])
     })
+  })
+
+  it('answers whatever the queue throws', async function () {
+    const { queue, handler } = watched()
+    const { act } = await servers.start(handler)
+    const unreadable = Object.defineProperty(new TypeError('no'), 'code', { get () { throw new Error('a getter') } })
+    const endless = Object.assign(new Error('no'), { code: {} })
+    endless.code.code = endless
+    const cases = [
+      [undefined, 'undefined'], [null, 'null'], ['text', 'text'], [5n, '5'], [Symbol('s'), 'Symbol(s)'], [revoked(), 'an error that cannot be shown'],
+      [unreadable, 'an error that cannot be shown'], [endless, 'no'], [Object.assign(new Error('no'), { message: 5n }), '5']
+    ]
+    for (const [reason, message] of cases) {
+      for (const clear of [() => { throw reason }, async () => { throw reason }]) {
+        queue.clear = clear
+        const { status, json } = await act({ action: 'clearType', type: 'a' })
+        assert.deepEqual([status, json], [500, { error: { message } }])
+      }
+    }
+    queue.clear = () => 5n // which JSON has not
+    assert.equal((await act({ action: 'clearType', type: 'a' })).status, 500)
   })
 
   it('tells what the queue throws', async function () {
@@ -179,6 +257,23 @@ describe('a page for a queue, by its buttons,', function () {
     assert.equal((await act({ action: 'clearType', type: 'a' })).status, 500)
   })
 })
+
+/** What a handler has written to a response when it comes to its end. */
+function endOf (response) {
+  let written = 'nothing'
+  response.writeHead = () => {
+    written = 'an answer'
+    return response
+  }
+  return new Promise(resolve => {
+    Object.defineProperty(response, 'headersSent', {
+      get () {
+        quiet().then(() => resolve(written))
+        return false
+      }
+    })
+  })
+}
 
 function pick ({ queue, metrics }) {
   return { queue, metrics }

@@ -3,13 +3,16 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
 const { board } = require('../../lib/board')
+const { handlerOf } = require('../../lib/board/board')
+const { readQueues } = require('../../lib/board/options')
 const { History } = require('../../lib/history')
 const { Metrics } = require('../../lib/metrics')
 const { fakeClock } = require('../../lib/testing')
 const gates = require('../support/gates')
 const { revoked } = require('../support/proxies')
-const { quiet } = require('../support/turns')
+const { quiet, turn } = require('../support/turns')
 const { atServers } = require('./asked')
+const { atBroker } = require('./at-broker')
 
 const UNUSED = { run: () => {} }
 
@@ -235,6 +238,84 @@ describe('a page for a queue', function () {
     const { queues: [first, second] } = await state()
     assert.deepEqual(first, { name: 'broken', error: { code: 'FAIRLANE_ERR_BROKER', message: 'away' } })
     assert.equal(second.name, 'whole')
+  })
+
+  it('shows the other queues whatever one throws, and however badly it can be told', async function () {
+    const { queue, metrics } = observed()
+    const broken = reason => ({ queue, metrics: { snapshot () { throw reason } } })
+    const { state } = await servers.start(board({
+      null: broken(null),
+      revoked: broken(revoked()),
+      circular: broken(Object.assign(new Error('no'), { code: globalThis })),
+      bigint: { queue, metrics: { snapshot: () => ({ ...metrics.snapshot(), fairness: 1n }) } },
+      whole: { queue, metrics }
+    }))
+    const { queues } = await state()
+    assert.deepEqual(queues.map(({ name, error }) => [name, error?.message.slice(0, 20)]), [
+      ['null', 'null'], ['revoked', 'an error that cannot'], ['circular', 'no'], ['bigint', 'Do not know how to s'], ['whole', undefined]
+    ])
+  })
+
+  it('answers within a time, though a queue does not, and says which', async function () {
+    const { queue, metrics } = observed()
+    const clock = fakeClock(1000)
+    const asked = []
+    const acted = []
+    const hanging = atBroker({ globalTypes: () => new Promise((resolve, reject) => { asked.push({ resolve, reject }) }) })
+    const { state, act } = await servers.start(handlerOf(readQueues([{ mails: { queue, metrics }, hanging: { queue: hanging } }]), clock))
+    const told = async passed => {
+      const answering = state()
+      if (passed !== undefined) await pass(passed)
+      const { names, queues: [first, second] } = await answering
+      assert.deepEqual([names, first.name, first.error], [['mails', 'hanging'], 'mails', undefined])
+      return second
+    }
+    const pass = async ms => {
+      while (asked.length === 0) await turn()
+      clock.advance(ms)
+    }
+    assert.deepEqual(await told(5000), { name: 'hanging', error: { message: 'The queue has not answered for 5 s.' } })
+    clock.advance(32000)
+    assert.equal((await told()).error.message, 'The queue has not answered for 37 s.')
+    assert.equal(asked.length, 1) // it is asked nothing else meanwhile
+    asked.pop().resolve([])
+    await quiet()
+    assert.equal((await told(5000)).error.message, 'The queue has not answered for 5 s.')
+    asked.pop().reject(new Error('too late'))
+    await quiet()
+    const answering = told()
+    while (asked.length === 0) await turn()
+    asked.pop().resolve([])
+    assert.deepEqual((await answering).types, [])
+    assert.equal(clock.timerCount, 0)
+    // nor does a button wait for ever
+    hanging.pauseGlobal = () => new Promise(resolve => acted.push(resolve))
+    const acting = act({ action: 'pauseGlobal', type: 'a', queue: 'hanging' })
+    while (acted.length === 0) await turn()
+    clock.advance(5000)
+    const { status, json } = await acting
+    assert.deepEqual([status, json.error.message], [504, 'The queue has not answered for 5 s. It may still do what it was asked for.'])
+    acted.pop()()
+  })
+
+  it('ends a response that cannot be written', async function () {
+    const { queue, metrics } = observed()
+    const handler = board(queue, { metrics })
+    const { get } = await servers.start((request, response) => {
+      response.writeHead = () => { throw new Error('what somebody has put before it') }
+      handler(request, response)
+    })
+    await assert.rejects(get('/'), { code: 'UND_ERR_SOCKET' })
+  })
+
+  it('answers a request without an address', async function () {
+    const { queue, metrics } = observed()
+    const handler = board(queue, { metrics })
+    const { get } = await servers.start((request, response) => {
+      request.url = undefined
+      handler(request, response)
+    })
+    assert.equal((await get('/')).status, 500)
   })
 
   it('is at three addresses, and answers there what it is made for', async function () {

@@ -5,28 +5,7 @@
 const assert = require('node:assert/strict')
 const { board } = require('../../lib/board')
 const { atServers } = require('./asked')
-
-/** A queue whose broker has what the test says. */
-function atBroker ({ types = [], deadLetters = [], settings = {}, ...rest } = {}) {
-  const calls = []
-  const note = name => async (...args) => { calls.push([name, ...args]) }
-  return {
-    calls,
-    closed: false,
-    concurrency: 5,
-    scheduler: { weightOf: type => type.length },
-    ...Object.fromEntries(['pushType', 'pause', 'resume', 'clear', 'pauseGlobal', 'resumeGlobal'].map(name => [name, note(name)])),
-    globalStats: async type => type === undefined ? { waiting: 9, delayed: 2, running: 3, dead: 1, types: 4 } : { cap: Infinity, rate: null, paused: false, ...settings[type] },
-    globalTypes: async () => types,
-    deadLetters: async options => {
-      calls.push(['deadLetters', options])
-      return deadLetters
-    },
-    retryDead: async id => id === '1:a',
-    deleteDead: async () => true,
-    ...rest
-  }
-}
+const { atBroker } = require('./at-broker')
 
 describe('a page for a queue at a broker', function () {
   const servers = atServers()

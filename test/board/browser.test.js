@@ -9,6 +9,8 @@ const { join } = require('node:path')
 const express = require('express')
 const fairlane = require('../..')
 const { board } = require('../../lib/board')
+const { handlerOf } = require('../../lib/board/board')
+const { readQueues } = require('../../lib/board/options')
 const { History } = require('../../lib/history')
 const { Metrics } = require('../../lib/metrics')
 const { fakeClock } = require('../../lib/testing')
@@ -17,6 +19,8 @@ const { describeWithChromium } = require('../support/chromium')
 const { root } = require('../support/child')
 const gates = require('../support/gates')
 const { PageCoverage } = require('../support/page-coverage')
+const { turn } = require('../support/turns')
+const { atBroker } = require('./at-broker')
 const { atBrowser } = require('./pages')
 
 const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
@@ -297,6 +301,42 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     await button(page, 'Pause a').waitFor()
     await page.evaluate(() => { window.location.hash = '#%' })
     await said(page, 'URI malformed')
+  })
+
+  it('says which queue does not answer, shows what it knew of it, and the others', async function () {
+    const { queue, metrics } = observed()
+    queue.pause().pushType('a', 1)
+    const clock = fakeClock()
+    const asked = []
+    let isAway = true
+    const hanging = atBroker({
+      globalTypes: () => isAway ? new Promise(resolve => asked.push(resolve)) : Promise.resolve([{ type: 'b', waiting: 1, delayed: 0, running: 0, dead: 0 }])
+    })
+    const paths = []
+    const handler = handlerOf(readQueues([{ hanging: { queue: hanging }, mails: { queue, metrics } }]), clock)
+    const opening = open((request, response) => {
+      paths.push(request.url)
+      handler(request, response)
+    }, { until: '#names a' })
+    while (asked.length === 0) await turn()
+    clock.advance(5000)
+    const page = await opening
+    await said(page, 'hanging: The queue has not answered for 5 s.')
+    assert.equal(await page.isVisible('main'), false)
+    await page.getByRole('link', { name: 'mails' }).click()
+    await button(page, 'Pause a').waitFor()
+    assert.equal(paths.at(-1), '/state?filter=&queue=mails')
+    isAway = false
+    asked.pop()([])
+    await page.evaluate(() => { window.location.hash = '' })
+    await button(page, 'Pause b').waitFor()
+    assert.equal(paths.at(-1), '/state?filter=&queue=hanging')
+    isAway = true
+    await page.getByLabel('Types that contain').fill('b')
+    while (asked.length === 0) await turn()
+    clock.advance(5000)
+    await said(page, 'hanging: The queue has not answered for 5 s.')
+    assert.equal(await button(page, 'Pause b').isVisible(), true)
   })
 
   it('shows a queue at a broker, and pauses a type in all processes', async function () {

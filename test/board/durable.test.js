@@ -75,6 +75,30 @@ describe('a page for a queue on disk', function () {
     assert.deepEqual([dead, deadLetters.length, deadLetters[0].id], [101, 100, 1])
   })
 
+  it('reads no payloads of dead letters, however large they are, and their types, however long these are', async function () {
+    const { disk, gate } = bench
+    const long = 't'.repeat(5000)
+    for (const [i, type] of ['a', long].entries()) {
+      const id = await queue.pushType(type, 'x'.repeat(200000), { maxAttempts: 1 })
+      await gate.until(i + 1)
+      const failed = once(queue, 'failed')
+      gate.fail(new Error('no'))
+      assert.equal((await failed)[0].id, id)
+    }
+    const { read } = disk
+    let size = 0
+    disk.read = (...args) => {
+      const count = read.apply(disk, args)
+      size += count
+      return count
+    }
+    const { queues: [{ deadLetters }] } = await page.state()
+    assert.deepEqual(deadLetters.map(({ type }) => type), ['a', `${long.slice(0, 200)}…`])
+    assert(size > 5000 && size < 20000, `${size} bytes`)
+    assert.equal(queue.deadLetters()[1].type, long)
+    assert.equal(queue.deadLetters({ type: long })[0].payload.length, 200000)
+  })
+
   it('retries and deletes a dead letter, once', async function () {
     await die(2, 'a', new Error('no'))
     assert.deepEqual((await page.act({ action: 'retryDead', id: 1 })).json, { result: true })

@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { rmSync } = require('node:fs')
+const { createServer } = require('node:net')
 const { join } = require('node:path')
 const { Client } = require('undici')
 const fairlane = require('../..')
@@ -48,7 +49,10 @@ describe('a page that listens by itself', function () {
     nothing: [],
     undefined: [undefined],
     options: [{ port: 0 }],
-    'options with a host that is none': [{ port: 0, host: undefined }]
+    'options with a host that is none': [{ port: 0, host: undefined }],
+    'options with a port that is none': [{ port: undefined }],
+    'a host that is null': [0, null],
+    'no port': [null]
   })) {
     it(`is for this machine only, told ${how}`, async function () {
       assert.equal((await listen(...args)).address, '127.0.0.1')
@@ -66,9 +70,31 @@ describe('a page that listens by itself', function () {
     }
   })
 
-  it('listens where it is told to', async function () {
-    assert.equal((await listen(0, '0.0.0.0')).address, '0.0.0.0')
-    assert.equal(await statusFor('board.example'), 200)
+  it('listens where it is told to, and answers to every name where others can reach it', async function () {
+    for (const [host, ...more] of [['0.0.0.0'], ['::'], ['0.0.0.0', 5]]) {
+      assert.equal((await listen(0, host, ...more)).address, host)
+      assert.equal(await statusFor('board.example'), 200)
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    }
+    server = undefined
+  })
+
+  it('refuses a host that is an empty text, which is every address to node:http', function () {
+    const metrics = new Metrics()
+    const handler = board(fairlane(() => {}, { observers: metrics }), { metrics })
+    for (const args of [[0, ''], [0, '', () => {}], [{ port: 0, host: '' }], [{ port: undefined, host: '' }]]) {
+      assert.throws(() => handler.listen(...args), { name: 'RangeError', code: 'FAIRLANE_ERR_ARGUMENT' })
+    }
+  })
+
+  it('answers to the names of this machine where it was given a socket that listens', async function () {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    await listen(other)
+    assert.deepEqual([await statusFor('localhost'), await statusFor('evil.example')], [200, 403])
+    other.close()
   })
 
   it('listens at a path', async function () {

@@ -5,6 +5,7 @@ const { flow } = require('../../lib/flow')
 const { fakeClock } = require('../../lib/testing')
 const { heapUsed } = require('../support/memory')
 const { isLong } = require('../support/rounds')
+const { turns } = require('../support/turns')
 
 const MB = 1024 * 1024
 const BURST = 10000
@@ -42,6 +43,10 @@ describe('memory of a queue with flow', function () {
         for (let i = n; i < n + BURST; i++) queue.add(i, { key: `${name} ${i}`, keyUntil: 1 })
         await queue.onIdle()
         clock.advance(1)
+      }
+      for (let at = 0; at < 10; at++) { // they are looked for in slices, and then after a rest
+        clock.advance(1000)
+        await turns(100)
       }
     }
 

@@ -103,6 +103,55 @@ describe('a history that is saved and opened', function () {
     assert.equal(history.counts().running, 0)
   })
 
+  it('lets go of what outlived its neighbours as before: by age, and of what ended first', async function () {
+    const clock = fakeClock(1000)
+    const history = new History({ keepMs: 100 })
+    const ledger = history[OBSERVE](undefined, undefined, { clock, hasIds: true })
+    for (let i = 0; i < 5; i++, clock.advance(10)) ledger.accepted(1 + i * 2 ** 26, 'a') // each but the last is a stray
+    for (const i of [1, 0, 3]) {
+      ledger.cancelled(1 + i * 2 ** 26, 'no')
+      clock.advance(1)
+    }
+    await history.save(path)
+    const opened = await History.open(path)
+    const known = () => [...opened.list()].map(({ id }) => (id - 1) / 2 ** 26)
+    assert.deepEqual(known(), [4, 3, 2, 1, 0])
+    const later = fakeClock(1053)
+    opened[OBSERVE](undefined, undefined, { clock: later })
+    later.advance(46)
+    assert.deepEqual(known(), [4, 3, 2, 1, 0])
+    later.advance(1)
+    assert.deepEqual(known(), [4, 3, 2, 1])
+    later.advance(29)
+    assert.deepEqual(known(), [4, 3])
+  })
+
+  it('goes by age where its clock began at another time, too', async function () {
+    const history = new History({ keepMs: 1e9 })
+    const ledger = history[OBSERVE](undefined, undefined, { clock: fakeClock(1000), hasIds: true })
+    for (const id of [1, 2 ** 26]) ledger.accepted(id, 'a')
+    ledger.cancelled(1, 'no')
+    await history.save(path)
+    const opened = await History.open(path)
+    assert.equal(opened.get(1).state, 'cancelled')
+    fairlane(() => {}, { observers: opened })
+    assert.deepEqual([...opened.list()], [])
+  })
+
+  it('lets go of those first that ended first, of jobs that outlived their neighbours', async function () {
+    const clock = fakeClock()
+    const history = new History()
+    const ledger = history[OBSERVE](undefined, undefined, { clock, hasIds: true })
+    for (let id = 1; id <= 2000; id++) ledger.accepted(id, 'a')
+    ledger.accepted(2 ** 26, 'a')
+    for (let id = 1000; id >= 1; id--, clock.advance(1)) ledger.cancelled(id, 'no')
+    await history.save(path)
+    const opened = await History.open(path)
+    opened[OBSERVE](undefined, undefined, { clock }) // a thousand more have failed
+    const known = [...opened.list({ limit: Infinity })].map(({ id }) => id)
+    assert.deepEqual(known, [2 ** 26, ...Array.from({ length: 1000 }, (_, i) => 2000 - i), ...Array.from({ length: 24 }, (_, i) => 24 - i)])
+  })
+
   it('can only be the first observer of a queue in memory', async function () {
     await new History().save(path)
     const history = await History.open(path)

@@ -68,11 +68,42 @@ describe('exportTo', function () {
     assert.equal(new History().exportTo(rest), undefined)
   })
 
-  it('takes back what it has written, and throws what the database throws', function () {
+  it('takes back what it has written if the database fails, and says how it has', function () {
     const database = new FakeDatabase()
     database.mostRows = 5
-    assert.throws(() => example().exportTo(database), /the disk is full/)
+    assert.throws(() => example().exportTo(database), ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.message === 'the disk is full')
     assert.equal(database.said.at(-1), 'ROLLBACK')
+  })
+
+  it('says so too if the database has taken it back itself, as SQLite does when the disk is full', function () {
+    const database = new FakeDatabase()
+    database.mostRows = 5
+    database.exec = sql => { if (sql === 'ROLLBACK') throw new Error('cannot rollback - no transaction is active') }
+    assert.throws(() => example().exportTo(database), ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.message === 'the disk is full')
+  })
+
+  it('leaves a transaction alone that is not its own', function () {
+    const database = new FakeDatabase()
+    const failure = new Error('cannot start a transaction within a transaction')
+    database.exec = sql => {
+      database.said.push(sql)
+      throw failure
+    }
+    assert.throws(() => example().exportTo(database), { name: 'FairlaneError', code: 'FAIRLANE_ERR_IO', cause: failure })
+    assert.deepEqual(database.said, ['BEGIN'])
+  })
+
+  it('writes all or nothing to a disk that becomes full', function () {
+    const { DatabaseSync } = sqlite() ?? this.skip()
+    const database = new DatabaseSync(':memory:')
+    const history = example()
+    assert.equal(history.exportTo(database, { table: 'first', after: 59990 }), 60000)
+    database.exec('PRAGMA max_page_count = 20')
+    assert.throws(() => history.exportTo(database, { table: 'second' }), ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.errcode === 13) // SQLITE_FULL
+    assert.deepEqual(database.prepare('SELECT name FROM sqlite_master').all().map(({ name }) => name), ['first'])
+    database.exec('PRAGMA max_page_count = 1000000')
+    assert.equal(history.exportTo(database, { table: 'second' }), 60000)
+    database.close()
   })
 
   it('works with node:sqlite', function () {

@@ -8,6 +8,8 @@ const { History } = require('../../lib/history')
 const { Names } = require('../../lib/ledger/names')
 const { Retention } = require('../../lib/ledger/retention')
 const { Rows, ROWS } = require('../../lib/ledger/segment')
+const { Strays } = require('../../lib/ledger/strays')
+const { Metrics } = require('../../lib/metrics')
 const { fakeClock } = require('../../lib/testing')
 
 const MILLION = 1e6
@@ -91,5 +93,55 @@ describe('a ledger with a million records', function () {
     assert(most.retire > 1 && most.retire <= 8, `${most.retire} segments`)
     assert(most.moveRow <= 8 * 1024, `${most.moveRow} rows`)
     assert(ledger.segments.filter(segment => segment !== undefined).length <= 6)
+  })
+})
+
+describe('a ledger whose records go by time', function () {
+  const KEEP_MS = 100
+
+  function ledgerOf (keep) {
+    const clock = fakeClock()
+    const history = new History({ keep, keepMs: KEEP_MS })
+    return { clock, history, ledger: history[OBSERVE](undefined, undefined, { clock, hasIds: true }) }
+  }
+
+  it('looks at single records of a segment only if some have ended and all are too old, and it does not go whole', function () {
+    const { clock, history, ledger } = ledgerOf(0)
+    const sifted = fn => callsOf(Retention.prototype, 'sift', fn)
+    for (let id = 1; id < 3 * ROWS; id++) ledger.accepted(id, 'a')
+    ledger.cancelled(1, 'gone')
+    assert.equal(sifted(() => history.get(1)), 0)
+    clock.advance(KEEP_MS)
+    assert.equal(sifted(() => history.get(1)), 1)
+    assert.equal(sifted(() => history.get(1)), 0)
+    assert.equal(sifted(() => { for (let id = ROWS; id < 2 * ROWS; id++) ledger.cancelled(id, 'gone') }), 0)
+  })
+
+  it('looks at no single records where nobody asks for records', function () {
+    const metrics = new Metrics()
+    const clock = fakeClock()
+    const { records } = metrics[OBSERVE]({ scheduler: undefined }, undefined, { clock })
+    for (let id = 1; id < 4 * ROWS; id++) records.accepted(id, 'a')
+    assert.equal(callsOf(Retention.prototype, 'sift', () => {
+      for (let id = 1; id < 3 * ROWS; id++) {
+        clock.advance(1)
+        if (id % 10 !== 0) records.cancelled(id, 'gone')
+      }
+    }), 0)
+  })
+
+  it('looks at strays only if one of those that have ended may be too old', function () {
+    const { clock, history, ledger } = ledgerOf(Infinity)
+    for (let i = 0; i < 6; i++, clock.advance(10)) ledger.accepted(1 + i * 2 ** 26, 'a')
+    for (const i of [0, 2]) ledger.cancelled(1 + i * 2 ** 26, 'gone')
+    const looked = () => callsOf(Strays.prototype, 'acceptedAt', () => history.get(1))
+    assert.equal(looked(), 0)
+    clock.advance(KEEP_MS - 60)
+    assert.equal(looked(), 2)
+    assert.equal(looked(), 0)
+    clock.advance(20)
+    assert.equal(looked(), 1)
+    assert.equal(looked(), 0)
+    assert.equal(ledger.strays.endedCount, 0)
   })
 })

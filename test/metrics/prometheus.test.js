@@ -1,9 +1,10 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { Registry } = require('prom-client')
+const { AggregatorRegistry, Registry } = require('prom-client')
 const fairlane = require('../..')
 const { Metrics } = require('../../lib/metrics')
+const { register } = require('../../lib/metrics/prometheus')
 const { fakeClock } = require('../../lib/testing')
 const { parse } = require('../support/exposition')
 const gates = require('../support/gates')
@@ -172,6 +173,20 @@ describe('a registry of prom-client', function () {
     const text = await registry.metrics()
     assert.match(text, /# TYPE fairlane_jobs_accepted counter\nfairlane_jobs_accepted_total\{queue="mails",type="a"\} 3\n/)
     assert.match(text, /# EOF\n$/)
+  })
+
+  it('is added up by a cluster, but for fairness, which is that of the process where it is least', async function () {
+    const processes = []
+    for (const [fairness, starving] of [[0.9, []], [1, ['a', 'b']], [0.4, ['a']], [undefined, []]]) {
+      const registry = new Registry()
+      register(registry, 'mails', {}, () => ({ name: 'mails', boundsMs: [], states: [], types: [], refused: new Map([['CODE', 2]]), slots: 3, fairness, starving }))
+      processes.push(JSON.parse(JSON.stringify(await registry.getMetricsAsJSON()))) // as processes send it
+    }
+    const families = parse(await AggregatorRegistry.aggregate(processes).metrics())
+    assert.deepEqual(valuesOf(families, 'fairlane_fairness_ratio'), { ratio: 0.4 })
+    assert.deepEqual(valuesOf(families, 'fairlane_starving_types'), { types: 3 })
+    assert.deepEqual(valuesOf(families, 'fairlane_slots'), { slots: 12 })
+    assert.deepEqual(valuesOf(families, 'fairlane_jobs_refused_total'), { 'total CODE': 8 })
   })
 
   it('follows what happens', async function () {

@@ -12,6 +12,7 @@ const { traced } = require('../../lib/metrics/tracing')
 const { revoked } = require('../support/proxies')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
+const { captureUncaught } = require('../support/uncaught')
 
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']
 const RUN = diagnostics.tracingChannel('fairlane:run')
@@ -119,8 +120,9 @@ describe('a span of a runner', function () {
   const exporter = new InMemorySpanExporter()
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
   const tracer = provider.getTracer('test')
+  const manager = new AsyncLocalStorageContextManager()
 
-  before(function () { assert(context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())) })
+  before(function () { assert(context.setGlobalContextManager(manager.enable())) })
   after(function () { context.disable() })
   beforeEach(function () { exporter.reset() })
 
@@ -186,6 +188,46 @@ describe('a span of a runner', function () {
       const { process: { status, events } } = spansBy()
       assert.deepEqual([status, events.map(({ name, attributes }) => [name, attributes['exception.message']])], [{ code: 2, message }, [['exception', message]]])
     }
+  })
+
+  it('ends, and the job with its own error, whatever that is', async function () {
+    const unreadable = Object.defineProperty(new Error('no mail'), 'message', { get () { throw new Error('a getter') } })
+    for (const [reason, message] of [
+      [new Proxy({}, { getPrototypeOf () { throw new Error('a trap') } }), 'an object'], [revoked(), 'a revoked Proxy'], [unreadable, 'an error that cannot be read']
+    ]) {
+      for (const runner of [async () => { throw reason }, (n, done) => { done(reason) }, () => { throw reason }]) {
+        exporter.reset()
+        const given = await fairlane(traced(runner, { tracer })).add(1).then(() => undefined, err => [err]) // in a list, since assert would read it
+        assert(given[0] === reason)
+        const { process: { status } } = spansBy()
+        assert.deepEqual(status, { code: 2, message })
+      }
+    }
+  })
+
+  it('that cannot be ended is an uncaught exception, and changes nothing for the job', async function () {
+    const broken = new Error('a tracer')
+    const failing = { startSpan: (...args) => Object.assign(tracer.startSpan(...args), { end () { throw broken } }) }
+    for (const runner of [async n => n, (n, done) => { done(null, n) }]) {
+      const uncaught = captureUncaught()
+      try {
+        assert.equal(await fairlane(traced(runner, { tracer: failing }), { timeoutMs: 5000 }).add(7), 7)
+        await uncaught.until(1)
+        assert.deepEqual(uncaught.seen, [broken])
+      } finally {
+        uncaught.release()
+      }
+    }
+  })
+
+  it('ends if the context of the run cannot be made', async function () {
+    const broken = new Error('a context manager')
+    manager.with = () => {
+      delete manager.with
+      throw broken
+    }
+    await assert.rejects(fairlane(traced(() => {}, { tracer })).add(1), broken)
+    assert.equal(spansBy().process.status.message, 'a context manager')
   })
 
   it('has the id of the job, where jobs have ids', async function () {

@@ -128,6 +128,16 @@ describe('the threads of jobs that do not end by themselves', () => {
     assert.equal(await queue.add({ value: 1 }), 1)
   })
 
+  it('are heard though what they have said comes behind the news of their end', async () => {
+    const { runner } = two({ threads: 1 })
+    const held = gate()
+    const crash = assert.rejects(runner({ act: 'pass', gate: held }), { code: 'FAIRLANE_ERR_CRASHED', cause: 'said before' })
+    await arrived(held, 1)
+    workers[0].emit('error', new Error('as Node tells it'))
+    for (const [number, value] of [[0, 'said before'], [1, 'of another one']]) workers[0].emit('message', { fairlane: 'ending', number, parts: { value } })
+    await crash
+  })
+
   describe('that crash fail the job in them, and no other, with what ended them:', () => {
     const crash = async (job, options) => {
       const { runner, queue } = two(options)
@@ -176,6 +186,15 @@ describe('the threads of jobs that do not end by themselves', () => {
       assert.equal(cause.name, 'DataCloneError')
     })
 
+    it('what an earlier job has left behind, so the error does not say whose it was', async () => {
+      const { runner, queue } = two({ threads: 1 })
+      await queue.add({ act: 'leave' })
+      const err = await queue.add({ act: 'never' }).then(() => assert.fail('it did not fail'), err => err)
+      assert.deepEqual([err.code, err.cause.message], ['FAIRLANE_ERR_CRASHED', 'left behind'])
+      assert.equal(err.message, 'The thread ended while the job ran, by its doing or by what an earlier job left behind: left behind')
+      assert.equal(runner.stats().crashed, 1)
+    })
+
     it('somebody who has ended the thread', async () => {
       const { runner, queue } = two({ threads: 1 })
       const held = gate()
@@ -185,6 +204,25 @@ describe('the threads of jobs that do not end by themselves', () => {
       await job
       assert.equal(runner.stats().crashed, 1)
     })
+  })
+
+  it('may say whatever they like to the main thread: it goes on, and no other job is told of it', async () => {
+    const { runner, queue } = two()
+    const held = gate()
+    const other = queue.add({ act: 'pass', gate: held, value: 'untouched' })
+    await arrived(held, 1)
+    const deep = {}
+    let inner = deep
+    for (let i = 0; i < 1000; i++) inner = inner.value = { className: 'Error', fields: [{ key: 'cause', value: undefined }] }
+    const parts = [undefined, null, 5, [], {}, { className: 'Error' }, { className: 'Error', fields: 5 }, { className: 'Error', fields: [null] }, deep]
+    const messages = [undefined, null, 'text', 5n, [], {}, { fairlane: 'loaded' }, { fairlane: 'else' }, ...parts.map(parts => ({ fairlane: 'ending', number: 0, parts }))]
+    await queue.add({ act: 'forge', messages })
+    await queue.add({ act: 'forge', messages: [{ fairlane: 'ending', number: 0, parts: { value: 'forged' } }] })
+    const crash = await Promise.allSettled([queue.add({ act: 'exit' })])
+    assert.match(crash[0].reason.cause.message, /exit.*3/)
+    letPass(held)
+    assert.equal(await other, 'untouched')
+    assert.deepEqual(runner.stats(), { started: 4, stopped: 0, crashed: 1, running: 0, threads: 2 })
   })
 
   it('that end while they are idle are replaced, and the next job waits for that', async () => {

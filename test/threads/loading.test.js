@@ -2,7 +2,12 @@
 
 const assert = require('node:assert')
 const workerThreads = require('node:worker_threads')
+const Piscina = require('piscina')
 const fairlane = require('../..')
+const { fakeClock } = require('../../lib/testing')
+const { Jobs } = require('../../lib/threads/jobs')
+const { readFile, readOptions } = require('../../lib/threads/options')
+const { node } = require('../support/child')
 const { start, endAll, fileOf, gate, letPass, arrived } = require('./start')
 
 describe('a module', () => {
@@ -77,7 +82,7 @@ describe('a module', () => {
       assert(err instanceof RangeError)
       return err.message === 'it does not load' && err.code === 'LOAD'
     })
-    await failsAll(queue, ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'LOAD')
+    await failsAll(queue, ({ code, message, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'LOAD' && /^The thread ended before it/.test(message))
     await assert.rejects(runner.ready(), { code: 'LOAD' })
     assert.equal(runner.stats().crashed, 5)
   })
@@ -124,6 +129,90 @@ describe('a module', () => {
     assert.equal(await queue.add({ value: 'well' }), 'well')
     await runner.ready()
     assert.deepEqual(runner.stats().threads, 2)
+  })
+
+  describe('that never finishes loading', () => {
+    const isLate = ({ code, message, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'FAIRLANE_ERR_TIMEOUT' &&
+      message === 'The thread ended before it had loaded the module: The module has not loaded within loadTimeoutMs, 20 ms'
+
+    for (const file of ['hangs.mjs', 'loads.js']) {
+      it(`fails ready() and each job after loadTimeoutMs, and close() ends: ${file}`, async () => {
+        const runner = start(file, { workerData: { how: 'loop', gate: gate() }, loadTimeoutMs: 20 })
+        const queue = fairlane(runner, { concurrency: runner.concurrency })
+        await assert.rejects(runner.ready(), { code: 'FAIRLANE_ERR_TIMEOUT' })
+        await failsAll(queue, isLate)
+        assert.equal(runner.stats().crashed, 5)
+        assert.equal(await queue.close(), 0)
+        await runner.close()
+        assert.equal(runner.stats().threads, 0)
+      })
+    }
+
+    it('in the place of a thread that has ended fails the job in that, and no other', async () => {
+      const clock = fakeClock()
+      const loading = gate()
+      const own = ownJobs({ how: 'loop', gate: loading, from: 2, times: 1 }, clock)
+      await own.ready()
+      assert.equal(clock.timerCount, 0)
+      const held = gate()
+      const other = own.run({ held, value: 'goes on' })
+      await arrived(held, 1)
+      const crash = assert.rejects(own.run({ exit: true }), ({ cause }) => /exit.*6/.test(cause.message))
+      await arrived(loading, 3)
+      clock.advance(1000)
+      await crash
+      assert.equal(await own.run({ value: 'new' }), 'new')
+      letPass(held)
+      assert.equal(await other, 'goes on')
+      await own.close()
+      assert.equal(clock.timerCount, 0)
+    })
+
+    it('is given up by all threads at once, without another one that tries the same', async () => {
+      const clock = fakeClock()
+      const loading = gate()
+      const own = ownJobs({ how: 'loop', gate: loading }, clock)
+      const jobs = [1, 2].map(() => assert.rejects(own.run({}), { code: 'FAIRLANE_ERR_CRASHED' }))
+      await arrived(loading, 2)
+      clock.advance(1000)
+      await Promise.all(jobs)
+      await own.close()
+      assert.equal(clock.timerCount, 0)
+    })
+
+    it('is given loadTimeoutMs, and no less', async () => {
+      const clock = fakeClock()
+      const loading = gate()
+      const own = ownJobs({ how: 'wait', gate: loading }, clock)
+      const job = own.run({ value: 'in time' })
+      await arrived(loading, 2)
+      clock.advance(999)
+      letPass(loading)
+      assert.equal(await job, 'in time')
+      await own.ready()
+      clock.advance(1000)
+      assert.equal(await own.run({ value: 'later' }), 'later')
+      await own.close()
+    })
+
+    it('is waited for without end if that is asked', async () => {
+      const clock = fakeClock()
+      const own = ownJobs({ how: 'wait', gate: gate() }, clock, Infinity)
+      assert.equal(clock.timerCount, 0)
+      await own.close()
+    })
+
+    it('lets a process end', async () => {
+      const { code } = await node(['--eval', `require('./lib/threads').threads(${JSON.stringify(fileOf('hangs.mjs'))}, { threads: 1, loadTimeoutMs: 50 })`])
+      assert.equal(code, 0)
+    })
+
+    /** Jobs without a queue, whose threads have a second of this clock to load the module. */
+    function ownJobs (workerData, clock, loadTimeoutMs = 1000) {
+      const { NODE_OPTIONS, ...env } = process.env
+      const options = readOptions({ threads: 2, env, workerData, loadTimeoutMs })
+      return new Jobs(Piscina, readFile(fileOf('loads.js')), options, clock)
+    }
   })
 
   describe('that cannot be loaded in the place of a thread that has ended', () => {
@@ -181,7 +270,7 @@ describe('a module', () => {
       const { runner, queue } = loads({ how: 'throw', gate: gate(), from: 1, times: 1 }, { threads: 1 })
       await runner.ready()
       await workers[0].terminate()
-      await assert.rejects(queue.add({ value: 1 }), ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'LOAD')
+      await assert.rejects(queue.add({ value: 1 }), ({ code, message, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'LOAD' && /^The thread ended before it/.test(message))
       assert.equal(await queue.add({ value: 2 }), 2)
     })
 

@@ -33,7 +33,8 @@ describe('threads()', () => {
   })
 
   const WRONG = [
-    null, 'two', { thread: 2 }, { threads: 0 }, { threads: 1.5 }, { threads: '2' }, { perThread: 0 }, { perThread: NaN }, { name: 5 }, { transfer: true },
+    null, 'two', { thread: 2 }, { threads: 0 }, { threads: 1.5 }, { threads: '2' }, { perThread: 0 }, { perThread: NaN },
+    { loadTimeoutMs: 0 }, { loadTimeoutMs: '5' }, { loadTimeoutMs: NaN }, { name: 5 }, { transfer: true },
     { resourceLimits: 5 }, { env: null }, { env: 'A=1' }, { argv: 'one' }, { execArgv: { 0: 'one' } }, { workerData: () => {} },
     { execArgv: ['--no-such-option'] }
   ]

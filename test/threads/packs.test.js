@@ -107,6 +107,27 @@ describe('threads that are given several jobs at a time', () => {
     assert.equal(Atomics.load(begun, 1), 1)
   })
 
+  it('run no job again that may have begun: a result that cannot be looked at fails its own job only', async () => {
+    const { runner } = await packs({ threads: 1, perThread: 4 })
+    const begun = gate(99)
+    const jobs = [1, 2].map(value => runner({ act: 'pass', gate: begun, value }))
+    const hostile = ['hostileResult', 'hostileMove', 'hostileList'].map(act => runner({ act }))
+    const ends = await Promise.allSettled([...jobs, ...hostile])
+    assert.deepEqual(ends.map(({ value, reason }) => value ?? reason.message), [1, 2, 'has', 'get', 'flat'])
+    assert.equal(Atomics.load(begun, 1), 2)
+    assert.deepEqual(runner.stats(), { started: 5, stopped: 0, crashed: 0, running: 0, threads: 1 })
+  })
+
+  it('run no job again if the thread fails between a result and its answer: all of the message fail with that', async () => {
+    const { runner } = await packs({ threads: 1, perThread: 4 })
+    const begun = gate(99)
+    const jobs = [runner({ act: 'pass', gate: begun, value: 1 }), runner({ act: 'breakOutput' }), runner({ act: 'pass', gate: begun, value: 3 })]
+    const ends = await Promise.allSettled(jobs)
+    assert.deepEqual(ends.map(({ reason }) => reason?.message), Array(3).fill('no output'))
+    assert.equal(Atomics.load(begun, 1), 2)
+    assert.deepEqual(runner.stats(), { started: 3, stopped: 0, crashed: 0, running: 0, threads: 1 })
+  })
+
   it('get a payload that cannot be cloned alone: it fails, and those that were to be sent with it do not', async () => {
     const { runner } = await packs({ threads: 1, perThread: 4 })
     const values = [0, 1, () => {}, 3, 4, 5]

@@ -4,8 +4,12 @@ const assert = require('node:assert')
 const { pathToFileURL } = require('node:url')
 const { relative } = require('node:path')
 const { SHARE_ENV } = require('node:worker_threads')
+const { rmSync } = require('node:fs')
 const fairlane = require('../..')
+const { durable } = require('../../lib/durable')
+const { flow } = require('../../lib/flow')
 const { threads } = require('../../lib/threads')
+const { temporaryFolder } = require('../support/folders')
 const { start, endAll, fileOf, gate, letPass, arrived } = require('./start')
 
 describe('a runner in threads', () => {
@@ -140,7 +144,35 @@ describe('a runner in threads', () => {
       assert.equal(await runner({ act: 'moved' }), 0)
       assert.deepEqual(await runner({ act: 'move' }), first)
       await assert.rejects(runner({ act: 'fail' }), { code: 'OWN' })
+      await assert.rejects(runner({ act: 'hostileResult' }), { message: 'has' })
       await assert.rejects(runner({ act: 'uncaught' }), { code: 'FAIRLANE_ERR_CRASHED' })
+    })
+
+    it('nothing that was moved before, so another attempt fails with FAIRLANE_ERR_OPTION and has no empty payload', async () => {
+      const runner = start('jobs.js', { threads: 1, transfer: ({ bytes }) => [bytes.buffer] })
+      const queue = flow(runner, { concurrency: 1, maxAttempts: 2, backoffMs: 0 })
+      const errors = []
+      queue.on('retry', ({ error }) => errors.push(error.message))
+      await assert.rejects(queue.add({ act: 'fail', bytes: new Uint8Array(5) }), { name: 'TypeError', code: 'FAIRLANE_ERR_OPTION', message: /moved before/ })
+      assert.deepEqual(errors, ['it fails'])
+      assert.deepEqual(await queue.add({ act: 'sum', bytes: new Uint8Array(0) }), 0)
+      await queue.close()
+    })
+
+    it('what each attempt of a job on disk has read anew', async () => {
+      const path = temporaryFolder()
+      const runner = start('jobs.js', { threads: 1, transfer: ({ bytes }) => [bytes.buffer] })
+      const queue = await durable(runner, { path, concurrency: 1, maxAttempts: 3, backoffMs: 0 })
+      for (const size of [10, 100000]) assert.equal(await queue.add({ act: 'sumAt', attempt: 3, bytes: new Uint8Array(size).fill(1) }), size)
+      await queue.close()
+      rmSync(path, { recursive: true })
+    })
+
+    it('nothing that Node.js does not let go of, which is copied: memory that several buffers share', async () => {
+      const { queue } = one({ transfer: ({ bytes }) => [bytes.buffer] })
+      const bytes = Buffer.from([1, 2, 3]) // of a pool
+      assert.equal(await queue.add({ act: 'sum', bytes }), 6)
+      assert.deepEqual([...bytes], [1, 2, 3])
     })
 
     it('nothing if `transfer` throws or returns no array: the job fails', async () => {

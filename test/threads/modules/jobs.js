@@ -3,7 +3,7 @@
 // The jobs of the tests: what one does is in its payload. Gates are arrays of two numbers in shared memory: how many may pass, how many have come.
 
 const { pbkdf2Sync } = require('node:crypto')
-const { threadId, workerData } = require('node:worker_threads')
+const { parentPort, threadId, workerData } = require('node:worker_threads')
 const { move } = require('../../../lib/threads')
 
 class OwnError extends RangeError {
@@ -55,8 +55,30 @@ const acts = {
     for (;;) all.push(new Array(1e5).fill(Math.random()))
   },
   function: () => () => {},
+  hostileResult: () => new Proxy({}, { has () { throw new Error('has') } }),
+  hostileMove: () => ({ [Symbol.for('Piscina.transferable')]: [], get [Symbol.for('Piscina.valueOf')] () { throw new Error('get') } }),
+  hostileList: () => ({ get [Symbol.for('Piscina.transferable')] () { throw new Error('flat') } }),
+  breakOutput () {
+    const { stdout } = process
+    let isBroken = true
+    Object.defineProperty(process, 'stdout', {
+      configurable: true,
+      get () {
+        if (!isBroken) return stdout
+        isBroken = false
+        throw new Error('no output')
+      }
+    })
+  },
+  forge ({ messages }) { for (const message of messages) parentPort.postMessage(message) },
+  never: () => new Promise(() => {}),
+  leave () { setTimeout(() => { throw new RangeError('left behind') }) },
   move: () => move(moved = new Uint8Array([1, 2, 3])),
   moved: () => moved.length,
+  sumAt ({ attempt, bytes }, context) {
+    if (context.attempt < attempt) throw new Error('again')
+    return acts.sum({ bytes })
+  },
   sum: ({ bytes }) => bytes.reduce((sum, byte) => sum + byte, 0)
 }
 

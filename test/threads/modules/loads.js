@@ -10,6 +10,7 @@ const isMeant = place >= from && place < from + times
 if (isMeant && how === 'throw' && gate[0] === 0) throw Object.assign(new RangeError('it does not load'), { code: 'LOAD' })
 if (isMeant && how === 'exit') process.exit(5)
 if (isMeant && how === 'wait') pass(gate, place)
+if (isMeant && how === 'loop') for (;;);
 
 module.exports = ({ loop, exit, value, held }) => {
   if (held !== undefined) pass(held, arrive(held))

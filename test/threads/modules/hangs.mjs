@@ -1,0 +1,4 @@
+// Never finishes loading.
+
+await new Promise(() => {})
+export default () => {}
