@@ -93,7 +93,7 @@ const CHARTS = {
       categories: workers.map((count) => `${count.toLocaleString('en')} workers`),
       series: [...new Set(report.cells.map((cell) => cell.types))].map((types) => ({
         name: `${types.toLocaleString('en')} types`,
-        values: workers.map((count) => ({ value: report.cells.find((cell) => cell.workers === count && cell.types === types).contenders.fairlane[key].median }))
+        values: workers.map((count) => ({ value: report.cells.find((cell) => cell.workers === count && cell.types === types).contenders.fairlane[key].value }))
       })),
       isLines: true
     })
@@ -105,7 +105,7 @@ const CHARTS = {
 
   fairness (report) {
     const cells = Object.fromEntries(report.cells.map((cell) => [cell.id, cell]))
-    const valuesOf = (name, figures) => figures.map(([id, key]) => ({ value: cells[id].contenders[name][key].median }))
+    const valuesOf = (name, figures) => figures.map(([id, key]) => ({ value: cells[id].contenders[name][key].value }))
     const waits = [['flood', 'p50Ms'], ['flood', 'p99Ms']]
     const shares = report.figures.filter(({ key }) => key === 'share')
     return svg('Who gets the slots: ten slots, jobs of 10 ms', [
@@ -144,7 +144,7 @@ function panel (title, categories, names, cells, key) {
       name,
       values: cells.map((cell) => {
         const value = cell.contenders[name][key]
-        return value ? { value: value.median } : { value: null }
+        return value ? { value: value.value } : { value: null }
       })
     }))
   }
@@ -158,7 +158,7 @@ function panelByContender (title, cell, key) {
     categories: names,
     series: [{
       name: '',
-      values: names.map((name) => ({ value: cell.contenders[name][key].median, itemStyle: { color: COLOURS[name] } }))
+      values: names.map((name) => ({ value: cell.contenders[name][key].value, itemStyle: { color: COLOURS[name] } }))
     }]
   }
 }

@@ -11,7 +11,7 @@ const { contenders } = require('./contenders')
 const CONCURRENCY = 10
 
 /** A child that has measured for so long starts no further run. */
-const ENOUGH_MS = 3000
+const ENOUGH_MS = 1000
 
 /**
  * Makes a load. Queues are made by `renew()`; nothing may be pushed before the first one.

@@ -3,11 +3,14 @@
 // Runs one case: its cells one after the other, in each the rounds interleaved over the contenders, in another order each time, every
 // measurement in a child process of its own; then sums the rounds up.
 
+const os = require('node:os')
 const path = require('node:path')
 const { spawn } = require('node:child_process')
 const { performance } = require('node:perf_hooks')
+const { digestsOf } = require('./code')
+const { watchOthers, inTenths } = require('./machine')
 const { versionOf } = require('./contenders')
-const { referenceOf, summary } = require('./statistics')
+const { summarise } = require('./statistics')
 
 /** All cases, in the order in which they run. */
 const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
@@ -18,8 +21,8 @@ const LIMIT_MS = 40000
 
 /**
  * @param {string} name one of CASES
- * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, optionally execArgv for
- *   its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells, options)
+ * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, a metric is { key, label, unit } and may have best (summary()), higherIsBetter,
+ *   noRatio; optionally execArgv for its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells, options)
  *   (what it returns goes into the result file), derive(contenders) (adds metrics to rounds), mustAgree (a field that has to be
  *   the same for all), isDeterministic (one round tells all, and the result is the same for every Node), peers (names of
  *   what has to be installed for some contenders: results without them are not kept) and then versionOf(name, peers), figures (tables.js) and page
@@ -33,13 +36,15 @@ function loadCase (name) {
  * @param {object} benchCase from loadCase
  * @param {{ quick: boolean, rounds: number, node: string, folder: string|undefined, peers: object|undefined, environment: object,
  *   progress: object }} options peers: from preparePeers
- * @returns {Promise<{ failures: string[], report: (object|undefined) }>} what went wrong; if nothing did, what the result
+ * @returns {Promise<{ failures: string[], report: (object|undefined) }>} what went wrong; if nothing did, what a result
  *   file holds
  */
 async function runCase (benchCase, { quick, rounds: askedRounds, node, folder, peers, environment, progress }) {
   const cells = benchCase.cells({ quick, peers })
   const rounds = roundsOf(benchCase, askedRounds)
   const failures = []
+  const files = new Set()
+  const othersCores = watchOthers()
   const details = benchCase.prepare && benchCase.prepare(cells, { folder })
 
   for (const cell of cells) {
@@ -47,7 +52,7 @@ async function runCase (benchCase, { quick, rounds: askedRounds, node, folder, p
       for (const contender of orderOf(cell.contenders, round)) {
         progress.step(benchCase, cell, contender, round)
         if (!mayRun(contender, benchCase.budgetMs)) continue
-        const failure = await measure(benchCase, cell, contender, { node, quick })
+        const failure = await measure(benchCase, cell, contender, { node, quick, files })
         if (failure) failures.push(`${benchCase.name}, ${cell.label}, ${contender.name}, round ${round}: ${failure}`)
       }
     }
@@ -55,7 +60,8 @@ async function runCase (benchCase, { quick, rounds: askedRounds, node, folder, p
     if (disagreement) failures.push(`${benchCase.name}, ${cell.label}: ${disagreement}`)
   }
   if (failures.length > 0) return { failures }
-  return { failures, report: reportOf(benchCase, cells, { rounds, environment, peers, details }) }
+  const load = { othersCores: inTenths(othersCores()), loadAverage: inTenths(os.loadavg()[0]) }
+  return { failures, report: reportOf(benchCase, cells, { rounds, environment: { ...environment, ...load }, peers, details, files }) }
 }
 
 /**
@@ -91,12 +97,10 @@ function mayRun (contender, budgetMs = Infinity) {
   return contender.spentMs + lastMs <= budgetMs
 }
 
-/** One child; puts its result into contender.rounds. Resolves with what went wrong, if anything did. */
-async function measure (benchCase, cell, contender, { node, quick }) {
+/** One child; puts its result into contender.rounds, and the files that it loaded into `files`. Resolves with what went wrong, if anything did. */
+async function measure (benchCase, cell, contender, { node, quick, files }) {
   const begun = performance.now()
-  const { contenders, weight, ...parameters } = cell
-  const spec = JSON.stringify({ caseName: benchCase.name, cell: parameters, contender: contender.name })
-  const child = await runChild(node, [...(benchCase.execArgv || []), path.join(__dirname, 'child.js'), spec])
+  const child = await measureOnce(benchCase, cell, contender.name, { node })
   contender.spentMs += performance.now() - begun
 
   if (child.stopped) {
@@ -108,6 +112,20 @@ async function measure (benchCase, cell, contender, { node, quick }) {
     return child.failure
   }
   contender.rounds.push(child.result)
+  for (const file of child.files) files.add(file)
+}
+
+/**
+ * @param {object} benchCase from loadCase
+ * @param {object} cell of it
+ * @param {string} contender its name
+ * @param {{ node: string, folder?: string }} options folder: of the bench that is run, if not this one
+ * @returns {Promise<{ result: object, files: string[] } | { stopped: true } | { failure: string }>} files: of the package, that were loaded
+ */
+function measureOnce (benchCase, cell, contender, { node, folder = __dirname }) {
+  const { contenders, weight, ...parameters } = cell
+  const spec = JSON.stringify({ caseName: benchCase.name, cell: parameters, contender })
+  return runChild(node, [...(benchCase.execArgv || []), path.join(folder, 'child.js'), spec])
 }
 
 function runChild (node, args) {
@@ -131,7 +149,7 @@ function runChild (node, args) {
       clearTimeout(timer)
       process.off('exit', kill)
       if (stopped) return resolve({ stopped })
-      if (code === 0 && resultText !== '') return resolve({ result: JSON.parse(resultText) })
+      if (code === 0 && resultText !== '') return resolve(JSON.parse(resultText))
       const how = code === 0 ? 'ended without a result: some jobs never settled' : `ended with ${signal || `code ${code}`}`
       resolve({ failure: `${how}\n${errorText.slice(-2000)}` })
     })
@@ -158,7 +176,7 @@ function disagreementIn (cell, field) {
   if (values.size > 1) return `the contenders disagree on ${field}: ${[...values].map(([value, name]) => `${name} ${value}`).join(', ')}`
 }
 
-function reportOf (benchCase, cells, { rounds, environment, peers, details }) {
+function reportOf (benchCase, cells, { rounds, environment, peers, details, files }) {
   const { name, title, about, metrics, figures, isDeterministic } = benchCase
   const versions = {}
   for (const cell of cells) {
@@ -171,6 +189,7 @@ function reportOf (benchCase, cells, { rounds, environment, peers, details }) {
     ...(isDeterministic ? { isDeterministic } : { date: new Date().toISOString(), environment }),
     ...details,
     versions,
+    code: digestsOf(files),
     rounds,
     metrics,
     figures,
@@ -185,22 +204,22 @@ function reportOf (benchCase, cells, { rounds, environment, peers, details }) {
     const byName = {}
     for (const { name, note, syncs, cannot, stopped, rounds = [] } of contenders) byName[name] = { note, syncs, cannot, stopped, rounds }
     if (benchCase.derive) benchCase.derive(byName)
-    for (const { key, noRatio } of metrics) addSummaries(byName, key, noRatio)
     return { ...parameters, contenders: byName }
   }
 }
 
-/** Per contender: median, min and max of the metric, and its median's ratio to ours. */
-function addSummaries (byName, key, noRatio) {
-  for (const contender of Object.values(byName)) {
-    const values = contender.rounds.map((round) => round[key]).filter((value) => value !== undefined)
-    if (values.length > 0) contender[key] = summary(values)
-  }
-  const own = byName[referenceOf(byName)]?.[key]
-  if (noRatio || !own || own.median === 0) return
-  for (const contender of Object.values(byName)) {
-    if (contender[key]) contender[key].ratio = contender[key].median / own.median
-  }
+/**
+ * @param {object} report of a case, as result files hold it
+ * @returns {object} the same with what the rounds are said to be: in each cell each contender has `{ value, min, max, spread, ratio }` by metric
+ */
+function withSummaries (report) {
+  const { metrics } = loadCase(report.case)
+  const cells = report.cells.map(({ contenders, ...cell }) => {
+    const summarised = Object.fromEntries(Object.entries(contenders).map(([name, contender]) => [name, { ...contender }]))
+    summarise(summarised, metrics)
+    return { ...cell, contenders: summarised }
+  })
+  return { ...report, metrics, cells }
 }
 
-module.exports = { CASES, loadCase, runCase, roundsOf, orderOf }
+module.exports = { CASES, loadCase, runCase, measureOnce, withSummaries, roundsOf, orderOf }

@@ -5,6 +5,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { withSummaries } = require('./schedule')
 
 const FOLDER = path.join(__dirname, 'results')
 const NAME = /^(.+)-node(\d+)\.json$/
@@ -12,10 +13,11 @@ const DETERMINISTIC_NAME = /^((?!.*-node\d+\.json).+)\.json$/
 
 /**
  * @param {object} report what runCase made
+ * @param {string} [id] what it is kept as, if not as its case
  * @returns {string} the file's path, from the repository's root
  */
-function saveResult (report) {
-  const name = report.isDeterministic ? `${report.case}.json` : `${report.case}-node${report.environment.major}.json`
+function saveResult (report, id = report.case) {
+  const name = report.isDeterministic ? `${id}.json` : `${id}-node${report.environment.major}.json`
   fs.mkdirSync(FOLDER, { recursive: true })
   fs.writeFileSync(path.join(FOLDER, name), JSON.stringify(report, roundedNumber, 1) + '\n')
   return `bench/results/${name}`
@@ -50,7 +52,7 @@ function loadResults (major) {
   const results = {}
   for (const name of fileNames()) {
     const match = NAME.exec(name)
-    if (match && Number(match[2]) === major) results[match[1]] = JSON.parse(fs.readFileSync(path.join(FOLDER, name), 'utf8'))
+    if (match && Number(match[2]) === major) results[match[1]] = read(name)
   }
   return results
 }
@@ -60,9 +62,13 @@ function loadDeterministicResults () {
   const results = {}
   for (const name of fileNames()) {
     const match = DETERMINISTIC_NAME.exec(name)
-    if (match) results[match[1]] = JSON.parse(fs.readFileSync(path.join(FOLDER, name), 'utf8'))
+    if (match) results[match[1]] = read(name)
   }
   return results
+}
+
+function read (name) {
+  return withSummaries(JSON.parse(fs.readFileSync(path.join(FOLDER, name), 'utf8')))
 }
 
 function fileNames () {

@@ -4,9 +4,14 @@
 // A case with several cells gives tables with a row per cell and a column per contender, one for each metric (and for each
 // section and set of contenders that can do the cells); a case with one cell gives one with a row per contender and a column per
 // metric; a case that names its figures gives one table with a row per figure and a column per contender.
-// A value is the median over the rounds, ± half the range of all rounds in percent of it, and × its ratio to fairlane's.
+// A value is what the rounds are said to be (statistics.js): the best of them, with + (or −) how far the best quarter of them reaches, or their
+// median, with ± half the range of all; both in percent. × is its ratio to fairlane's.
 
 const { referenceOf } = require('./statistics')
+
+/** The same for readers of the pages. */
+const LEGEND = 'A time or a rate is the best of all rounds, and + or − says how far the best quarter of them reaches. Anything else is the median, ± half the ' +
+  'range of all rounds.'
 
 /**
  * @param {object} report what a result file holds
@@ -99,7 +104,7 @@ function rowsTableOf (rows, queues) {
       const { contenders } = report.cells.find((cell) => cell.id === id)
       const [{ key }] = report.metrics
       const values = queues.map((queue) => contenders[names[queue] ?? queue]?.[key])
-      return [label, ...values.map((value) => value === undefined ? '–' : number(value.median)), String(report.environment.major)]
+      return [label, ...values.map((value) => value === undefined ? '–' : number(value.value)), String(report.environment.major)]
     }),
     notes: []
   }
@@ -124,7 +129,7 @@ function tableOfFigures (report) {
     header: ['', '', 'ideal', ...names],
     rows: report.figures.map(({ id, key, label, ideal }) => {
       const { label: load, contenders } = report.cells.find((cell) => cell.id === id)
-      return [load, label, ideal, ...names.map((name) => number(contenders[name][key].median))]
+      return [load, label, ideal, ...names.map((name) => number(contenders[name][key].value))]
     }),
     notes: notesOf(report, report.cells)
   }
@@ -158,14 +163,20 @@ function withUnit ({ label, unit }) {
   return unit === '' ? label : `${label}, ${unit}`
 }
 
-function cellText (contender, { key }, { spread, ratio }) {
+function cellText (contender, metric, { spread, ratio }) {
   if (contender.stopped) return contender.stopped
-  const value = contender[key]
+  const value = contender[metric.key]
   if (value === undefined) return ''
-  let text = number(value.median)
-  if (spread && contender.rounds.length > 1 && value.median > 0) text += ` ±${Math.round(50 * (value.max - value.min) / value.median)} %`
+  let text = number(value.value)
+  if (spread && contender.rounds.length > 1) text += ` ${signOf(metric)}${Math.round(100 * value.spread)} %`
   if (ratio && value.ratio !== undefined) text += ` ${value.ratio.toFixed(2)}×`
   return text
+}
+
+/** How far others of the rounds are from the value: the best of them has all on one side. */
+function signOf ({ best, higherIsBetter }) {
+  if (!best) return '±'
+  return higherIsBetter ? '−' : '+'
 }
 
 /**
@@ -223,4 +234,4 @@ function toMarkdown ({ header, rows, notes }) {
   return table.join('\n')
 }
 
-module.exports = { tablesOf, shortTableOf, rowsTableOf, toText, toMarkdown, number }
+module.exports = { LEGEND, tablesOf, shortTableOf, rowsTableOf, toText, toMarkdown, number }

@@ -42,7 +42,7 @@ const TARGETS = {
   },
 
   overhead (overhead) {
-    const added = (id) => overhead[id].fairlane.added.median
+    const added = (id) => overhead[id].fairlane.added.value
     const growths = ['sync', 'nextTick', 'setImmediate'].map((style) => added(`${style}-1e6`) / Math.max(1, added(`${style}-1e4`)))
     const all = Object.fromEntries(Object.keys(overhead).map((id) => [id, added(id)]))
     return [
@@ -53,13 +53,13 @@ const TARGETS = {
 
   memory (memory) {
     return SIZES.map((size) => (
-      { what: `bytes per waiting job, ${size} waiting`, value: memory[size].fairlane.bytes.median, limit: 24, unit: ' B' }
+      { what: `bytes per waiting job, ${size} waiting`, value: memory[size].fairlane.bytes.value, limit: 24, unit: ' B' }
     ))
   },
 
   add (cells) {
     const limits = { 'fastq.promise': 0.8, 'p-limit': 0.35, 'p-queue': 0.2 }
-    const medianOf = name => cells['1e5'][name].warm.median
+    const medianOf = name => cells['1e5'][name].warm.value
     return Object.entries(limits).map(([peer, limit]) => (
       { what: `add() to ${peer}, 1e5 waiting`, value: medianOf('fairlane.add') / medianOf(peer), limit, unit: '×' }
     ))
@@ -87,12 +87,12 @@ const TARGETS = {
 
   flood ({ setImmediate: cell }) {
     return ['fair', 'capped'].map((name) => (
-      { what: `${name}: quickq's to its time per job when one type floods`, value: cell[`quickq ${name}`].warm.median / cell[name].warm.median, limit: 25, unit: '×', isLeast: true }
+      { what: `${name}: quickq's to its time per job when one type floods`, value: cell[`quickq ${name}`].warm.value / cell[name].warm.value, limit: 25, unit: '×', isLeast: true }
     ))
   },
 
   'memory-types' ({ types: cell }) {
-    const worstOf = (key) => Math.max(...['fair', 'capped', 'equal'].map((name) => cell[name][key].median))
+    const worstOf = (key) => Math.max(...['fair', 'capped', 'equal'].map((name) => cell[name][key].value))
     return [
       { what: 'bytes per waiting job with 10 types, worst of fair, capped, equal', value: worstOf('perJob'), limit: 48, unit: ' B' },
       { what: 'bytes of a type with one job waiting, worst', value: worstOf('perType'), limit: 600, unit: ' B' },
@@ -101,12 +101,12 @@ const TARGETS = {
   },
 
   'fifo-mixed' (cells) {
-    const ratios = Object.values(cells).map((cell) => cell['fairlane, mixed'].warm.median / cell.fairlane.warm.median)
+    const ratios = Object.values(cells).map((cell) => cell['fairlane, mixed'].warm.value / cell.fairlane.warm.value)
     return [{ what: 'no scheduler, in a process that used schedulers, geometric mean', value: geometricMean(ratios), limit: 1.05, unit: '×' }]
   },
 
   durable (cells) {
-    const pushNs = (id, name = 'fairlane') => cells[id][name].pushNs.median
+    const pushNs = (id, name = 'fairlane') => cells[id][name].pushNs.value
     const pqueues = SIZES_ON_DISK.flatMap(([what, size]) => [
       [`${what} in batches of 10`, size, 10, 1.2], [`${what} in batches of 100`, size, 100, 1.8]
     ])
@@ -126,15 +126,15 @@ const TARGETS = {
         'pqueue, batches of 100', 1, 'fairlane, disk')),
       ...SIZES_ON_DISK.map(([what, size]) => times(`ack 'disk', 100 batches of 100 under way: pqueue's to ours, ${what}`, `window-${size}-100`,
         ONE_PQUEUE, 1, 'fairlane, disk')),
-      { what: 'opening 1e6 jobs of 100 B after kill -9', value: cells['recovery-kill'].fairlane.openSeconds.median, limit: 2, unit: ' s' },
-      { what: 'memory of 1e6 waiting jobs of 1 KB', value: cells.memory.fairlane.rssMB.median, limit: 160, unit: ' MB' }
+      { what: 'opening 1e6 jobs of 100 B after kill -9', value: cells['recovery-kill'].fairlane.openSeconds.value, limit: 2, unit: ' s' },
+      { what: 'memory of 1e6 waiting jobs of 1 KB', value: cells.memory.fairlane.rssMB.value, limit: 160, unit: ' MB' }
     ].filter(({ value }) => value !== undefined)
   },
 
   'durable-jobs' (cells) {
     // the worst of these cells and both operations
     const times = (what, peer, ids, keys, name) => {
-      const values = ids.flatMap(id => keys.map(key => cells[id][peer]?.[key] && cells[id][peer][key].median / cells[id][name][key].median))
+      const values = ids.flatMap(id => keys.map(key => cells[id][peer]?.[key] && cells[id][peer][key].value / cells[id][name][key].value))
       return { what: `jobs on disk, ${peer}'s CPU time to ours, ${what}`, value: values.includes(undefined) ? undefined : Math.min(...values), limit: 2, unit: '×', isLeast: true }
     }
     const of = (id, ...suffixes) => Object.keys(cells).filter(cell => cell.startsWith(`${id}-`) && suffixes.some(suffix => cell.endsWith(`-${suffix}`)))
@@ -150,7 +150,7 @@ const TARGETS = {
   },
 
   threads (cells) {
-    const valueOf = (id, name, key) => cells[id][name][key].median
+    const valueOf = (id, name, key) => cells[id][name][key].value
     const toPiscina = (id, name) => valueOf(id, name, 'usPerJob') / valueOf(id, 'piscina', 'usPerJob')
     return [
       { what: 'empty jobs in threads, all at once, equal: time per job to piscina alone', value: toPiscina('empty', 'fairlane'), limit: 1.1, unit: '×' },
@@ -172,7 +172,7 @@ const TARGETS = {
   },
 
   flow (cells) {
-    const ns = (id, name) => cells[id][name]?.ns.median
+    const ns = (id, name) => cells[id][name]?.ns.value
     const to = (id, name, other = 'fairlane') => ns(id, name) / ns(id, other)
     return [
       { what: 'flow with no option used, sync: time per job to the core', value: to('sync', 'flow'), limit: 1.05, unit: '×' },
@@ -189,13 +189,13 @@ const TARGETS = {
       { what: 'add() with delayMs, 100,000 delayed: to add() without', value: to('delayed', 'delayMs', 'flow'), limit: 2, unit: '×' },
       { what: 'ten types beside 1,000 that are out of rate: to alone', value: to('held', '1,000 types out of rate'), limit: 1.3, unit: '×' },
       { what: 'add() with a rate to p-queue with intervalCap', value: to('limited', 'fairlane', 'p-queue intervalCap'), limit: 0.6, unit: '×' },
-      { what: 'starts in ten windows of 100', value: cells.windows.fairlane.starts.median, limit: 1000, unit: '', isLeast: true },
+      { what: 'starts in ten windows of 100', value: cells.windows.fairlane.starts.value, limit: 1000, unit: '', isLeast: true },
       { what: 'the most in any window', value: cells.windows.fairlane.most.max, limit: 100, unit: '' }
     ]
   },
 
   distributed (cells) {
-    const valueOf = (id, key, name = 'fairlane') => cells[id][name][key].median
+    const valueOf = (id, key, name = 'fairlane') => cells[id][name][key].value
     const toBullMQ = (id, key) => valueOf(id, key) / valueOf(id, key, 'BullMQ')
     const rates = [[1, 0.9], [10, 0.9], [100, 1.2], [1000, 2]]
     return [
@@ -216,22 +216,22 @@ const TARGETS = {
   },
 
   eventloop (eventloop) {
-    return [{ what: 'longest block in a flood of synchronous jobs', value: eventloop.sync.fairlane.blockMs.median, limit: 5, unit: ' ms' }]
+    return [{ what: 'longest block in a flood of synchronous jobs', value: eventloop.sync.fairlane.blockMs.value, limit: 5, unit: ' ms' }]
   }
 }
 
 function toFifo (cell, name) {
-  return cell[name].warm.median / cell.fairlane.warm.median
+  return cell[name].warm.value / cell.fairlane.warm.value
 }
 
 function growth (cells, name, from, to) {
   return Math.max(...['sync', 'setImmediate'].map((style) => (
-    cells[`${style}-${to}`][name].warm.median / cells[`${style}-${from}`][name].warm.median
+    cells[`${style}-${to}`][name].warm.value / cells[`${style}-${from}`][name].warm.value
   )))
 }
 
 function toOne (cell, peer, name = 'fairlane', metric = 'warm') {
-  return cell[name][metric].median / cell[peer][metric].median
+  return cell[name][metric].value / cell[peer][metric].value
 }
 
 function toBest (cell, name) {

@@ -1,7 +1,7 @@
 'use strict'
 
 // A million at once, for the case eventloop: what one call, or one moment, ends or lets go. Each load is
-// `{ label, prepare(fairlane, count, told) → act }`, where `told` is to be called for each, and act() begins it.
+// `{ label, prepare(fairlane, count, told) → act }`, where `told` is to be called for each, and act() begins it. Those of flow get that in its place.
 
 const noop = () => {}
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -70,6 +70,52 @@ const loads = {
       const controller = new AbortController()
       repeat(count, (i) => queue.add(i, { signal: controller.signal }).catch(told))
       return () => controller.abort()
+    }
+  },
+
+  'clear-add-equal': {
+    label: 'clear, jobs of add, equal, as many types',
+    prepare (fairlane, count, told) {
+      const queue = fairlane(noop, { scheduler: 'equal' }).pause()
+      repeat(count, (i) => queue.add(i, { type: i }).catch(told))
+      return () => queue.clear()
+    }
+  },
+
+  'signal-keys': {
+    label: 'a signal that they share, keys',
+    isOfFlow: true,
+    prepare (flow, count, told) {
+      const queue = flow(noop).pause()
+      const controller = new AbortController()
+      repeat(count, (i) => queue.add(i, { key: i, signal: controller.signal }).catch(told))
+      return () => controller.abort()
+    }
+  },
+
+  'close-delayed': {
+    label: 'close({ drain: false }), delayed, keys',
+    isOfFlow: true,
+    prepare (flow, count, told) {
+      const queue = flow(noop, { scheduler: 'equal' })
+      repeat(count, (i) => queue.add(i, { type: i % 1000, key: i, delayMs: 1e6 + i }).catch(told))
+      return () => { queue.close({ drain: false }) }
+    }
+  },
+
+  rates: {
+    label: 'setRates with a function, as many types',
+    isOfFlow: true,
+    async prepare (flow, count, told) {
+      const rate = { limit: 1, intervalMs: 1e9 }
+      const queue = flow((payload, done) => done(), { scheduler: 'equal', concurrency: 1000, ratePerType: () => rate })
+      repeat(count, (i) => queue.pushType(i, i))
+      await queue.onIdle()
+      repeat(count, (i) => queue.pushType(i, i))
+      return () => {
+        queue.setRates({ ratePerType: () => ({ limit: 2, intervalMs: 1e9 }) })
+        repeat(count, told)
+      }
     }
   },
 
@@ -167,7 +213,8 @@ function * sourceOf (count, told) {
  */
 async function measureTold (fairlane, name, count) {
   const told = { count: 0 }
-  const act = await loads[name].prepare(fairlane, count, () => { told.count++ })
+  const { prepare, isOfFlow } = loads[name]
+  const act = await prepare(isOfFlow ? require('../lib/flow').flow : fairlane, count, () => { told.count++ })
   const begunCpu = process.cpuUsage()
   let blockMs = 0
   let last = performance.now()

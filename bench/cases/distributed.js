@@ -30,11 +30,11 @@ module.exports = {
     'machine, so more workers than it has cores show no more jobs per second, and CPU time tells more. *BullMQ* has a queue, a worker and events for each ' +
     'type, as its guide says, and as many slots in all, but at least one for each type.',
   metrics: [
-    { key: 'jobsPerSecond', label: 'jobs per second', unit: '', higherIsBetter: true },
-    { key: 'cpuUs', label: 'CPU time of all processes', unit: 'µs per job' },
-    { key: 'brokerUs', label: 'of the broker', unit: 'µs per job' },
-    { key: 'workersUs', label: 'of the workers', unit: 'µs per job' },
-    { key: 'producerUs', label: 'of the producer', unit: 'µs per job' },
+    { key: 'jobsPerSecond', label: 'jobs per second', unit: '', higherIsBetter: true, best: true },
+    { key: 'cpuUs', label: 'CPU time of all processes', unit: 'µs per job', best: true },
+    { key: 'brokerUs', label: 'of the broker', unit: 'µs per job', best: true },
+    { key: 'workersUs', label: 'of the workers', unit: 'µs per job', best: true },
+    { key: 'producerUs', label: 'of the producer', unit: 'µs per job', best: true },
     { key: 'p50Ms', label: 'push to result, median', unit: 'ms' },
     { key: 'p95WaitMs', label: 'push to start, 95 %', unit: 'ms' },
     { key: 'quietP50Ms', label: 'push to start, median', unit: 'ms' },

@@ -35,13 +35,13 @@ module.exports = {
     'of all threads. Queues are warm. Without another word nobody waits for the disk: what is acknowledged survives the end of the process, not a power ' +
     'failure. fairlane is `durable()` with ack `\'os\'`, *fairlane, disk* with ack `\'disk\'`.',
   metrics: [
-    { key: 'pushCpuUs', label: 'push, CPU time', unit: 'µs per job' },
-    { key: 'runCpuUs', label: 'run, CPU time', unit: 'µs per job' },
-    { key: 'bothCpuUs', label: 'push and run, CPU time', unit: 'µs per job' },
-    { key: 'pushPerSecond', label: 'push', unit: 'jobs per second' },
-    { key: 'runPerSecond', label: 'run', unit: 'jobs per second' },
-    { key: 'bothPerSecond', label: 'push and run', unit: 'jobs per second' },
-    { key: 'openSeconds', label: 'open', unit: 's', noRatio: true },
+    { key: 'pushCpuUs', label: 'push, CPU time', unit: 'µs per job', best: true },
+    { key: 'runCpuUs', label: 'run, CPU time', unit: 'µs per job', best: true },
+    { key: 'bothCpuUs', label: 'push and run, CPU time', unit: 'µs per job', best: true },
+    { key: 'pushPerSecond', label: 'push', unit: 'jobs per second', higherIsBetter: true, best: true },
+    { key: 'runPerSecond', label: 'run', unit: 'jobs per second', higherIsBetter: true, best: true },
+    { key: 'bothPerSecond', label: 'push and run', unit: 'jobs per second', higherIsBetter: true, best: true },
+    { key: 'openSeconds', label: 'open', unit: 's', noRatio: true, best: true },
     { key: 'bytesPerJob', label: 'heap and buffers', unit: 'bytes per job', noRatio: true },
     { key: 'rssMB', label: 'RSS above that of the process before, after a collection', unit: 'MB', noRatio: true }
   ],

@@ -22,7 +22,7 @@ module.exports = {
   title: 'Real work: hashing every file below node_modules, 16 slots',
   about: 'fs streams into sha256. No queue starts everything at once. All digests are compared.',
   metrics: [
-    { key: 'filesPerSecond', label: 'files per second', unit: '/s', higherIsBetter: true },
+    { key: 'filesPerSecond', label: 'files per second', unit: '/s', higherIsBetter: true, best: true },
     { key: 'peakMB', label: 'peak memory', unit: 'MB', noRatio: true },
     { key: 'errors', label: 'errors', unit: '', noRatio: true }
   ],

@@ -22,9 +22,9 @@ module.exports = {
     'nothing. equal is that scheduler with ten types. By hand, two histograms are observed for each job, with the labels queue and type and the same bounds, and the ' +
     'clock is read three times. A scrape is the text for Prometheus, of 100 types with times in all their histograms.',
   metrics: [
-    { key: 'least', label: 'time', unit: 'ns/job' },
+    { key: 'least', label: 'time', unit: 'ns/job', best: true },
     { key: 'added', label: 'added by metrics', unit: 'ns/job' },
-    { key: 'ms', label: 'a scrape', unit: 'ms' },
+    { key: 'ms', label: 'a scrape', unit: 'ms', best: true },
     { key: 'bytes', label: 'size', unit: 'B' }
   ],
   budgetMs: 30000,

@@ -28,8 +28,8 @@ module.exports = {
     "`scheduler: 'equal'` before `threads()`, if no other option is named. *piscina behind fairlane* is such a queue whose runner calls `pool.run()`, " +
     'with as many slots as there are threads.',
   metrics: [
-    { key: 'usPerJob', label: 'time', unit: 'µs per job' },
-    { key: 'cpuUs', label: 'CPU time', unit: 'µs per job' },
+    { key: 'usPerJob', label: 'time', unit: 'µs per job', best: true },
+    { key: 'cpuUs', label: 'CPU time', unit: 'µs per job', best: true },
     { key: 'servedPerSecond', label: 'served', unit: 'jobs per second', higherIsBetter: true },
     { key: 'p50Ms', label: 'push to end, median', unit: 'ms' },
     { key: 'p95Ms', label: 'push to end, 95 %', unit: 'ms' },

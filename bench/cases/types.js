@@ -19,8 +19,8 @@ module.exports = {
   title: 'A job that a scheduler chooses, by types',
   about: '100,000 jobs wait, of as many types as named, in turn; otherwise as in the table by jobs waiting.',
   metrics: [
-    { key: 'warm', label: 'warm', unit: 'ns/job' },
-    { key: 'cold', label: 'cold', unit: 'ns/job' }
+    { key: 'warm', label: 'warm', unit: 'ns/job', best: true },
+    { key: 'cold', label: 'cold', unit: 'ns/job', best: true }
   ],
 
   cells ({ quick }) {

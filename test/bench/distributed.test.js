@@ -25,7 +25,7 @@ describe('the case of queues at a broker', () => {
 
   it('has targets that are met or missed', () => {
     const metrics = { jobsPerSecond: 1000, p50Ms: 1, quietP50Ms: 1, bytesPerJob: 700, producerBytesPerType: 7000 }
-    const values = Object.fromEntries(Object.entries(metrics).map(([key, median]) => [key, { median }]))
+    const values = Object.fromEntries(Object.entries(metrics).map(([key, value]) => [key, { value }]))
     const cells = bench.cells({ quick: false }).map(({ id }) => (
       { id, contenders: { fairlane: values, BullMQ: values, 'BullMQ, one queue': values } }
     ))
@@ -60,7 +60,7 @@ describeWithRedis('a fleet that is measured', () => {
 describe('the simulation of a fleet', () => {
   const measured = ({ contenders, weight, ...cell }) => {
     const spec = JSON.stringify({ caseName: simulated.name, cell, contender: 'fairlane' })
-    return JSON.parse(execFileSync('sh', ['-c', '"$0" "$1" "$2" 3>&1', process.execPath, join(root, 'bench/child.js'), spec], { encoding: 'utf8' }))
+    return JSON.parse(execFileSync('sh', ['-c', '"$0" "$1" "$2" 3>&1', process.execPath, join(root, 'bench/child.js'), spec], { encoding: 'utf8' })).result
   }
 
   it('makes no more calls for a job, or at rest, when there are more types', () => {

@@ -9,6 +9,7 @@ const { runLoad, createPayload, isPayload } = require('../../bench/durable/load'
 const { preparePeers, PINNED } = require('../../bench/durable/peers')
 const { createPlace, inFolderOfItsOwn } = require('../../bench/durable/place')
 const { queues } = require('../../bench/durable/queues')
+const { loadResults } = require('../../bench/store')
 const { tablesOf } = require('../../bench/tables')
 const { targetsTable } = require('../../bench/targets')
 const { root } = require('../support/child')
@@ -165,7 +166,7 @@ describe('the bench of durable queues', () => {
   })
 
   describe('the results', () => {
-    const report = JSON.parse(readFileSync(join(root, 'bench/results/durable-node20.json'), 'utf8'))
+    const report = loadResults(20).durable
 
     it('are those of the cells that there are', () => {
       assert.deepEqual(report.cells.map(({ id }) => id), durable.cells({ quick: false, peers: INSTALLED }).map(({ id }) => id))

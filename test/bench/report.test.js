@@ -1,6 +1,8 @@
 'use strict'
 
 const assert = require('node:assert')
+const { digestsOf } = require('../../bench/code')
+const { ROWS, headlineCases, headlineOf } = require('../../bench/headline')
 const { newestTogether, costTable } = require('../../bench/report')
 const { loadResults, majorsWithResults } = require('../../bench/store')
 
@@ -29,12 +31,36 @@ describe('the table of README.md', () => {
     assert(rows.every(row => row.length === header.length && row.length === line.length))
     const own = header.indexOf('fairlane')
     assert(rows.every(row => /^[\d.,]+$/.test(row[own])))
-    const { median } = newest.memory.cells.find(({ id }) => id === '1e4').contenders.quickq.bytes
-    assert.equal(Number(rows[3][header.indexOf('quickq')]), Number(median.toFixed(1)))
+    const { value } = (newest['headline-memory'] ?? newest.memory).cells.find(({ id }) => id === '1e4').contenders.quickq.bytes
+    assert.equal(Number(rows[3][header.indexOf('quickq')]), Number(value.toFixed(1)))
     assert.equal(rows[4][header.indexOf('p-queue')], '–')
   })
 
   it('is left out as long as one of its cases has no results', () => {
-    assert.deepEqual(costTable({ ...newest, memory: undefined }), [])
+    assert.deepEqual(costTable({ ...newest, memory: undefined, 'headline-memory': undefined }), [])
+  })
+
+  it('prefers what was measured for it, on one Node', () => {
+    const headline = structuredClone(newest.memory)
+    headline.cells.find(({ id }) => id === '1e4').contenders.quickq.bytes.value = 12.3
+    assert.match(costTable({ ...newest, 'headline-memory': headline })[0], /12\.3/)
+  })
+
+  it('says which of its rows are older than the code', () => {
+    const code = digestsOf(['index.js'])
+    const of = (code) => Object.fromEntries(ROWS.map(({ of }) => [headlineOf(of), { ...newest[of], code }]))
+    assert.doesNotMatch(costTable(of(code))[1], /has changed/)
+    assert.match(costTable({ ...of(code), 'headline-memory': { ...newest.memory, code: { 'index.js': 'other' } } })[1], /changed since these were measured: memory/)
+  })
+})
+
+describe('the headline', () => {
+  it('measures one cell of each case, with the queues of the table', () => {
+    for (const quick of [false, true]) {
+      const cases = headlineCases().map((benchCase) => benchCase.cells({ quick }))
+      assert.deepEqual(cases.map((cells) => cells.map(({ id }) => id)), ROWS.map(({ id }) => [id]))
+      const [[{ contenders }]] = cases
+      assert.deepEqual(contenders.map(({ name }) => name), ['fairlane', "asyncContext 'none'", 'quickq', 'fastq', 'async.queue'])
+    }
   })
 })

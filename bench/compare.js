@@ -1,0 +1,148 @@
+'use strict'
+
+// npm run bench -- compare COMMIT case … [--rounds n] [--only text] [--own-bench] [--node path] [--folder path]
+//
+// The code of a commit against that of this working tree: each of our contenders in each cell, in a process of its own, old and new in turns,
+// round by round until all is decided. A cell is slower when all of the interval in which its ratio lies is above the limit, and not slower
+// when all of it is below; else it is undecided, and has more rounds. --only takes the cells whose label contains the text. The old code
+// is run by the bench of today, or with --own-bench by its own, where the two do not know each other's calls.
+
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { loadCase, measureOnce } = require('./schedule')
+const { ratioInterval } = require('./statistics')
+const { number } = require('./tables')
+
+const ROOT = path.join(__dirname, '..')
+
+/**
+ * As many as a first look takes; then so many more at a time, until all is decided or there were enough. In some cells the processes come in two groups, by what V8
+ * makes of the code: with fewer rounds one side may have nothing of the faster group.
+ */
+const FIRST_ROUNDS = 16
+const MORE_ROUNDS = 8
+const MOST_ROUNDS = 48
+
+/** A change that is about something else may make no cell slower than this. */
+const LIMIT = 1.03
+
+/** Units of memory. */
+const MEMORY = /^(B|bytes|MB)/
+
+/** What our own bench has that a bench of before may lack: how a child answers. */
+const PROTOCOL = ['child.js', 'code.js']
+
+/**
+ * @param {string} commit
+ * @param {string[]} names of cases
+ * @param {{ node: string, rounds?: number, only?: string, ownBench?: boolean, folder?: string }} options rounds: the most
+ * @param {(text: string) => void} tell
+ * @returns {Promise<object[]>} a row for each cell, contender and metric: { what, old, new, ratio, from, to, verdict, rounds }
+ */
+async function compare (commit, names, options, tell) {
+  const benches = checkOut(commit, options)
+  const subjects = names.flatMap((name) => subjectsOf(loadCase(name), options))
+  const most = options.rounds ?? MOST_ROUNDS
+  for (let round = 1; round <= most && subjects.some(({ isOpen }) => isOpen); round++) {
+    tell(`round ${round}: ${subjects.filter(({ isOpen }) => isOpen).length} of ${subjects.length} to be decided`)
+    for (const subject of subjects.filter(({ isOpen }) => isOpen)) await measureBoth(subject, round, benches, options)
+    if (round >= FIRST_ROUNDS && (round - FIRST_ROUNDS) % MORE_ROUNDS === 0) for (const subject of subjects) decide(subject)
+  }
+  return subjects.flatMap(rowsOf)
+}
+
+/**
+ * Both codes get a folder beside the other: a process that loads its files from another disk begins slower.
+ * @returns {{ old: string, new: string }} the benches that measure them; they are removed when the process ends
+ */
+function checkOut (commit, { ownBench = false }) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fairlane-compare-'))
+  process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }))
+  const folderOf = (side) => path.join(folder, side)
+  for (const side of ['old', 'new']) {
+    fs.mkdirSync(folderOf(side))
+    fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(folderOf(side), 'node_modules'))
+  }
+  const archive = execFileSync('git', ['archive', '--format=tar', commit], { cwd: ROOT, maxBuffer: 2 ** 30 })
+  execFileSync('tar', ['-x', '-C', folderOf('old')], { input: archive })
+  for (const name of ['package.json', 'index.js', 'lib', 'schedulers']) copy(path.join(ROOT, name), path.join(folderOf('new'), name))
+  const benches = { old: path.join(folderOf('old'), 'bench'), new: path.join(folderOf('new'), 'bench') }
+  copy(__dirname, benches.new)
+  if (ownBench) for (const file of PROTOCOL) copy(path.join(__dirname, file), path.join(benches.old, file))
+  else {
+    fs.rmSync(benches.old, { recursive: true, force: true })
+    copy(__dirname, benches.old)
+  }
+  return benches
+}
+
+function copy (from, to) {
+  fs.cpSync(from, to, { recursive: true, filter: (file) => path.basename(file) !== 'results' })
+}
+
+/** What is compared of a case: our contenders in its cells. */
+function subjectsOf (benchCase, { only = '', folder }) {
+  const cells = benchCase.cells({ quick: false }).filter(({ label }) => label.includes(only))
+  benchCase.prepare?.(cells, { folder })
+  return cells.flatMap((cell) => cell.contenders.filter((contender) => isOurs(benchCase, contender)).map(({ name }) => ({
+    benchCase, cell, name, isOpen: true, rounds: { old: [], new: [] }
+  })))
+}
+
+function isOurs (benchCase, { name, cannot }) {
+  const versionOf = benchCase.versionOf ?? require('./contenders').versionOf
+  return !cannot && String(versionOf(name)).startsWith('fairlane@')
+}
+
+/** One process each; which comes first changes from round to round. */
+async function measureBoth ({ benchCase, cell, name, rounds }, round, benches, { node }) {
+  for (const side of round % 2 === 0 ? ['new', 'old'] : ['old', 'new']) {
+    const { result, stopped, failure } = await measureOnce(benchCase, cell, name, { node, folder: benches[side] })
+    if (result === undefined) throw new Error(`${benchCase.name}, ${cell.label}, ${name}, ${side}: ${stopped ? 'took too long' : failure}`)
+    rounds[side].push(result)
+  }
+}
+
+function decide (subject) {
+  subject.isOpen = rowsOf(subject).some(({ verdict }) => verdict === 'undecided')
+}
+
+/** A row for each metric that says what a job costs: time, or memory. */
+function rowsOf ({ benchCase, cell, name, rounds }) {
+  const metrics = benchCase.metrics.filter((metric, i) => i === 0 || metric.best || MEMORY.test(metric.unit))
+  return metrics.filter(({ key }) => rounds.new[0]?.[key] !== undefined).map((metric) => {
+    const valuesOf = (side) => rounds[side].map((result) => result[metric.key])
+    const interval = ratioInterval(valuesOf('old'), valuesOf('new'), metric)
+    return {
+      what: [benchCase.name, cell.label, name, ...metrics.length > 1 ? [metric.label] : []].join(': '),
+      ...interval,
+      verdict: metric.key === 'cold' ? 'not judged' : verdictOf(interval, rounds.new.length), // how a process begins varies too much for any number of rounds
+      rounds: rounds.new.length
+    }
+  })
+}
+
+/** @param {{ from: number, to: number }} interval in which the ratio of new to old lies; above 1 is worse @param {number} roundsCount */
+function verdictOf ({ from, to }, roundsCount) {
+  if (roundsCount < FIRST_ROUNDS) return 'undecided'
+  if (from > LIMIT) return 'slower'
+  if (to > LIMIT) return 'undecided'
+  return to < 1 ? 'faster' : 'not slower'
+}
+
+/** @param {object[]} rows from compare() @returns {object} for toText() */
+function tableOf (rows, commit) {
+  return {
+    title: `This working tree to ${commit}`,
+    subtitle: `ratios of the best quarter of the rounds; slower means more than ${Math.round(100 * LIMIT - 100)} %`,
+    header: ['', 'old', 'new', 'ratio', 'from', 'to', 'rounds', ''],
+    rows: rows.map(({ what, old, new: now, ratio, from, to, rounds, verdict }) => (
+      [what, number(old), number(now), ratio.toFixed(3), from.toFixed(3), to.toFixed(3), String(rounds), verdict]
+    )),
+    notes: []
+  }
+}
+
+module.exports = { compare, tableOf, verdictOf }
