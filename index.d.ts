@@ -32,12 +32,15 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_CRASHED'
     | 'FAIRLANE_ERR_LOCKED'
     | 'FAIRLANE_ERR_CORRUPT'
+    | 'FAIRLANE_ERR_VERSION'
+    | 'FAIRLANE_ERR_SERIALIZER'
     | 'FAIRLANE_ERR_IO'
     | 'FAIRLANE_ERR_TOO_LARGE'
     | 'FAIRLANE_ERR_PEER'
     | 'FAIRLANE_ERR_BROKER'
     | 'FAIRLANE_ERR_LEASE'
     | 'FAIRLANE_ERR_RESULT'
+    | 'FAIRLANE_ERR_UNSUPPORTED'
 
   /** Codes of warnings, which arrive on `process.on('warning')`. */
   type WarningCode =
@@ -45,6 +48,7 @@ declare namespace fairlane {
     | 'FAIRLANE_WARN_STALLED'
     | 'FAIRLANE_WARN_VALUE_IGNORED'
     | 'FAIRLANE_WARN_OUTAGE'
+    | 'FAIRLANE_WARN_DAMAGE'
     | 'FAIRLANE_WARN_BROKER'
 
   /** An error of the queue at run time. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
@@ -64,12 +68,14 @@ declare namespace fairlane {
     waiting?: number
     /** How many may wait. */
     limit?: number
-    /** The time in ms until there is likely to be room, by the recent rate of completions. */
+    /** The time in ms until there is likely to be room, by the recent rate of completions, and by chance up to a fifth more. */
     retryAfterMs?: number
-    /** The path of the damaged file. This and the next are set only for FAIRLANE_ERR_CORRUPT. */
+    /** The path of the file: of one that is damaged, with FAIRLANE_ERR_CORRUPT, or of another version, with FAIRLANE_ERR_VERSION. */
     file?: string
-    /** Where in the file the damage begins, in bytes. */
+    /** Where in the file the damage begins, in bytes, with FAIRLANE_ERR_CORRUPT. */
     offset?: number
+    /** The process that has the queue open, by its number in its own container; of FAIRLANE_ERR_LOCKED, if it is known. */
+    pid?: number
   }
 
   interface FairlaneErrorConstructor {
@@ -140,8 +146,11 @@ declare namespace fairlane {
      */
     scheduler?: SchedulerName | LaneScheduler | WindowScheduler | null | undefined
 
-    /** The options of the scheduler, which checks them. The object is neither kept nor changed. */
-    schedulerOptions?: FairOptions | CappedOptions | EqualOptions | Readonly<Record<string, any>> | undefined
+    /**
+     * The options of the scheduler, which checks them. The object is neither kept nor changed. Options of an object of your own, if it has a method
+     * `configure`, are written as `{ … } as object`: so a misspelt name is found where the scheduler is one of fairlane's.
+     */
+    schedulerOptions?: FairOptions | CappedOptions | EqualOptions | undefined
 
     /**
      * How many types get a lane of their own. Later ones share a few. Types that `typeCaps`, `weights` or
@@ -166,14 +175,14 @@ declare namespace fairlane {
     maxWaitingPerType?: number | Readonly<Record<string, number>> | ReadonlyMap<string, number> | undefined
 
     /**
-     * A job that has waited longer is cancelled.
+     * A job that has waited longer is cancelled. In ms, above 0.
      *
      * @default Infinity
      */
     maxWaitMs?: number | undefined
 
     /**
-     * A job that has run longer fails.
+     * A job that has run longer fails. In ms, above 0.
      *
      * @default Infinity
      */
@@ -300,9 +309,9 @@ declare namespace fairlane {
     unshift?: boolean | undefined
     /** Cancels the job, waiting or running. */
     signal?: AbortSignal | undefined
-    /** Replaces that of the queue for this job. */
+    /** Replaces that of the queue for this job. In ms, above 0; Infinity: no limit. */
     timeoutMs?: number | undefined
-    /** Replaces that of the queue for this job. */
+    /** Replaces that of the queue for this job. In ms, above 0; Infinity: no limit. */
     maxWaitMs?: number | undefined
   }
 
@@ -410,7 +419,7 @@ declare namespace fairlane {
     /**
      * Like `push`, for a job with a type, which is converted to a string. A queue without a scheduler ignores the type.
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is undefined, null, a symbol, or an object without a `toString` of its own or its class
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      */
     pushType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
@@ -422,7 +431,7 @@ declare namespace fairlane {
      * Queues a job and returns a promise of its result. The promise rejects with the error that the job fails, is cancelled or is refused with. O(1).
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      * @throws FAIRLANE_ERR_TYPE_REQUIRED if there is no type and the queue has a scheduler
      */
     add (payload: P, options?: AddOptions): Promise<R>
@@ -439,7 +448,7 @@ declare namespace fairlane {
      * Resolves when a push (of that type) would be accepted, at once if it would be now. Rejects with FAIRLANE_ERR_CLOSED when the queue
      * closes. It does not reserve a place: another push may take it.
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
     ready (type?: unknown): Promise<void>
 
@@ -472,10 +481,10 @@ declare namespace fairlane {
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      */
     fflush (callback: () => void): Queue<P, R>
-    /** Like `fflush(callback)`, with a promise, which never rejects. */
+    /** Like `fflush(callback)`, with a promise, which resolves when handlers of the promises of `add` were called, and never rejects. */
     fflush (callback?: undefined): Promise<void>
 
-    /** Resolves when no job waits or runs and all were told; at once if that is so already. Never rejects. */
+    /** Resolves when no job waits or runs, and handlers of the promises of `add` were called. Never rejects. */
     onIdle (): Promise<void>
 
     /**
@@ -483,7 +492,7 @@ declare namespace fairlane {
      *
      * @param type only those of one type
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
     jobs (type?: unknown): IterableIterator<WaitingJob<P>>
 
@@ -504,7 +513,7 @@ declare namespace fairlane {
      * @param options `type`: cancels only the jobs of that type, or all if it is undefined; `reason`: becomes the `cause` of that error
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `options` is not an object, has another name in it, or has a type without a scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
     clear (options?: { type?: unknown, reason?: unknown }): number
 
@@ -512,7 +521,7 @@ declare namespace fairlane {
      * Starts no more jobs of a type until `resumeType`. Running ones finish, and pushes are accepted. Has no effect on a closed queue.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is undefined, null, a symbol, or an object without a `toString` of its own or its class
      */
     pauseType (type: unknown): Queue<P, R>
 
@@ -522,7 +531,7 @@ declare namespace fairlane {
     /**
      * Whether no job of a type starts until `resumeType`. False where types cannot be paused. O(1).
      *
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is undefined, null, a symbol, or an object without a `toString` of its own or its class
      */
     isTypePaused (type: unknown): boolean
 
@@ -531,7 +540,7 @@ declare namespace fairlane {
      *
      * @param type only the counts of one type, since it was last idle: types without jobs are forgotten
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
-     * @throws FAIRLANE_ERR_TYPE if the type is a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
     stats (type?: unknown): QueueStats
   }

@@ -6,6 +6,9 @@ const { join } = require('node:path')
 const { Queue } = require('../..')
 const { DistributedQueue } = require('../../lib/distributed')
 const { DurableQueue, PersistentQueue } = require('../../lib/durable')
+const { FlowQueue } = require('../../lib/flow')
+const { History } = require('../../lib/history')
+const { Metrics } = require('../../lib/metrics')
 const { names: queueOptions } = require('../../lib/core/options')
 const { root } = require('../support/child')
 
@@ -51,6 +54,39 @@ for (const { title, Class, section, statics } of onDisk) {
   })
 }
 
+const observing = [
+  { title: 'a history', Class: History, page: 'docs/history.md', statics: ['open'], declarations: 'lib/history/index.d.ts', options: 'HistoryOptions' },
+  { title: 'metrics', Class: Metrics, page: 'docs/observe.md', statics: [], declarations: 'lib/metrics/index.d.ts', options: 'MetricsOptions' }
+]
+for (const { title, Class, page, statics, declarations, options } of observing) {
+  describe(`each method and option of ${title}`, () => {
+    it(`is in a table of ${page}, and nothing else is`, () => {
+      assert.deepEqual([...new Set(firstCellsOf('Calls', page))], [...membersOf(Class), ...statics].sort())
+      const named = firstCellsOf('Options', page)
+      for (const name of named) assert.throws(() => new Class({ [name]: null }), { code: 'FAIRLANE_ERR_OPTION' }, name)
+      assert.deepEqual(named, declaredIn(bodyOf(`export interface ${options}`, read(declarations))))
+    })
+
+    it(`is declared in ${declarations}, and nothing else is`, () => {
+      assert.deepEqual(declaredIn(bodyOf(`export class ${Class.name}`, read(declarations))), [...membersOf(Class), ...statics].sort())
+    })
+  })
+}
+
+describe('each method and property of a queue with flow', () => {
+  const own = membersOf(FlowQueue).filter(name => !membersOf(Queue).includes(name))
+
+  it('that others have not is in docs/flow.md', () => {
+    const named = [...read('docs/flow.md').matchAll(/`(?:queue\.)?(\w+)[(`]/g)].map(([, name]) => name)
+    assert.deepEqual(own.filter(name => !named.includes(name)), [])
+  })
+
+  it('is declared in lib/flow/index.d.ts, and nothing else is', () => {
+    const declared = declaredIn(bodyOf('export interface FlowQueue', read('lib/flow/index.d.ts')))
+    assert.deepEqual(declared.filter(name => !(name in Queue.prototype)), own)
+  })
+})
+
 describe('each method and property of a queue at a broker', () => {
   const names = membersOf(DistributedQueue)
 
@@ -94,13 +130,13 @@ function bodyOf (beginning, text) {
 function declaredIn (body) {
   const [indent] = body.match(/^ */)
   const declared = body.matchAll(new RegExp(`^${indent}(?:static |readonly |get |set )?(\\w+)\\??(?: \\(|:)`, 'gm'))
-  return [...new Set([...declared].map(([, name]) => name))].sort()
+  return [...new Set([...declared].map(([, name]) => name))].filter(name => name !== 'constructor').sort()
 }
 
 /** What the first cells of a section's tables name in code: `push`, `push(payload)`, `PersistentQueue.open(path)`. */
 function firstCellsOf (heading, page = 'docs/durability.md') {
   const section = read(page).split(/^#+ /m).find(text => text.startsWith(`${heading}\n`))
   const cells = [...section.matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell)
-  const names = cells.flatMap(cell => [...cell.matchAll(/`(?:PersistentQueue\.)?(\w+)(?:\(.*?\))?`/g)].map(([, name]) => name))
+  const names = cells.flatMap(cell => [...cell.matchAll(/`(?:PersistentQueue\.|History\.)?(\w+)(?:\(.*?\))?`/g)].map(([, name]) => name))
   return names.sort()
 }

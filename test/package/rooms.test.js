@@ -1,11 +1,11 @@
 'use strict'
 
 const assert = require('node:assert')
-const { readdirSync, readFileSync } = require('node:fs')
+const { readFileSync } = require('node:fs')
 const { builtinModules } = require('node:module')
 const { join, posix } = require('node:path')
-const ts = require('typescript')
 const { root } = require('../support/child')
+const { FILES, importsOf } = require('../support/imports')
 
 // Who may import whom. lib/README.md draws it.
 const PUBLIC = 'index.js'
@@ -47,8 +47,6 @@ const RULES = [
   { of: file => isIn(file, 'lib/durable'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/flow') },
   { of: file => isIn(file, 'lib'), may: mayAnyRoom }
 ]
-
-const FILES = [PUBLIC, ...filesBelow('lib'), ...filesBelow('schedulers')]
 
 describe('the rooms of the house', () => {
   for (const file of FILES) {
@@ -131,24 +129,4 @@ function isIn (file, folder) {
 /** The folder of a published entry, or the core. */
 function roomOf (file) {
   return file.split('/').slice(0, 2).join('/')
-}
-
-function filesBelow (folder) {
-  return readdirSync(join(root, folder), { recursive: true })
-    .map(file => posix.join(folder, file.replaceAll('\\', '/')))
-    .filter(file => file.endsWith('.js'))
-    .sort()
-}
-
-/** What a file requires: packages by name, files by their path in the repository. */
-function importsOf (file) {
-  const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), 'utf8'), true, true)
-  return importedFiles.map(({ fileName }) => fileName.startsWith('.') ? resolve(file, fileName) : fileName)
-}
-
-function resolve (from, path) {
-  const target = posix.join(posix.dirname(from), path)
-  if (target.endsWith('.js')) return target
-  const candidates = [`${target}.js`, posix.join(target, 'index.js')]
-  return candidates.find(name => FILES.includes(name)) ?? target
 }

@@ -4,6 +4,7 @@ const assert = require('node:assert')
 const { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
 const { join, relative } = require('node:path')
 const { root, node, tool } = require('../support/child')
+const { importersOf } = require('../room')
 const { temporaryFolder } = require('../support/folders')
 
 const { scripts } = require('../../package.json')
@@ -34,6 +35,21 @@ describe('the scripts of the package', () => {
       const isElsewhere = inside.some(folder => name.startsWith(`test/${folder}/`))
       assert.equal(played.includes(name), hasRounds && !isElsewhere, name)
     }
+  })
+
+  it('run a room with those that import it', async () => {
+    assert.deepEqual(importersOf('flow'), ['durable'])
+    assert.deepEqual(importersOf('ledger'), ['history', 'metrics'])
+    assert(importersOf('core').includes('distributed'))
+    const { code, stdout } = await node([join(root, 'test/room.js'), 'threads', '--dry-run'])
+    assert.equal(code, 0)
+    assert.match(stdout, /^The tests of threads$/m)
+  })
+
+  it('say which rooms there are to somebody who names none', async () => {
+    const { code, stderr } = await node([join(root, 'test/room.js'), 'attic'])
+    assert.equal(code, 2)
+    assert.match(stderr, /^rooms: .*\bdurable\b/m)
   })
 
   describe('that run several others', () => {

@@ -5,6 +5,7 @@
 const assert = require('node:assert/strict')
 const { OBSERVE } = require('../../lib/core/internals')
 const { History } = require('../../lib/history')
+const { ROWS } = require('../../lib/ledger/segment')
 const { fakeClock } = require('../../lib/testing')
 const { HistoryModel, countsOf, sumOf, statsOf, STATES } = require('./history-model')
 const { seeded } = require('./random')
@@ -19,6 +20,8 @@ class LedgerRound {
     this.clock = fakeClock(this.random.below(1000))
     this.model = new HistoryModel(this.clock.now)
     this.keepsAll = options.keep === Infinity && options.keepMs === undefined
+    this.keepMs = options.keepMs
+    this.newest = new Map() // by segment: when the newest of its jobs was accepted
     this.history = new History(options)
     this.ledger = this.history[OBSERVE](undefined, undefined, { clock: this.clock, hasIds: true })
     this.nextId = 1 + this.random.below(20000)
@@ -38,6 +41,7 @@ class LedgerRound {
       const error = state === 'waiting' ? undefined : new Error(`before ${id}`)
       ledger.recovered(id, type, ageMs, attempts, { isDelayed: state === 'delayed', isDead: state === 'dead', error })
       model.accepted(id, type, { at: clock.now() - ageMs, attempts })
+      this.noteAccepted(id, clock.now() - ageMs)
       if (state === 'delayed') model.came(id, 'delayed', `Error: before ${id}`)
       if (state === 'dead') model.died(id, `Error: before ${id}`)
       this.ids[state].push(id)
@@ -64,7 +68,7 @@ class LedgerRound {
     else if (kind < 0.77) this.move('running', 'delayed', id => { ledger.undecided(id, new TypeError(`r${id}`)); model.came(id, 'delayed', `TypeError: r${id}`) })
     else if (kind < 0.82) this.move('delayed', 'waiting', id => { ledger.due(id); model.came(id, 'waiting') })
     else if (kind < 0.85) this.move('running', 'dead', id => { ledger.dead(id, new Error(`d${id}`)); model.died(id, `Error: d${id}`) })
-    else if (kind < 0.87) this.move('dead', 'waiting', id => { ledger.revived(id); model.revived(id) })
+    else if (kind < 0.87) this.move('dead', 'waiting', id => { ledger.revived(id); model.revived(id); this.noteAccepted(id, this.clock.now()) })
     else if (kind < 0.88) this.move('dead', 'ended', id => { ledger.buried(id) })
     else if (kind < 0.90) this.move('running', 'waiting', id => { ledger.uncounted(id); model.uncounted(id) })
     else if (kind < 0.92) this.remove()
@@ -78,8 +82,14 @@ class LedgerRound {
       const type = random.pick(TYPES)
       ledger.accepted(id, type)
       model.accepted(id, type)
+      this.noteAccepted(id, this.clock.now())
       this.ids.waiting.push(id)
     }
+  }
+
+  noteAccepted (id, at) {
+    const segment = Math.floor(id / ROWS)
+    this.newest.set(segment, Math.max(this.newest.get(segment) ?? -Infinity, at))
   }
 
   /** Has a random job of one state come to another. */
@@ -113,7 +123,19 @@ class LedgerRound {
   /** The ids of the jobs whose records are kept, the newest first. */
   known () {
     const ids = [...this.model.jobs.keys()].sort((a, b) => b - a)
-    return this.keepsAll ? ids : ids.filter(id => this.history.get(id) !== undefined)
+    if (this.keepsAll) return ids
+    const known = ids.filter(id => this.history.get(id) !== undefined)
+    if (this.keepMs !== undefined) this.checkAges(new Set(known))
+    return known
+  }
+
+  /** Jobs that have ended are kept for a time from their acceptance, and go when all of their segment are as old. */
+  checkAges (known) {
+    const since = this.clock.now() - this.keepMs
+    for (const id of this.ids.ended) {
+      if (this.model.job(id).acceptedAt > since) assert(known.has(id), `job ${id} went too early`)
+      else if (this.newest.get(Math.floor(id / ROWS)) <= since) assert(!known.has(id), `job ${id} is too old`)
+    }
   }
 
   ask () {

@@ -28,16 +28,25 @@ async function use (): Promise<void> {
 
   const producer: DistributedQueue<string, number> = await distributed(null, { ...place, connection: ['redis://a', 'redis://b'], partitions: 4 })
   await producer.push('text')
+  await producer.announce('tenant')
   // @ts-expect-error a string is wanted
   await producer.push(5)
   // @ts-expect-error jobs at a broker have no priorities
   await producer.push('text', { priority: 1 })
+  // @ts-expect-error null is no key
+  await producer.push('text', { key: null, keyUntil: 'settled' })
   // @ts-expect-error keyUntil can be nothing else
   await producer.push('text', { key: 'a', keyUntil: 'started' })
   // @ts-expect-error there is no such limit here
   await distributed(null, { ...place, maxWaiting: 5 })
   // @ts-expect-error where is it?
   await distributed(null, { name: 'mails' })
+  // @ts-expect-error a queue at a broker has no view of all that waits
+  const waiting: number[] = [...producer.jobs()]
+  // @ts-expect-error onIdle() is for that
+  producer.drain = () => {}
+  const isPaused: boolean = producer.isTypePaused(`a${waiting}`)
+  producer.pauseType(String(isPaused))
   // @ts-expect-error made by distributed()
   new DistributedQueue()
 }

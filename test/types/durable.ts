@@ -80,6 +80,8 @@ async function useJobs (): Promise<void> {
   queue.pushAll([{ payload: { url: '' }, signal: new AbortController().signal }]).catch(() => {})
   // @ts-expect-error what is pushed has no signal
   queue.push({ url: '' }, { signal: new AbortController().signal }).catch(() => {})
+  // @ts-expect-error an array is no key
+  queue.push({ url: '' }, { key: ['a'] }).catch(() => {})
   // @ts-expect-error no such time
   queue.push({ url: '' }, { key: 'a', keyUntil: 'done' }).catch(() => {})
   // @ts-expect-error what is said of a job has names

@@ -45,6 +45,10 @@ export async function use (): Promise<void> {
 
   // @ts-expect-error no number
   await queue.add(1, { priority: 'high' })
+  // @ts-expect-error an object is no key
+  await queue.add(1, { key: { document: 7 } })
+  // @ts-expect-error neither is true
+  batches(flow(async (rows: number[]) => rows), { maxSize: 3, key: row => row > 5 })
   // @ts-expect-error no such word
   await queue.add(1, { key: 'k', keyUntil: 'done' })
   // @ts-expect-error no such word

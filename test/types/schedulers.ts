@@ -3,6 +3,7 @@
 import fairlane = require('fairlane')
 import { Capped, Equal, Fair } from 'fairlane/schedulers'
 import { Equal as SameEqual } from 'fairlane/schedulers/equal'
+import { flow } from 'fairlane/flow'
 import { fakeClock, schedulerChecks } from 'fairlane/testing'
 
 const runner = (payload: string, done: fairlane.Done<number>, { type }: fairlane.JobContext) => done(null, payload.length)
@@ -16,6 +17,14 @@ fairlane(runner, { scheduler: null })
 fairlane(runner, { scheduler: 'equals' })
 // @ts-expect-error not all methods
 fairlane(runner, { scheduler: { select: () => 0 } })
+// @ts-expect-error a misspelt name
+fairlane(runner, { scheduler: 'equal', schedulerOptions: { weigths: {} } })
+// @ts-expect-error the same beside one that is right
+fairlane(runner, { scheduler: 'capped', schedulerOptions: { maxTypeCap: 1, typeCap: {} } })
+// @ts-expect-error the same of another queue
+flow(runner, { scheduler: 'equal', schedulerOptions: { weigths: {} } })
+// @ts-expect-error the same of a class
+const misspelt = new fairlane.Queue(runner, { scheduler: 'equal', schedulerOptions: { maxTypeShares: 1 } })
 // @ts-expect-error no such clock
 fairlane(runner, { clock: { now: () => 0 } })
 // @ts-expect-error no such option
@@ -37,7 +46,7 @@ const first: fairlane.WindowScheduler = {
   done (type: string) {},
   select: types => types.peekAt(1) === undefined ? 0 : types.size() - 1
 }
-const queue = fairlane(runner, { scheduler: first, schedulerOptions: { mine: true } })
+const queue = fairlane(runner, { scheduler: first, schedulerOptions: { mine: true } as object })
 
 for (const { title, run } of schedulerChecks(() => new Random(), { isWorkConserving: true, seed: 7, rounds: 2 })) {
   const text: string = title
