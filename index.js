@@ -1,7 +1,7 @@
 'use strict'
 
 const { Queue } = require('./lib/core/queue')
-const { FairlaneError } = require('./lib/errors')
+const { FairlaneError } = require('./lib/arguments/errors')
 
 /** A queue that runs jobs through runner; with or without `new`, and as a base class. Takes and throws what Queue does. */
 function fairlane (runner, options) {

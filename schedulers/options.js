@@ -4,8 +4,8 @@
 // And the reading of scheduler options, which has the same manners everywhere: unknown names and wrong values throw,
 // undefined is as if absent, nothing is changed before all values have been found good, nothing is kept by reference.
 
-const { typeError, rangeError, describe } = require('../lib/errors')
-const { entriesOf, isArray, readOwn } = require('../lib/fields')
+const { typeError, rangeError, describe } = require('../lib/arguments/errors')
+const { entriesOf, isArray, readOwn } = require('../lib/arguments/fields')
 
 /** The caps of the types. Readers of its options are in `capReaders`. */
 class Caps {

@@ -6,7 +6,7 @@
 //   run    head ⇄ … ⇄ tail       linked, ascending; takes what belongs at its end, or at most REACH items before that
 //   heap   all others            (heap.js), also a tail that is far ahead of what comes
 
-const { Heap } = require('../lib/heap')
+const { Heap } = require('../lib/platform/heap')
 
 const OUTSIDE = -1
 const IN_RUN = -2

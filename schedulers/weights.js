@@ -2,7 +2,7 @@
 
 // Weights of types: reading them, and the numbers that they are calculated with.
 
-const { rangeError, warn } = require('../lib/errors')
+const { rangeError, warn } = require('../lib/arguments/errors')
 const { readPositive, readNumbers } = require('./options')
 
 // In units of unitOf(): a lesser weight counts as the least one, and a greater one asks for another unit.

@@ -18,9 +18,9 @@ const EQUAL = 'test/schedulers/@(equal|equal-model|equal-weights|equal-caps|opti
 
 // File → the tests for it, of which those are run that come across what was changed, until one fails.
 const files = {
-  heap: ['lib/heap.js', 'test/heap.test.js test/schedulers/run-queue.test.js test/heap/retention.test.js'],
+  heap: ['lib/platform/heap.js', 'test/platform/heap.test.js test/schedulers/run-queue.test.js test/heap/retention.test.js'],
   'run-queue': ['schedulers/run-queue.js', 'test/schedulers/run-queue.test.js test/schedulers/fair.test.js'],
-  slice: ['lib/slice.js', 'test/slice.test.js'],
+  slice: ['lib/platform/slice.js', 'test/platform/slice.test.js'],
   pending: [`${CORE}/pending.js`, 'test/core/dispatch/*.test.js test/core/queue/close.test.js'],
   fifo: [`${CORE}/lists/fifo.js`, 'test/core/lists/@(fifo|compaction).test.js test/core/queue/@(cancel|drop|fflush|signal|push).test.js'],
   lane: [`${CORE}/lists/lane.js`, LANES],
@@ -31,12 +31,12 @@ const files = {
   search: [`${CORE}/lists/search.js`, LANES],
   dispatch: [`${CORE}/dispatch.js`, `${QUEUE} test/core/queue/@(settle-by|values).test.js test/schedulers/@(queue|reentrant).test.js`],
   running: [`${CORE}/running.js`, `${QUEUE} test/core/queue/settle-by.test.js`],
-  interruptions: [`${CORE}/interruptions.js`, `${QUEUE} test/core/facade.test.js test/flow/*.test.js test/schedulers/reentrant.test.js`],
+  interruptions: [`${CORE}/interruptions.js`, `${QUEUE} test/core/inner-queue.test.js test/flow/*.test.js test/schedulers/reentrant.test.js`],
   telling: [`${CORE}/telling.js`, QUEUE],
   flushes: [`${CORE}/flushes.js`, `${QUEUE} test/schedulers/@(overflow|reentrant).test.js`],
   idle: [`${CORE}/idle.js`, QUEUE],
-  pace: [`${CORE}/pace.js`, `test/core/pace.test.js ${QUEUE} test/core/facade.test.js`],
-  tickets: [`${CORE}/tickets.js`, `${QUEUE} test/core/facade.test.js test/flow/*.test.js test/core/queue/clock.test.js`],
+  pace: [`${CORE}/pace.js`, `test/core/pace.test.js ${QUEUE} test/core/inner-queue.test.js`],
+  tickets: [`${CORE}/tickets.js`, `${QUEUE} test/core/inner-queue.test.js test/flow/*.test.js test/core/queue/clock.test.js`],
   admission: [`${CORE}/admission.js`, QUEUE],
   deadlines: [`${CORE}/deadlines.js`, `${QUEUE} test/core/queue/clock.test.js`],
   fair: ['schedulers/fair.js', `test/schedulers/fair.test.js ${SCHEDULERS}`],

@@ -6,7 +6,7 @@
 
 const crypto = require('node:crypto')
 const { EventEmitter } = require('node:events')
-const { Heap } = require('../../lib/heap')
+const { Heap } = require('../../lib/platform/heap')
 const { randomNumbers } = require('../simulation')
 
 const RTT_MS = 1

@@ -2,8 +2,8 @@
 
 // What can be done to a queue by its page.
 
-const { typeError, describe } = require('../errors')
-const { hasMethods } = require('../fields')
+const { typeError, describe } = require('../arguments/errors')
+const { hasMethods } = require('../arguments/fields')
 const { isAtBroker } = require('./options')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'

@@ -16,8 +16,8 @@ const { requireOwnPage } = require('./origin')
 const { HEADERS, PAGE } = require('./page')
 const { Patience } = require('./patience')
 const { stateOf } = require('./state')
-const { errorOf, errorText } = require('../faults')
-const { isOf } = require('../fields')
+const { errorOf, errorText } = require('../job/error-text')
+const { isOf } = require('../arguments/fields')
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 

@@ -3,9 +3,9 @@
 // An adapter that shows a queue in bull-board: its jobs by their records in a history. What bull-board can do to a queue of BullMQ and has no
 // meaning here throws.
 
-const { typeError, rangeError, describe } = require('../errors')
-const { hasMethods } = require('../fields')
-const { readAll, readFlag, readText } = require('../readers')
+const { typeError, rangeError, describe } = require('../arguments/errors')
+const { hasMethods } = require('../arguments/fields')
+const { readAll, readFlag, readText } = require('../arguments/readers')
 const { loadBaseAdapter } = require('./peer')
 const { RecordedJobs } = require('./recorded-jobs')
 

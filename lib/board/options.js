@@ -2,9 +2,9 @@
 
 // Whose queues are shown, read once.
 
-const { typeError, describe } = require('../errors')
-const { checkObject, entriesOf, hasMethods, readFields, rejectUnknown } = require('../fields')
-const { readAll, readFlag, readText } = require('../readers')
+const { typeError, describe } = require('../arguments/errors')
+const { checkObject, entriesOf, hasMethods, readFields, rejectUnknown } = require('../arguments/fields')
+const { readAll, readFlag, readText } = require('../arguments/readers')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'

@@ -4,7 +4,7 @@
 // again, so that nothing piles up.
 
 const { Refusal } = require('./body')
-const { systemClock } = require('../clock')
+const { systemClock } = require('../platform/clock')
 
 const LIMIT_MS = 5000
 

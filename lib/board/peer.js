@@ -2,7 +2,7 @@
 
 // @bull-board/api, whose pages show queues by adapters: an optional peer dependency.
 
-const { peerError } = require('../peers')
+const { peerError } = require('../platform/peers')
 
 const RANGE = '^9'
 

@@ -3,8 +3,8 @@
 // The records of a history as the jobs of bull-board. A record has no payload: a queue on disk is asked for it, as long as it has the job.
 
 const { inspect } = require('node:util')
-const { typeError } = require('../errors')
-const { hasMethods } = require('../fields')
+const { typeError } = require('../arguments/errors')
+const { hasMethods } = require('../arguments/fields')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const STATES = { active: 'running', waiting: 'waiting', completed: 'done', failed: 'failed', delayed: 'delayed' } // status of bull-board → ours

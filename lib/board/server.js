@@ -5,7 +5,7 @@
 
 const { createServer } = require('node:http')
 const { BlockList, isIP } = require('node:net')
-const { rangeError } = require('../errors')
+const { rangeError } = require('../arguments/errors')
 
 const LOCAL = '127.0.0.1'
 

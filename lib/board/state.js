@@ -3,7 +3,7 @@
 // What is told of a queue. What waits and runs in this process its metrics know; if its jobs are at a broker, that is asked, and of the metrics
 // there are the times.
 
-const { hasMethods } = require('../fields')
+const { hasMethods } = require('../arguments/fields')
 const { actionsOf } = require('./actions')
 const { isAtBroker } = require('./options')
 

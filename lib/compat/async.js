@@ -9,9 +9,9 @@
 const QList = require('qlist')
 const fairlane = require('../../index.js')
 const { startNow } = require('../core/internals')
-const { callSafely } = require('../clock')
-const { FairlaneError, rangeError, typeError } = require('../errors')
-const { isArray } = require('../fields')
+const { callSafely } = require('../platform/clock')
+const { FairlaneError, rangeError, typeError } = require('../arguments/errors')
+const { isArray } = require('../arguments/fields')
 const { Priority } = require('./priority')
 
 module.exports = { queue, priorityQueue, cargo, cargoQueue }

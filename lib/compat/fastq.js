@@ -6,8 +6,8 @@
 
 const fairlane = require('../../index.js')
 const { startNow, startPromptly } = require('../core/internals')
-const { callSafely } = require('../clock')
-const { FairlaneError, rangeError, typeError } = require('../errors')
+const { callSafely } = require('../platform/clock')
+const { FairlaneError, rangeError, typeError } = require('../arguments/errors')
 
 const ABORT = Symbol('abort')
 

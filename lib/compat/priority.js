@@ -2,7 +2,7 @@
 
 // A lane scheduler for async.priorityQueue: the type is the priority, and the lowest number that waits starts first.
 
-const { Heap } = require('../heap')
+const { Heap } = require('../platform/heap')
 
 class State {
   constructor (lane) {

@@ -4,7 +4,7 @@
 // A Queue that also takes what quickq takes. What differs on purpose is in docs/migrating.md.
 
 const { Queue } = require('../../index.js')
-const { copyOf, readFields } = require('../fields')
+const { copyOf, readFields } = require('../arguments/fields')
 
 /** A queue as quickq makes it; it has everything else that a Queue has, too. */
 class QuickQueue extends Queue {

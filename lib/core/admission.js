@@ -6,10 +6,10 @@
 // when there is some.
 
 const QList = require('qlist')
-const { defer } = require('../clock')
-const { FairlaneError, closedError } = require('../errors')
-const { spread } = require('../jitter')
-const { Promises } = require('./telling')
+const { defer } = require('../platform/clock')
+const { FairlaneError, closedError } = require('../arguments/errors')
+const { spread } = require('../platform/jitter')
+const { Promises } = require('./notifications')
 const { Verdict } = require('./verdict')
 
 const SHARE_OF_ROOM = 4 // one type may have up to so many times the free room waiting: alone, it fills 80 % of maxWaiting
@@ -51,7 +51,7 @@ class Admission {
     this.ring = new QList() // of these, for all have their turn; the one seen longest ago comes first
     this.unseenCount = 0 // how many of these have not been looked at since the last check()
     this.looksLater = false
-    this.delayedOf = none // how many jobs of a type wait elsewhere, of a facade
+    this.delayedOf = none // how many jobs of a type wait elsewhere, of an inner queue
   }
 
   /**
@@ -88,7 +88,7 @@ class Admission {
     return error
   }
 
-  /** @returns {FairlaneError} what a facade refuses a job with that limits more than waiting jobs: there is room when one has ended */
+  /** @returns {FairlaneError} what an inner queue refuses a job with that limits more than waiting jobs: there is room when one has ended */
   fullElsewhere (type, waiting, limit) {
     this.rate.look(this.endedCount())
     const error = new FairlaneError(QUEUE, `The queue holds ${waiting} of ${limit} already`)

@@ -2,8 +2,8 @@
 
 // Tells subscribers of the channel `fairlane:queue` of a queue that is being made, so that they may add observers.
 
-const { typeError } = require('../errors')
-const { hasMethods } = require('../fields')
+const { typeError } = require('../arguments/errors')
+const { hasMethods } = require('../arguments/fields')
 const { OBSERVE } = require('./options')
 
 /**

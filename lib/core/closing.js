@@ -6,8 +6,8 @@
 //   open ──close()──▶ draining ──timeoutMs, or close({ drain: false })──▶ abandoning ──a turn, or its timeoutMs──▶ closed
 //                        └────────────────── nothing waits and no slot is taken ────────────┴───────────────────────▲
 
-const { defer } = require('../clock')
-const { behindOthers } = require('../promised')
+const { defer } = require('../platform/clock')
+const { behindOthers } = require('../platform/promised')
 const { Verdict } = require('./verdict')
 
 class Closing {

@@ -10,10 +10,10 @@
 // the caller's code is called only when the counts are right, and the event loop gets its turn every few milliseconds.
 // It knows neither the list's inside nor the public class.
 
-const { defer, takeBack, rethrow, callSafely } = require('../clock') // before aflow, which it lends what browsers lack
+const { defer, takeBack, rethrow, callSafely } = require('../platform/clock') // before aflow, which it lends what browsers lack
 const { repeatUntil } = require('aflow')
-const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../context')
-const { promiseOf } = require('../promised')
+const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../platform/context')
+const { promiseOf } = require('../platform/promised')
 const { Pace } = require('./pace')
 const { Ring } = require('./ring')
 const { Running, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
@@ -90,7 +90,7 @@ class Dispatch {
 
   /** Tells many in slices. */
   get telling () {
-    return (this.madeTelling ??= new (require('./telling').Telling)(this))
+    return (this.madeTelling ??= new (require('./notifications').Telling)(this))
   }
 
   /** What ends jobs other than their runners. */
@@ -318,7 +318,7 @@ class Dispatch {
       settle.call(job, null, returned)
     } else if (!this.hasSeenValue && job.state === ON_STACK) {
       this.hasSeenValue = true
-      const { warnOfValue } = require('../values')
+      const { warnOfValue } = require('../job/ignored-return')
       warnOfValue(this.runner, returned)
     }
   }

@@ -4,7 +4,7 @@
 // generation, and each flush counts its own: O(1) (docs/decisions/0007).
 
 const QList = require('qlist')
-const { Calls } = require('./telling')
+const { Calls } = require('./notifications')
 
 class Flushes {
   /** @param {object} dispatch whose jobs are waited for; its `isFlushing` says that there is a flush to count for */

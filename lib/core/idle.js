@@ -28,7 +28,7 @@ class IdleWaiters {
     if (waiters.length <= FEW) {
       for (const resolve of waiters) resolve()
     } else {
-      const { Promises } = require('./telling')
+      const { Promises } = require('./notifications')
       dispatch.telling.tell(new Promises(waiters))
     }
   }

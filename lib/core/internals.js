@@ -2,16 +2,16 @@
 
 // What rooms may extend of the core's inside: this list, and nothing else of core/.
 //
-//   durable, compat   facadeOf(), startNow(), startPromptly(), readers of options
+//   durable, compat   innerQueueOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
-//   durable, distributed   innerQueue(); ROOMS.announce() and attach() for themselves
+//   durable, distributed   makeInnerQueue(); ROOMS.announce() and attach() for themselves
 //   ledger            lists that tell it what becomes of jobs: lists, OBSERVE; RUNS_ONLY: for distributed
 //   what brings parts of its own: Queue with ROOMS
 
-const { typeError } = require('../errors')
-const { Facade } = require('./facade')
+const { typeError } = require('../arguments/errors')
+const { InnerQueue } = require('./inner-queue')
 const options = require('./options')
-const { startNow, startPromptly } = require('./prompt')
+const { startNow, startPromptly } = require('./immediate')
 const { Queue, internalsOf } = require('./queue')
 const { ROOMS } = require('./rooms')
 
@@ -39,18 +39,18 @@ module.exports = {
   get tickets () { return require('./tickets') },
 
   /** Batches of those that are told in slices. */
-  get telling () { return require('./telling') },
+  get telling () { return require('./notifications') },
 
   get FailureObserver () { return require('./running').FailureObserver },
 
-  /** As the constructor of Facade, of a queue. */
-  facadeOf: (queue, whenSettled) => new Facade(internalsOf(queue), whenSettled),
+  /** As the constructor of InnerQueue, of a queue. */
+  innerQueueOf: (queue, whenSettled) => new InnerQueue(internalsOf(queue), whenSettled),
 
   /**
    * A queue that is part of another one, which has the rest of the options: nobody is told of it, and nobody observes it.
    * @param {object} [rooms] in the place of those of a plain queue
    */
-  innerQueue: (runner, options, rooms) => new Queue(runner, { ...options, ...NOT_INNER }, { ...ROOMS, announce () {}, ...rooms }),
+  makeInnerQueue: (runner, options, rooms) => new Queue(runner, { ...options, ...NOT_INNER }, { ...ROOMS, announce () {}, ...rooms }),
 
   /**
    * Has observers make a ledger together.

@@ -7,7 +7,7 @@
 //   running ──interrupt, abandon──▶ overdue, in its slot, or released ──the runner's end──▶ gone
 
 const { ON_STACK, PENDING, ENDED, OVERDUE, RELEASED, FailureObserver } = require('./running')
-const { Removed, Ended } = require('./telling')
+const { Removed, Ended } = require('./notifications')
 const { End } = require('./verdict')
 
 class Interruptions {

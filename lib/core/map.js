@@ -9,7 +9,7 @@
 // No generator: return() of a generator waits for the next() before it, and that for a job.
 
 const QList = require('qlist')
-const { defer } = require('../clock')
+const { defer } = require('../platform/clock')
 
 /** The async iterator that map() gives. */
 class Results {

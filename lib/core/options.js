@@ -2,9 +2,9 @@
 
 // Options, read once when a queue is made: validated, completed, never kept by reference.
 
-const { systemClock } = require('../clock')
-const { typeError, rangeError, describe } = require('../errors')
-const { checkObject, copyOf, entriesOf, hasMethods, isArray, ownNames, readEach, readFields, readOwn, rejectName, rejectUnknown } = require('../fields')
+const { systemClock } = require('../platform/clock')
+const { typeError, rangeError, describe } = require('../arguments/errors')
+const { checkObject, copyOf, entriesOf, hasMethods, isArray, ownNames, readEach, readFields, readOwn, rejectName, rejectUnknown } = require('../arguments/fields')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
 const ON_TIMEOUT = ['hold', 'release']

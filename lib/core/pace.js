@@ -3,7 +3,7 @@
 // HOT (bench: fifo, bursts, eventloop). For how long a pass may start jobs before the event loop gets its turn. The clock is read as
 // seldom as the time that the last jobs took allows.
 
-const { now } = require('../clock')
+const { now } = require('../platform/clock')
 
 // A pass that started jobs for so long yields to the event loop; refills on top of a pass may take as long again.
 const SLICE_MS = 1

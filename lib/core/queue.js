@@ -4,9 +4,9 @@
 // Nothing is changed before all arguments of a call have been found good. What is documented of each method is in index.d.ts and
 // docs/api.md. Parts that a queue does not use are made, and loaded, when it first needs them.
 
-const { JobContext } = require('../context')
-const { FairlaneError, typeError } = require('../errors')
-const { behindOthers, callbackOf } = require('../promised')
+const { JobContext } = require('../platform/context')
+const { FairlaneError, typeError } = require('../arguments/errors')
+const { behindOthers, callbackOf } = require('../platform/promised')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
 const {
@@ -36,7 +36,7 @@ class Queue extends Emitter {
   #stallWatch = undefined
   #drain = null
   #lastConcurrency
-  #heldConcurrency = undefined // while a facade lets nothing start: what `concurrency` is otherwise
+  #heldConcurrency = undefined // while the owner of an inner queue lets nothing start: what `concurrency` is otherwise
   #closing = undefined
   #stopListening = undefined // to the option `signal`
   #reconfiguring = undefined // kept here, since the scheduler refers to it weakly
@@ -379,7 +379,7 @@ class Queue extends Emitter {
   }
 
   #closeBy (signal) {
-    this.#stopListening = require('../signals').whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
+    this.#stopListening = require('../platform/signals').whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
   }
 
   #allow (concurrency) {

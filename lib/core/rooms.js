@@ -3,8 +3,8 @@
 // Who builds the parts of a queue. A room that extends the queue hands in builders of its own in their place; what a queue does not
 // use is not even loaded.
 
-const { channelOf } = require('../channels')
-const { typeError } = require('../errors')
+const { channelOf } = require('../platform/channels')
+const { typeError } = require('../arguments/errors')
 const { isLaneScheduler, readAddOptions, readOptions } = require('./options')
 
 let Fifo // loaded for the first queue

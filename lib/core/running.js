@@ -5,8 +5,8 @@
 //   ON_STACK ──▶ PENDING ──▶ ENDED      its runner has returned, and it goes on; or it has ended by then
 //                   └──▶ OVERDUE, RELEASED ──▶ ENDED      settled by something else, and its runner goes on
 
-const { callSafely, rethrow } = require('../clock')
-const { failure, warn } = require('../errors')
+const { callSafely, rethrow } = require('../platform/clock')
+const { failure, warn } = require('../arguments/errors')
 
 // What ended a job, as a third argument of `done` that callers can not have.
 const FULFILLED = Symbol('fulfilled')

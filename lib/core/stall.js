@@ -7,8 +7,8 @@
 // down all promises of the process, before Node 24). So each add() that finds all slots taken begins the watch: in such a
 // deadlock the last one of those that wait has done so.
 
-const { callSafely } = require('../clock')
-const { warn } = require('../errors')
+const { callSafely } = require('../platform/clock')
+const { warn } = require('../arguments/errors')
 
 const INSIDE_MS = 10000
 // The jobs may have been added from outside, and those that run just take long.

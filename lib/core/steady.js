@@ -8,7 +8,7 @@
 //   none             stands still
 //   goes back        stands still, then goes on from there at the clock's pace, until the clock is as far itself
 
-const { typeError } = require('../errors')
+const { typeError } = require('../arguments/errors')
 
 class SteadyClock {
   /**

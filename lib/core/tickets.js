@@ -6,12 +6,12 @@
 //   made ──▶ waiting ──run()──▶ running ──retire()──▶ ──leave()──▶ settled
 //               └────────────────────────────────▲
 
-const { asyncScope, JobContext } = require('../context')
-const { typeError } = require('../errors')
+const { asyncScope, JobContext } = require('../platform/context')
+const { typeError } = require('../arguments/errors')
 const { Deadlines } = require('./deadlines')
 const { NO_EXTRAS } = require('./options')
-const { promiseOf } = require('../promised')
-const { Signals } = require('../signals')
+const { promiseOf } = require('../platform/promised')
+const { Signals } = require('../platform/signals')
 const { Verdict } = require('./verdict')
 
 /** The extras of one job. */
@@ -42,7 +42,7 @@ class Ticket {
     const { tickets, scope } = this
     this.job = job
     this.lane = this.block = undefined
-    if (tickets.isOfFacade) tickets.starts(this)
+    if (tickets.isInner) tickets.starts(this)
     else tickets.limitRun(this)
     const context = this.needsContext() ? new JobContext(shared.type, this.attempt, () => this.runnersSignal()) : shared
     if (scope === undefined) return runner(payload, done, context)
@@ -102,7 +102,7 @@ class Ticket {
 
   /** Whether the runner is to be told more than those of other jobs: another attempt, or a signal that aborts for this job alone. */
   needsContext () {
-    return this.signal !== undefined || this.timeoutMs !== Infinity || this.scope !== undefined || this.attempt > 1 || this.tickets.isOfFacade
+    return this.signal !== undefined || this.timeoutMs !== Infinity || this.scope !== undefined || this.attempt > 1 || this.tickets.isInner
   }
 
   /** Made when the runner asks for it: an AbortController takes 2 µs. */
@@ -169,7 +169,7 @@ class Tickets {
     this.maxWaitMs = maxWaitMs
     this.releases = onTimeout === 'release'
     this.keepsContext = asyncContext === 'push'
-    this.isOfFacade = false // a facade says when the time of its jobs begins
+    this.isInner = false // then its owner says when the time of its jobs begins
     this.starting = undefined // the ticket whose runner was called last, for that
     this.waitsUntil = Infinity // when that would have waited for too long
     this.takesReturn = settleBy !== 'callback'
@@ -230,7 +230,7 @@ class Tickets {
     this.limit(ticket)
   }
 
-  /** As limitRun(), of a facade, which says itself when that time begins. */
+  /** As limitRun(), of an inner queue, whose owner says when that time begins. */
   starts (ticket) {
     this.starting = ticket
     this.waitsUntil = this.deadlines.dueAt(ticket)

@@ -2,8 +2,8 @@
 
 // What ends jobs from outside their runners, often many at once: how they are counted, and the error that each of them gets.
 
-const { FairlaneError } = require('../errors')
-const { MANY } = require('./telling') // from so many on it is cheaper to look at the stack once: that takes as long as to capture some ten
+const { FairlaneError } = require('../arguments/errors')
+const { MANY } = require('./notifications') // from so many on it is cheaper to look at the stack once: that takes as long as to capture some ten
 
 class Verdict {
   /**

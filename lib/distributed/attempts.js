@@ -9,12 +9,12 @@
 //                     │           └─ none ─────────────────────▶ dead
 //                     └─ told by its signal, as the queue closes ▶ returned: the attempt does not count
 
-const { backoffAfter } = require('../backoff')
-const { rethrow } = require('../clock')
-const { FairlaneError, typeError } = require('../errors')
-const { errorText } = require('../faults')
-const { heldMsOf, isPostponed, isThrottled } = require('../postponing')
-const { warnOfValue } = require('../values')
+const { backoffAfter } = require('../job/backoff')
+const { rethrow } = require('../platform/clock')
+const { FairlaneError, typeError } = require('../arguments/errors')
+const { errorText } = require('../job/error-text')
+const { heldMsOf, isPostponed, isThrottled } = require('../job/postponing')
+const { warnOfValue } = require('../job/ignored-return')
 const { Ending } = require('./endings')
 const received = require('./received')
 const { encodeResult } = require('./serialize')

@@ -4,9 +4,9 @@
 // the queue in memory, whose scheduler and slots decide what is run when.
 
 const { randomInt } = require('node:crypto')
-const { Delivery } = require('../delivery')
-const { describe } = require('../errors')
-const { PACE, Slice } = require('../slice')
+const { Delivery } = require('../job/delivery')
+const { describe } = require('../arguments/errors')
+const { PACE, Slice } = require('../platform/slice')
 const { isPassing } = require('./failures')
 const { checkJob, readWake } = require('./received')
 const { Scout } = require('./scout')

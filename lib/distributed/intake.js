@@ -7,8 +7,8 @@
 //                    ▲                                    │
 //                    └── the broker was away: both again, with the same ids
 
-const { FairlaneError, describe } = require('../errors')
-const { spread } = require('../jitter')
+const { FairlaneError, describe } = require('../arguments/errors')
+const { spread } = require('../platform/jitter')
 const { UNANSWERED, isPassing, brokerError } = require('./failures')
 const { Pace } = require('./pace')
 

@@ -4,7 +4,7 @@
 // are gone go back, what is due or was forgotten is announced, results that were kept long enough go, and so do the keys of types
 // without jobs.
 
-const { describe } = require('../errors')
+const { describe } = require('../arguments/errors')
 const { isPassing } = require('./failures')
 const { isOfRunner, leavePlace } = require('./overdue')
 const { HAS_ACTIVE, HAS_COMPLETED, KEYS_OF_TYPE } = require('./scripts')

@@ -9,7 +9,7 @@
 
 const { createHash, randomBytes } = require('node:crypto')
 const { crc32 } = require('node:zlib')
-const { typeError, rangeError, describe } = require('../errors')
+const { typeError, rangeError, describe } = require('../arguments/errors')
 
 const LONGEST_TYPE = 1024
 const LONGEST_KEY = 200 // as it is encoded; of longer ones there is a hash

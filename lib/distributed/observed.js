@@ -4,7 +4,7 @@
 // if it came to none. What becomes of it elsewhere nobody here knows: so it is gone when it goes back, or is to be tried again.
 
 const { RUNS_ONLY, attach } = require('../core/internals')
-const { rangeError } = require('../errors')
+const { rangeError } = require('../arguments/errors')
 
 class Observed {
   /** @param {object} ledger */

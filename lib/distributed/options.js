@@ -2,11 +2,11 @@
 
 // Options of distributed queues and of their methods, read once.
 
-const { readBackoff } = require('../backoff')
-const { typeError, rangeError, describe } = require('../errors')
-const { checkObject, copyOf, entriesOf, isArray, readEach, readKnown, readOwn } = require('../fields')
-const { readKey } = require('../plan')
-const { wrong } = require('../readers')
+const { readBackoff } = require('../job/backoff')
+const { typeError, rangeError, describe } = require('../arguments/errors')
+const { checkObject, copyOf, entriesOf, isArray, readEach, readKnown, readOwn } = require('../arguments/fields')
+const { readKey } = require('../job/plan')
+const { wrong } = require('../arguments/readers')
 const { options: queueOptions } = require('../core/internals')
 const { jobNameOf } = require('./names')
 const { readSerialize } = require('./serialize')

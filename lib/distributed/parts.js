@@ -25,7 +25,7 @@ module.exports = { makeParts }
 /**
  * @param {object} broker that is open
  * @param {object} options read
- * @param {object} queue runner, core (the queue in memory), stage (its facade), tell(event, value), isPaused(type)
+ * @param {object} queue runner, core (the queue in memory), stage (what its owner may do), tell(event, value), isPaused(type)
  * @returns {object} the parts by name; a process without a runner has no crew and what goes with it
  */
 function makeParts (broker, options, queue) {

@@ -8,8 +8,8 @@
 // settles once, and is told a result only when the broker has the end of the job.
 
 const EventEmitter = require('eventemitter3')
-const { FairlaneError, closedError, typeError } = require('../errors')
-const { facadeOf, innerQueue, options: { readClearOptions, readCloseOptions, readJobType, readOptions: readQueueOptions, readType, typeRequired } } = require('../core/internals')
+const { FairlaneError, closedError, typeError } = require('../arguments/errors')
+const { innerQueueOf, makeInnerQueue, options: { readClearOptions, readCloseOptions, readJobType, readOptions: readQueueOptions, readType, typeRequired } } = require('../core/internals')
 const { Broker } = require('./broker')
 const { end } = require('./closing')
 const { brokerError } = require('./failures')
@@ -61,8 +61,8 @@ class DistributedQueue extends EventEmitter {
     this.#options = jobs
     this.#read = readQueueOptions(queue)
     checkObservers(this.#read.observers, runner)
-    this.#core = innerQueue(runner === null ? ignore : start, queue)
-    this.#stage = facadeOf(this.#core, (token, err, result) => this.#parts.attempts.settled(token, err, result))
+    this.#core = makeInnerQueue(runner === null ? ignore : start, queue)
+    this.#stage = innerQueueOf(this.#core, (token, err, result) => this.#parts.attempts.settled(token, err, result))
   }
 
   /** Jobs that run in this process. */

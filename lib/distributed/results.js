@@ -3,7 +3,7 @@
 // Who waits for the results of jobs. Processes that run jobs send notices to the inbox of the process that added them. Notices may be lost: who has
 // waited for a while looks at the record of its job, in ever longer intervals.
 
-const { FairlaneError, closedError } = require('../errors')
+const { FairlaneError, closedError } = require('../arguments/errors')
 const { jsonOf, readNotice } = require('./received')
 const { faultOf } = require('./records')
 

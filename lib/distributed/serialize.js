@@ -2,7 +2,7 @@
 
 // Payloads as what BullMQ calls the data of a job, which is JSON: `{ payload }`, or `{ bytes }` in base64; and `inbox`, whom to tell its result.
 
-const serializers = require('../serializers')
+const serializers = require('../job/serializers')
 
 module.exports = { readSerialize, encodeResult }
 

@@ -2,7 +2,7 @@
 
 // What queues in memory have, and queues at a broker have not: nobody there has a view of all that waits. It is refused, not undefined.
 
-const { typeError } = require('../errors')
+const { typeError } = require('../arguments/errors')
 
 const MEMORY = 'Queues in memory'
 const MEMORY_AND_DISK = 'Queues in memory and on disk'

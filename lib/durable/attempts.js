@@ -7,8 +7,8 @@
 //    ▲                 │
 //    └──── recall() ◀──┘
 
-const { warnOfValue } = require('../values')
-const { Delivery } = require('../delivery')
+const { warnOfValue } = require('../job/ignored-return')
+const { Delivery } = require('../job/delivery')
 const { NONE } = require('./job-options')
 const { JobState, hasStarted } = require('./job-state')
 const { isShortage } = require('./outage')

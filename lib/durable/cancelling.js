@@ -3,7 +3,7 @@
 // Takes jobs out of the queue for good: remove(), clear(), cancel(), and those that wait for longer than maxWaitMs. They are gone from the
 // disk, and the operating system has that, before anybody is told.
 
-const { FairlaneError, typeError } = require('../errors')
+const { FairlaneError, typeError } = require('../arguments/errors')
 const { options: { readClearOptions, readType } } = require('../core/internals')
 const { idOf } = require('./records')
 

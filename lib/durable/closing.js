@@ -4,8 +4,8 @@
 //
 //   close() ─▶ nothing new ─▶ what waits has run, or stays on disk ─▶ what is held is written ─▶ log closed ─▶ lock given back ─▶ told
 
-const { closedError, warn } = require('../errors')
-const { behindOthers } = require('../promised')
+const { closedError, warn } = require('../arguments/errors')
+const { behindOthers } = require('../platform/promised')
 
 class Closing {
   /** @param {{ [name: string]: object }} parts of the queue */

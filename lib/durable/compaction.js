@@ -5,8 +5,8 @@
 // one that takes it back. What has gone bad on the disk is moved as what it is: docs/decisions/0099-damage-is-moved.md.
 
 const { join } = require('node:path')
-const { warn } = require('../errors')
-const { Slice } = require('../slice')
+const { warn } = require('../arguments/errors')
+const { Slice } = require('../platform/slice')
 const { FRAME_BYTES, HEADER_BYTES, TRIM, TRIM_BYTES, segmentName } = require('./format')
 const { Frames } = require('./frames')
 const { removeDurably } = require('./segments')

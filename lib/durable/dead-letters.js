@@ -4,7 +4,7 @@
 // somebody retries or deletes them.
 
 const { JobState } = require('./job-state')
-const { errorOf, errorText } = require('../faults')
+const { errorOf, errorText } = require('../job/error-text')
 
 class DeadLetters {
   /** @param {{ [name: string]: object }} parts of the queue; the outage writes, or does so later */

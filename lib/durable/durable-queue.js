@@ -12,8 +12,8 @@
 // never without its attempt being with the operating system; one that is done does not come back once that is written.
 
 const EventEmitter = require('eventemitter3')
-const { typeError } = require('../errors')
-const { behindOthers } = require('../promised')
+const { typeError } = require('../arguments/errors')
+const { behindOthers } = require('../platform/promised')
 const { options: { readCallback, readCloseOptions, readJobType, readPausableType, readType } } = require('../core/internals')
 const { files } = require('./files')
 const { lock } = require('./lock')

@@ -4,7 +4,7 @@
 // can have come.
 
 const EventEmitter = require('eventemitter3')
-const { defer } = require('../clock')
+const { defer } = require('../platform/clock')
 
 class Events {
   /** @param {(fn: () => void) => void} call calls listeners in the context of nobody's push; what they throw is theirs */

@@ -3,7 +3,7 @@
 // Queues that survive a crash. Needs a file system, so Node only; loaded by those who ask for it.
 
 const { durable, DurableQueue } = require('./durable-queue')
-const { Postponed, Throttled } = require('../postponing')
+const { Postponed, Throttled } = require('../job/postponing')
 const { PersistentQueue } = require('./persistent-queue')
 
 module.exports = { durable, DurableQueue, PersistentQueue, Throttled, Postponed }

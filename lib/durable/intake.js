@@ -3,7 +3,7 @@
 // Pushes of jobs from the call to the moment when they are safe. Those that admission holds have their place in the queue, and their bytes in
 // memory.
 
-const { encode } = require('../serializers')
+const { encode } = require('../job/serializers')
 const { NONE, headOf, optionsOf, refusalOf } = require('./job-options')
 const { sizeOf, stampOf, STAMP_BYTES } = require('./serialize')
 

@@ -13,7 +13,7 @@
 //
 // A job holds no more of it in memory than it needs there while it waits.
 
-const { FairlaneError } = require('../errors')
+const { FairlaneError } = require('../arguments/errors')
 const { headLength, LENGTH_BYTES, STAMP_BYTES } = require('./serialize')
 
 const MAX_KEY_BYTES = 2 ** 15

@@ -14,7 +14,7 @@
 // STARTED and REVIVED differ in their attempts: only the latter has none. DUE has none where all that were made do not count, and is of kind 0 where
 // nobody knows how long the delay was. Earlier versions wrote DEAD with 0. A job that was pushed with a delay is not DUE: its options say when it is to start.
 
-const { errorText } = require('../faults')
+const { errorText } = require('../job/error-text')
 const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, OVER: OVER_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('./format')
 
 const WAITING = Object.freeze({ name: 'waiting', kind: 0, notBefore: -1 })

@@ -10,7 +10,7 @@
 // A key is taken for all processes that come after this one: the record of its job says so, and that stays on disk, over, as long as the key
 // outlives the job. Keys whose time has passed are forgotten when somebody looks them up, when the queue is opened, and by a timer, in slices. Keys belong to types (docs/decisions/0066-key-until-started.md).
 
-const { Forgetting } = require('../forgetting')
+const { Forgetting } = require('../platform/forgetting')
 const { JobState, hasStarted, REVIVED, DEAD, OVER } = require('./job-state')
 const { renumber } = require('./records')
 const { LONG_WORK } = require('./turns')

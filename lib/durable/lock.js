@@ -17,7 +17,7 @@ const { randomBytes, createHash } = require('node:crypto')
 const fs = require('node:fs')
 const net = require('node:net')
 const { join } = require('node:path')
-const { FairlaneError } = require('../errors')
+const { FairlaneError } = require('../arguments/errors')
 
 const LOCK_NAME = /^lock-[0-9a-f]{16}$/
 const NEW_NAME = /^lock-[0-9a-f]{16}-new$/

@@ -11,7 +11,7 @@
 // the folder is undone before anything else is written. A failed sync is the end, since nobody knows what the disk has then.
 // It knows segments and groups. Which jobs are in them, and alive, is its owner's business, who counts them in `segments`.
 
-const { FairlaneError } = require('../errors')
+const { FairlaneError } = require('../arguments/errors')
 const { Buffers } = require('./buffers')
 const { CLAIM } = require('./claims')
 const { HEADER_BYTES, FRAME_BYTES, finishFrame } = require('./format')

@@ -3,12 +3,12 @@
 // Options of durable queues, read once.
 
 const { resolve } = require('node:path')
-const { readBackoff } = require('../backoff')
-const { typeError, rangeError, describe } = require('../errors')
-const { checkObject, elementsOf, isArray, readEach, readFields, readOwn } = require('../fields')
-const { PLAN_NAMES, readPlan } = require('../plan')
-const { readAll: readArguments, readText } = require('../readers')
-const { readSerializer } = require('../serializers')
+const { readBackoff } = require('../job/backoff')
+const { typeError, rangeError, describe } = require('../arguments/errors')
+const { checkObject, elementsOf, isArray, readEach, readFields, readOwn } = require('../arguments/fields')
+const { PLAN_NAMES, readPlan } = require('../job/plan')
+const { readAll: readArguments, readText } = require('../arguments/readers')
+const { readSerializer } = require('../job/serializers')
 const { options: queueOptions } = require('../core/internals')
 
 const ACKS = ['disk', 'os']

@@ -11,7 +11,7 @@
 // What holds starts is want of room for them, and ends that are not written. A state that could not be written does not: it frees nothing.
 // It tries again by itself. Only a log that has failed for good ends the queue, and that is not its business.
 
-const { warn } = require('../errors')
+const { warn } = require('../arguments/errors')
 const { CLAIM } = require('./claims')
 const { FRAME_BYTES, STATE_BYTES } = require('./format')
 const { JobState, MOST_CUT_BYTES } = require('./job-state')

@@ -9,11 +9,11 @@
 //                 ├─ badly, none left, or no use ───▶ failed: a dead letter
 //                 └─ was taken back: pause, close ──▶ as before
 
-const { backoffAfter } = require('../backoff')
-const { rethrow } = require('../clock')
-const { FairlaneError } = require('../errors')
-const { errorText } = require('../faults')
-const { heldMsOf, isPostponed, isThrottled } = require('../postponing')
+const { backoffAfter } = require('../job/backoff')
+const { rethrow } = require('../platform/clock')
+const { FairlaneError } = require('../arguments/errors')
+const { errorText } = require('../job/error-text')
+const { heldMsOf, isPostponed, isThrottled } = require('../job/postponing')
 const { JobState } = require('./job-state')
 const { idOf } = require('./records')
 

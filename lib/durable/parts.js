@@ -3,7 +3,7 @@
 // Makes the parts of a durable queue and connects them. The queue in memory comes first, since wrong options are to be told at once; then
 // the store, and what works with it. Each part is given those that it uses.
 
-const { ROOMS, attach, facadeOf, innerQueue, options: { readOptions } } = require('../core/internals')
+const { ROOMS, attach, innerQueueOf, makeInnerQueue, options: { readOptions } } = require('../core/internals')
 const { Admission } = require('./admission')
 const { Attempts } = require('./attempts')
 const { Cancelling } = require('./cancelling')
@@ -47,7 +47,7 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   const parts = {}
   // those of the parts that the queue in memory calls are there before it has a job
   const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
-  parts.core = innerQueue(start, queue, jobs.priorityMs === undefined ? undefined : levels().levelRooms(jobs.priorityMs))
+  parts.core = makeInnerQueue(start, queue, jobs.priorityMs === undefined ? undefined : levels().levelRooms(jobs.priorityMs))
   checkRates(parts.core, jobs.rates)
   const hasTypes = scheduler !== null
   const hasLevels = jobs.priorityMs !== undefined
@@ -100,7 +100,7 @@ function connect (parts, options) {
   parts.hasLevels = options.hasLevels
   parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0, throttled: 0, joined: 0 }
   parts.status = new Status()
-  parts.stage = facadeOf(core, (job, err, result) => slotLost(parts, job, err, result))
+  parts.stage = innerQueueOf(core, (job, err, result) => slotLost(parts, job, err, result))
   parts.clocks = new Clocks(options.now, parts.stage.deadlines.clock)
   parts.events = new Events(fn => parts.stage.call(fn))
   parts.flushes = new Flushes(callback => queueMicrotask(() => parts.stage.call(callback)))

@@ -9,8 +9,8 @@
 // Promises: what a push acknowledged is there after a crash, what an ack or pop acknowledged does not come back; order by
 // number. Only numbers are in memory.
 
-const { FairlaneError, closedError, typeError, rangeError, describe } = require('../errors')
-const { elementsOf, isArray, isBytes } = require('../fields')
+const { FairlaneError, closedError, typeError, rangeError, describe } = require('../arguments/errors')
+const { elementsOf, isArray, isBytes } = require('../arguments/fields')
 const { Admission } = require('./admission')
 const { files } = require('./files')
 const { lock } = require('./lock')

@@ -4,7 +4,7 @@
 // touched. The descriptor of the folder would not tell that it was moved away, so the file of the last segment is looked up by its path.
 
 const { join } = require('node:path')
-const { systemClock } = require('../clock')
+const { systemClock } = require('../platform/clock')
 const { segmentName } = require('./format')
 
 // So long after a look there is no other one before a write. A look takes 5 µs.

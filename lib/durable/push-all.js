@@ -5,7 +5,7 @@
 // Those with keys come to what they would one after the other: a new job, a share in one (of the queue, or a new one that comes before), or a change
 // of that. Each job is written once, as the last of them leaves it.
 
-const { encode } = require('../serializers')
+const { encode } = require('../job/serializers')
 const { Batch } = require('./batch')
 const { NONE, headOf, optionsOf, putOff, refusalOf } = require('./job-options')
 const { idOf } = require('./keys')

@@ -4,7 +4,7 @@
 // closed: that would open its files again.
 
 const { hasOptions, payloadOf, typeOf } = require('./format')
-const { rangeError } = require('../errors')
+const { rangeError } = require('../arguments/errors')
 const { NONE, readHead } = require('./job-options')
 const { decode } = require('./serialize')
 

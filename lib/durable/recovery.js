@@ -4,9 +4,9 @@
 // sync: that is cut off. Anything else that isn't whole is damage, and said: the files are not changed then.
 
 const { join } = require('node:path')
-const { callSafely } = require('../clock')
-const { FairlaneError } = require('../errors')
-const { Slice } = require('../slice')
+const { callSafely } = require('../platform/clock')
+const { FairlaneError } = require('../arguments/errors')
+const { Slice } = require('../platform/slice')
 const { CLOSED_NAME, readClosed } = require('./closed')
 const { JobState } = require('./job-state')
 const { LiveJobs } = require('./live-jobs')

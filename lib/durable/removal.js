@@ -3,7 +3,7 @@
 // Removes a log that nobody has open: the files that are its own, and the folder if there are no others in it.
 
 const { join } = require('node:path')
-const { FairlaneError } = require('../errors')
+const { FairlaneError } = require('../arguments/errors')
 const { CLOSED_NAME } = require('./closed')
 const { SEGMENT_NAME } = require('./format')
 const { ioError } = require('./log')

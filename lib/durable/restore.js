@@ -6,11 +6,11 @@
 //
 // It works in slices, between which the event loop turns. The queue starts nothing meanwhile.
 
-const { Slice } = require('../slice')
+const { Slice } = require('../platform/slice')
 const { Batch } = require('./batch')
 const { NONE, headOf, putOff } = require('./job-options')
 const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER } = require('./job-state')
-const { errorOf } = require('../faults')
+const { errorOf } = require('../job/error-text')
 const { headLength, pushedAt, stampOf } = require('./serialize')
 const { LONG_WORK, nextTurn } = require('./turns')
 

@@ -6,9 +6,9 @@
 //              │              │
 //              └ not written  └ the queue has closed: the job is on disk, and the promise rejects
 
-const { FairlaneError } = require('../errors')
-const { callbackOf } = require('../promised')
-const { Signals } = require('../signals')
+const { FairlaneError } = require('../arguments/errors')
+const { callbackOf } = require('../platform/promised')
+const { Signals } = require('../platform/signals')
 const { idOf, renumber } = require('./records')
 
 /** A job whose result somebody waits for. */

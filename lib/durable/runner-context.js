@@ -2,7 +2,7 @@
 
 // What a runner of a job queue on disk can know of its job, and say of it while it runs.
 
-const { DeliveryContext } = require('../delivery')
+const { DeliveryContext } = require('../job/delivery')
 
 /** The runner's third argument. */
 class RunnerContext extends DeliveryContext {

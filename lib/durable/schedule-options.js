@@ -2,11 +2,11 @@
 
 // The option `schedules`: jobs that are pushed at certain times.
 
-const { typeError, rangeError, describe } = require('../errors')
-const { entriesOf, isArray } = require('../fields')
-const { readPriority } = require('../plan')
-const { readAll, readChoice, readFlag, readText, wrong } = require('../readers')
-const { encode } = require('../serializers')
+const { typeError, rangeError, describe } = require('../arguments/errors')
+const { entriesOf, isArray } = require('../arguments/fields')
+const { readPriority } = require('../job/plan')
+const { readAll, readChoice, readFlag, readText, wrong } = require('../arguments/readers')
+const { encode } = require('../job/serializers')
 const { MAX_TYPE_BYTES } = require('./format')
 const { readStorableType } = require('./options')
 const { Calendars, timesOf } = require('./times')

@@ -10,9 +10,9 @@
 // A schedule that nobody knows yet gets a record without a job, of when it began; so does one that begins anew, since the machine's clock was far ahead when
 // it was last used. Times are of that clock.
 
-const { defaultBackoffMs } = require('../backoff')
-const { rethrow } = require('../clock')
-const { Slice } = require('../slice')
+const { defaultBackoffMs } = require('../job/backoff')
+const { rethrow } = require('../platform/clock')
+const { Slice } = require('../platform/slice')
 const { Batch } = require('./batch')
 const { headOf } = require('./job-options')
 const { JobState, DEAD, OVER } = require('./job-state')

@@ -7,8 +7,8 @@
 // docs/decisions/0101-serializer-mark.md says why.
 
 const { join } = require('node:path')
-const { FairlaneError } = require('../errors')
-const { nameOf } = require('../serializers')
+const { FairlaneError } = require('../arguments/errors')
+const { nameOf } = require('../job/serializers')
 
 const MARK_NAME = /^serializer-(structured|json|custom)$/
 

@@ -3,8 +3,8 @@
 // What is asked of single jobs by their ids: what they are, and that they end. What is cancelled in one turn is taken out together, since that
 // looks at all jobs that wait.
 
-const { FairlaneError } = require('../errors')
-const { errorOf } = require('../faults')
+const { FairlaneError } = require('../arguments/errors')
+const { errorOf } = require('../job/error-text')
 const { DUE, hasStarted } = require('./job-state')
 const { idOf } = require('./records')
 

@@ -2,7 +2,7 @@
 
 // How far a durable queue has come to its end, and why calls are refused from there on.
 
-const { closedError } = require('../errors')
+const { closedError } = require('../arguments/errors')
 
 class Status {
   constructor () {

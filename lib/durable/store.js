@@ -3,7 +3,7 @@
 // Jobs on disk: which are alive, where their records lie, and the log that they are written to. It numbers jobs and keeps
 // what it is told of them; in which order they are taken, and by whom, is its owner's business.
 
-const { FairlaneError } = require('../errors')
+const { FairlaneError } = require('../arguments/errors')
 const { writeAcks, writeOneAck } = require('./acks')
 const { claimsOf, claimOf } = require('./claims')
 const { writeClosed } = require('./closed')

@@ -2,7 +2,7 @@
 
 // The jobs that stand in the queue in memory, by their numbers; those that are not written yet as HeldJobs.
 
-const { asyncScope } = require('../context')
+const { asyncScope } = require('../platform/context')
 const { idOf } = require('./records')
 
 class Waiting {

@@ -6,9 +6,9 @@
 //
 // Made of nothing but add() with a key: while the key is taken, the batch has not started.
 
-const { typeError, describe } = require('../errors')
-const { isArray, isError, isOf, readOwn } = require('../fields')
-const { readKey, readMs } = require('../plan')
+const { typeError, describe } = require('../arguments/errors')
+const { isArray, isError, isOf, readOwn } = require('../arguments/fields')
+const { readKey, readMs } = require('../job/plan')
 const { options: { readPositiveCount, readType } } = require('../core/internals')
 const { FlowQueue } = require('./flow-queue')
 const { idOf } = require('./keys')

@@ -2,8 +2,8 @@
 
 // The public class: a queue in memory with limits of rate. What is documented of each method is in index.d.ts and docs/flow.md.
 
-const { typeError } = require('../errors')
-const { isPostponed, isThrottled } = require('../postponing')
+const { typeError } = require('../arguments/errors')
+const { isPostponed, isThrottled } = require('../job/postponing')
 const { FailureObserver, Queue, ROOMS, internalsOf, options: { readJobType, readPausableType } } = require('../core/internals')
 const { Limiter, checkRates } = require('./limiter')
 const { extensionFor } = require('./lists')

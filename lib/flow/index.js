@@ -1,7 +1,7 @@
 'use strict'
 
-const { backoff } = require('../backoff')
-const { Postponed, Throttled } = require('../postponing')
+const { backoff } = require('../job/backoff')
+const { Postponed, Throttled } = require('../job/postponing')
 const { batches } = require('./batches')
 const { FlowQueue } = require('./flow-queue')
 

@@ -11,9 +11,9 @@
 // (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after it, when there are twice as
 // many, or where there are many by a timer: a Map whose front is taken off again and again gets slow.
 
-const { FairlaneError } = require('../errors')
-const { Forgetting, MANY } = require('../forgetting')
-const { Signals } = require('../signals')
+const { FairlaneError } = require('../arguments/errors')
+const { Forgetting, MANY } = require('../platform/forgetting')
+const { Signals } = require('../platform/signals')
 const { telling: { Promises } } = require('../core/internals')
 
 const FEW = 64

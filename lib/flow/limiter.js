@@ -3,7 +3,7 @@
 // What holds back the starts of a queue: rates and holds, of the queue and of its types. They are kept by its list (lists.js).
 
 const { isLaneScheduler } = require('../core/internals').options
-const { typeError } = require('../errors')
+const { typeError } = require('../arguments/errors')
 const { Gate } = require('./gate')
 const { Limits } = require('./limits')
 const { hasRates } = require('./options')

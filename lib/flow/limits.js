@@ -7,8 +7,8 @@
 //   old     ... and before that: dropped as a whole when all its windows are empty, so that forgetting is O(1)
 //   held    type → until when nothing of it starts, as users said
 
-const { rethrow } = require('../clock')
-const { Forgetting, MANY } = require('../forgetting')
+const { rethrow } = require('../platform/clock')
+const { Forgetting, MANY } = require('../platform/forgetting')
 const { hasRates } = require('./options')
 const { Limit } = require('./windows')
 

@@ -2,11 +2,11 @@
 
 // Options of flow, read once.
 
-const { readBackoff } = require('../backoff')
-const { rangeError, describe } = require('../errors')
-const { entriesOf, isArray, isMap, isOf, readEach, readFields, readOwn } = require('../fields')
-const { Plan, readAttempts, readMs } = require('../plan')
-const { wrong } = require('../readers')
+const { readBackoff } = require('../job/backoff')
+const { rangeError, describe } = require('../arguments/errors')
+const { entriesOf, isArray, isMap, isOf, readEach, readFields, readOwn } = require('../arguments/fields')
+const { Plan, readAttempts, readMs } = require('../job/plan')
+const { wrong } = require('../arguments/readers')
 const { ROOMS, options: queueOptions } = require('../core/internals')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'

@@ -10,7 +10,7 @@
 // Arrival numbers rise with time here, by TICKS a millisecond, so they tell when a job was pushed, and a job takes no more room than it does without
 // priorities. Levels are within a type: what a tenant calls urgent takes nothing from others. In a lane that types share they do not count.
 
-const { typeError } = require('../errors')
+const { typeError } = require('../arguments/errors')
 const { ROOMS, lists, options: { isLaneScheduler } } = require('../core/internals')
 const { oncePer } = require('./lists')
 

@@ -3,9 +3,9 @@
 // A job that has failed and is to be tried again. It stands in the place of the job's callback: when that would be called, the caller is asked how
 // long the job is to wait. The job counts as delayed from its failure on.
 
-const { backoffAfter } = require('../backoff')
-const { rethrow } = require('../clock')
-const { heldMsOf, isPostponed, isThrottled } = require('../postponing')
+const { backoffAfter } = require('../job/backoff')
+const { rethrow } = require('../platform/clock')
+const { heldMsOf, isPostponed, isThrottled } = require('../job/postponing')
 
 class Retry {
   /** @param {object} tickets @param {object | undefined} before the ticket of the attempt that has failed @param {any} err what it failed with */

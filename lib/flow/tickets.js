@@ -9,8 +9,8 @@
 //
 // Each attempt has a ticket of its own, and so a signal and a time limit. A job without extras gets its first ticket when it fails.
 
-const { callSafely } = require('../clock')
-const { asyncScope } = require('../context')
+const { callSafely } = require('../platform/clock')
+const { asyncScope } = require('../platform/context')
 const { options: { NO_EXTRAS }, tickets: { Ticket, Tickets } } = require('../core/internals')
 const { Delays } = require('./delays')
 const { Keys } = require('./keys')

@@ -2,9 +2,9 @@
 
 // Options and arguments of a History, read once: validated, completed, never kept by reference.
 
-const { typeError, describe } = require('../errors')
-const { hasMethods, isOf } = require('../fields')
-const { readAll, readWhole, readChoice, readText, wrong } = require('../readers')
+const { typeError, describe } = require('../arguments/errors')
+const { hasMethods, isOf } = require('../arguments/fields')
+const { readAll, readWhole, readChoice, readText, wrong } = require('../arguments/readers')
 const { options: { readType } } = require('../core/internals')
 const { NONE, WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD } = require('../ledger/segment')
 

@@ -11,7 +11,7 @@ const { open, readFile, rename, rm } = require('node:fs/promises')
 const { dirname } = require('node:path')
 const { deserialize, serialize } = require('node:v8')
 const { crc32 } = require('node:zlib')
-const { FairlaneError } = require('../errors')
+const { FairlaneError } = require('../arguments/errors')
 const { Rows, isLive, ROWS, TIMES, ENDED, WORDS, TYPE, NONE, WAITING, FAILED, DEAD } = require('../ledger/segment')
 const { ascending } = require('./scan')
 

@@ -3,7 +3,7 @@
 // A queryable record of each job of a queue: when it was accepted, when it started, how it ended and why. The records are those of the
 // queue's ledger, which the list tells of each change; a History only asks.
 
-const { typeError } = require('../errors')
+const { typeError } = require('../arguments/errors')
 const { OBSERVE } = require('../core/internals')
 const { Ledger } = require('../ledger/ledger')
 const { isLive, WORDS, TYPE, NONE, DELAYED, DEAD, DONE, FAILED, CANCELLED } = require('../ledger/segment')

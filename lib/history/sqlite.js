@@ -2,7 +2,7 @@
 
 // Records into a table of an SQLite database, by what node:sqlite and better-sqlite3 have in common.
 
-const { FairlaneError } = require('../errors')
+const { FairlaneError } = require('../arguments/errors')
 const { jobOf } = require('./jobs')
 const { ascending } = require('./scan')
 

@@ -19,7 +19,7 @@ const { Strays } = require('./strays')
 const { textOf } = require('./text')
 const { Time } = require('./time')
 const { noteVersion, takeBack, versionsOf } = require('./versions')
-const { systemClock } = require('../clock')
+const { systemClock } = require('../platform/clock')
 
 // Behind so many ids that nobody has there are no segments before the next one. After a crash a queue on disk goes on 2^20 ids behind the last.
 const GAP = 2 ** 25

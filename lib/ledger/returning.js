@@ -7,7 +7,7 @@
 //      │            ▲            │
 //      └▶ delayed ──┴── delayed ◀┘ it has failed
 
-const { isPostponed, isThrottled } = require('../postponing')
+const { isPostponed, isThrottled } = require('../job/postponing')
 const { KeptIds } = require('./ids')
 const { Line } = require('./line')
 const { ObservedLanes } = require('./observed-lanes')

@@ -2,7 +2,7 @@
 
 // The text that is kept of an error, whatever that is.
 
-const { describe } = require('../errors')
+const { describe } = require('../arguments/errors')
 const { copyOf } = require('./names')
 
 const MOST_CHARACTERS = 200

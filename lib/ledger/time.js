@@ -6,7 +6,7 @@
 //   read ──▶ fresh ──▶ fresh ──▶ …     1 ms     old ──▶ read
 //             └──── the same time ────┘
 
-const { systemClock } = require('../clock')
+const { systemClock } = require('../platform/clock')
 
 const FRESH_MS = 1
 

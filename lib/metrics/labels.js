@@ -3,7 +3,7 @@
 // Which label types are counted under. A function of the caller's that says so may do anything, and a type is first met in the middle of a change:
 // so it is called in a microtask, and counts of the type are kept until then.
 
-const { describe, warn } = require('../errors')
+const { describe, warn } = require('../arguments/errors')
 const { fit, MOST_CHARACTERS } = require('./places')
 
 /** A type whose label has not been asked for, and what has been counted of it. */

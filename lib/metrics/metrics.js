@@ -4,7 +4,7 @@
 // is asked of the ledger, so that nobody counts it twice. Its events come from the watch.
 
 const EventEmitter = require('eventemitter3')
-const { typeError } = require('../errors')
+const { typeError } = require('../arguments/errors')
 const { OBSERVE, RUNS_ONLY } = require('../core/internals')
 const { WAITING, RUNNING, DELAYED, DEAD } = require('../ledger/segment')
 const { joined } = require('./between')

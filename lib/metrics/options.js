@@ -2,9 +2,9 @@
 
 // Options of Metrics, read once: validated, completed, never kept by reference.
 
-const { typeError, describe } = require('../errors')
-const { isArray } = require('../fields')
-const { readAll, readChoice, readText, wrong } = require('../readers')
+const { typeError, describe } = require('../arguments/errors')
+const { isArray } = require('../arguments/fields')
+const { readAll, readChoice, readText, wrong } = require('../arguments/readers')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const CLOCKS = ['coarse', 'exact']

@@ -5,8 +5,8 @@
 //
 // There is no observable histogram in its API. So quantiles are shown as gauges: those of the times since the meter has asked before.
 
-const { typeError, describe } = require('../errors')
-const { hasMethods } = require('../fields')
+const { typeError, describe } = require('../arguments/errors')
+const { hasMethods } = require('../arguments/fields')
 const { Sources } = require('./sources')
 
 const METHODS = ['createObservableCounter', 'createObservableGauge', 'addBatchObservableCallback']

@@ -3,8 +3,8 @@
 // What is shown to Prometheus: as text, and by way of a registry of prom-client, which asks when it is scraped. It knows that library by two
 // methods of its registries only.
 
-const { typeError, describe } = require('../errors')
-const { hasMethods } = require('../fields')
+const { typeError, describe } = require('../arguments/errors')
+const { hasMethods } = require('../arguments/fields')
 const { Sources } = require('./sources')
 
 /**

@@ -3,8 +3,8 @@
 // Stands between the lists of a queue and its ledger, and publishes what the lists tell. Subscribers may do anything, and are told in a microtask, in order,
 // in the context of who made the queue.
 
-const { channelOf } = require('../channels')
-const { asyncScope } = require('../context')
+const { channelOf } = require('../platform/channels')
+const { asyncScope } = require('../platform/context')
 const { WORDS, TYPE, WAITING, RUNNING, DELAYED } = require('../ledger/segment')
 const { attemptsOf, versionsOf } = require('../ledger/versions')
 const { Between } = require('./between')

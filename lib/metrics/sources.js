@@ -2,7 +2,7 @@
 
 // The queues whose metrics a registry, or a meter, shows.
 
-const { typeError, describe } = require('../errors')
+const { typeError, describe } = require('../arguments/errors')
 
 class Sources {
   constructor () {

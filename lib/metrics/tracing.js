@@ -5,12 +5,12 @@
 //
 //   start ─ runner returns ─ end … settled: (error) asyncStart ─ asyncEnd
 
-const { channelOf } = require('../channels')
-const { typeError, describe } = require('../errors')
-const { hasMethods, isError } = require('../fields')
-const { peerError } = require('../peers')
-const { promiseOf } = require('../promised')
-const { readAll, readFlag, readText } = require('../readers')
+const { channelOf } = require('../platform/channels')
+const { typeError, describe } = require('../arguments/errors')
+const { hasMethods, isError } = require('../arguments/fields')
+const { peerError } = require('../platform/peers')
+const { promiseOf } = require('../platform/promised')
+const { readAll, readFlag, readText } = require('../arguments/readers')
 
 const RANGE = '^1.4'
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']

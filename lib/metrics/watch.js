@@ -3,8 +3,8 @@
 // Looks at the types of a queue now and then, for as long as jobs wait: how evenly they share the slots, and whether any starves. Its timer is of the
 // queue's clock, keeps no process alive, and is nobody's in particular. Between its looks it costs nothing.
 
-const { asyncScope } = require('../context')
-const { callSafely } = require('../clock')
+const { asyncScope } = require('../platform/context')
+const { callSafely } = require('../platform/clock')
 const { Fairness } = require('./fairness')
 const { Starvation } = require('./starvation')
 const { USED, HELD } = require('./types')

@@ -3,7 +3,7 @@
 // A clock for the option `clock` that a test moves. It calls timers in the order of their times, those of the same time in
 // the order in which they were set.
 
-const { Heap } = require('../heap')
+const { Heap } = require('../platform/heap')
 
 /**
  * @param {number} [startMs=0] what now() is at first

@@ -6,8 +6,8 @@
 //   [number, payload, type, attempt, payload, type, attempt, …, end of several] ──▶ [result, result, …], behind them the failures if there are any
 
 const { parentPort } = require('node:worker_threads')
-const { typeError } = require('../errors')
-const { promiseOf } = require('../promised')
+const { typeError } = require('../arguments/errors')
+const { promiseOf } = require('../platform/promised')
 const { takeApart } = require('./failures')
 const { loadPiscina } = require('./peer')
 

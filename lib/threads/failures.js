@@ -4,7 +4,7 @@
 // else was put on it are lost. So an error is taken to pieces in the thread, and put together outside.
 
 const { isNativeError } = require('node:util').types
-const { describe } = require('../errors')
+const { describe } = require('../arguments/errors')
 
 const MAX_DEPTH = 8 // of causes, which may go round in circles
 const CLASSES = { AggregateError, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }

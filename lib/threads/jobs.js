@@ -12,9 +12,9 @@
 const { AsyncResource } = require('node:async_hooks')
 const { isArrayBuffer } = require('node:util').types
 const { isMarkedAsUntransferable } = require('node:worker_threads') // since Node 21; before that, such memory is copied by itself
-const { callSafely } = require('../clock')
-const { FairlaneError, typeError, describe, failure } = require('../errors')
-const { Signals } = require('../signals')
+const { callSafely } = require('../platform/clock')
+const { FairlaneError, typeError, describe, failure } = require('../arguments/errors')
+const { Signals } = require('../platform/signals')
 const { putTogether } = require('./failures')
 const { Message } = require('./message')
 const { Pool } = require('./pool')

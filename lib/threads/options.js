@@ -6,8 +6,8 @@ const { availableParallelism } = require('node:os')
 const { resolve } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { SHARE_ENV } = require('node:worker_threads')
-const { typeError, rangeError, describe } = require('../errors')
-const { isArray, readOwn } = require('../fields')
+const { typeError, rangeError, describe } = require('../arguments/errors')
+const { isArray, readOwn } = require('../arguments/fields')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const LOAD_TIMEOUT_MS = 60000

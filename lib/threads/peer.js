@@ -2,7 +2,7 @@
 
 // piscina, which starts the threads and carries messages to them: an optional peer dependency.
 
-const { peerError } = require('../peers')
+const { peerError } = require('../platform/peers')
 
 const RANGE = '^5.2'
 const MAJOR = 5

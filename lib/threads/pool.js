@@ -8,8 +8,8 @@
 // A pool is worn when a thread ended before it was there, or did not load the module in time: piscina starts no others then, or only such. Its threads
 // end when their messages have.
 
-const { systemClock } = require('../clock')
-const { FairlaneError, typeError, failure } = require('../errors')
+const { systemClock } = require('../platform/clock')
+const { FairlaneError, typeError, failure } = require('../arguments/errors')
 const { putTogether } = require('./failures')
 
 const ENTRY = require.resolve('./entry')

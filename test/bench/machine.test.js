@@ -42,9 +42,9 @@ describe('the code of a result', () => {
   })
 
   it('is older than the package once a file of it has changed or is gone', () => {
-    const code = digestsOf(['index.js', 'lib/errors.js'])
+    const code = digestsOf(['index.js', 'lib/arguments/errors.js'])
     assert.equal(staleness({ code }), undefined)
-    assert.match(staleness({ code: { ...code, 'lib/errors.js': 'other', 'lib/gone.js': 'x' } }), /2 of the 3 files/)
+    assert.match(staleness({ code: { ...code, 'lib/arguments/errors.js': 'other', 'lib/gone.js': 'x' } }), /2 of the 3 files/)
     assert.match(staleness({}), /before results kept/)
   })
 })

@@ -3,12 +3,12 @@
 const assert = require('node:assert')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const worker = require('node:worker_threads')
-const { warn } = require('../../lib/errors')
+const { warn } = require('../../lib/arguments/errors')
 
 const AFLOW = require.resolve('aflow/aflow')
-const CLOCK = require.resolve('../../lib/clock')
-const CONTEXT = require.resolve('../../lib/context')
-const SIGNALS = require.resolve('../../lib/signals')
+const CLOCK = require.resolve('../../lib/platform/clock')
+const CONTEXT = require.resolve('../../lib/platform/context')
+const SIGNALS = require.resolve('../../lib/platform/signals')
 
 describe('without the globals of Node', () => {
   describe('a deferred function', () => {
@@ -51,7 +51,7 @@ describe('without the globals of Node', () => {
   for (const process of [undefined, {}]) {
     describe(process ? 'but with a substitute for process' : 'and without process', () => {
       it('nobody subscribes to a channel', () => {
-        const channel = withGlobals({ process }, () => require('../../lib/channels').channelOf('fairlane:queue'))
+        const channel = withGlobals({ process }, () => require('../../lib/platform/channels').channelOf('fairlane:queue'))
         assert.equal(channel.hasSubscribers, false)
         channel.publish({})
         assert.equal(channel.runStores({}, () => 7), 7)

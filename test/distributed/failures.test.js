@@ -2,7 +2,7 @@
 
 const assert = require('node:assert')
 const { brokerError, causeOf, isDemoted, isDenied, isPassing } = require('../../lib/distributed/failures')
-const { FairlaneError, rangeError } = require('../../lib/errors')
+const { FairlaneError, rangeError } = require('../../lib/arguments/errors')
 
 const PASSING = [
   'LOADING Redis is loading the dataset in memory', "READONLY You can't write against a read only replica.", "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",

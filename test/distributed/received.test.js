@@ -7,7 +7,7 @@ const { Crew } = require('../../lib/distributed/crew')
 const { checkJob, countOf, faultOf, jsonOf, readNotice, readWake } = require('../../lib/distributed/received')
 const { Results } = require('../../lib/distributed/results')
 const { Troubles } = require('../../lib/distributed/troubles')
-const { errorText } = require('../../lib/faults')
+const { errorText } = require('../../lib/job/error-text')
 const { seeded, seedFromEnvironment } = require('../support/random')
 
 describe('what comes from the broker', () => {

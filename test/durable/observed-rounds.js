@@ -6,7 +6,7 @@
 const assert = require('node:assert/strict')
 const { Postponed, Throttled } = require('../../lib/durable')
 const { History } = require('../../lib/history')
-const { structured } = require('../../lib/serializers')
+const { structured } = require('../../lib/job/serializers')
 const { HistoryModel, countsOf } = require('../support/history-model')
 const { seeded } = require('../support/random')
 const { quiet } = require('../support/turns')

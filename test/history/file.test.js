@@ -199,7 +199,7 @@ describe('a history that is saved and opened', function () {
       const child = spawn(process.execPath, ['--eval', `
         const { History } = require('./lib/history')
         const { OBSERVE } = require('./lib/core/internals')
-        const { systemClock: clock } = require('./lib/clock')
+        const { systemClock: clock } = require('./lib/platform/clock')
         const history = new History()
         const ledger = history[OBSERVE](undefined, undefined, { clock })
         for (let id = 1; id <= 50000; id++) ledger.accepted(id, 'a')

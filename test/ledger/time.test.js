@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { systemClock } = require('../../lib/clock')
+const { systemClock } = require('../../lib/platform/clock')
 const { Time } = require('../../lib/ledger/time')
 const { fakeClock } = require('../../lib/testing')
 

@@ -4,7 +4,7 @@
 
 const assert = require('node:assert')
 const { once } = require('node:events')
-const { Postponed, Throttled } = require('../../lib/postponing')
+const { Postponed, Throttled } = require('../../lib/job/postponing')
 const { once: measured } = require('../support/attempts')
 const gates = require('../support/gates')
 const { revoked } = require('../support/proxies')

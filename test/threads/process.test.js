@@ -37,7 +37,7 @@ describe('a process', () => {
       console.log(JSON.stringify(${PACKAGES}))
     `)
     const own = ['failures', 'index', 'jobs', 'message', 'options', 'peer', 'pool'].map(name => `lib/threads/${name}.js`)
-    assert.deepEqual(files, ['lib/clock.js', 'lib/errors.js', 'lib/fields.js', 'lib/peers.js', 'lib/signals.js', ...own])
+    assert.deepEqual(files, ['lib/platform/clock.js', 'lib/arguments/errors.js', 'lib/arguments/fields.js', 'lib/platform/peers.js', 'lib/platform/signals.js', ...own])
     assert.deepEqual([packages, after], [[], ['piscina']])
   })
 

@@ -3,7 +3,7 @@
 // A lane scheduler in the place of one that gives no answers: the oldest job starts, in O(log types) instead of a look at each
 // lane. It passes on all that it is told, so that the other one still knows of each job when it is asked again.
 
-const { Heap } = require('../../heap')
+const { Heap } = require('../../platform/heap')
 
 /** A lane in the heap; its key there is `headSeq` of the lane. */
 class Place {

@@ -4,7 +4,7 @@
 // which are the caller's code: they may throw, lie, and call back into the queue.
 
 const QList = require('qlist')
-const { describe, warn } = require('../../errors')
+const { describe, warn } = require('../../arguments/errors')
 const { TypeCounts } = require('./type-counts')
 
 const NOTHING = new TypeCounts()

@@ -3,7 +3,7 @@
 // What falls due, on a clock that writes down its timers.
 
 const assert = require('node:assert/strict')
-const { plainScope } = require('../../../lib/context')
+const { plainScope } = require('../../../lib/platform/context')
 const { Deadlines } = require('../../../lib/core/deadlines')
 const { captureUncaught } = require('../../support/uncaught')
 

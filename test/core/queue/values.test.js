@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const fairlane = require('../../..')
 const { fakeClock } = require('../../../lib/testing')
-const { mayTakeDone } = require('../../../lib/values')
+const { mayTakeDone } = require('../../../lib/job/ignored-return')
 const { Bench } = require('../../durable/bench')
 const { captureWarnings } = require('../../support/uncaught')
 const { quiet, turn } = require('../../support/turns')

@@ -3,7 +3,7 @@
 // The beginner's first mistake: `n => n * 2` under settleBy 'either'. Its value is no promise, and it takes no `done`, so none of its
 // jobs ever ends, and nothing says why. Whether a runner takes `done` is told from its source, once, when the first such value comes.
 
-const { describe, warn } = require('./errors')
+const { describe, warn } = require('../arguments/errors')
 
 // One parameter without parentheses.
 const BARE = /^(?:async\s+)?[\p{ID_Start}$_][\p{ID_Continue}$]*\s*=>/u

@@ -2,7 +2,7 @@
 
 // What a runner fails with to have its job wait without counting the attempt.
 
-const { rangeError, typeError, describe } = require('./errors')
+const { rangeError, typeError, describe } = require('../arguments/errors')
 
 const LONGEST_MS = 2 ** 31 // of Postponed
 const USUAL_MS = 1000

@@ -1,11 +1,11 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Forgetting } = require('../lib/forgetting')
-const { fakeClock } = require('../lib/testing')
-const { stoppedTime, withoutTime } = require('./support/time')
-const { turn } = require('./support/turns')
-const { captureUncaught } = require('./support/uncaught')
+const { Forgetting } = require('../../lib/platform/forgetting')
+const { fakeClock } = require('../../lib/testing')
+const { stoppedTime, withoutTime } = require('../support/time')
+const { turn } = require('../support/turns')
+const { captureUncaught } = require('../support/uncaught')
 
 /** What is over at certain times, by its name, and how it is forgotten. */
 function made (clock = fakeClock(), pace) {

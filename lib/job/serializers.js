@@ -3,8 +3,8 @@
 // Payloads as bytes, where they leave the process: what the caller's serialize makes of them, or structured clone.
 
 const { deserialize, serialize } = require('node:v8')
-const { typeError, describe } = require('./errors')
-const { hasMethods, isBytes } = require('./fields')
+const { typeError, describe } = require('../arguments/errors')
+const { hasMethods, isBytes } = require('../arguments/fields')
 
 /** Structured clone: what postMessage can carry, `undefined` too. */
 const structured = { encode: payload => serialize(payload), decode: bytes => deserialize(bytes) }

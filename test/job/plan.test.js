@@ -1,8 +1,8 @@
 'use strict'
 
 const assert = require('node:assert')
-const { readKey } = require('../lib/plan')
-const { KEYS, NO_KEYS } = require('./shared/keys')
+const { readKey } = require('../../lib/job/plan')
+const { KEYS, NO_KEYS } = require('../shared/keys')
 
 describe('The key of a job', () => {
   it('is a string, or a finite number, which is made into one', () => {

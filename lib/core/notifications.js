@@ -8,9 +8,9 @@
 // Jobs are counted when they are settled. Those that were not told yet are in `dispatch.untoldCount`: what speaks of them waits for that.
 
 const QList = require('qlist')
-const { defer, callSafely } = require('../clock')
-const { rejectMany } = require('../promised')
-const { Slice, PACE } = require('../slice')
+const { defer, callSafely } = require('../platform/clock')
+const { rejectMany } = require('../platform/promised')
+const { Slice, PACE } = require('../platform/slice')
 const { tell } = require('./running')
 
 // From so many jobs on that end at once, their errors have one stack (verdict.js), and their promises reject by a microtask.

@@ -1,13 +1,13 @@
 'use strict'
 
-// What a facade gets of a queue beside its public methods. It keeps its jobs elsewhere (on disk, at a broker), puts numbers, or
+// What the owner of an inner queue gets beside its public methods. It keeps its jobs elsewhere (on disk, at a broker), puts numbers, or
 // whatever, into the list, and is told by one function how they end.
 
-const { whenAborted } = require('../signals')
+const { whenAborted } = require('../platform/signals')
 const { NO_EXTRAS } = require('./options')
 const { SharedTicket } = require('./tickets')
 
-class Facade {
+class InnerQueue {
   /**
    * @param {object} internals of the queue
    * @param {(payload: any, err: any, result: any) => void} whenSettled called for jobs that end while they run, or waited too long
@@ -23,7 +23,7 @@ class Facade {
     this.close = close // (drain, timeoutMs, cause)
     this.hold = hold // nothing starts until letGo(), whatever users pause and resume meanwhile
     this.letGo = letGo
-    tickets.isOfFacade = true
+    tickets.isInner = true
   }
 
   /** In the runner's call: the ticket of its job, for limit(). */
@@ -120,4 +120,4 @@ class Facade {
   }
 }
 
-module.exports = { Facade }
+module.exports = { InnerQueue }

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert')
 const fairlane = require('../..')
-const { facadeOf } = require('../../lib/core/internals')
+const { innerQueueOf } = require('../../lib/core/internals')
 const gates = require('../support/gates')
 
 describe('a job of a facade that is interrupted while it runs', () => {
@@ -14,7 +14,7 @@ describe('a job of a facade that is interrupted while it runs', () => {
       tickets.push(facade.starting())
       gate.runner(payload, done, context)
     }, { concurrency: 1 })
-    const facade = facadeOf(queue, (payload, err) => told.push([payload, err]))
+    const facade = innerQueueOf(queue, (payload, err) => told.push([payload, err]))
     for (const payload of ['first', 'second']) facade.place(undefined, payload, false, Infinity)
     await gate.until(1)
     const { signal } = gate.started[0].context

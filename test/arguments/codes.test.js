@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const { readdirSync, readFileSync } = require('node:fs')
 const { join } = require('node:path')
-const { codes, warnings, FairlaneError } = require('../../lib/errors')
+const { codes, warnings, FairlaneError } = require('../../lib/arguments/errors')
 const { root } = require('../support/child')
 
 const read = file => readFileSync(join(root, file), 'utf8')

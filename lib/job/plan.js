@@ -3,8 +3,8 @@
 // What is said of a single job beside its payload and type, in the words that all queues have for it: when it may start, how often it is tried,
 // whom it shares a key with.
 
-const { rangeError, typeError, describe } = require('./errors')
-const { readChoice, wrong } = require('./readers')
+const { rangeError, typeError, describe } = require('../arguments/errors')
+const { readChoice, wrong } = require('../arguments/readers')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const HIGHEST = 15 // priority

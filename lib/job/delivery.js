@@ -5,9 +5,9 @@
 //
 //   slot ──▶ safe, attempt written ──run()──▶ runner ──▶ done(), promise, throw ──▶ end()
 
-const { rethrow } = require('./clock')
-const { failure } = require('./errors')
-const { promiseOf } = require('./promised')
+const { rethrow } = require('../platform/clock')
+const { failure } = require('../arguments/errors')
+const { promiseOf } = require('../platform/promised')
 
 /** The runner's third argument. */
 class DeliveryContext {

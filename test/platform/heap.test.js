@@ -1,8 +1,8 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { Heap } = require('../lib/heap')
-const { seeded, seedFromEnvironment } = require('./support/random')
+const { Heap } = require('../../lib/platform/heap')
+const { seeded, seedFromEnvironment } = require('../support/random')
 
 function check (heap) {
   const { items, keys, size } = heap

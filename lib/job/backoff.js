@@ -2,8 +2,8 @@
 
 // How long a job waits between two attempts, where jobs have several.
 
-const { typeError, rangeError, describe } = require('./errors')
-const { readOwn } = require('./fields')
+const { typeError, rangeError, describe } = require('../arguments/errors')
+const { readOwn } = require('../arguments/fields')
 
 const FIRST_BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 60000

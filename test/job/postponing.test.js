@@ -1,8 +1,8 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Postponed, Throttled, heldMsOf, isPostponed, isThrottled } = require('../lib/postponing')
-const { fakeClock } = require('../lib/testing')
+const { Postponed, Throttled, heldMsOf, isPostponed, isThrottled } = require('../../lib/job/postponing')
+const { fakeClock } = require('../../lib/testing')
 
 const DAY_MS = 24 * 3600 * 1000
 

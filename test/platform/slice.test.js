@@ -1,8 +1,8 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { Slice, PACE } = require('../lib/slice')
-const { stoppedTime } = require('./support/time')
+const { Slice, PACE } = require('../../lib/platform/slice')
+const { stoppedTime } = require('../support/time')
 
 describe('a slice of work', function () {
   let time

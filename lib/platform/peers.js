@@ -2,7 +2,7 @@
 
 // The error for an optional package that is missing.
 
-const { FairlaneError } = require('./errors')
+const { FairlaneError } = require('../arguments/errors')
 
 module.exports = { peerError }
 

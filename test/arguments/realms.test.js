@@ -6,10 +6,10 @@
 const assert = require('node:assert/strict')
 const { runInNewContext } = require('node:vm')
 const fairlane = require('..')
-const { Equal } = require('../schedulers')
-const { batches, flow } = require('../lib/flow')
-const { isError, isMap } = require('../lib/fields')
-const { revoked } = require('./support/proxies')
+const { Equal } = require('../../schedulers')
+const { batches, flow } = require('../../lib/flow')
+const { isError, isMap } = require('../../lib/arguments/fields')
+const { revoked } = require('../support/proxies')
 
 const foreign = runInNewContext(`({
   map: entries => new Map(entries),
