@@ -35,6 +35,16 @@ module.exports = {
     get Window () { return require('./lists/window').Window }
   },
 
+  /** What holds back starts: rates and holds. */
+  get limits () {
+    return { ...require('./limits/holds'), ...require('./limits/limiter'), ...require('./limits/reservations') }
+  },
+
+  /** Jobs whose time has not come. */
+  get delays () {
+    return { ...require('./tickets/delays'), ...require('./tickets/type-delays') }
+  },
+
   /** What jobs with extras have in the place of callbacks. */
   get tickets () { return require('./tickets') },
 

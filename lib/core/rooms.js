@@ -18,8 +18,19 @@ function announce (queue, { observers }, name) {
   if (queues.hasSubscribers) require('./announcing').announce(queues, { queue, name }, observers)
 }
 
-/** The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any; null if none. */
-function makeScheduler ({ scheduler, schedulerOptions, concurrency }) {
+/**
+ * The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any; null if none.
+ * @throws FAIRLANE_ERR_OPTION, also if there are priorities and no lanes for them
+ */
+function makeScheduler (read) {
+  const scheduler = chooseScheduler(read)
+  if (read.priorityMs !== undefined && scheduler !== null && !isLaneScheduler(scheduler)) {
+    throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, or none')
+  }
+  return scheduler
+}
+
+function chooseScheduler ({ scheduler, schedulerOptions, concurrency }) {
   if (scheduler === null) return null
   const options = { ...schedulerOptions, concurrency }
   if (typeof scheduler === 'string') return makeByName[scheduler](options)
@@ -56,6 +67,20 @@ const makeByName = {
  * @param {(List: Function) => Function} [extend] gives the class of the list, which extends that of a plain queue; by default it is that
  */
 function makeList (scheduler, read, makeContext, extend = asItIs) {
+  return read.priorityMs === undefined ? makePlainList(scheduler, read, makeContext, extend) : makeListByPriority(scheduler, read, makeContext, extend)
+}
+
+/** Without a scheduler all jobs are in one lane. */
+function makeListByPriority (scheduler, read, makeContext, extend) {
+  const { OneLane, TICKS, withLevels, withOneLane } = require('./lists/levels')
+  const list = scheduler === null
+    ? makePlainList(new OneLane(), read, makeContext, Lanes => extend(withOneLane(Lanes)))
+    : makePlainList(scheduler, read, makeContext, Lanes => extend(withLevels(Lanes)))
+  list.ahead = read.priorityMs * TICKS
+  return list
+}
+
+function makePlainList (scheduler, read, makeContext, extend) {
   if (read.ledger !== undefined) return read.ledger.makeList(scheduler, read, makeContext, extend)
   if (scheduler === null) {
     Fifo ??= require('./lists/fifo').Fifo

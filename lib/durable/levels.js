@@ -7,15 +7,13 @@
 // them it reaches back to the first one. In the order of their ids no job counts as pushed before those in front of it, nor after the queue was
 // opened, wherever the clock of the machine was set meanwhile.
 
-const { checkPriorities, makeListByPriority } = require('../flow/priorities')
+const { ROOMS } = require('../core/internals')
 
 /** @param {number} priorityMs @returns {object} what builds the list of the queue in memory, in the place of what a plain queue has */
 function levelRooms (priorityMs) {
   return {
-    makeList (scheduler, read, makeContext) {
-      checkPriorities(scheduler)
-      return makeListByPriority(scheduler, { ...read, priorityMs }, makeContext)
-    }
+    makeScheduler: read => ROOMS.makeScheduler({ ...read, priorityMs }),
+    makeList: (scheduler, read, makeContext) => ROOMS.makeList(scheduler, { ...read, priorityMs }, makeContext)
   }
 }
 

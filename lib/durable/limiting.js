@@ -61,8 +61,7 @@ class Limiting {
   // private from here on
 
   make (rates) {
-    const { ReservingLimiter } = require('../flow/reservations')
-    const { extend } = require('../flow/lists')
+    const { ReservingLimiter, extend } = limits()
     const { scheduler, stage: { list, dispatch, deadlines } } = this
     extend(list, scheduler)
     this.made = new ReservingLimiter({ list, dispatch }, scheduler, { clock: deadlines.clock, deadlinesOf: () => deadlines }, rates)
@@ -78,7 +77,11 @@ class Limiting {
 
 /** @throws FAIRLANE_ERR_OPTION if the scheduler of a queue in memory cannot hold types that have rates */
 function checkRates ({ scheduler }, rates) {
-  if (rates !== undefined) require('../flow/limiter').checkRates(scheduler, rates.ratePerType)
+  if (rates !== undefined) limits().checkRates(scheduler, rates.ratePerType)
+}
+
+function limits () {
+  return require('../core/internals').limits
 }
 
 function flowOptions () {

@@ -4,25 +4,21 @@
 
 const { typeError } = require('../arguments/errors')
 const { isPostponed, isThrottled } = require('../job/postponing')
-const { FailureObserver, Queue, ROOMS, internalsOf, options: { readJobType, readPausableType } } = require('../core/internals')
-const { Limiter, checkRates } = require('./limiter')
-const { extensionFor } = require('./lists')
+const {
+  FailureObserver, Queue, ROOMS, internalsOf, limits: { Limiter, checkRates, extensionFor }, options: { readJobType, readPausableType }
+} = require('../core/internals')
 const { readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
 
 const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
 
 function makeScheduler (read) {
   const scheduler = ROOMS.makeScheduler(read)
-  if (read.priorityMs !== undefined) require('./priorities').checkPriorities(scheduler)
   checkRates(scheduler, read.ratePerType)
   return scheduler
 }
 
 function makeList (scheduler, read, makeContext) {
-  const extend = extensionFor(scheduler)
-  if (read.priorityMs === undefined) return ROOMS.makeList(scheduler, read, makeContext, extend)
-  const { makeListByPriority } = require('./priorities')
-  return makeListByPriority(scheduler, read, makeContext, extend)
+  return ROOMS.makeList(scheduler, read, makeContext, extensionFor(scheduler))
 }
 
 function makeTickets (dispatch, list, read) {

@@ -24,7 +24,7 @@ const readers = {
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
 }
 
-module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readPriorityMs, hasRates }
+module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readPriorityMs }
 
 /**
  * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`; `returns`: jobs come back to the list
@@ -71,10 +71,6 @@ function readPriorityMs (value) {
   if (value === undefined) return undefined
   if (Number.isFinite(value) && value > 0 && value <= LONGEST_MS) return value
   throw wrong(value, 'number', OPTION, `priorityMs must be a time in ms above 0, up to ${LONGEST_MS}`)
-}
-
-function hasRates ({ all, byType, ask }) {
-  return all !== undefined || byType.size > 0 || ask !== undefined
 }
 
 /** One rate for each type, rates by type, or a function that is asked for them. */

@@ -11,11 +11,9 @@
 
 const { callSafely } = require('../platform/clock')
 const { asyncScope } = require('../platform/context')
-const { options: { NO_EXTRAS }, tickets: { Ticket, Tickets } } = require('../core/internals')
-const { Delays } = require('./delays')
+const { delays: { Delays, TypeDelays }, options: { NO_EXTRAS }, tickets: { Ticket, Tickets } } = require('../core/internals')
 const { Keys } = require('./keys')
 const { Retry, idOf, typeOf } = require('./retry')
-const { TypeDelays } = require('./type-delays')
 
 class FlowTicket extends Ticket {
   constructor (tickets, callback, signal, timeoutMs, scope) {

@@ -7,9 +7,8 @@
 //   old     ... and before that: dropped as a whole when all its windows are empty, so that forgetting is O(1)
 //   held    type → until when nothing of it starts, as users said
 
-const { rethrow } = require('../platform/clock')
-const { Forgetting, MANY } = require('../platform/forgetting')
-const { hasRates } = require('./options')
+const { rethrow } = require('../../platform/clock')
+const { Forgetting, MANY } = require('../../platform/forgetting')
 const { Limit } = require('./windows')
 
 /** Of a lane whose type has no limit. */
@@ -232,4 +231,9 @@ class Limits {
   }
 }
 
-module.exports = { Limits }
+/** @param {object} rates of types, as read */
+function hasRates ({ all, byType, ask }) {
+  return all !== undefined || byType.size > 0 || ask !== undefined
+}
+
+module.exports = { Limits, hasRates }

@@ -1,10 +1,10 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Limits } = require('../../lib/flow/limits')
-const { fakeClock } = require('../../lib/testing')
-const { stoppedTime } = require('../support/time')
-const { quiet } = require('../support/turns')
+const { Limits } = require('../../../lib/core/limits/limits')
+const { fakeClock } = require('../../../lib/testing')
+const { stoppedTime } = require('../../support/time')
+const { quiet } = require('../../support/turns')
 
 const RATES = { all: [{ limit: 1, intervalMs: 100 }], byType: new Map(), ask: undefined }
 

@@ -1,9 +1,9 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Limit } = require('../../lib/flow/windows')
-const { mostWithin } = require('../support/starts')
-const { seeded, seedFromEnvironment } = require('../support/random')
+const { Limit } = require('../../../lib/core/limits/windows')
+const { mostWithin } = require('../../support/starts')
+const { seeded, seedFromEnvironment } = require('../../support/random')
 
 describe('a limit of rate', function () {
   const seed = seedFromEnvironment()

@@ -3,8 +3,9 @@
 // HOT (bench: flow). The lists of queues with flow: those of a plain or an observed queue, and what limits hold back. To a scheduler a type that is
 // out of rate, or held, is paused: so it takes no slot, is charged nothing and saves nothing up.
 
-const { options: { isLaneScheduler } } = require('../core/internals')
-const { withDelays } = require('./delays')
+const { oncePer } = require('../lists/once-per')
+const { isLaneScheduler } = require('../options')
+const { withDelays } = require('../tickets/delays')
 
 const limited = oncePer(List => withGate(withDelays(List)))
 const held = oncePer(List => withHolds(limited(List)))
@@ -30,15 +31,6 @@ function extend (list, scheduler) {
 
 function hasLanes (scheduler) {
   return scheduler !== null && isLaneScheduler(scheduler)
-}
-
-/** @returns {(List: Function) => Function} as `extend`, but with one class for all queues: with one for each, none would ever get fast */
-function oncePer (extend) {
-  const made = new WeakMap()
-  return List => {
-    if (!made.has(List)) made.set(List, extend(List))
-    return made.get(List)
-  }
 }
 
 /** A list that limits of the whole queue may hold back. */
@@ -302,4 +294,4 @@ function addHolds (list) {
   list.emptied = [] // lanes in holds whose last job was taken out
 }
 
-module.exports = { extensionFor, extend, oncePer }
+module.exports = { extensionFor, extend }

@@ -1,12 +1,11 @@
 'use strict'
 
-// What holds back the starts of a queue: rates and holds, of the queue and of its types. They are kept by its list (lists.js).
+// What holds back the starts of a queue: rates and holds, of the queue and of its types. They are kept by its list (holds.js).
 
-const { isLaneScheduler } = require('../core/internals').options
-const { typeError } = require('../arguments/errors')
+const { typeError } = require('../../arguments/errors')
+const { isLaneScheduler } = require('../options')
 const { Gate } = require('./gate')
-const { Limits } = require('./limits')
-const { hasRates } = require('./options')
+const { Limits, hasRates } = require('./limits')
 const { Limit } = require('./windows')
 
 const MAKE = { gate: (...args) => new Gate(...args), limits: (...args) => new Limits(...args) }

@@ -3,7 +3,7 @@
 // Jobs that wait for their time. They are in no list until then, and count as waiting: the list shows and removes them behind those that
 // stand in it. A job that comes back keeps the flush generation in which it was accepted.
 
-const { lists } = require('../core/internals')
+const { Fifo } = require('../lists/fifo')
 const { RowJob, TypeDelays } = require('./type-delays')
 
 class Delays {
@@ -186,7 +186,7 @@ const withDelays = List => class extends List {
 
   /** @returns {object} a list of the jobs that were taken out and of delayed ones, which are taken out now */
   joined (removed, delayed) {
-    const all = new lists.Fifo()
+    const all = new Fifo()
     removed.forEach((payload, whenSettled, generation) => all.pushOf(generationOf(whenSettled, generation), payload, whenSettled))
     for (const { type, id, payload, whenSettled, generation } of this.delays.takeOut(delayed)) { // test may have removed others
       this.countCancelled(type)

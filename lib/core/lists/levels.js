@@ -10,9 +10,8 @@
 // Arrival numbers rise with time here, by TICKS a millisecond, so they tell when a job was pushed, and a job takes no more room than it does without
 // priorities. Levels are within a type: what a tenant calls urgent takes nothing from others. In a lane that types share they do not count.
 
-const { typeError } = require('../arguments/errors')
-const { ROOMS, lists, options: { isLaneScheduler } } = require('../core/internals')
-const { oncePer } = require('./lists')
+const { Lane } = require('./lane')
+const { oncePer } = require('./once-per')
 
 // More pushes in a millisecond get numbers ahead of the time. The numbers are exact for 4 years.
 const TICKS = 2 ** 16
@@ -20,7 +19,7 @@ const TICKS = 2 ** 16
 const OLDEST_MS = 2 * 365 * 24 * 3600 * 1000
 
 /** The waiting jobs of one type, by levels. To lists and schedulers its first job is the one that is to start next. */
-class LeveledLane extends lists.lane.Lane {
+class LeveledLane extends Lane {
   /** @param {number} ahead what a level is ahead of the one below, in numbers */
   constructor (type, owner, ahead) {
     super(type, owner, false)
@@ -95,7 +94,7 @@ class LeveledLane extends lists.lane.Lane {
 }
 
 /** The jobs of one priority, in the order of their numbers. */
-class Level extends lists.lane.Lane {
+class Level extends Lane {
   constructor (priority, ahead) {
     super(undefined, undefined, false)
     this.priority = priority
@@ -187,21 +186,4 @@ class OneLane {
   }
 }
 
-module.exports = { checkPriorities, makeListByPriority }
-
-/** @throws FAIRLANE_ERR_OPTION if there are no lanes for a scheduler */
-function checkPriorities (scheduler) {
-  if (scheduler !== null && !isLaneScheduler(scheduler)) throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, or none')
-}
-
-/**
- * As the builder of the core. Without a scheduler all jobs are in one lane.
- * @param {(List: Function) => Function} [extend] gives the class of the list
- */
-function makeListByPriority (scheduler, read, makeContext, extend = List => List) {
-  const list = scheduler === null
-    ? ROOMS.makeList(new OneLane(), read, makeContext, Lanes => extend(withOneLane(Lanes)))
-    : ROOMS.makeList(scheduler, read, makeContext, Lanes => extend(withLevels(Lanes)))
-  list.ahead = read.priorityMs * TICKS
-  return list
-}
+module.exports = { OneLane, TICKS, withLevels, withOneLane }
