@@ -239,7 +239,7 @@ class Backend {
 
 /** Has queues that are opened from now on be at this broker. */
 function replacePeers (broker) {
-  const path = require.resolve('../../lib/distributed/peers')
+  const path = require.resolve('../../lib/distributed/broker/peers')
   const loadPeers = () => ({ createRedisBackend: () => new Backend(broker, '.root', ''), Redis: Client, Cluster: Client })
   require.cache[path] = { id: path, filename: path, loaded: true, exports: { loadPeers } }
 }

@@ -2,23 +2,25 @@
 
 // What a distributed queue is made of, put together: the parts of every process, and those of a process that runs jobs.
 
-const { Attempts } = require('./attempts')
-const { Crew } = require('./crew')
-const { Endings } = require('./endings')
+const { Announcer } = require('./broker/announcer')
+const { Notices } = require('./broker/notices')
+const { Attempts } = require('./worker/attempts')
+const { Crew } = require('./worker/crew')
+const { Endings } = require('./worker/endings')
 const { Forgetting } = require('./forgetting')
-const { Globals } = require('./globals')
-const { Announcer, Intake } = require('./intake')
-const { Keeper } = require('./keeper')
-const { Leases } = require('./leases')
+const { Globals } = require('./calls/globals')
+const { Intake } = require('./calls/intake')
+const { Keeper } = require('./worker/keeper')
+const { Leases } = require('./worker/leases')
 const { JobNames, processName } = require('./names')
 const { readLimit } = require('./options')
 const { Outcomes } = require('./outcomes')
-const { Overdue } = require('./overdue')
-const { Records } = require('./records')
-const { Notices, Results } = require('./results')
-const { Settings } = require('./settings')
-const { SingleJobs } = require('./single-jobs')
-const { Suspects } = require('./suspects')
+const { Overdue } = require('./worker/overdue')
+const { Records } = require('./broker/records')
+const { Results } = require('./calls/results')
+const { Settings } = require('./calls/settings')
+const { SingleJobs } = require('./calls/single-jobs')
+const { Suspects } = require('./worker/suspects')
 
 module.exports = { makeParts }
 

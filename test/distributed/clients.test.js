@@ -2,8 +2,8 @@
 
 const assert = require('node:assert')
 const { distributed } = require('../../lib/distributed')
-const { Broker } = require('../../lib/distributed/broker')
-const { makeClient } = require('../../lib/distributed/clients')
+const { Broker } = require('../../lib/distributed/broker/broker')
+const { makeClient } = require('../../lib/distributed/broker/clients')
 const { describeWithRedis, startRedis } = require('../support/redis')
 const { stoppedTime } = require('../support/time')
 const { turn } = require('../support/turns')

@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { brokerError, causeOf, isDemoted, isDenied, isPassing } = require('../../lib/distributed/failures')
+const { brokerError, causeOf, isDemoted, isDenied, isPassing } = require('../../lib/distributed/broker/failures')
 const { FairlaneError, rangeError } = require('../../lib/arguments/errors')
 
 const PASSING = [

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert')
 const { Throttled } = require('../../lib/distributed')
-const { Broker } = require('../../lib/distributed/broker')
+const { Broker } = require('../../lib/distributed/broker/broker')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { describeLimits } = require('./limits')

@@ -3,9 +3,9 @@
 // Pushes, without a broker: when they are sent, and what becomes of those that cannot be.
 
 const assert = require('node:assert')
-const { isPassing } = require('../../lib/distributed/failures')
-const { Intake } = require('../../lib/distributed/intake')
-const { Pace } = require('../../lib/distributed/pace')
+const { isPassing } = require('../../lib/distributed/broker/failures')
+const { Intake } = require('../../lib/distributed/calls/intake')
+const { Pace } = require('../../lib/distributed/broker/pace')
 const { stoppedTime } = require('../support/time')
 const { turn } = require('../support/turns')
 

@@ -3,7 +3,7 @@
 // What the keeper does where others have written what it cannot work with.
 
 const assert = require('node:assert')
-const { KEYS_OF_TYPE } = require('../../lib/distributed/scripts')
+const { KEYS_OF_TYPE } = require('../../lib/distributed/broker/scripts')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
 const { atServer } = require('./opened')

@@ -4,9 +4,9 @@
 
 const assert = require('node:assert')
 const { EventEmitter } = require('node:events')
-const { MessageClients } = require('../../lib/distributed/clients')
-const { isPassing } = require('../../lib/distributed/failures')
-const { Messages } = require('../../lib/distributed/messages')
+const { MessageClients } = require('../../lib/distributed/broker/clients')
+const { isPassing } = require('../../lib/distributed/broker/failures')
+const { Messages } = require('../../lib/distributed/broker/messages')
 const { stoppedTime } = require('../support/time')
 const { turn } = require('../support/turns')
 

@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const { distributed, DistributedQueue } = require('../../lib/distributed')
 const { readOptions, readPushOptions } = require('../../lib/distributed/options')
-const { loadPeers } = require('../../lib/distributed/peers')
+const { loadPeers } = require('../../lib/distributed/broker/peers')
 const { readSerialize, encodeResult } = require('../../lib/distributed/serialize')
 const { KEYS, NO_KEYS } = require('../shared/keys')
 const { expectThrow, expectReject } = require('./expectations')

@@ -3,10 +3,10 @@
 // What is read of messages and records, whatever they are.
 
 const assert = require('node:assert')
-const { Crew } = require('../../lib/distributed/crew')
-const { checkJob, countOf, faultOf, jsonOf, readNotice, readWake } = require('../../lib/distributed/received')
-const { Results } = require('../../lib/distributed/results')
-const { Troubles } = require('../../lib/distributed/troubles')
+const { Crew } = require('../../lib/distributed/worker/crew')
+const { checkJob, countOf, faultOf, jsonOf, readNotice, readWake } = require('../../lib/distributed/broker/received')
+const { Results } = require('../../lib/distributed/calls/results')
+const { Troubles } = require('../../lib/distributed/broker/troubles')
 const { errorText } = require('../../lib/job/error-text')
 const { seeded, seedFromEnvironment } = require('../support/random')
 

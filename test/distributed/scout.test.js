@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Scout } = require('../../lib/distributed/scout')
+const { Scout } = require('../../lib/distributed/worker/scout')
 
 const LOST = 'CLUSTERDOWN Hash slot not served'
 

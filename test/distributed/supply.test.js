@@ -3,7 +3,7 @@
 // A type's supply beside a stand-in for its crew: answers of the broker come in the order that the test wants.
 
 const assert = require('node:assert')
-const { Supply } = require('../../lib/distributed/supply')
+const { Supply } = require('../../lib/distributed/worker/supply')
 
 const NOTHING = [0, 0, 0, 0]
 

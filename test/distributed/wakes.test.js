@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Crew } = require('../../lib/distributed/crew')
+const { Crew } = require('../../lib/distributed/worker/crew')
 
 const CREWS = 1000
 

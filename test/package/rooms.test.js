@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const { readFileSync } = require('node:fs')
 const { builtinModules } = require('node:module')
-const { join } = require('node:path')
+const { dirname, join } = require('node:path').posix
 const { root } = require('../support/child')
 const { FILES, importsOf } = require('../support/imports')
 
@@ -19,9 +19,9 @@ const PACKAGES = {
   '@bull-board/api/dist/queueAdapters/base.js': ['lib/board/peer.js'],
   eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js', 'lib/durable/events.js', 'lib/distributed/queue.js', 'lib/metrics/metrics.js'],
   '@opentelemetry/api': ['lib/metrics/tracing.js'],
-  bullmq: ['lib/distributed/peers.js'],
+  bullmq: ['lib/distributed/broker/peers.js'],
   croner: ['lib/durable/times.js'],
-  ioredis: ['lib/distributed/peers.js'],
+  ioredis: ['lib/distributed/broker/peers.js'],
   qlist: [
     'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/notifications.js', 'lib/core/lists/fifo.js',
     'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/admission.js', 'lib/testing/invariants.js'
@@ -31,6 +31,10 @@ const FOR_NODE = ['lib/durable/', 'lib/distributed/', 'lib/threads/', 'lib/board
 
 // What all rooms share; each of these may import those before it.
 const SHARED = ['lib/arguments', 'lib/platform', 'lib/job']
+
+// Of the room for queues at a broker: its folders, and what stands loose in it that knows nothing of the rest.
+const DISTRIBUTED = ['lib/distributed/broker', 'lib/distributed/calls', 'lib/distributed/worker']
+const LOOSE_IN_DISTRIBUTED = ['lib/distributed/names.js', 'lib/distributed/serialize.js']
 
 /** What files of a room may import beside packages and what stands with them. */
 const RULES = [
@@ -48,6 +52,8 @@ const RULES = [
   { of: file => isIn(file, 'lib/history') || isIn(file, 'lib/metrics'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') },
   // which has the limits of flow when it is given rates, and its priorities
   { of: file => isIn(file, 'lib/durable'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/flow') },
+  // calls and worker are built on the broker, and know nothing of each other; parts.js puts them together
+  { of: file => DISTRIBUTED.some(place => isIn(file, place)), may: mayInDistributed },
   { of: file => isIn(file, 'lib'), may: mayAnyRoom }
 ]
 
@@ -126,6 +132,11 @@ function mayAnyRoom (name, file) {
 
 function isIn (file, folder) {
   return file.startsWith(`${folder}/`)
+}
+
+function mayInDistributed (name, file) {
+  if (!isIn(name, 'lib/distributed')) return mayAnyRoom(name, file)
+  return isIn(name, 'lib/distributed/broker') || isIn(name, dirname(file)) || LOOSE_IN_DISTRIBUTED.includes(name)
 }
 
 /** The folder of a published entry, or the core. */

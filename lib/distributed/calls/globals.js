@@ -2,8 +2,8 @@
 
 // What holds for a type in all processes, and what is asked of the broker about types: settings, counts, and jobs that wait, many at once.
 
-const { inGroups } = require('./groups')
-const { HELD_MAX } = require('./scripts')
+const { inGroups } = require('../broker/groups')
+const { HELD_MAX } = require('../broker/scripts')
 
 const COUNT = { wait: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', active: 'LLEN', failed: 'ZCARD' } // of BullMQ's keys of a type
 const COUNTED = Object.keys(COUNT)

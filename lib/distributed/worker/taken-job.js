@@ -2,7 +2,7 @@
 
 // A job that this process has taken from the broker.
 
-const { jsonOf } = require('./received')
+const { jsonOf } = require('../broker/received')
 
 class TakenJob {
   /**

@@ -2,7 +2,7 @@
 
 // What a process keeps of a type that it has to do with: where it is at the broker, and what was counted of it here.
 
-const { publicId } = require('./names')
+const { publicId } = require('../names')
 
 class Place {
   /**

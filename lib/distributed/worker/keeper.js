@@ -4,10 +4,10 @@
 // are gone go back, what is due or was forgotten is announced, results that were kept long enough go, and so do the keys of types
 // without jobs.
 
-const { describe } = require('../arguments/errors')
-const { isPassing } = require('./failures')
+const { describe } = require('../../arguments/errors')
+const { isPassing } = require('../broker/failures')
 const { isOfRunner, leavePlace } = require('./overdue')
-const { HAS_ACTIVE, HAS_COMPLETED, KEYS_OF_TYPE } = require('./scripts')
+const { HAS_ACTIVE, HAS_COMPLETED, KEYS_OF_TYPE } = require('../broker/scripts')
 
 const MOST_AT_ONCE = 100 // types in a script
 const MOST_RESULTS = 1000

@@ -2,7 +2,7 @@
 
 // Makes the clients of ioredis that a queue talks to its broker with.
 
-const { typeError } = require('../arguments/errors')
+const { typeError } = require('../../arguments/errors')
 const { isDemoted } = require('./failures')
 
 const LONGEST_PAUSE_MS = 1000

@@ -3,8 +3,8 @@
 // What observers are told by the process that runs a job, with a number that is the job's in this process, from the call of its runner on, or from its end
 // if it came to none. What becomes of it elsewhere nobody here knows: so it is gone when it goes back, or is to be tried again.
 
-const { RUNS_ONLY, attach } = require('../core/internals')
-const { rangeError } = require('../arguments/errors')
+const { RUNS_ONLY, attach } = require('../../core/internals')
+const { rangeError } = require('../../arguments/errors')
 
 class Observed {
   /** @param {object} ledger */

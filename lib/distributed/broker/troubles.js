@@ -2,7 +2,7 @@
 
 // What goes wrong at the broker while nobody waits for it: listeners of the queue are told, and of each kind there is one warning.
 
-const { FairlaneError, warn } = require('../arguments/errors')
+const { FairlaneError, warn } = require('../../arguments/errors')
 const { causeOf } = require('./failures')
 
 class Troubles {

@@ -3,9 +3,10 @@
 // Who waits for the results of jobs. Processes that run jobs send notices to the inbox of the process that added them. Notices may be lost: who has
 // waited for a while looks at the record of its job, in ever longer intervals.
 
-const { FairlaneError, closedError } = require('../arguments/errors')
-const { jsonOf, readNotice } = require('./received')
-const { faultOf } = require('./records')
+const { FairlaneError, closedError } = require('../../arguments/errors')
+const { inboxOf } = require('../broker/notices')
+const { jsonOf, readNotice } = require('../broker/received')
+const { faultOf } = require('../broker/records')
 
 const FIRST_LOOK_MS = 2000
 const LONGEST_LOOK_MS = 30000
@@ -167,39 +168,6 @@ class Results {
   }
 }
 
-/** Sends notices: those of a turn to one inbox go together. */
-class Notices {
-  constructor (broker) {
-    this.broker = broker
-    this.batches = new Map() // channel → notices
-  }
-
-  /** @param {string | undefined} text JSON of the result  @param {string} [fault] */
-  send (partition, inbox, id, text, fault) {
-    const channel = inboxOf(partition, inbox)
-    const batch = this.batches.get(channel)
-    if (batch !== undefined) {
-      batch.push([id, text, fault])
-      return
-    }
-    this.batches.set(channel, [[id, text, fault]])
-    queueMicrotask(() => this.flush(channel))
-  }
-
-  // private from here on
-
-  flush (channel) {
-    const notices = this.batches.get(channel)
-    this.batches.delete(channel)
-    // who waits looks by itself if it gets none
-    this.broker.client.publish(channel, JSON.stringify(notices)).catch(ignore)
-  }
-}
-
-function inboxOf (partition, inbox) {
-  return partition.key(`inbox:${inbox}`)
-}
-
 function ignore () {}
 
-module.exports = { Results, Notices }
+module.exports = { Results }

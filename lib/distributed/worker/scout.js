@@ -7,7 +7,7 @@
 //     ▲                       │
 //     └────── it answers ─────┘ asked after 50 ms, 100 ms … 1 s
 
-const { isPassing } = require('./failures')
+const { isPassing } = require('../broker/failures')
 
 const PERIOD_MS = 30000
 const FIRST_ALARM_MS = 500

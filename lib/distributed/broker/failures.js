@@ -3,7 +3,7 @@
 // What calls to the broker fail with, by what it means for whoever made the call. One table: it is asked for the code of an answer, which is its first
 // word, for the name and the code of an error of the client or the system, and, of errors that have neither, for their first sentence.
 
-const { FairlaneError, codes } = require('../arguments/errors')
+const { FairlaneError, codes } = require('../../arguments/errors')
 
 const PASSING = 'passing' // says nothing of the call: the broker starts, fails over, moves slots, or cannot be reached
 const DENIED = 'denied' // nobody is let in before somebody changes a setting

@@ -2,7 +2,7 @@
 
 // The two packages that talk to the broker. They are optional peer dependencies, and loaded when the first queue is opened.
 
-const { FairlaneError } = require('../arguments/errors')
+const { FairlaneError } = require('../../arguments/errors')
 
 module.exports = { loadPeers }
 

@@ -3,11 +3,11 @@
 // The connections to the broker: one for calls, and, from the first need on, one for messages. Calls that fail since the broker is away, or
 // not what it is expected to be, are told from those that it refuses (failures.js); who makes a call again is up to the caller.
 
-const { typeError, FairlaneError, warn } = require('../arguments/errors')
+const { typeError, FairlaneError, warn } = require('../../arguments/errors')
 const { MessageClients, makeClient, pauseOf } = require('./clients')
 const { brokerError, causeOf, isDenied, isPassing } = require('./failures')
 const { Messages } = require('./messages')
-const { nameOf, partitionOf, prefixesOf, typeOf } = require('./names')
+const { nameOf, partitionOf, prefixesOf, typeOf } = require('../names')
 const { Place } = require('./place')
 const { define } = require('./scripts')
 const { Troubles } = require('./troubles')

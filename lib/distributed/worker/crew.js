@@ -4,11 +4,11 @@
 // the queue in memory, whose scheduler and slots decide what is run when.
 
 const { randomInt } = require('node:crypto')
-const { Delivery } = require('../job/delivery')
-const { describe } = require('../arguments/errors')
-const { PACE, Slice } = require('../platform/slice')
-const { isPassing } = require('./failures')
-const { checkJob, readWake } = require('./received')
+const { Delivery } = require('../../job/delivery')
+const { describe } = require('../../arguments/errors')
+const { PACE, Slice } = require('../../platform/slice')
+const { isPassing } = require('../broker/failures')
+const { checkJob, readWake } = require('../broker/received')
 const { Scout } = require('./scout')
 const { Supply } = require('./supply')
 const { TakenJob } = require('./taken-job')

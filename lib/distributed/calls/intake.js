@@ -7,16 +7,15 @@
 //                    ▲                                    │
 //                    └── the broker was away: both again, with the same ids
 
-const { FairlaneError, describe } = require('../arguments/errors')
-const { spread } = require('../platform/jitter')
-const { UNANSWERED, isPassing, brokerError } = require('./failures')
-const { Pace } = require('./pace')
+const { FairlaneError, describe } = require('../../arguments/errors')
+const { spread } = require('../../platform/jitter')
+const { UNANSWERED, isPassing, brokerError } = require('../broker/failures')
+const { Pace } = require('../broker/pace')
 
 const MOST_JOBS = 1000 // in one call
 const MOST_CHARS = 2 ** 22
 const LONGEST_RETRY_MS = 60000
 const MOST_CALLS = 100 // that are made in a turn
-const MOST_TOLD = 500 // types that others are told of with one call
 const LOOK_AFTER_MS = 50 // how old what is known of a full type may be before it is looked at
 
 /** The jobs of a type that are on their way to the broker, and what is known of those that wait there. */
@@ -204,55 +203,6 @@ class Intake {
   }
 }
 
-/** Tells processes of types that have jobs. While a call is on its way, the next one gathers: types of a partition share calls. */
-class Announcer {
-  constructor (broker) {
-    this.broker = broker
-    this.batches = new Map() // partition → what gathers behind the call that is on its way
-  }
-
-  /** @returns {Promise<number>} how many jobs of the type wait then */
-  announce (place) {
-    const gathering = this.batches.get(place.partition)
-    return new Promise((resolve, reject) => {
-      const entry = { place, resolve, reject }
-      if (gathering !== undefined) {
-        gathering.push(entry)
-        return
-      }
-      this.batches.set(place.partition, [entry])
-      queueMicrotask(() => this.send(place.partition))
-    })
-  }
-
-  // private from here on
-
-  async send (partition) {
-    for (;;) {
-      const gathered = this.batches.get(partition)
-      if (gathered.length === 0) break
-      this.batches.set(partition, gathered.slice(MOST_TOLD))
-      await this.tell(partition, gathered.slice(0, MOST_TOLD))
-    }
-    this.batches.delete(partition)
-  }
-
-  async tell (partition, batch) {
-    const places = [...new Set(batch.map(({ place }) => place))]
-    try {
-      const waiting = await this.broker.announce(partition, places)
-      const counts = new Map(places.map((place, at) => [place, waiting[at]]))
-      for (const { place, resolve, reject } of batch) {
-        const count = counts.get(place)
-        if (typeof count === 'number') resolve(count)
-        else reject(new Error(count))
-      }
-    } catch (err) {
-      for (const { reject } of batch) reject(err)
-    }
-  }
-}
-
 /**
  * Of many types each has one job at a time mostly. A pipeline for it would take two fifths of a producer's CPU time (Node 24; bench: distributed, 1,000 types).
  * While a slot moves, a pipeline that ioredis has followed to another node, and then gives up, resolves without answers and without an error.
@@ -287,4 +237,4 @@ function isAway (err) {
 
 function ignore () {}
 
-module.exports = { Intake, Announcer }
+module.exports = { Intake }

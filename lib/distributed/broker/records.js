@@ -10,7 +10,7 @@
 //   overdue    it is none: its runner outlived the job of that name, and keeps the place of it
 //   alone      how often processes had ended with it when it was last run alone
 
-const { parseId } = require('./names')
+const { parseId } = require('../names')
 const received = require('./received')
 
 const FIELDS = ['timestamp', 'data', 'finishedOn', 'returnvalue', 'failedReason', 'fault', 'attempts', 'base', 'atm', 'stc', 'delay']

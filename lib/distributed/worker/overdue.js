@@ -7,7 +7,7 @@
 //                                              └─ its process ends ─▶ BullMQ has it wait, as any job ─▶ leave(), by the keeper, or who takes it
 
 const { promisify } = require('node:util')
-const { JobNames } = require('./names')
+const { JobNames } = require('../names')
 
 const KIND = 'o' // names of their records begin with it; those of jobs begin otherwise
 

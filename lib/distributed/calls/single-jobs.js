@@ -2,8 +2,8 @@
 
 // What is asked of the broker about single jobs by their ids: what they are, that they end, and dead letters.
 
-const { byPartition, inGroups } = require('./groups')
-const { jsonOf } = require('./received')
+const { byPartition, inGroups } = require('../broker/groups')
+const { jsonOf } = require('../broker/received')
 
 const STATES = new Map([
   ['waiting', 'waiting'], ['prioritized', 'waiting'], ['paused', 'waiting'], ['waiting-children', 'waiting'],

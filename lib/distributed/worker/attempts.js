@@ -9,15 +9,15 @@
 //                     │           └─ none ─────────────────────▶ dead
 //                     └─ told by its signal, as the queue closes ▶ returned: the attempt does not count
 
-const { backoffAfter } = require('../job/backoff')
-const { rethrow } = require('../platform/clock')
-const { FairlaneError, typeError } = require('../arguments/errors')
-const { errorText } = require('../job/error-text')
-const { heldMsOf, isPostponed, isThrottled } = require('../job/postponing')
-const { warnOfValue } = require('../job/ignored-return')
+const { backoffAfter } = require('../../job/backoff')
+const { rethrow } = require('../../platform/clock')
+const { FairlaneError, typeError } = require('../../arguments/errors')
+const { errorText } = require('../../job/error-text')
+const { heldMsOf, isPostponed, isThrottled } = require('../../job/postponing')
+const { warnOfValue } = require('../../job/ignored-return')
 const { Ending } = require('./endings')
-const received = require('./received')
-const { encodeResult } = require('./serialize')
+const received = require('../broker/received')
+const { encodeResult } = require('../serialize')
 
 const LEFT_OF_LEASE = 0.9 // a job is not begun when more of its lease is over
 

@@ -3,9 +3,9 @@
 // How the broker is told of what became of jobs. A call whose answer was lost is made again: if the broker refuses it then, it may have been the first
 // one that ended the job, which is looked up. A job that is someone else's by then is lost.
 
-const { FairlaneError } = require('../arguments/errors')
-const { errorOf } = require('../job/error-text')
-const { brokerError } = require('./failures')
+const { FairlaneError } = require('../../arguments/errors')
+const { errorOf } = require('../../job/error-text')
+const { brokerError } = require('../broker/failures')
 
 // what a job is at the broker once it has ended so
 const ENDED = {

@@ -2,7 +2,7 @@
 
 // Reads what others have written at the broker, or sent through it: another program may have done that, so all of it is checked before it is used.
 
-const { errorOf } = require('../job/error-text')
+const { errorOf } = require('../../job/error-text')
 
 const MOST_WORKERS = 2 ** 48 - 1 // what randomInt() takes
 
