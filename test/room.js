@@ -47,7 +47,7 @@ function importersOf (room) {
   return [...new Set(files.map(roomOf))].sort()
 }
 
-/** lib/durable/store.js is in durable, and index.js in core. */
+/** lib/log/store.js is in durable, and index.js in core. */
 function roomOf (file) {
   if (file === 'index.js') return 'core'
   const parts = posix.dirname(file).split('/')

@@ -2,7 +2,7 @@
 
 // node fill.js <folder> <count> <size> <end>: fills a queue, then ends: 'close' closes it, 'kill' is kill -9.
 
-const { PersistentQueue } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
 const { createPayload } = require('./load')
 
 const BATCH = 1000

@@ -84,7 +84,7 @@ function ours (ack) {
   return {
     package: 'fairlane',
     async open (folder) {
-      const { PersistentQueue } = require('../../lib/durable')
+      const { PersistentQueue } = require('../../lib/log')
       const queue = await PersistentQueue.open(folder, { ack })
       return {
         push: payloads => queue.push(payloads),

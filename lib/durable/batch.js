@@ -3,7 +3,7 @@
 // Jobs that are written in one frame: after a crash all of it is there or nothing. New ones, and new records of live ones, which take the places
 // of those that they have.
 
-const format = require('./format')
+const format = require('../log/format')
 
 const { PUSH_BYTES, NO_TYPE } = format
 const NONE = Buffer.alloc(0)

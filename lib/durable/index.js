@@ -4,6 +4,5 @@
 
 const { durable, DurableQueue } = require('./durable-queue')
 const { Postponed, Throttled } = require('../job/postponing')
-const { PersistentQueue } = require('./persistent-queue')
 
-module.exports = { durable, DurableQueue, PersistentQueue, Throttled, Postponed }
+module.exports = { durable, DurableQueue, Throttled, Postponed }

@@ -15,15 +15,17 @@
 // nobody knows how long the delay was. Earlier versions wrote DEAD with 0. A job that was pushed with a delay is not DUE: its options say when it is to start.
 
 const { errorText } = require('../job/error-text')
-const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, OVER: OVER_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('./format')
+const { CLAIM } = require('../log/claims')
+const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, OVER: OVER_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('../log/format')
 
-const WAITING = Object.freeze({ name: 'waiting', kind: 0, notBefore: -1 })
-const STARTED = Object.freeze({ name: 'started', kind: 0, notBefore: 0 })
-const DUE = Object.freeze({ name: 'due', kind: 0, notBefore: undefined }) // that of the job
-const INTERRUPTED = Object.freeze({ name: 'interrupted', kind: 0, notBefore: 1 })
-const REVIVED = Object.freeze({ name: 'revived', kind: 0, notBefore: 0 })
-const DEAD = Object.freeze({ name: 'dead', kind: DEAD_KIND, notBefore: undefined })
-const OVER = Object.freeze({ name: 'over', kind: OVER_KIND, notBefore: undefined })
+// `claim`: what the record may take of the reserve.
+const WAITING = Object.freeze({ name: 'waiting', kind: 0, claim: CLAIM.STATE, notBefore: -1 })
+const STARTED = Object.freeze({ name: 'started', kind: 0, claim: CLAIM.START, notBefore: 0 })
+const DUE = Object.freeze({ name: 'due', kind: 0, claim: CLAIM.STATE, notBefore: undefined }) // that of the job
+const INTERRUPTED = Object.freeze({ name: 'interrupted', kind: 0, claim: CLAIM.STATE, notBefore: 1 })
+const REVIVED = Object.freeze({ name: 'revived', kind: 0, claim: CLAIM.START, notBefore: 0 })
+const DEAD = Object.freeze({ name: 'dead', kind: DEAD_KIND, claim: CLAIM.END, notBefore: undefined })
+const OVER = Object.freeze({ name: 'over', kind: OVER_KIND, claim: CLAIM.END, notBefore: undefined })
 
 const TEXT_OF_CUT = errorText(new Error('not kept'))
 
@@ -73,6 +75,16 @@ class JobState {
     const head = STATE_BYTES + (isDelayed ? DELAY_BYTES : 0)
     const error = length === head ? undefined : bytes.toString('utf8', at + head, at + length)
     return new JobState(phase, attempts, phase.notBefore === undefined ? notBefore : 0, delayMs, error)
+  }
+
+  /** Whether the job has ended. */
+  get isOver () {
+    return this.phase === OVER
+  }
+
+  /** What the record may take of the reserve. */
+  get claim () {
+    return this.phase.claim
   }
 
   /** The length of the record. */

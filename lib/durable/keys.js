@@ -13,7 +13,7 @@
 const { Forgetting } = require('../platform/forgetting')
 const { JobState, hasStarted, REVIVED, DEAD, OVER } = require('./job-state')
 const { renumber } = require('./records')
-const { LONG_WORK } = require('./turns')
+const { LONG_WORK } = require('../log/turns')
 
 /** A key that is taken, and the job that has taken it. */
 class Entry {

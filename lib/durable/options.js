@@ -2,31 +2,19 @@
 
 // Options of durable queues, read once.
 
-const { resolve } = require('node:path')
 const { readBackoff } = require('../job/backoff')
-const { typeError, rangeError, describe } = require('../arguments/errors')
+const { typeError, describe } = require('../arguments/errors')
 const { checkObject, elementsOf, isArray, readEach, readFields, readOwn } = require('../arguments/fields')
 const { PLAN_NAMES, readPlan } = require('../job/plan')
-const { readAll: readArguments, readText } = require('../arguments/readers')
+const { readAll: readArguments } = require('../arguments/readers')
 const { readSerializer } = require('../job/serializers')
 const { options: queueOptions } = require('../core/internals')
+const { logReaders, readLimit, readPath } = require('../log/options')
 
-const ACKS = ['disk', 'os']
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const PUSH_NAMES = [...PLAN_NAMES, 'timeoutMs', 'maxWaitMs']
 const BATCH_NAMES = [...PUSH_NAMES, 'type', 'payload']
 const ADD_NAMES = [...PUSH_NAMES, 'type', 'unshift', 'signal']
-
-// Of both queues on disk.
-const readers = {
-  capacity: value => readLimit(value, 'capacity'),
-  capacityBytes: value => readLimit(value, 'capacityBytes'),
-  maxInflightOps: value => readLimit(value, 'maxInflightOps', 1000),
-  ack: value => queueOptions.readChoice(value, 'ack', ACKS),
-  segmentBytes: readSegmentBytes,
-  repair: value => queueOptions.readFlag(value, 'repair', false, 'FAIRLANE_ERR_OPTION'),
-  onProgress: readOnProgress
-}
 
 // Of job queues only.
 const jobReaders = {
@@ -46,12 +34,7 @@ const deadLettersReaders = {
   limit: value => value === undefined ? Infinity : queueOptions.readPositiveCount(value, 'limit', ARGUMENT)
 }
 
-module.exports = { readDeadLettersOptions, readId, readOptions, readPath, readJobOptions, readPushOptions, readAddOptions, readBatch, readStorableType }
-
-/** @throws FAIRLANE_ERR_OPTION */
-function readOptions (options = {}) {
-  return readEach(readOwn(options, 'options', Object.keys(readers), 'FAIRLANE_ERR_OPTION'), readers)
-}
+module.exports = { readDeadLettersOptions, readId, readJobOptions, readPushOptions, readAddOptions, readBatch, readStorableType }
 
 /**
  * @returns {{ path: string, jobs: object, queue: object }} jobs: read, of the durable queue, with its `rates` if there are any. queue: not read yet but for the
@@ -59,7 +42,7 @@ function readOptions (options = {}) {
  * @throws FAIRLANE_ERR_OPTION
  */
 function readJobOptions (options = {}) {
-  const own = { ...readers, ...jobReaders }
+  const own = { ...logReaders, ...jobReaders }
   const names = ['path', ...Object.keys(own), ...RATE_NAMES, ...queueOptions.names]
   checkObject(options, 'options', 'FAIRLANE_ERR_OPTION')
   queueOptions.rejectUnknownOptions(options, names)
@@ -76,11 +59,6 @@ function readRates (given) {
 /** @returns {{ type: string | undefined, limit: number }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
 function readDeadLettersOptions (options) {
   return readArguments(options, deadLettersReaders, ARGUMENT)
-}
-
-/** @throws FAIRLANE_ERR_ARGUMENT, or of another code */
-function readPath (path, code = 'FAIRLANE_ERR_ARGUMENT') {
-  return resolve(readText(path, 'the path', code)) // the process may change its directory
 }
 
 /**
@@ -133,20 +111,4 @@ function readStorableType (type) {
 function readId (id, method) {
   if (Number.isInteger(id)) return id
   throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: the id must be a number, not ${describe(id)}`)
-}
-
-function readLimit (value, name, byDefault = Infinity) {
-  return value === undefined ? byDefault : queueOptions.readPositiveCount(value, name, 'FAIRLANE_ERR_OPTION')
-}
-
-/** Below 1 KB a header and a frame are most of it; from 1 GB on offsets would not fit into 32 bits. */
-function readSegmentBytes (value = 2 ** 26) {
-  if (Number.isInteger(value) && value >= 2 ** 10 && value <= 2 ** 30) return value
-  const error = typeof value === 'number' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `segmentBytes must be an integer from 1024 to 1073741824, not ${describe(value)}`)
-}
-
-function readOnProgress (value) {
-  if (value === undefined || typeof value === 'function') return value
-  throw typeError('FAIRLANE_ERR_OPTION', 'onProgress must be a function')
 }

@@ -12,8 +12,8 @@
 // It tries again by itself. Only a log that has failed for good ends the queue, and that is not its business.
 
 const { warn } = require('../arguments/errors')
-const { CLAIM } = require('./claims')
-const { FRAME_BYTES, STATE_BYTES } = require('./format')
+const { CLAIM } = require('../log/claims')
+const { FRAME_BYTES, STATE_BYTES } = require('../log/format')
 const { JobState, MOST_CUT_BYTES } = require('./job-state')
 
 const FIRST_MS = 100

@@ -3,7 +3,7 @@
 // Jobs as they are read back: by number from the log, or from memory if they are not written yet. Nothing is read once the log is
 // closed: that would open its files again.
 
-const { hasOptions, payloadOf, typeOf } = require('./format')
+const { hasOptions, payloadOf, typeOf } = require('../log/format')
 const { rangeError } = require('../arguments/errors')
 const { NONE, readHead } = require('./job-options')
 const { decode } = require('./serialize')

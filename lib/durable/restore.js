@@ -12,7 +12,7 @@ const { NONE, headOf, putOff } = require('./job-options')
 const { JobState, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER } = require('./job-state')
 const { errorOf } = require('../job/error-text')
 const { headLength, pushedAt, stampOf } = require('./serialize')
-const { LONG_WORK, nextTurn } = require('./turns')
+const { LONG_WORK, nextTurn } = require('../log/turns')
 
 // Of putting one job into the queue, in pieces of LONG_WORK.
 const PIECES = 2

@@ -7,7 +7,7 @@ const { entriesOf, isArray } = require('../arguments/fields')
 const { readPriority } = require('../job/plan')
 const { readAll, readChoice, readFlag, readText, wrong } = require('../arguments/readers')
 const { encode } = require('../job/serializers')
-const { MAX_TYPE_BYTES } = require('./format')
+const { MAX_TYPE_BYTES } = require('../log/format')
 const { readStorableType } = require('./options')
 const { Calendars, timesOf } = require('./times')
 

@@ -17,7 +17,7 @@ const { Batch } = require('./batch')
 const { headOf } = require('./job-options')
 const { JobState, DEAD, OVER } = require('./job-state')
 const { stampOf } = require('./serialize')
-const { LONG_WORK, nextTurn } = require('./turns')
+const { LONG_WORK, nextTurn } = require('../log/turns')
 
 // How long it may take until a clock that was set is noticed. A time that passed longer ago is one that was missed.
 const LOOK_MS = 60000

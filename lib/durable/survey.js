@@ -3,7 +3,7 @@
 // What recovery sees of jobs beside their places: types, which were put to the front, and which have options. Kept until they stand in the
 // queue, in 4 bytes a job.
 
-const { DAMAGED, hasOptions, isFront, typeOf } = require('./format')
+const { DAMAGED, hasOptions, isFront, typeOf } = require('../log/format')
 
 const PAGE_SEQS = 256
 const MAX_TYPES = 2 ** 30

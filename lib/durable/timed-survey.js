@@ -2,7 +2,7 @@
 
 // As survey.js, of a queue that is observed or has priorities: also when jobs were pushed. 8 bytes a job more.
 
-const { DAMAGED, payloadOf } = require('./format')
+const { DAMAGED, payloadOf } = require('../log/format')
 const { pushedAt } = require('./serialize')
 const { Survey } = require('./survey')
 

@@ -21,7 +21,7 @@ const ROOMS = {
     ofJobs: { interfaces: ['flow FlowAddOptions'], read: option => flow(noop).add(1, option).catch(noop) }
   },
   'fairlane/durable': {
-    ofQueues: { interfaces: ['durable LogOptions', 'durable DurableOptions'], read: option => durable.readJobOptions({ path: 'p', ...option }) },
+    ofQueues: { interfaces: ['log LogOptions', 'durable DurableOptions'], read: option => durable.readJobOptions({ path: 'p', ...option }) },
     ofJobs: { interfaces: ['durable PushOptions'], read: option => durable.readPushOptions(option, 'push', true) }
   },
   'fairlane/distributed': {

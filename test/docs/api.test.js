@@ -5,7 +5,8 @@ const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { Queue } = require('../..')
 const { DistributedQueue } = require('../../lib/distributed')
-const { DurableQueue, PersistentQueue } = require('../../lib/durable')
+const { DurableQueue } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
 const { FlowQueue } = require('../../lib/flow')
 const { History } = require('../../lib/history')
 const { Metrics } = require('../../lib/metrics')
@@ -37,10 +38,10 @@ describe('each option of a queue', () => {
 })
 
 const onDisk = [
-  { title: 'a job queue on disk', Class: DurableQueue, section: 'Calls of job queues', statics: [] },
-  { title: 'a queue of bytes', Class: PersistentQueue, section: 'Calls of queues of bytes', statics: ['open', 'remove'] }
+  { title: 'a job queue on disk', Class: DurableQueue, section: 'Calls of job queues', statics: [], declarations: 'lib/durable/index.d.ts' },
+  { title: 'a queue of bytes', Class: PersistentQueue, section: 'Calls of queues of bytes', statics: ['open', 'remove'], declarations: 'lib/log/index.d.ts' }
 ]
-for (const { title, Class, section, statics } of onDisk) {
+for (const { title, Class, section, statics, declarations } of onDisk) {
   describe(`each method and property of ${title}`, () => {
     const names = [...membersOf(Class), ...statics].sort()
 
@@ -48,8 +49,8 @@ for (const { title, Class, section, statics } of onDisk) {
       assert.deepEqual(firstCellsOf(section), names)
     })
 
-    it('is declared in lib/durable/index.d.ts, and nothing else is', () => {
-      assert.deepEqual(declaredIn(bodyOf(`export class ${Class.name}`, read('lib/durable/index.d.ts'))), names)
+    it(`is declared in ${declarations}, and nothing else is`, () => {
+      assert.deepEqual(declaredIn(bodyOf(`export class ${Class.name}`, read(declarations))), names)
     })
   })
 }
@@ -106,7 +107,7 @@ describe('each option of', () => {
   })
 
   const declarations = read('lib/durable/index.d.ts')
-  const ofLogs = declaredIn(bodyOf('export interface LogOptions', declarations))
+  const ofLogs = declaredIn(bodyOf('export interface LogOptions', read('lib/log/index.d.ts')))
 
   it('a queue of bytes is in the table of docs/durability.md and is checked', async () => {
     assert.deepEqual(firstCellsOf('Options of queues of bytes'), ofLogs)

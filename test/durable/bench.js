@@ -5,8 +5,8 @@
 const { durable } = require('../../lib/durable')
 const { fakeClock } = require('../../lib/testing')
 const gates = require('../support/gates')
-const { SimulatedDisk } = require('./disk')
-const { FOLDER, unlocked } = require('./history')
+const { SimulatedDisk } = require('../log/disk')
+const { FOLDER, unlocked } = require('../log/history')
 
 const EPOCH = 1e12 // ms since 1970 when the clock says 0
 const EVENTS = ['done', 'failed', 'retry', 'cancelled']

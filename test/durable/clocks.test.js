@@ -6,12 +6,12 @@ const assert = require('node:assert')
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { JobState } = require('../../lib/durable/job-state')
-const { openStore } = require('../../lib/durable/store')
+const { openJobStore } = require('../../lib/durable/job-store')
 const { root } = require('../support/child')
 const { passingOf } = require('../support/starts')
 const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
-const { FOLDER, unlocked } = require('./history')
+const { FOLDER, unlocked } = require('../log/history')
 
 const HEADING = '### When the clock of the machine is set'
 const YEARS = 12 * 366 * 24 * 3600 * 1000
@@ -187,7 +187,7 @@ async function waitAfterDelay (bench) {
   await bench.queue.push('a', { delayMs: 1, maxWaitMs: MS })
   await bench.queue.close({ drain: false })
   bench.clock.advance(1)
-  const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
+  const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
   store.setState(1, JobState.waiting)
   await store.close()
   await bench.open()

@@ -2,12 +2,12 @@
 
 const assert = require('node:assert')
 const { Postponed, Throttled } = require('../../lib/durable')
-const { CLAIM, claimOf, claimsOf } = require('../../lib/durable/claims')
+const { CLAIM, claimsOf } = require('../../lib/log/claims')
 const { JobState } = require('../../lib/durable/job-state')
 const { captureWarnings } = require('../support/uncaught')
 const { turn } = require('../support/turns')
 const { Bench } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 
 const IO = { code: 'FAIRLANE_ERR_IO' }
 const OTHERS = 20
@@ -154,11 +154,11 @@ describe('a disk that is full when a job queue writes', () => {
 describe('the claims on the reserve', () => {
   it('are the larger the more a record frees', () => {
     const { push, move, ack, trim } = claimsOf('jobs')
-    const started = claimOf(JobState.started(1, undefined))
-    const retry = claimOf(JobState.due(1, 1, 1, undefined))
+    const started = JobState.started(1, undefined).claim
+    const retry = JobState.due(1, 1, 1, undefined).claim
     assert(push < started && started < retry && retry < move && move < ack && ack < trim)
-    assert.deepEqual([JobState.waiting, JobState.interrupted, JobState.revived].map(claimOf), [retry, retry, started])
-    assert.deepEqual([JobState.over, JobState.dead(1, 'text')].map(claimOf), [ack, ack])
+    assert.deepEqual([JobState.waiting, JobState.interrupted, JobState.revived].map(state => state.claim), [retry, retry, started])
+    assert.deepEqual([JobState.over, JobState.dead(1, 'text')].map(state => state.claim), [ack, ack])
   })
 
   it('are all the same in a queue of bytes but for segments that are written anew', () => {

@@ -7,8 +7,8 @@ const { captureUncaught } = require('../support/uncaught')
 const { seeded } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
-const { systemError } = require('./disk')
-const { FOLDER, openOn } = require('./history')
+const { systemError } = require('../log/disk')
+const { FOLDER, openOn } = require('../log/history')
 
 const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
 const plain = { encode: text => Buffer.from(text), decode: String }

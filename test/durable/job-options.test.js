@@ -2,13 +2,13 @@
 
 const assert = require('node:assert')
 const { Batch } = require('../../lib/durable/batch')
-const { payloadOf, typeOf } = require('../../lib/durable/format')
+const { payloadOf, typeOf } = require('../../lib/log/format')
 const { JobState } = require('../../lib/durable/job-state')
 const { JobOptions, headOf, readHead, refusalOf } = require('../../lib/durable/job-options')
 const { stampOf } = require('../../lib/durable/serialize')
-const { openStore } = require('../../lib/durable/store')
-const { SimulatedDisk } = require('./disk')
-const { FOLDER, unlocked } = require('./history')
+const { openJobStore } = require('../../lib/durable/job-store')
+const { SimulatedDisk } = require('../log/disk')
+const { FOLDER, unlocked } = require('../log/history')
 
 const TIME = 1e12 + 0.5
 const STAMP = '001000a2941a6d42'
@@ -51,8 +51,8 @@ describe('jobs that are written in one frame', () => {
   it('are new ones, with types or without, and others in the places of old ones, with their states', async () => {
     const disk = new SimulatedDisk()
     const environment = { files: disk, lock: unlocked }
-    const options = { kind: 'jobs', ack: 'os', segmentBytes: 4096 }
-    let store = await openStore(FOLDER, options, environment)
+    const options = { ack: 'os', segmentBytes: 4096 }
+    let store = await openJobStore(FOLDER, options, environment)
     await store.push([Buffer.from('old')], 'tenant ü', true).promise
     await store.push([Buffer.from('older')]).promise
     await store.setState(1, JobState.waiting).promise
@@ -76,7 +76,7 @@ describe('jobs that are written in one frame', () => {
     ]
     assert.deepEqual(seen(), expected)
     await store.close()
-    store = await openStore(FOLDER, options, environment)
+    store = await openJobStore(FOLDER, options, environment)
     assert.deepEqual([seen(), store.nextSeq], [expected, 7])
     await store.close()
   })

@@ -1,13 +1,13 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Admission } = require('../../lib/durable/admission')
+const { Admission } = require('../../lib/log/admission')
 const { Intake } = require('../../lib/durable/intake')
 const { NONE } = require('../../lib/durable/job-options')
 const { JobState } = require('../../lib/durable/job-state')
 const { Outage } = require('../../lib/durable/outage')
 const { Retries } = require('../../lib/durable/retries')
-const { Unwritten } = require('../../lib/durable/unwritten')
+const { Unwritten } = require('../../lib/log/unwritten')
 const { once } = require('../support/attempts')
 const { turns } = require('../support/turns')
 

@@ -3,10 +3,10 @@
 const assert = require('node:assert')
 const { JobState, hasStarted, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('../../lib/durable/job-state')
 
-const { openStore } = require('../../lib/durable/store')
+const { openJobStore } = require('../../lib/durable/job-store')
 const { quiet } = require('../support/turns')
 const { Bench, EPOCH } = require('./bench')
-const { FOLDER, unlocked } = require('./history')
+const { FOLDER, unlocked } = require('../log/history')
 
 const SEQ = 0x0102030405
 const TIME = 1e12 + 0.5
@@ -66,7 +66,7 @@ describe('what the state of a job means when the queue is opened', () => {
     bench.queue.pause()
     for (let id = 1; id <= 9; id++) await bench.queue.push(id)
     await bench.queue.close({ drain: false })
-    const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
+    const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
     for (const [id, state] of Object.entries(STATES)) store.setState(Number(id), state)
     await store.close()
   })

@@ -6,9 +6,9 @@
 const assert = require('node:assert')
 const { seeded } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
-const { openStore } = require('../../lib/durable/store')
+const { openJobStore } = require('../../lib/durable/job-store')
 const { Bench } = require('./bench')
-const { FOLDER, unlocked } = require('./history')
+const { FOLDER, unlocked } = require('../log/history')
 
 const LIVES = 4
 const KEPT_MS = 100
@@ -78,7 +78,7 @@ class KeyRound {
   }
 
   async storedCount () {
-    const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: this.bench.disk, lock: unlocked })
+    const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: this.bench.disk, lock: unlocked })
     const { size } = store.table
     await store.close()
     return size

@@ -4,14 +4,14 @@
 
 const assert = require('node:assert')
 const { NO_KEYS } = require('../shared/keys')
-const { openStore } = require('../../lib/durable/store')
+const { openJobStore } = require('../../lib/durable/job-store')
 const { rounds } = require('../support/rounds')
 const { seedFromEnvironment } = require('../support/random')
 const { captureWarnings } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, EPOCH, holdSyncs } = require('./bench')
-const { systemError } = require('./disk')
-const { FOLDER, unlocked } = require('./history')
+const { systemError } = require('../log/disk')
+const { FOLDER, unlocked } = require('../log/history')
 const { KeyRound } = require('./key-rounds')
 
 const base = seedFromEnvironment()
@@ -201,7 +201,7 @@ describe('the key of a job on disk', () => {
     async function storedCount () {
       await bench.queue.close({ drain: false })
       bench.queue = undefined
-      const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
+      const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
       const { size } = store.table
       await store.close()
       return size

@@ -11,7 +11,7 @@ const { seeded, seedFromEnvironment } = require('../support/random')
 const { passingOf } = require('../support/starts')
 const { quiet } = require('../support/turns')
 const { Bench } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 const { ObservedRound } = require('./observed-rounds')
 
 const base = seedFromEnvironment()

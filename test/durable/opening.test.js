@@ -5,10 +5,10 @@ const { quiet, turn } = require('../support/turns')
 const { captureWarnings } = require('../support/uncaught')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { Bench, EPOCH } = require('./bench')
-const { systemError } = require('./disk')
-const { FOLDER, unlocked } = require('./history')
+const { systemError } = require('../log/disk')
+const { FOLDER, unlocked } = require('../log/history')
 const { JobState } = require('../../lib/durable/job-state')
-const { openStore } = require('../../lib/durable/store')
+const { openJobStore } = require('../../lib/durable/job-store')
 
 const DAY = 24 * 3600 * 1000
 const base = seedFromEnvironment()
@@ -83,7 +83,7 @@ describe('a job that is to be tried later', () => {
   it('waits until the time of its next attempt if its backoff is not known', async () => {
     await failOne({ backoffMs: 1000 })
     await bench.queue.close({ drain: false })
-    const store = await openStore(FOLDER, { kind: 'jobs', ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked }, {
+    const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked }, {
       safe () {}, settled () {}, failed () {}
     })
     const { attempts, dueAt, error } = store.states.get(1)

@@ -7,7 +7,7 @@ const assert = require('node:assert')
 const { seeded } = require('../support/random')
 const { turn } = require('../support/turns')
 const { Bench } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 
 const STEPS = 150
 const MAX_ATTEMPTS = 3

@@ -1,14 +1,14 @@
 'use strict'
 
 const assert = require('node:assert')
-const { FRAME_BYTES, PUSH_BYTES } = require('../../lib/durable/format')
+const { FRAME_BYTES, PUSH_BYTES } = require('../../lib/log/format')
 const { STAMP_BYTES } = require('../../lib/durable/serialize')
 const { captureWarnings } = require('../support/uncaught')
 const { seedFromEnvironment } = require('../support/random')
 const { rounds } = require('../support/rounds')
 const { quiet, turn } = require('../support/turns')
 const { Bench } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 const { surviveOutages } = require('./outage-rounds')
 
 const base = seedFromEnvironment()

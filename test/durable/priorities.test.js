@@ -10,7 +10,7 @@ const { playRounds, rounds } = require('../support/rounds')
 const { quiet, turn } = require('../support/turns')
 const { captureWarnings } = require('../support/uncaught')
 const { Bench, EPOCH } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 const { LevelsModel } = require('./levels-model')
 
 const OPTION = { code: 'FAIRLANE_ERR_OPTION' }

@@ -8,7 +8,7 @@ const { seeded, seedFromEnvironment } = require('../support/random')
 const { captureWarnings } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 
 const base = seedFromEnvironment()
 const code = name => ({ code: `FAIRLANE_ERR_${name}` })

@@ -8,7 +8,7 @@ const { History } = require('../../lib/history')
 const { captureWarnings } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, EPOCH, holdSyncs } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 
 const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
 const ARGUMENT = { code: 'FAIRLANE_ERR_ARGUMENT' }

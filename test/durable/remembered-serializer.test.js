@@ -3,11 +3,11 @@
 // A folder knows by which serializer its jobs were written, and is not opened with another one.
 
 const assert = require('node:assert')
-const { PersistentQueue } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { Bench } = require('./bench')
-const { SimulatedDisk, systemError } = require('./disk')
-const { FOLDER, unlocked } = require('./history')
+const { SimulatedDisk, systemError } = require('../log/disk')
+const { FOLDER, unlocked } = require('../log/history')
 
 const base = seedFromEnvironment()
 const REFUSED = { code: 'FAIRLANE_ERR_SERIALIZER' }

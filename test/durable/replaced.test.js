@@ -3,14 +3,15 @@
 const assert = require('node:assert')
 const fs = require('node:fs')
 const { join } = require('node:path')
-const { durable, PersistentQueue } = require('../../lib/durable')
-const { files } = require('../../lib/durable/files')
-const { lock } = require('../../lib/durable/lock')
+const { durable } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
+const { files } = require('../../lib/log/files')
+const { lock } = require('../../lib/log/lock')
 const { node } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 const { captureWarnings } = require('../support/uncaught')
-const { SimulatedDisk } = require('./disk')
-const { FOLDER, openOn } = require('./history')
+const { SimulatedDisk } = require('../log/disk')
+const { FOLDER, openOn } = require('../log/history')
 
 const IO = { code: 'FAIRLANE_ERR_IO' }
 const SEGMENT_BYTES = 4096
@@ -184,7 +185,7 @@ describe('a process whose files may only have so many bytes', () => {
     if (process.platform === 'win32') this.skip()
     const folder = temporaryFolder()
     const program = `
-      const { PersistentQueue } = require('./lib/durable')
+      const { PersistentQueue } = require('./lib/log')
       async function main () {
         const queue = await PersistentQueue.open(process.argv[1], { ack: 'os' })
         let count = 0

@@ -7,7 +7,7 @@ const { LOOKS } = require('../shared/looks')
 const { captureWarnings } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 
 const code = name => ({ code: `FAIRLANE_ERR_${name}` })
 const key = { key: 'k', keyUntil: 'settled' }

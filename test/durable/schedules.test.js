@@ -10,7 +10,7 @@ const { passingOf } = require('../support/starts')
 const { captureUncaught } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, EPOCH, holdSyncs } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 
 const OPTION = { code: 'FAIRLANE_ERR_OPTION' }
 

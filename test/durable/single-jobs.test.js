@@ -6,7 +6,7 @@ const assert = require('node:assert')
 const { captureWarnings } = require('../support/uncaught')
 const { quiet, turn } = require('../support/turns')
 const { Bench, EPOCH, holdSyncs } = require('./bench')
-const { systemError } = require('./disk')
+const { systemError } = require('../log/disk')
 
 const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
 const stateOf = async (queue, id) => (await queue.get(id))?.state

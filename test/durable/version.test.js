@@ -6,12 +6,12 @@
 const assert = require('node:assert')
 const fs = require('node:fs')
 const { join } = require('node:path')
-const { PersistentQueue } = require('../../lib/durable')
-const format = require('../../lib/durable/format')
+const { PersistentQueue } = require('../../lib/log')
+const format = require('../../lib/log/format')
 const { quiet } = require('../support/turns')
 const { Bench } = require('./bench')
-const { SimulatedDisk, systemError } = require('./disk')
-const { FOLDER, unlocked } = require('./history')
+const { SimulatedDisk, systemError } = require('../log/disk')
+const { FOLDER, unlocked } = require('../log/history')
 
 const TIME = 1.8e12 // when they were written
 

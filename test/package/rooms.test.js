@@ -24,10 +24,10 @@ const PACKAGES = {
   ioredis: ['lib/distributed/broker/peers.js'],
   qlist: [
     'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/notifications.js', 'lib/core/lists/fifo.js',
-    'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/durable/admission.js', 'lib/testing/invariants.js'
+    'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/log/admission.js', 'lib/testing/invariants.js'
   ]
 }
-const FOR_NODE = ['lib/durable/', 'lib/distributed/', 'lib/threads/', 'lib/board/', 'lib/history/file.js', 'lib/job/serializers.js']
+const FOR_NODE = ['lib/log/', 'lib/durable/', 'lib/distributed/', 'lib/threads/', 'lib/board/', 'lib/history/file.js', 'lib/job/serializers.js']
 
 // What all rooms share; each of these may import those before it.
 const SHARED = ['lib/arguments', 'lib/platform', 'lib/job']
@@ -50,8 +50,8 @@ const RULES = [
   { of: file => file === 'lib/metrics/metrics.js', may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') || name === 'schedulers/shares.js' },
   // what history and metrics have in common
   { of: file => isIn(file, 'lib/history') || isIn(file, 'lib/metrics'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') },
-  // which has the limits of flow when it is given rates, and its priorities
-  { of: file => isIn(file, 'lib/durable'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/flow') },
+  // whose jobs are in a log; and which has the limits of flow when it is given rates, and its priorities
+  { of: file => isIn(file, 'lib/durable'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/log') || isIn(name, 'lib/flow') },
   // calls and worker are built on the broker, and know nothing of each other; parts.js puts them together
   { of: file => DISTRIBUTED.some(place => isIn(file, place)), may: mayInDistributed },
   { of: file => isIn(file, 'lib'), may: mayAnyRoom }

@@ -4,7 +4,7 @@
 
 const chromium = require('../support/chromium')
 
-const suite = ['test/{arguments,compat,core,durable,job,platform,property,schedulers,testing}/**/*.test.js']
+const suite = ['test/{arguments,compat,core,durable,job,log,platform,property,schedulers,testing}/**/*.test.js']
 
 const OF_NODE = 'Bun does not read payloads that Node.js has written with its own structured format'
 

@@ -1,6 +1,8 @@
 import { FairlaneError } from 'fairlane'
-import { durable, DurableQueue, PersistentQueue, Postponed, Throttled } from 'fairlane/durable'
-import type { DeadLetter, DurableOptions, FoundJob, PersistentQueueOptions, PushOptions, Reserved, Schedule } from 'fairlane/durable'
+import { durable, DurableQueue, Postponed, Throttled } from 'fairlane/durable'
+import type { DeadLetter, DurableOptions, FoundJob, PushOptions, Schedule } from 'fairlane/durable'
+import { PersistentQueue } from 'fairlane/log'
+import type { PersistentQueueOptions, Reserved } from 'fairlane/log'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 

@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { rounds } = require('../support/rounds')
-const format = require('../../lib/durable/format')
+const format = require('../../lib/log/format')
 const { SimulatedDisk, systemError } = require('./disk')
 const { FOLDER, History, openOn, numbersIn, work, payload, numberOf } = require('./history')
 
@@ -314,7 +314,7 @@ describe('damage', function () {
   it('... and that without a crc of what follows each byte', () => {
     const zlib = require('node:zlib')
     const { crc32 } = zlib
-    const path = require.resolve('../../lib/durable/format')
+    const path = require.resolve('../../lib/log/format')
     const cached = require.cache[path]
     const bytes = Buffer.from(new BigUint64Array(2 ** 17).map((_, i) => BigInt(i)).buffer)
     let crcBytes = 0

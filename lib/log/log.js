@@ -29,7 +29,7 @@ const NOW = Promise.resolve()
 
 class Log {
   /**
-   * @param {object} files lib/durable/files.js or what tests put in its place
+   * @param {object} files lib/log/files.js or what tests put in its place
    * @param {string} folder
    * @param {{ segmentBytes: number, ack: 'os' | 'disk', kind: 'bytes' | 'jobs' }} options
    * @param {{ segments: Map<number, { bytes: number, liveCount: number }>, tail: { segment: number, offset: number, fd: number } }} found

@@ -2,7 +2,7 @@
 
 // A child of full-disk.test.js: fills the small disk that is mounted for it, and empties it again.
 
-const { PersistentQueue } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
 
 if (require.main === module) main()
 

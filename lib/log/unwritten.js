@@ -4,7 +4,7 @@
 // when that is possible. What is gone comes first and alone, since it gives room back, and may take more of the reserve. The texts of errors
 // come last, and take nothing of that.
 
-const { CLAIM, claimOf } = require('./claims')
+const { CLAIM } = require('./claims')
 
 const PART = 100
 const SMALL_PART = 10 // where room is short
@@ -25,7 +25,7 @@ class Unwritten {
   /** Whether jobs have ended that would run again after a crash. A retry is none of them: the log has the attempt that failed. */
   get hasEnds () {
     if (this.gone.size > 0) return true
-    for (const seq of this.changed) if (claimOf(this.store.states.get(seq)) === CLAIM.END) return true
+    for (const seq of this.changed) if (this.store.states.get(seq).claim === CLAIM.END) return true
     return false
   }
 
@@ -65,7 +65,7 @@ class Unwritten {
     const { states } = this.store
     const byClaim = new Map()
     for (const seq of this.changed) {
-      const claim = claimOf(states.get(seq))
+      const claim = states.get(seq).claim
       if (!byClaim.has(claim)) byClaim.set(claim, [])
       byClaim.get(claim).push(seq)
     }

@@ -1,10 +1,10 @@
 'use strict'
 
 const assert = require('node:assert')
-const { PersistentQueue } = require('../../lib/durable')
-const { CLAIM } = require('../../lib/durable/claims')
+const { PersistentQueue } = require('../../lib/log')
+const { CLAIM } = require('../../lib/log/claims')
 const { JobState } = require('../../lib/durable/job-state')
-const { openStore } = require('../../lib/durable/store')
+const { openJobStore } = require('../../lib/durable/job-store')
 const { rounds } = require('../support/rounds')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { turn } = require('../support/turns')
@@ -18,7 +18,7 @@ const CONDENSED = `${FOLDER}/condensed`
 
 /** Opens the store of a job queue, as any program would after that which had it. */
 function open (files, options) {
-  return openStore(FOLDER, { segmentBytes: SEGMENT_BYTES, ack: 'disk', kind: 'jobs', ...options }, { files, lock: unlocked })
+  return openJobStore(FOLDER, { segmentBytes: SEGMENT_BYTES, ack: 'disk', ...options }, { files, lock: unlocked })
 }
 
 /** What a store knows of its jobs: seq → phase and attempts. Texts may have been cut off. */

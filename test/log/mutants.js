@@ -3,10 +3,10 @@
 // Queues that are wrong, each in one thing, for the tests that have to find it out. From which seed on: what is found rarely would
 // take long otherwise.
 
-const { Compactor } = require('../../lib/durable/compaction')
-const { Log } = require('../../lib/durable/log')
-const { Syncer } = require('../../lib/durable/syncer')
-const { PersistentQueue } = require('../../lib/durable')
+const { Compactor } = require('../../lib/log/compaction')
+const { Log } = require('../../lib/log/log')
+const { Syncer } = require('../../lib/log/syncer')
+const { PersistentQueue } = require('../../lib/log')
 const { SimulatedDisk } = require('./disk')
 
 /** Puts another method in the place of one. @returns {() => void} which undoes it */

@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const fs = require('node:fs')
 const { join } = require('node:path')
-const { PersistentQueue } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
 const { temporaryFolder } = require('../support/folders')
 const { revoked } = require('../support/proxies')
 const { seeded } = require('../support/random')

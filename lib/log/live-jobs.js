@@ -4,13 +4,12 @@
 // them each segment has. Recovery fills it, the store keeps it.
 
 const { FRAME_BYTES } = require('./format')
-const { OVER } = require('./job-state')
 const { Table } = require('./table')
 
 class LiveJobs {
   constructor () {
     this.table = new Table()
-    this.states = new Map() // seq → JobState; jobs that wait for their first slot have none
+    this.states = new Map() // seq → state; jobs that wait for their first slot have none
     this.stateBytes = 0 // of those, each in a frame of its own
     this.overCount = 0 // of those, jobs of which only their keys are left
     this.segments = new Map() // id → { bytes, liveCount }, from the oldest on; bytes: what the file has
@@ -23,7 +22,7 @@ class LiveJobs {
 
   /** Whether one of these has that number. */
   has (seq) {
-    return this.table.find(seq) && this.states.get(seq)?.phase !== OVER
+    return this.table.find(seq) && this.states.get(seq)?.isOver !== true
   }
 
   /** How many bytes these jobs would take in a log without anything else. */
@@ -59,7 +58,7 @@ class LiveJobs {
   setState (seq, state) {
     this.forgetState(seq)
     this.states.set(seq, state)
-    if (state.phase === OVER) this.overCount++
+    if (state.isOver) this.overCount++
     this.stateBytes += state.bytes + FRAME_BYTES
   }
 
@@ -69,7 +68,7 @@ class LiveJobs {
     const state = this.states.get(seq)
     if (state === undefined) return
     this.states.delete(seq)
-    if (state.phase === OVER) this.overCount--
+    if (state.isOver) this.overCount--
     this.stateBytes -= state.bytes + FRAME_BYTES
   }
 }

@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Buffers } = require('../../lib/durable/buffers')
+const { Buffers } = require('../../lib/log/buffers')
 
 describe('the buffers of groups', () => {
   it('are used again if they are long enough', () => {

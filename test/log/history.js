@@ -4,7 +4,7 @@
 // call, from the last one that was acknowledged on.
 
 const assert = require('node:assert')
-const { PersistentQueue } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
 
 const FOLDER = '/queue'
 const unlocked = async () => ({ release: async () => {} })

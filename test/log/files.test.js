@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const fs = require('node:fs')
 const { join } = require('node:path')
-const { files } = require('../../lib/durable/files')
+const { files } = require('../../lib/log/files')
 const { temporaryFolder } = require('../support/folders')
 
 describe('the file layer', () => {

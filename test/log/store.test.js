@@ -1,28 +1,29 @@
 'use strict'
 
 const assert = require('node:assert')
-const { openStore } = require('../../lib/durable/store')
-const format = require('../../lib/durable/format')
-const { Frames } = require('../../lib/durable/frames')
+const { openStore } = require('../../lib/log/store')
+const format = require('../../lib/log/format')
+const { Frames } = require('../../lib/log/frames')
 const { JobState } = require('../../lib/durable/job-state')
-const { WINDOW_BYTES } = require('../../lib/durable/reader')
+const { WINDOW_BYTES } = require('../../lib/log/reader')
 
 const { seeded } = require('../support/random')
 const { turns } = require('../support/turns')
 const { SimulatedDisk, systemError } = require('./disk')
-const { holdSyncs } = require('./bench')
+const { holdSyncs } = require('../durable/bench')
 const { FOLDER, unlocked } = require('./history')
 
 const owner = { safe () {}, settled () {}, failed () {} }
 const FAILED = JobState.due(2, 1e12 + 0.5, 250.5, 'it did not work: ü')
 const DEAD = JobState.dead(5)
+const OPTIONS = { segmentBytes: 4096, ack: 'os', kind: 'jobs', readState: JobState.read }
 
 describe('the store of jobs', () => {
   let disk
   let store
 
   const open = async options => {
-    store = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os', kind: 'jobs', ...options }, { files: disk, lock: unlocked }, owner)
+    store = await openStore(FOLDER, { ...OPTIONS, ...options }, { files: disk, lock: unlocked }, owner)
   }
   const reopen = async options => {
     await store.close()
@@ -59,6 +60,13 @@ describe('the store of jobs', () => {
     assert.equal(store.table.size, jobs.length)
     return { jobs, bytes: store.table.bytes, stateBytes: store.live.stateBytes, statesCount: store.states.size }
   }
+
+  it('passes over states that it is not told how to read', async () => {
+    const seq = push('one', 'a')
+    store.setState(seq, FAILED)
+    await reopen({ readState: undefined })
+    assert.deepEqual(contents().jobs, [[seq, 'one', undefined]])
+  })
 
   for (const [which, isOldest] of [['the oldest segment', true], ['a segment', false]]) {
     it(`keeps ${which} whose jobs are back, since their ends could not be written when it was to be removed`, async () => {
@@ -211,7 +219,7 @@ describe('the store of jobs', () => {
   it('that can not be opened says why, whatever becomes of its lock', async () => {
     const release = async () => { throw new Error('not this') }
     disk.fault = kind => kind === 'list' ? systemError('EIO') : undefined
-    const opening = openStore('/other', { segmentBytes: 4096, ack: 'os', kind: 'jobs' }, { files: disk, lock: async () => ({ release }) }, owner)
+    const opening = openStore('/other', OPTIONS, { files: disk, lock: async () => ({ release }) }, owner)
     await assert.rejects(opening, ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.code === 'EIO')
     disk.fault = () => undefined
   })
@@ -242,7 +250,7 @@ describe('the store of jobs', () => {
     await clearing
     assert(images.length > 20)
     for (const { disk, gone } of images) {
-      const again = await openStore(FOLDER, { segmentBytes: 4096, ack: 'os', kind: 'jobs' }, { files: disk, lock: unlocked }, owner)
+      const again = await openStore(FOLDER, OPTIONS, { files: disk, lock: unlocked }, owner)
       for (const seq of gone) assert(!again.table.find(seq), `${seq} is back`)
       await again.close()
     }

@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { rounds } = require('../support/rounds')
-const { PersistentQueue } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
 const { SimulatedDisk, systemError } = require('./disk')
 const { FOLDER, openOn, unlocked, numbersIn, payload, numberOf } = require('./history')
 

@@ -6,7 +6,7 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const { join } = require('node:path')
-const { lock } = require('../../lib/durable/lock')
+const { lock } = require('../../lib/log/lock')
 const { root } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 
@@ -86,7 +86,7 @@ describe('the lock of a folder', () => {
     const holder = await startHolder()
     holder.kill('SIGKILL')
     await once(holder, 'exit')
-    const script = `const { lock } = require(${JSON.stringify(join(root, 'lib/durable/lock'))})
+    const script = `const { lock } = require(${JSON.stringify(join(root, 'lib/log/lock'))})
       process.stdin.once('data', () => lock(${JSON.stringify(folder)}).then(
         () => { console.log('held', process.pid); setInterval(() => {}, 1000) },
         err => { console.log(err.code, err.pid); process.exit() }))
@@ -140,7 +140,7 @@ describe('the lock of a folder', () => {
 
   it('is had by a process in a container, which has the folder as a volume under another path, until that is killed', async function () {
     if (!canUnshare()) this.skip()
-    const script = `require(${JSON.stringify(join(root, 'lib/durable/lock'))}).lock('/mnt').then(() => { console.log('held'); setInterval(() => {}, 1000) })`
+    const script = `require(${JSON.stringify(join(root, 'lib/log/lock'))}).lock('/mnt').then(() => { console.log('held'); setInterval(() => {}, 1000) })`
     const holder = spawn('unshare', ['--net', '--pid', '--ipc', '--uts', '--mount', '--fork', '--kill-child', 'sh', '-c',
       'mount --bind "$0" /mnt && exec "$@"', folder, process.execPath, '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(holder.stdout, 'data')
@@ -268,7 +268,7 @@ describe('the lock of a folder', () => {
   }
 
   async function startHolder () {
-    const script = `require(${JSON.stringify(join(root, 'lib/durable/lock'))}).lock(${JSON.stringify(folder)})
+    const script = `require(${JSON.stringify(join(root, 'lib/log/lock'))}).lock(${JSON.stringify(folder)})
       .then(() => { console.log('held'); setInterval(() => {}, 1000) })`
     const holder = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(holder.stdout, 'data')
@@ -276,7 +276,7 @@ describe('the lock of a folder', () => {
   }
 
   function tryToLock () {
-    return `require(${JSON.stringify(join(root, 'lib/durable/lock'))}).lock(${JSON.stringify(folder)}, undefined, ${JSON.stringify({ answerMs: 500, patienceMs: 0 })})
+    return `require(${JSON.stringify(join(root, 'lib/log/lock'))}).lock(${JSON.stringify(folder)}, undefined, ${JSON.stringify({ answerMs: 500, patienceMs: 0 })})
       .then(held => held.release().then(() => console.log('locked')), err => console.log(err.code))`
   }
 

@@ -17,25 +17,15 @@
 //          retries cannot take what ends need, nor attempts what retries need (Outage.mayStart()).
 //   NONE   a job that comes, or changes: takes room, and whoever pushes it can be told.
 
-const { STARTED, REVIVED, DEAD, OVER } = require('./job-state')
-
 const CLAIM = Object.freeze({ NONE: 0, START: 12 / 16, STATE: 13 / 16, MOVE: 14 / 16, END: 15 / 16, ALL: Infinity })
-
-// What became of an attempt has the claim of states, but for these.
-const OF_PHASES = new Map([[STARTED, CLAIM.START], [REVIVED, CLAIM.START], [DEAD, CLAIM.END], [OVER, CLAIM.END]])
 
 // Jobs are refused when they come. A queue of bytes refuses its payloads before they are encoded, and frees by all that it writes else.
 const OF_JOBS = Object.freeze({ push: CLAIM.NONE, move: CLAIM.MOVE, ack: CLAIM.END, trim: CLAIM.ALL, condensed: CLAIM.END })
 const OF_BYTES = Object.freeze({ push: CLAIM.ALL, move: CLAIM.ALL, ack: CLAIM.ALL, trim: CLAIM.ALL, condensed: CLAIM.END })
 
-/** The claims of records other than states. @param {'bytes' | 'jobs'} kind of the log */
+/** The claims of records other than states, each of which has its own (`claim`). @param {'bytes' | 'jobs'} kind of the log */
 function claimsOf (kind) {
   return kind === 'jobs' ? OF_JOBS : OF_BYTES
 }
 
-/** The claim of the record of a state. */
-function claimOf ({ phase }) {
-  return OF_PHASES.get(phase) ?? CLAIM.STATE
-}
-
-module.exports = { CLAIM, claimsOf, claimOf }
+module.exports = { CLAIM, claimsOf }

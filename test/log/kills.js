@@ -15,7 +15,7 @@ const { join } = require('node:path')
 const { parseArgs } = require('node:util')
 const { temporaryFolder } = require('../support/folders')
 const { seeded, seedFromEnvironment } = require('../support/random')
-const { PersistentQueue } = require('../../lib/durable')
+const { PersistentQueue } = require('../../lib/log')
 
 module.exports = { kills, check }
 

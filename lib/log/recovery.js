@@ -8,7 +8,6 @@ const { callSafely } = require('../platform/clock')
 const { FairlaneError } = require('../arguments/errors')
 const { Slice } = require('../platform/slice')
 const { CLOSED_NAME, readClosed } = require('./closed')
-const { JobState } = require('./job-state')
 const { LiveJobs } = require('./live-jobs')
 const { Numbers } = require('./numbers')
 const { CONDENSED_NAME, createSegment } = require('./segments')
@@ -31,12 +30,13 @@ const SCAN_PIECES = 0.05
  * @param {object} files
  * @param {string} folder which is there
  * @param {{ repair?: boolean, kind: 'bytes' | 'jobs', onProgress?: (progress: { bytes: number, totalBytes: number }) => void,
- *   observer?: { push: Function }, serialize?: object }} options repair: keep what is whole. serialize: of jobs
+ *   observer?: { push: Function }, serialize?: object, readState?: (bytes: Buffer, at: number, length: number) => object }} options
+ *   repair: keep what is whole. serialize: of jobs. readState: of a log whose jobs have states
  * @returns {Promise<object>} the live jobs and their segments, the tail with its descriptor, and what was cut and dropped
  * @throws FAIRLANE_ERR_CORRUPT with `file` and `offset`, FAIRLANE_ERR_VERSION with `file`, FAIRLANE_ERR_SERIALIZER
  */
-async function recover (files, folder, { repair = false, kind, onProgress, observer, serialize }) {
-  const recovery = new Recovery(files, folder, repair, kind, observer)
+async function recover (files, folder, { repair = false, kind, onProgress, observer, serialize, readState }) {
+  const recovery = new Recovery(files, folder, repair, kind, observer, readState)
   if (serialize !== undefined) recovery.mark = new SerializerMark(files, folder, recovery.names, serialize)
   // before all else: of a format that nobody knows here nobody can say whether it is damaged
   await recovery.checkVersions()
@@ -71,12 +71,13 @@ function endRepair (files, folder) {
 }
 
 class Recovery {
-  constructor (files, folder, repair, kind, observer = { push () {} }) {
+  constructor (files, folder, repair, kind, observer = { push () {} }, readState = () => undefined) {
     this.files = files
     this.folder = folder
     this.repair = repair
     this.kind = kind
     this.observer = observer
+    this.readState = readState
     this.names = files.list(folder)
     this.live = new LiveJobs()
     this.segments = this.live.segments
@@ -174,7 +175,7 @@ class Recovery {
     return {
       push: (seq, kind, at, length) => this.push(seq, kind, bytes, at, length),
       ack: (seq, count) => this.ack(seq, count),
-      state: (seq, at, length) => this.setState(seq, JobState.read(bytes, at, length)),
+      state: (seq, at, length) => this.setState(seq, this.readState(bytes, at, length)),
       trim: segment => { this.trimmed = Math.max(this.trimmed, segment) }
     }
   }
@@ -207,7 +208,7 @@ class Recovery {
 
   setState (seq, state) {
     this.nextSeq = Math.max(this.nextSeq, seq + 1)
-    if (this.live.table.find(seq)) this.live.setState(seq, state)
+    if (state !== undefined && this.live.table.find(seq)) this.live.setState(seq, state)
   }
 
   noteMark (bytes, at) {

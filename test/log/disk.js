@@ -1,6 +1,6 @@
 'use strict'
 
-// A disk in memory, in the place of lib/durable/files.js. It knows what would be left after a power failure: what was synced,
+// A disk in memory, in the place of lib/log/files.js. It knows what would be left after a power failure: what was synced,
 // and of the rest any part, in any order, torn anywhere. Faults can be put before any call.
 //
 // It is stricter than real file systems: syncing a file does not make its name durable, nor the other way round.

@@ -5,7 +5,7 @@
 
 const { FairlaneError } = require('../arguments/errors')
 const { writeAcks, writeOneAck } = require('./acks')
-const { claimsOf, claimOf } = require('./claims')
+const { claimsOf } = require('./claims')
 const { writeClosed } = require('./closed')
 const { Compactor } = require('./compaction')
 const { Condenser } = require('./condensing')
@@ -30,7 +30,8 @@ const NOBODY = Object.freeze({
 /**
  * Opens the log in a folder, which is made if need be.
  * @param {string} folder
- * @param {object} options read already: segmentBytes, ack, repair, onProgress; and `kind`, what the payloads are: 'bytes' or 'jobs'
+ * @param {object} options read already: segmentBytes, ack, repair, onProgress; and `kind`, what the payloads are: 'bytes' or 'jobs'. Of jobs also
+ *   `serialize`, and `readState`, which makes the states that they are in: { bytes, claim, isOver, cut, write(buffer, seq, at) }
  * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
  * @param {{ safe?: (endSeq: number) => void, settled?: (group: object) => void, failed?: (err: Error) => void,
  *   unfinished?: (seq: number) => void, unwritable?: (err: Error) => void, full?: (err: Error) => void, freed?: () => void,
@@ -213,7 +214,7 @@ class Store {
 
   /** Writes a state of a live job. @param {boolean} isKnown the log says it in other words: if this cannot be written, nothing is missing */
   writeState (seq, state, isKnown) {
-    const at = this.log.append(state.bytes, 1, claimOf(state))
+    const at = this.log.append(state.bytes, 1, state.claim)
     const { group } = this.log
     this.table.find(seq)
     this.noteBefore(group, seq, isKnown)

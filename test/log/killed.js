@@ -9,8 +9,8 @@
 
 const { writeSync } = require('node:fs')
 const { seeded } = require('../support/random')
-const { PersistentQueue } = require('../../lib/durable')
-const { Log } = require('../../lib/durable/log')
+const { PersistentQueue } = require('../../lib/log')
+const { Log } = require('../../lib/log/log')
 
 const PINNED_MAX = 60
 
