@@ -7,9 +7,10 @@
 // cap is never exceeded, else only when no type is below its own. O(log types) per pick.
 
 const { RunQueue, Ranked } = require('./run-queue')
-const { Caps, capReaders, readOptions, readFlag } = require('./options')
+const { readFlag } = require('../lib/arguments/fields')
+const { Caps, capReaders, readOptions } = require('./options')
 
-const readers = { ...capReaders, hard: readFlag }
+const readers = { ...capReaders, hard: (value, name) => readFlag(value, name, 'FAIRLANE_ERR_OPTION') }
 
 /** Its key is headSeq of the lane when it was placed. */
 class State extends Ranked {

@@ -7,13 +7,14 @@
 // O(running types + log types) however many jobs wait. The weakness is quickq's, too: who queues more gets more.
 
 const { RunQueue, Ranked } = require('./run-queue')
-const { readOptions, readLimit, readPositive, readFlag } = require('./options')
+const { readFlag } = require('../lib/arguments/fields')
+const { readOptions, readLimit, readPositive } = require('./options')
 
 const readers = {
   concurrency: readPositive,
   maxTypeShare: readLimit,
   maxScanLength: readLimit,
-  hard: readFlag
+  hard: (value, name) => readFlag(value, name, 'FAIRLANE_ERR_OPTION')
 }
 
 /** Its key is headSeq of the lane when it was placed. */

@@ -5,7 +5,7 @@
 // undefined is as if absent, nothing is changed before all values have been found good, nothing is kept by reference.
 
 const { typeError, rangeError, describe } = require('../lib/arguments/errors')
-const { entriesOf, isArray, readOwn } = require('../lib/arguments/fields')
+const { readByType, readOwn } = require('../lib/arguments/fields')
 
 /** The caps of the types. Readers of its options are in `capReaders`. */
 class Caps {
@@ -52,7 +52,7 @@ const capReaders = {
   typeCaps: (value, name, known) => readNumbers(value, name, known, readLimit)
 }
 
-module.exports = { Caps, capReaders, readOptions, readLimit, readPositive, readNumbers, readFlag }
+module.exports = { Caps, capReaders, readOptions, readLimit, readPositive, readNumbers }
 
 /**
  * Reads scheduler options into the fields of the same names of a target.
@@ -85,21 +85,11 @@ function readPositive (value, name) {
   return value
 }
 
-function readFlag (value, name) {
-  if (typeof value === 'boolean') return value
-  throw typeError('FAIRLANE_ERR_OPTION', `${name} must be true or false, not ${describe(value)}`)
-}
-
 /**
  * Numbers by type, as an object or a Map. They are added to those known, as in quickq; null removes them all.
  * @returns {Map<string, number>} a new one
  */
 function readNumbers (value, name, known, readNumber) {
   if (value === null) return new Map()
-  if (typeof value !== 'object' || isArray(value)) {
-    throw typeError('FAIRLANE_ERR_OPTION', `${name} must be an object or a Map, not ${describe(value)}`)
-  }
-  const numbers = new Map(known instanceof Map ? known : [])
-  for (const [type, number] of entriesOf(value, name, 'FAIRLANE_ERR_OPTION')) numbers.set(type, readNumber(number, `${name} of ${describe(type)}`))
-  return numbers
+  return new Map([...known instanceof Map ? known : [], ...readByType(value, name, 'FAIRLANE_ERR_OPTION', readNumber)])
 }

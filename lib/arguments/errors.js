@@ -64,9 +64,9 @@ function closedError (options) {
   return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed', options)
 }
 
-/** Wrong use: an argument of the wrong type. */
-function typeError (code, message) {
-  return Object.assign(new TypeError(message), { code })
+/** Wrong use: an argument of the wrong type. @param {{ cause?: any }} [options] as of FairlaneError */
+function typeError (code, message, options) {
+  return Object.assign(new TypeError(message, options), { code })
 }
 
 /** Wrong use: an argument of the right type with a value that it cannot have. */

@@ -1,18 +1,55 @@
 'use strict'
 
-// What callers give in objects: options, and numbers by type. Only an object's own properties count, so that nobody else's
-// `Object.prototype.timeoutMs` is obeyed; each is read once; and what cannot be looked at, as a revoked Proxy, is wrong use like other.
+// What callers give: objects, as options or numbers by type, and the values in them. Of an object only its own properties count, so that
+// nobody else's `Object.prototype.timeoutMs` is obeyed; each is read once; and what cannot be looked at, as a revoked Proxy, is wrong use
+// like other. A reader of a value returns it, or throws; what stands for an absent one is said where the options are listed.
 
-const { typeError, describe } = require('./errors')
+const { typeError, rangeError, describe } = require('./errors')
 
 const mapSize = Object.getOwnPropertyDescriptor(Map.prototype, 'size').get
+const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
 
-module.exports = { checkObject, ownNames, readFields, readKnown, readOwn, readEach, rejectUnknown, rejectName, copyOf, elementsOf, entriesOf, hasMethods, isArray, isBytes, isError, isMap, isOf }
+module.exports = {
+  checkObject,
+  ownNames,
+  readFields,
+  readKnown,
+  readOwn,
+  readEach,
+  readAll,
+  readByType,
+  rejectUnknown,
+  rejectName,
+  copyOf,
+  elementsOf,
+  entriesOf,
+  readFlag,
+  readChoice,
+  readText,
+  readFunction,
+  readPart,
+  readSignal,
+  readCount,
+  readPositiveCount,
+  readInteger,
+  readWhole,
+  readDuration,
+  readLimitMs,
+  readFiniteMs,
+  readNumber,
+  wrong,
+  hasMethods,
+  isObject,
+  isArray,
+  isBytes,
+  isError,
+  isMap,
+  isOf
+}
 
 /** Throws if value is none, or an array. @param {string} what it is */
 function checkObject (value, what, code) {
-  if (typeof value === 'object' && value !== null && !isArray(value)) return
-  throw typeError(code, `${what} must be an object, not ${describe(value)}`)
+  if (!isObject(value)) throw typeError(code, `${what} must be an object, not ${describe(value)}`)
 }
 
 /**
@@ -50,9 +87,28 @@ function readOwn (value, what, names, code, hints) {
   return readKnown(value, names, code, hints)
 }
 
-/** @returns {object} what the reader of each name makes of the value that was given, or of undefined @param {object} given without a prototype */
+/**
+ * @param {object} given without a prototype
+ * @param {Object<string, (value: any) => any>} readers by name; they are given undefined for a field that is not there
+ * @returns {object} what each makes of its field
+ */
 function readEach (given, readers) {
   return Object.fromEntries(Object.entries(readers).map(([name, read]) => [name, read(given[name])]))
+}
+
+/** The same for options as a caller gives them, which may be left out. @param {string} [what] they are */
+function readAll (options = {}, readers, code, what = 'the options') {
+  return readEach(readOwn(options, what, Object.keys(readers), code), readers)
+}
+
+/**
+ * What an object or a Map holds for each type.
+ * @param {(value: any, name: string) => any} read given the name of the option with the type
+ * @returns {Map<string, any>}
+ */
+function readByType (value, name, code, read) {
+  if (!isObject(value)) throw typeError(code, `${name} must be an object or a Map, by type, not ${describe(value)}`)
+  return new Map(entriesOf(value, name, code).map(([type, entry]) => [type, read(entry, `${name} of ${describe(type)}`)]))
 }
 
 /**
@@ -71,7 +127,8 @@ function rejectUnknown (object, names, code, hints) {
 /** The same for an own property whose name is known to be another one. */
 function rejectName (object, name, names, code, hints) {
   if (!Object.prototype.propertyIsEnumerable.call(object, name)) return
-  throw typeError(code, `unknown option ${describe(name)}${hint(name, names, hints)}`)
+  const { hintOf } = require('./hints')
+  throw typeError(code, `unknown option ${describe(name)}${hintOf(name, names, hints)}`)
 }
 
 /** @returns {object} with an object's own properties; throws of the code if they cannot be listed */
@@ -92,7 +149,10 @@ function entriesOf (value, name, code) {
   }
 }
 
-/** @returns {any[]} what an array holds, holes as undefined, without a call of its methods; throws of the code if it cannot be read */
+/**
+ * @returns {any[]} what an array holds, holes as undefined, without a call of its methods
+ * @throws of the code if it cannot be read
+ */
 function elementsOf (array, name, code) {
   try {
     const { length } = array
@@ -104,6 +164,93 @@ function elementsOf (array, name, code) {
   }
 }
 
+/** True or false. */
+function readFlag (value, name, code) {
+  if (typeof value === 'boolean') return value
+  throw typeError(code, `${name} must be true or false, not ${describe(value)}`)
+}
+
+/** One of some words. */
+function readChoice (value, name, choices, code) {
+  if (choices.includes(value)) return value
+  throw wrong(value, 'string', code, `${name} must be one of ${choices.join(', ')}`)
+}
+
+/** Any string but ''. */
+function readText (value, name, code) {
+  if (typeof value === 'string' && value !== '') return value
+  throw typeError(code, `${name} must be a string with something in it, not ${describe(value)}`)
+}
+
+function readFunction (value, name, code) {
+  if (typeof value === 'function') return value
+  throw typeError(code, `${name} must be a function, not ${describe(value)}`)
+}
+
+/** An object that is told by its methods. @param {string} what what it must be, with its name */
+function readPart (value, methods, what, code) {
+  if (hasMethods(value, methods)) return value
+  throw typeError(code, `${what}, not ${describe(value)}`)
+}
+
+function readSignal (value, code) {
+  const isSignal = typeof value === 'object' && value !== null && hasMethods(value, SIGNAL_METHODS) && typeof value.aborted === 'boolean'
+  if (isSignal) return value
+  throw typeError(code, `signal must be an AbortSignal, not ${describe(value)}`)
+}
+
+/** Whole, 0 or more, or Infinity. */
+function readCount (value, name, code) {
+  if (value === Infinity || (Number.isInteger(value) && value >= 0)) return value
+  throw wrong(value, 'number', code, `${name} must be a whole number or Infinity`)
+}
+
+/** Whole, 1 or more, or Infinity. */
+function readPositiveCount (value, name, code) {
+  if (value === Infinity || (Number.isInteger(value) && value >= 1)) return value
+  throw wrong(value, 'number', code, `${name} must be a positive integer or Infinity`)
+}
+
+function readInteger (value, name, least, most, code) {
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw wrong(value, 'number', code, `${name} must be an integer from ${least} to ${most}`)
+}
+
+/** As the numbers of jobs and records are; those of unshifted jobs are below 0. */
+function readWhole (value, name, code) {
+  if (Number.isInteger(value)) return value
+  throw typeError(code, `${name} must be a whole number, not ${describe(value)}`)
+}
+
+/** A time in ms, 0 or more, or Infinity. */
+function readDuration (value, name, code) {
+  if (typeof value === 'number' && value >= 0) return value
+  throw wrong(value, 'number', code, `${name} must be a time in ms or Infinity`)
+}
+
+/** A time in ms above 0, or Infinity. */
+function readLimitMs (value, name, code) {
+  if (value !== 0) return readDuration(value, name, code)
+  throw rangeError(code, `${name} must be above 0; Infinity is no limit`)
+}
+
+/** A time in ms, 0 or more, that comes to its end. */
+function readFiniteMs (value, name, code) {
+  if (Number.isFinite(value) && value >= 0) return value
+  throw wrong(value, 'number', code, `${name} must be a finite time in ms`)
+}
+
+function readNumber (value, name, least, most, code) {
+  if (typeof value === 'number' && value >= least && value <= most) return value
+  throw wrong(value, 'number', code, `${name} must be a number from ${least} to ${most}`)
+}
+
+/** @returns {Error} a RangeError for a value of the right type @param {string} type what `typeof` would give */
+function wrong (value, type, code, what) {
+  const error = typeof value === type ? rangeError : typeError // eslint-disable-line valid-typeof
+  return error(code, `${what}, not ${describe(value)}`)
+}
+
 /** Whether an object has these methods, itself or by its class. */
 function hasMethods (object, names) {
   try {
@@ -111,6 +258,11 @@ function hasMethods (object, names) {
   } catch {
     return false
   }
+}
+
+/** Neither null nor an array. */
+function isObject (value) {
+  return typeof value === 'object' && value !== null && !isArray(value)
 }
 
 /** As Array.isArray(), which throws for a revoked Proxy. */
@@ -161,29 +313,5 @@ function isForeignError (value) {
 }
 
 function unreadable (what, code, cause) {
-  return Object.assign(typeError(code, `${what} cannot be read`), { cause })
-}
-
-function hint (name, names, hints) {
-  if (hints !== undefined && hints.has(name)) return `; ${hints.get(name)}`
-  const distances = names.map(known => editDistance(name.toLowerCase(), known.toLowerCase()))
-  const least = Math.min(...distances)
-  return 3 * least > name.length ? '' : `; did you mean '${names[distances.indexOf(least)]}'?`
-}
-
-/**
- * How many letters must be put in, taken out, changed, or swapped with the next one to make a into b
- * (Wagner and Fischer 1974; swaps as by Damerau 1964).
- */
-function editDistance (a, b) {
-  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
-  for (let i = 1; i <= a.length; i++) {
-    const row = rows[i] = [i]
-    for (let j = 1; j <= b.length; j++) {
-      row[j] = Math.min(row[j - 1] + 1, rows[i - 1][j] + 1, rows[i - 1][j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      if (isSwap) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1)
-    }
-  }
-  return rows[a.length][b.length]
+  return typeError(code, `${what} cannot be read`, { cause })
 }

@@ -4,8 +4,7 @@
 // meaning here throws.
 
 const { typeError, rangeError, describe } = require('../arguments/errors')
-const { hasMethods } = require('../arguments/fields')
-const { readAll, readFlag, readText } = require('../arguments/readers')
+const { hasMethods, readAll, readFlag, readPart, readText } = require('../arguments/fields')
 const { loadBaseAdapter } = require('./peer')
 const { RecordedJobs } = require('./recorded-jobs')
 
@@ -178,6 +177,5 @@ function none (what) {
 }
 
 function readHistory (value) {
-  if (hasMethods(value, ['list', 'versions', 'counts'])) return value
-  throw typeError(OPTION, `history must be a History of the queue (fairlane/history), not ${describe(value)}`)
+  return readPart(value, ['list', 'versions', 'counts'], 'history must be a History of the queue (fairlane/history)', OPTION)
 }

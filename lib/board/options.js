@@ -3,8 +3,7 @@
 // Whose queues are shown, read once.
 
 const { typeError, describe } = require('../arguments/errors')
-const { checkObject, entriesOf, hasMethods, readFields, rejectUnknown } = require('../arguments/fields')
-const { readAll, readFlag, readText } = require('../arguments/readers')
+const { checkObject, entriesOf, hasMethods, readAll, readFields, readFlag, readPart, readText, rejectUnknown } = require('../arguments/fields')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
@@ -13,8 +12,8 @@ const BROKER_METHODS = ['globalTypes', 'globalStats', 'pauseGlobal', 'resumeGlob
 
 const readers = {
   name: value => value === undefined ? undefined : readText(value, 'name', OPTION),
-  metrics: value => readPart(value, 'metrics', ['snapshot'], 'Metrics'),
-  history: value => readPart(value, 'history', ['list'], 'a History'),
+  metrics: value => value === undefined ? undefined : readPart(value, ['snapshot'], 'metrics must be Metrics', OPTION),
+  history: value => value === undefined ? undefined : readPart(value, ['list'], 'history must be a History', OPTION),
   readOnly: (value = false) => readFlag(value, 'readOnly', OPTION)
 }
 
@@ -55,9 +54,4 @@ function readOne (queue, options) {
   // the broker knows what waits and runs
   if (metrics === undefined && !isAtBroker(queue)) throw typeError(OPTION, 'metrics must be the Metrics of the queue: fairlane/metrics')
   return { name: name ?? metrics?.snapshot().name ?? 'default', queue, metrics, history, readOnly }
-}
-
-function readPart (value, name, methods, what) {
-  if (value === undefined || hasMethods(value, methods)) return value
-  throw typeError(OPTION, `${name} must be ${what}, not ${describe(value)}`)
 }

@@ -4,7 +4,10 @@
 
 const { systemClock } = require('../platform/clock')
 const { typeError, rangeError, describe } = require('../arguments/errors')
-const { checkObject, copyOf, entriesOf, hasMethods, isArray, ownNames, readEach, readFields, readOwn, rejectName, rejectUnknown } = require('../arguments/fields')
+const {
+  checkObject, copyOf, hasMethods, isArray, isObject, ownNames, readAll, readByType, readChoice, readCount, readDuration, readEach, readFields,
+  readFlag, readFunction, readLimitMs, readPositiveCount, readSignal, rejectName, rejectUnknown
+} = require('../arguments/fields')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
 const ON_TIMEOUT = ['hold', 'release']
@@ -16,7 +19,6 @@ const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
 const OBSERVE = Symbol('observe')
 // What it has under this one is true if it needs to know of runs only, not of all that becomes of a job.
 const RUNS_ONLY = Symbol('runs only')
-const SIGNAL_METHODS = ['addEventListener', 'removeEventListener']
 // What is said of names that are no options of a queue, and may be of another one. Whatever flow has, durable has, too. A test holds that it is true.
 const BOTH = 'fairlane/flow and fairlane/durable have'
 const HINTS = new Map([
@@ -28,40 +30,42 @@ const HINTS = new Map([
 ])
 const JOB_HINTS = new Map(hints('delayMs maxAttempts priority key keyUntil onDuplicate maxDelayMs', `jobs of ${BOTH}`))
 
+const OPTION = 'FAIRLANE_ERR_OPTION'
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+
 // name → how its value is read, given the value or undefined; what it returns is the normal form
 const readers = {
-  concurrency: value => value === undefined ? 10 : readConcurrency(value),
-  settleBy: value => readChoice(value, 'settleBy', SETTLE_BY),
+  concurrency: (value = 10) => readConcurrency(value),
+  settleBy: (value = 'either') => readChoice(value, 'settleBy', SETTLE_BY, OPTION),
   scheduler: readScheduler,
   schedulerOptions: readSchedulerOptions,
-  maxTypes: readMaxTypes,
-  maxWaiting: value => readCount(value, 'maxWaiting', 'FAIRLANE_ERR_OPTION'),
+  maxTypes: (value = Infinity) => readPositiveCount(value, 'maxTypes', OPTION),
+  maxWaiting: (value = Infinity) => readCount(value, 'maxWaiting', OPTION),
   maxWaitingPerType: readMaxWaitingPerType,
-  maxWaitMs: value => readMs(value, 'maxWaitMs', 'FAIRLANE_ERR_OPTION') ?? Infinity,
-  timeoutMs: value => readMs(value, 'timeoutMs', 'FAIRLANE_ERR_OPTION') ?? Infinity,
-  onTimeout: value => readChoice(value, 'onTimeout', ON_TIMEOUT),
-  signal: value => readSignal(value, 'FAIRLANE_ERR_OPTION'),
-  asyncContext: value => readChoice(value, 'asyncContext', ASYNC_CONTEXTS),
+  maxWaitMs: (value = Infinity) => readLimitMs(value, 'maxWaitMs', OPTION),
+  timeoutMs: (value = Infinity) => readLimitMs(value, 'timeoutMs', OPTION),
+  onTimeout: (value = 'hold') => readChoice(value, 'onTimeout', ON_TIMEOUT, OPTION),
+  signal: value => value === undefined ? undefined : readSignal(value, OPTION),
+  asyncContext: (value = 'queue') => readChoice(value, 'asyncContext', ASYNC_CONTEXTS, OPTION),
   clock: readClock,
   observers: readObservers
 }
 
 // The same for the options of methods, where wrong ones are wrong arguments.
-const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const ADD_NAMES = ['type', 'unshift', 'signal', 'timeoutMs', 'maxWaitMs']
 const mapReaders = {
   type: value => value,
-  ordered: value => readFlag(value, 'ordered', true, ARGUMENT),
+  ordered: (value = true) => readFlag(value, 'ordered', ARGUMENT),
   maxPending: value => value === undefined ? undefined : readPositiveCount(value, 'maxPending', ARGUMENT),
-  settled: value => readFlag(value, 'settled', false, ARGUMENT)
+  settled: (value = false) => readFlag(value, 'settled', ARGUMENT)
 }
 const clearReaders = {
   type: value => value,
   reason: value => value
 }
 const closeReaders = {
-  drain: value => readFlag(value, 'drain', true, ARGUMENT),
-  timeoutMs: value => readDuration(value, 'timeoutMs', ARGUMENT)
+  drain: (value = true) => readFlag(value, 'drain', ARGUMENT),
+  timeoutMs: value => value === undefined ? undefined : readDuration(value, 'timeoutMs', ARGUMENT)
 }
 
 /** What is said of a job beside its payload. `plan` is what a room that extends the queue reads beside. */
@@ -69,10 +73,10 @@ class Extras {
   /** @throws FAIRLANE_ERR_ARGUMENT for values that are wrong; the type is not looked at */
   constructor (type, unshift, signal, timeoutMs, maxWaitMs, plan) {
     this.type = type
-    this.unshift = readFlag(unshift, 'unshift', false, ARGUMENT)
-    this.signal = readSignal(signal, ARGUMENT)
-    this.timeoutMs = readMs(timeoutMs, 'timeoutMs', ARGUMENT)
-    this.maxWaitMs = readMs(maxWaitMs, 'maxWaitMs', ARGUMENT)
+    this.unshift = unshift === undefined ? false : readFlag(unshift, 'unshift', ARGUMENT)
+    this.signal = signal === undefined ? undefined : readSignal(signal, ARGUMENT)
+    this.timeoutMs = timeoutMs === undefined ? undefined : readLimitMs(timeoutMs, 'timeoutMs', ARGUMENT)
+    this.maxWaitMs = maxWaitMs === undefined ? undefined : readLimitMs(maxWaitMs, 'maxWaitMs', ARGUMENT)
     this.plan = plan
   }
 }
@@ -98,15 +102,12 @@ module.exports = {
   readPausableType,
   typeRequired,
   isPausing,
-  readChoice,
-  readFlag,
-  readPositiveCount,
   isLaneScheduler,
   readAddOptions,
   readSource,
-  readMapOptions: options => readArguments(options, mapReaders, 'map'),
-  readClearOptions: options => readArguments(options, clearReaders, 'clear'),
-  readCloseOptions: options => readArguments(options, closeReaders, 'close')
+  readMapOptions: options => readAll(options, mapReaders, ARGUMENT, 'map: the options'),
+  readClearOptions: options => readAll(options, clearReaders, ARGUMENT, 'clear: the options'),
+  readCloseOptions: options => readAll(options, closeReaders, ARGUMENT, 'close: the options')
 }
 
 /**
@@ -120,21 +121,19 @@ module.exports = {
 function readOptions (options) {
   if (typeof options === 'number' || typeof options === 'string') options = { concurrency: options }
   if (options === undefined) options = {}
-  if (typeof options !== 'object' || options === null || isArray(options)) {
-    throw typeError('FAIRLANE_ERR_OPTION', `options must be an object or the concurrency, not ${describe(options)}`)
-  }
+  if (!isObject(options)) throw typeError(OPTION, `options must be an object or the concurrency, not ${describe(options)}`)
   const names = Object.keys(readers)
   rejectUnknownOptions(options, names)
-  const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
+  const given = readFields(options, names, OPTION)
   const read = readEach(given, readers)
   if (read.scheduler === null && given.maxWaitingPerType !== undefined) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'maxWaitingPerType needs a scheduler')
+    throw typeError(OPTION, 'maxWaitingPerType needs a scheduler')
   }
   if (read.scheduler === null && read.schedulerOptions !== undefined && Object.keys(read.schedulerOptions).length > 0) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'schedulerOptions need a scheduler')
+    throw typeError(OPTION, 'schedulerOptions need a scheduler')
   }
   if (read.maxTypes !== Infinity && !isLaneScheduler(read.scheduler)) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'maxTypes needs a scheduler with lanes')
+    throw typeError(OPTION, 'maxTypes needs a scheduler with lanes')
   }
   return read
 }
@@ -145,12 +144,7 @@ function hints (names, rooms) {
 
 /** @throws FAIRLANE_ERR_OPTION if there is one of another name */
 function rejectUnknownOptions (options, names) {
-  rejectUnknown(options, names, 'FAIRLANE_ERR_OPTION', HINTS)
-}
-
-function readArguments (options, readers, method) {
-  if (options === undefined) return readEach({ __proto__: null }, readers)
-  return readEach(readOwn(options, `${method}: the options`, Object.keys(readers), ARGUMENT), readers)
+  rejectUnknown(options, names, OPTION, HINTS)
 }
 
 /**
@@ -194,10 +188,7 @@ function readConcurrency (value) {
 
 /** @returns the callback, or undefined if there is none */
 function readCallback (callback) {
-  if (callback !== undefined && typeof callback !== 'function') {
-    throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
-  }
-  return callback
+  return callback === undefined ? undefined : readFunction(callback, 'a callback', 'FAIRLANE_ERR_CALLBACK')
 }
 
 /** @returns {{ isAsync: boolean, iterate: () => object }} iterate throws what the source throws */
@@ -208,7 +199,7 @@ function readSource (source) {
     isAsync = typeof method === 'function'
     if (!isAsync) method = source?.[Symbol.iterator]
   } catch (cause) {
-    throw Object.assign(typeError(ARGUMENT, 'map: the source cannot be read'), { cause })
+    throw typeError(ARGUMENT, 'map: the source cannot be read', { cause })
   }
   if (typeof method === 'function') return { isAsync, iterate: () => method.call(source) }
   throw typeError(ARGUMENT, 'map: the source must be iterable')
@@ -233,7 +224,7 @@ function textOf (value) {
   try {
     return String(value)
   } catch (cause) {
-    throw Object.assign(typeError('FAIRLANE_ERR_TYPE', 'the type cannot be converted to a string'), { cause })
+    throw typeError('FAIRLANE_ERR_TYPE', 'the type cannot be converted to a string', { cause })
   }
 }
 
@@ -247,7 +238,7 @@ function readJobType (type, scheduler, method) {
 /** A type to look for, which only queues with a scheduler have. */
 function readKnownType (type, scheduler, method) {
   if (scheduler !== null) return readType(type)
-  throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: a queue without a scheduler has no types`)
+  throw typeError(ARGUMENT, `${method}: a queue without a scheduler has no types`)
 }
 
 function readPausableType (type, scheduler, method) {
@@ -265,66 +256,11 @@ function isPausing (concurrency) {
   return typeof concurrency === 'number' && concurrency <= 0
 }
 
-/** One of some words; the first is the default. */
-function readChoice (value, name, choices) {
-  if (value === undefined) return choices[0]
-  if (choices.includes(value)) return value
-  const error = typeof value === 'string' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `${name} must be one of ${choices.join(', ')}, not ${describe(value)}`)
-}
-
-function readFlag (value, name, byDefault, code) {
-  if (value === undefined) return byDefault
-  if (typeof value === 'boolean') return value
-  throw typeError(code, `${name} must be true or false, not ${describe(value)}`)
-}
-
-/** Whole, 0 or more; Infinity by default. */
-function readCount (value, name, code) {
-  if (value === undefined) return Infinity
-  return readWhole(value, name, code, 0, 'a whole number')
-}
-
-function readPositiveCount (value, name, code) {
-  return readWhole(value, name, code, 1, 'a positive integer')
-}
-
-function readWhole (value, name, code, least, what) {
-  if (value === Infinity || (Number.isInteger(value) && value >= least)) return value
-  const error = typeof value === 'number' ? rangeError : typeError
-  throw error(code, `${name} must be ${what} or Infinity, not ${describe(value)}`)
-}
-
-/** A time above 0, or Infinity; undefined if there is none. */
-function readMs (value, name, code) {
-  if (value !== 0) return readDuration(value, name, code)
-  throw rangeError(code, `${name} must be above 0; Infinity is no limit`)
-}
-
-/** A time, or Infinity; undefined if there is none. */
-function readDuration (value, name, code) {
-  if (value === undefined || (typeof value === 'number' && value >= 0)) return value
-  const error = typeof value === 'number' ? rangeError : typeError
-  throw error(code, `${name} must be a time in ms or Infinity, not ${describe(value)}`)
-}
-
-function readSignal (value, code) {
-  if (value === undefined) return undefined
-  if (typeof value === 'object' && value !== null && hasMethods(value, SIGNAL_METHODS) && typeof value.aborted === 'boolean') return value
-  throw typeError(code, `signal must be an AbortSignal, not ${describe(value)}`)
-}
-
 /** A number for each type, or numbers by type. */
-function readMaxWaitingPerType (value) {
+function readMaxWaitingPerType (value = Infinity) {
   const name = 'maxWaitingPerType'
-  if (typeof value !== 'object' || value === null || isArray(value)) {
-    return { all: readCount(value, name, 'FAIRLANE_ERR_OPTION'), byType: new Map() }
-  }
-  const byType = new Map()
-  for (const [type, count] of entriesOf(value, name, 'FAIRLANE_ERR_OPTION')) {
-    byType.set(type, readCount(count, `${name} of ${describe(type)}`, 'FAIRLANE_ERR_OPTION'))
-  }
-  return { all: Infinity, byType }
+  if (!isObject(value)) return { all: readCount(value, name, OPTION), byType: new Map() }
+  return { all: Infinity, byType: readByType(value, name, OPTION, (count = Infinity, name) => readCount(count, name, OPTION)) }
 }
 
 function readScheduler (value = null) {
@@ -340,25 +276,21 @@ function readScheduler (value = null) {
 /** A copy; what is in it the scheduler checks. */
 function readSchedulerOptions (value) {
   if (value === undefined) return undefined
-  if (typeof value === 'object' && value !== null && !isArray(value)) return copyOf(value, 'FAIRLANE_ERR_OPTION')
-  throw typeError('FAIRLANE_ERR_OPTION', `schedulerOptions must be an object, not ${describe(value)}`)
-}
-
-function readMaxTypes (value = Infinity) {
-  return readPositiveCount(value, 'maxTypes', 'FAIRLANE_ERR_OPTION')
+  checkObject(value, 'schedulerOptions', OPTION)
+  return copyOf(value, OPTION)
 }
 
 /** One, or an array of them. */
 function readObservers (value = []) {
   const observers = isArray(value) ? [...value] : [value]
   if (observers.every((one, at) => hasMethods(one, [OBSERVE]) && observers.indexOf(one) === at)) return observers
-  throw typeError('FAIRLANE_ERR_OPTION', 'observers must be of fairlane/history or fairlane/metrics, for no other queue')
+  throw typeError(OPTION, 'observers must be of fairlane/history or fairlane/metrics, for no other queue')
 }
 
 function readClock (value) {
   if (value === undefined) return systemClock
   if (typeof value !== 'object' || value === null || !hasMethods(value, ['now', 'setTimeout', 'clearTimeout'])) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'clock must be an object with the methods now, setTimeout and clearTimeout')
+    throw typeError(OPTION, 'clock must be an object with the methods now, setTimeout and clearTimeout')
   }
   const { SteadyClock } = require('./steady')
   return new SteadyClock(value)

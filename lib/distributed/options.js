@@ -4,9 +4,11 @@
 
 const { readBackoff } = require('../job/backoff')
 const { typeError, rangeError, describe } = require('../arguments/errors')
-const { checkObject, copyOf, entriesOf, isArray, readEach, readKnown, readOwn } = require('../arguments/fields')
+const {
+  checkObject, copyOf, isArray, readByType, readEach, readInteger, readKnown, readNumber, readOwn, readPositiveCount
+} = require('../arguments/fields')
+const rates = require('../arguments/rates')
 const { readKey } = require('../job/plan')
-const { wrong } = require('../arguments/readers')
 const { options: queueOptions } = require('../core/internals')
 const { jobNameOf } = require('./names')
 const { readSerialize } = require('./serialize')
@@ -27,17 +29,17 @@ const HINTS = new Map([...queueOptions.HINTS, ...NOT_HERE])
 const readers = {
   name: readName,
   connection: readConnection,
-  partitions: value => value === undefined ? undefined : readWhole(value, 'partitions', 1, MOST_PARTITIONS),
-  maxAttempts: value => value === undefined ? 5 : queueOptions.readPositiveCount(value, 'maxAttempts', OPTION),
+  partitions: value => value === undefined ? undefined : readInteger(value, 'partitions', 1, MOST_PARTITIONS, OPTION),
+  maxAttempts: (value = 5) => readPositiveCount(value, 'maxAttempts', OPTION),
   backoffMs: readBackoff,
   serialize: readSerialize,
-  globalTypeCap: value => value === undefined ? Infinity : readCap(value, 'globalTypeCap', OPTION),
-  globalTypeCaps: value => readByType(value, 'globalTypeCaps', (cap, name) => readCap(cap, name, OPTION)),
-  globalTypeRates: value => readByType(value, 'globalTypeRates', (rate, name) => readRate(rate, name, OPTION)),
-  leaseMs: value => value === undefined ? 30000 : readWhole(value, 'leaseMs', 1000, LONGEST_MS),
-  prefetch: value => value === undefined ? undefined : readWhole(value, 'prefetch', 0, Number.MAX_SAFE_INTEGER),
-  resultTtlMs: value => value === undefined ? 60000 : readWhole(value, 'resultTtlMs', 0, LONGEST_MS),
-  pushTimeoutMs: value => value === undefined ? 30000 : readWhole(value, 'pushTimeoutMs', 1, LONGEST_MS)
+  globalTypeCap: (value = Infinity) => readCap(value, 'globalTypeCap', OPTION),
+  globalTypeCaps: (value = {}) => readByType(value, 'globalTypeCaps', OPTION, (cap, name) => readCap(cap, name, OPTION)),
+  globalTypeRates: (value = {}) => readByType(value, 'globalTypeRates', OPTION, (rate, name) => readRate(rate, name, OPTION)),
+  leaseMs: (value = 30000) => readInteger(value, 'leaseMs', 1000, LONGEST_MS, OPTION),
+  prefetch: value => value === undefined ? undefined : readInteger(value, 'prefetch', 0, Number.MAX_SAFE_INTEGER, OPTION),
+  resultTtlMs: (value = 60000) => readInteger(value, 'resultTtlMs', 0, LONGEST_MS, OPTION),
+  pushTimeoutMs: (value = 30000) => readInteger(value, 'pushTimeoutMs', 1, LONGEST_MS, OPTION)
 }
 
 const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'delayMs']
@@ -90,7 +92,7 @@ function readAddOptions (options = {}) {
 /** @returns {{ limit: number, type: any }} @throws FAIRLANE_ERR_ARGUMENT */
 function readListOptions (options = {}, names, byDefault, method) {
   const { limit = byDefault, type } = readOwn(options, `${method}: the options`, names, ARGUMENT)
-  return { limit: readWhole(limit, 'limit', 1, Number.MAX_SAFE_INTEGER, ARGUMENT), type }
+  return { limit: readInteger(limit, 'limit', 1, Number.MAX_SAFE_INTEGER, ARGUMENT), type }
 }
 
 /** @throws FAIRLANE_ERR_ARGUMENT */
@@ -101,31 +103,25 @@ function readId (id, method) {
 
 /** A positive integer, or Infinity for none. */
 function readCap (value, name, code = ARGUMENT) {
-  return queueOptions.readPositiveCount(value, name, code)
+  return readPositiveCount(value, name, code)
 }
 
 /** @returns {{ limit: number, intervalMs: number }} */
 function readRate (value, name, code = ARGUMENT) {
-  if (typeof value !== 'object' || value === null || isArray(value)) {
-    throw typeError(code, `${name} must be an object with limit and intervalMs, not ${describe(value)}`)
-  }
-  const { limit, intervalMs } = readKnown(value, ['limit', 'intervalMs'], code)
-  return {
-    limit: readWhole(limit, `limit of ${name}`, 1, Number.MAX_SAFE_INTEGER, code),
-    intervalMs: readWhole(intervalMs, `intervalMs of ${name}`, 1, LONGEST_MS, code)
-  }
+  return rates.readRate(value, name, code, (ms, name) => readInteger(ms, name, 1, LONGEST_MS, code))
 }
 
 function readHoldMs (ms) {
-  if (Number.isFinite(ms) && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return Math.ceil(ms)
-  throw wrong(ms, 'number', ARGUMENT, `holdType: ms must be a time from 0 to ${Number.MAX_SAFE_INTEGER}`)
+  return readWholeMs(ms, 'a hold')
+}
+
+/** The broker counts time in whole ms, which must be as exact in its numbers as in ours. */
+function readWholeMs (value, name) {
+  return Math.ceil(readNumber(value, name, 0, Number.MAX_SAFE_INTEGER, ARGUMENT))
 }
 
 function readKeyAndDelay ({ key, keyUntil, onDuplicate, delayMs = 0 }, method) {
-  if (!Number.isFinite(delayMs) || delayMs < 0 || delayMs > Number.MAX_SAFE_INTEGER) {
-    const error = typeof delayMs === 'number' ? rangeError : typeError
-    throw error(ARGUMENT, `${method}: delayMs must be a time in ms, not ${describe(delayMs)}`)
-  }
+  const ms = readWholeMs(delayMs, `${method}: delayMs`)
   if (onDuplicate !== undefined && onDuplicate !== 'join') {
     throw rangeError(ARGUMENT, `${method}: onDuplicate can only be 'join' here, not ${describe(onDuplicate)}`)
   }
@@ -133,11 +129,11 @@ function readKeyAndDelay ({ key, keyUntil, onDuplicate, delayMs = 0 }, method) {
     throw rangeError(ARGUMENT, `${method}: keyUntil can only be 'settled' here, not ${describe(keyUntil)}`)
   }
   if (key === undefined) {
-    if (keyUntil === undefined && onDuplicate === undefined) return { jobName: undefined, delayMs: Math.ceil(delayMs) }
+    if (keyUntil === undefined && onDuplicate === undefined) return { jobName: undefined, delayMs: ms }
     throw typeError(ARGUMENT, `${method}: keyUntil and onDuplicate need a key`)
   }
   if (keyUntil === undefined) throw typeError(ARGUMENT, `${method}: beside a key keyUntil: 'settled' must be given`)
-  return { jobName: jobNameOf(readKey(key)), delayMs: Math.ceil(delayMs) }
+  return { jobName: jobNameOf(readKey(key)), delayMs: ms }
 }
 
 function noPriority (method) {
@@ -166,19 +162,4 @@ function readConnection (value) {
 
 function isUrl (value) {
   return typeof value === 'string' && URL.canParse(value)
-}
-
-/** @returns {Map<string, any>} */
-function readByType (value, name, read) {
-  if (value === undefined) return new Map()
-  if (typeof value !== 'object' || value === null || isArray(value)) {
-    throw typeError(OPTION, `${name} must be an object or a Map, by type, not ${describe(value)}`)
-  }
-  return new Map(entriesOf(value, name, OPTION).map(([type, entry]) => [type, read(entry, `${name} of ${describe(type)}`)]))
-}
-
-function readWhole (value, name, least, most, code = OPTION) {
-  if (Number.isInteger(value) && value >= least && value <= most) return value
-  const error = typeof value === 'number' ? rangeError : typeError
-  throw error(code, `${name} must be an integer from ${least} to ${most}, not ${describe(value)}`)
 }

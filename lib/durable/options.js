@@ -4,13 +4,13 @@
 
 const { readBackoff } = require('../job/backoff')
 const { typeError, describe } = require('../arguments/errors')
-const { checkObject, elementsOf, isArray, readEach, readFields, readOwn } = require('../arguments/fields')
+const { checkObject, elementsOf, isArray, readAll, readEach, readFields, readOwn, readPositiveCount, readWhole } = require('../arguments/fields')
 const { PLAN_NAMES, readPlan } = require('../job/plan')
-const { readAll: readArguments } = require('../arguments/readers')
 const { readSerializer } = require('../job/serializers')
 const { options: queueOptions } = require('../core/internals')
-const { logReaders, readLimit, readPath } = require('../log/options')
+const { logReaders, readPath } = require('../log/options')
 
+const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const PUSH_NAMES = [...PLAN_NAMES, 'timeoutMs', 'maxWaitMs']
 const BATCH_NAMES = [...PUSH_NAMES, 'type', 'payload']
@@ -19,7 +19,7 @@ const ADD_NAMES = [...PUSH_NAMES, 'type', 'unshift', 'signal']
 // Of job queues only.
 const jobReaders = {
   serialize: value => readSerializer(value, 'structured'),
-  maxAttempts: value => readLimit(value, 'maxAttempts', 5),
+  maxAttempts: (value = 5) => readPositiveCount(value, 'maxAttempts', OPTION),
   backoffMs: readBackoff,
   priorityMs: value => value === undefined ? undefined : require('../flow/options').readPriorityMs(value),
   schedules: value => value // read when it is known whether jobs have types
@@ -31,7 +31,7 @@ const RATE_NAMES = ['rate', 'ratePerType']
 // Of deadLetters().
 const deadLettersReaders = {
   type: value => value === undefined ? undefined : queueOptions.readType(value),
-  limit: value => value === undefined ? Infinity : queueOptions.readPositiveCount(value, 'limit', ARGUMENT)
+  limit: (value = Infinity) => readPositiveCount(value, 'limit', ARGUMENT)
 }
 
 module.exports = { readDeadLettersOptions, readId, readJobOptions, readPushOptions, readAddOptions, readBatch, readStorableType }
@@ -44,11 +44,11 @@ module.exports = { readDeadLettersOptions, readId, readJobOptions, readPushOptio
 function readJobOptions (options = {}) {
   const own = { ...logReaders, ...jobReaders }
   const names = ['path', ...Object.keys(own), ...RATE_NAMES, ...queueOptions.names]
-  checkObject(options, 'options', 'FAIRLANE_ERR_OPTION')
+  checkObject(options, 'options', OPTION)
   queueOptions.rejectUnknownOptions(options, names)
-  const given = readFields(options, names, 'FAIRLANE_ERR_OPTION')
+  const given = readFields(options, names, OPTION)
   const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
-  return { path: readPath(given.path, 'FAIRLANE_ERR_OPTION'), jobs: { ...readEach(given, own), rates: readRates(given) }, queue }
+  return { path: readPath(given.path, OPTION), jobs: { ...readEach(given, own), rates: readRates(given) }, queue }
 }
 
 /** @returns {{ rate: object[] | undefined, ratePerType: object } | undefined} undefined if none is given: then nothing of flow is loaded */
@@ -58,7 +58,7 @@ function readRates (given) {
 
 /** @returns {{ type: string | undefined, limit: number }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
 function readDeadLettersOptions (options) {
-  return readArguments(options, deadLettersReaders, ARGUMENT)
+  return readAll(options, deadLettersReaders, ARGUMENT)
 }
 
 /**
@@ -109,6 +109,5 @@ function readStorableType (type) {
 
 /** @throws FAIRLANE_ERR_ARGUMENT */
 function readId (id, method) {
-  if (Number.isInteger(id)) return id
-  throw typeError('FAIRLANE_ERR_ARGUMENT', `${method}: the id must be a number, not ${describe(id)}`)
+  return readWhole(id, `${method}: the id`, ARGUMENT)
 }

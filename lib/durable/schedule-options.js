@@ -3,9 +3,8 @@
 // The option `schedules`: jobs that are pushed at certain times.
 
 const { typeError, rangeError, describe } = require('../arguments/errors')
-const { entriesOf, isArray } = require('../arguments/fields')
+const { entriesOf, isObject, readAll, readChoice, readFlag, readInteger, readText } = require('../arguments/fields')
 const { readPriority } = require('../job/plan')
-const { readAll, readChoice, readFlag, readText, wrong } = require('../arguments/readers')
 const { encode } = require('../job/serializers')
 const { MAX_TYPE_BYTES } = require('../log/format')
 const { readStorableType } = require('./options')
@@ -19,7 +18,7 @@ const LONGEST_MS = 100 * 366 * 24 * 3600 * 1000
 
 const readers = {
   cron: value => value === undefined ? undefined : readText(value, 'cron', OPTION),
-  everyMs: value => value === undefined ? undefined : readInterval(value),
+  everyMs: value => value === undefined ? undefined : readInteger(value, 'everyMs', LEAST_MS, LONGEST_MS, OPTION),
   timezone: value => value === undefined ? undefined : readText(value, 'timezone', OPTION),
   type: value => value,
   payload: value => value,
@@ -35,9 +34,7 @@ const readers = {
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
  */
 function readSchedules (value, queue) {
-  if (typeof value !== 'object' || value === null || isArray(value)) {
-    throw typeError(OPTION, `schedules must be an object with a schedule for each name, not ${describe(value)}`)
-  }
+  if (!isObject(value)) throw typeError(OPTION, `schedules must be an object with a schedule for each name, not ${describe(value)}`)
   const calendars = new Calendars()
   return entriesOf(value, 'schedules', OPTION).map(([name, schedule]) => readSchedule(readName(name), schedule, queue, calendars))
 }
@@ -53,7 +50,7 @@ function readSchedule (name, value, { serialize, hasTypes, hasLevels }, calendar
   try {
     encode(serialize, payload)
   } catch (cause) {
-    throw Object.assign(typeError(OPTION, `schedules: the payload of ${name} cannot be encoded`), { cause })
+    throw typeError(OPTION, `schedules: the payload of ${name} cannot be encoded`, { cause })
   }
   return { ...read, type: type === undefined ? undefined : readShortType(type, name) }
 }
@@ -68,11 +65,6 @@ function readShortType (type, name) {
 function readName (name) {
   if (name !== '' && name.isWellFormed() && Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
   throw rangeError(OPTION, `schedules: a name must be well-formed Unicode of 1 to ${MAX_NAME_BYTES} bytes, not ${describe(name)}`)
-}
-
-function readInterval (value) {
-  if (Number.isInteger(value) && value >= LEAST_MS && value <= LONGEST_MS) return value
-  throw wrong(value, 'number', OPTION, `everyMs must be an integer from ${LEAST_MS} to ${LONGEST_MS}`)
 }
 
 module.exports = { readSchedules }

@@ -93,7 +93,7 @@ class Calendars {
       this.checkOnce(`in ${timezone}`, () => this.look('* * * * *', timezone, name))
     } catch (cause) {
       if (cause.code === OPTION) throw cause
-      throw Object.assign(typeError(OPTION, `schedules: ${name} has no times that croner understands. ${cause.message}`), { cause })
+      throw typeError(OPTION, `schedules: ${name} has no times that croner understands. ${cause.message}`, { cause })
     }
   }
 

@@ -7,9 +7,9 @@
 // Made of nothing but add() with a key: while the key is taken, the batch has not started.
 
 const { typeError, describe } = require('../arguments/errors')
-const { isArray, isError, isOf, readOwn } = require('../arguments/fields')
-const { readKey, readMs } = require('../job/plan')
-const { options: { readPositiveCount, readType } } = require('../core/internals')
+const { isArray, isError, isOf, readFiniteMs, readFunction, readOwn, readPositiveCount } = require('../arguments/fields')
+const { readKey } = require('../job/plan')
+const { options: { readType } } = require('../core/internals')
 const { FlowQueue } = require('./flow-queue')
 const { idOf } = require('./keys')
 
@@ -50,9 +50,8 @@ class Batches {
   constructor (queue, { maxSize, delayMs, key }) {
     this.#queue = queue
     this.#maxSize = readPositiveCount(maxSize, 'maxSize', ARGUMENT)
-    this.#delayMs = delayMs === undefined || this.#maxSize === 1 ? undefined : readMs(delayMs, 'delayMs')
-    this.#keyOf = key ?? (() => '')
-    if (typeof this.#keyOf !== 'function') throw typeError(ARGUMENT, `key must be a function, not ${describe(key)}`)
+    this.#delayMs = delayMs === undefined || this.#maxSize === 1 ? undefined : readFiniteMs(delayMs, 'delayMs', ARGUMENT)
+    this.#keyOf = readFunction(key ?? (() => ''), 'key', ARGUMENT)
   }
 
   /**

@@ -3,21 +3,20 @@
 // Options of flow, read once.
 
 const { readBackoff } = require('../job/backoff')
-const { rangeError, describe } = require('../arguments/errors')
-const { entriesOf, isArray, isMap, isOf, readEach, readFields, readOwn } = require('../arguments/fields')
-const { Plan, readAttempts, readMs } = require('../job/plan')
-const { wrong } = require('../arguments/readers')
+const { rangeError } = require('../arguments/errors')
+const { isArray, isMap, isObject, isOf, readByType, readEach, readFields, readFiniteMs, readOwn, readPositiveCount, wrong } = require('../arguments/fields')
+const { readRate } = require('../arguments/rates')
+const { Plan } = require('../job/plan')
 const { ROOMS, options: queueOptions } = require('../core/internals')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
-const RATE_NAMES = ['limit', 'intervalMs']
 const LONGEST_MS = 2 ** 31
 const RATES_NAMES = ['rate', 'ratePerType']
 const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
 
 const readers = {
-  maxAttempts: value => value === undefined ? 1 : readAttempts(value, OPTION),
+  maxAttempts: value => value === undefined ? 1 : readPositiveCount(value, 'maxAttempts', OPTION),
   backoffMs: readBackoff,
   priorityMs: readPriorityMs,
   rate: value => value === undefined ? undefined : readRates(value, 'rate', OPTION),
@@ -31,7 +30,7 @@ module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, r
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
-  if (typeof options !== 'object' || options === null || isArray(options)) return { ...ROOMS.readOptions(options), ...readEach({}, readers) }
+  if (!isObject(options)) return { ...ROOMS.readOptions(options), ...readEach({}, readers) }
   const names = Object.keys(readers)
   queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
   const own = readEach(readFields(options, names, OPTION), readers)
@@ -63,7 +62,7 @@ function readNewRates (rates) {
 
 /** @throws FAIRLANE_ERR_ARGUMENT */
 function readHoldMs (ms) {
-  return readMs(ms, 'a hold')
+  return readFiniteMs(ms, 'a hold', ARGUMENT)
 }
 
 /** @throws FAIRLANE_ERR_OPTION */
@@ -77,9 +76,7 @@ function readPriorityMs (value) {
 function readRatePerType (value, code) {
   if (typeof value === 'function') return { ...NO_RATES, ask: type => readAnswer(value(type)) }
   if (!isMap(value)) return { ...NO_RATES, all: readRates(value, 'ratePerType', code) }
-  const byType = new Map()
-  for (const [type, rate] of entriesOf(value, 'ratePerType', code)) byType.set(type, readRates(rate, `ratePerType of ${describe(type)}`, code))
-  return { ...NO_RATES, byType }
+  return { ...NO_RATES, byType: readByType(value, 'ratePerType', code, (rate, name) => readRates(rate, name, code)) }
 }
 
 function readAnswer (rate) {
@@ -91,11 +88,4 @@ function readRates (value, name, code) {
   if (!isArray(value)) return [readRate(value, name, code)]
   if (value.length > 0) return Array.from(value, rate => readRate(rate, name, code)) // those included that were left out
   throw rangeError(code, `${name} must have a rate in it`)
-}
-
-function readRate (value, name, code) {
-  const { limit, intervalMs } = readOwn(value, name, RATE_NAMES, code)
-  if (!(Number.isSafeInteger(limit) && limit > 0)) throw wrong(limit, 'number', code, `limit of ${name} must be a positive integer`)
-  if (!(Number.isFinite(intervalMs) && intervalMs > 0)) throw wrong(intervalMs, 'number', code, `intervalMs of ${name} must be a finite time above 0`)
-  return { limit, intervalMs }
 }

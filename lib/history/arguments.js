@@ -3,8 +3,7 @@
 // Options and arguments of a History, read once: validated, completed, never kept by reference.
 
 const { typeError, describe } = require('../arguments/errors')
-const { hasMethods, isOf } = require('../arguments/fields')
-const { readAll, readWhole, readChoice, readText, wrong } = require('../arguments/readers')
+const { isOf, readAll, readChoice, readCount, readLimitMs, readPart, readText, readWhole, wrong } = require('../arguments/fields')
 const { options: { readType } } = require('../core/internals')
 const { NONE, WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD } = require('../ledger/segment')
 
@@ -24,20 +23,20 @@ const STATES = new Map([
 const ANY_STATE = [NONE, NONE]
 
 const historyReaders = {
-  keep: value => value === undefined ? 100000 : readWhole(value, 'keep', OPTION),
-  keepMs: value => value === undefined ? Infinity : readDuration(value, 'keepMs', OPTION),
-  clock: value => value === undefined ? 'coarse' : readChoice(value, 'clock', CLOCKS, OPTION)
+  keep: (value = 100000) => readCount(value, 'keep', OPTION),
+  keepMs: (value = Infinity) => readLimitMs(value, 'keepMs', OPTION),
+  clock: (value = 'coarse') => readChoice(value, 'clock', CLOCKS, OPTION)
 }
 const timeReaders = {
-  since: value => value === undefined ? -Infinity : readTime(value, 'since'),
-  until: value => value === undefined ? Infinity : readTime(value, 'until')
+  since: (value = -Infinity) => readTime(value, 'since'),
+  until: (value = Infinity) => readTime(value, 'until')
 }
 const listReaders = {
   ...timeReaders,
   state: value => value === undefined ? ANY_STATE : STATES.get(readChoice(value, 'state', [...STATES.keys()], ARGUMENT)),
   type: readTypeOf,
   before: value => value === undefined ? Infinity : readId(value, 'before'),
-  limit: value => value === undefined ? 100 : readWhole(value, 'limit', ARGUMENT)
+  limit: (value = 100) => readCount(value, 'limit', ARGUMENT)
 }
 const sumReaders = {
   ...timeReaders,
@@ -45,7 +44,7 @@ const sumReaders = {
   first: value => value === undefined ? -Infinity : readId(value, 'first'),
   last: value => value === undefined ? Infinity : readId(value, 'last')
 }
-const getReaders = { back: value => value === undefined ? 0 : readWhole(value, 'back', ARGUMENT) }
+const getReaders = { back: (value = 0) => readCount(value, 'back', ARGUMENT) }
 const exportReaders = {
   table: readTable,
   after: value => value === undefined ? -Infinity : readId(value, 'after')
@@ -72,13 +71,7 @@ function readTypeOf (value) {
 }
 
 function readId (value, name = 'the id') {
-  if (Number.isInteger(value)) return value
-  throw typeError(ARGUMENT, `${name} must be a whole number, not ${describe(value)}`)
-}
-
-function readDuration (value, name, code) {
-  if (typeof value === 'number' && value > 0) return value
-  throw wrong(value, 'number', code, `${name} must be a time in ms above 0 or Infinity`)
+  return readWhole(value, name, ARGUMENT)
 }
 
 /** A time in ms since 1970, or a Date. */
@@ -94,6 +87,5 @@ function readTable (value = 'jobs') {
 }
 
 function readDatabase (value) {
-  if (hasMethods(value, ['exec', 'prepare'])) return value
-  throw typeError(ARGUMENT, `exportTo: the database must be one of node:sqlite or better-sqlite3, not ${describe(value)}`)
+  return readPart(value, ['exec', 'prepare'], 'exportTo: the database must be one of node:sqlite or better-sqlite3', ARGUMENT)
 }

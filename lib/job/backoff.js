@@ -2,8 +2,8 @@
 
 // How long a job waits between two attempts, where jobs have several.
 
-const { typeError, rangeError, describe } = require('../arguments/errors')
-const { readOwn } = require('../arguments/fields')
+const { rangeError, describe } = require('../arguments/errors')
+const { readNumber, readOwn, wrong } = require('../arguments/fields')
 
 const FIRST_BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 60000
@@ -34,10 +34,8 @@ function backoff (options = {}) {
 function readGiven (options) {
   const given = readOwn(options, 'backoff: the options', Object.keys(DEFAULTS), ARGUMENT)
   for (const [name, value] of Object.entries(given)) {
-    const [least, most] = RANGES[name]
     if (value === undefined) delete given[name]
-    else if (typeof value !== 'number') throw typeError(ARGUMENT, `${name} must be a number, not ${describe(value)}`)
-    else if (!(value >= least && value <= most)) throw rangeError(ARGUMENT, `${name} must be from ${least} to ${most}, not ${value}`)
+    else readNumber(value, name, ...RANGES[name], ARGUMENT)
   }
   return given
 }
@@ -54,8 +52,7 @@ function defaultBackoffMs (attempt) {
 function readBackoff (value = defaultBackoffMs) {
   if (typeof value === 'function') return value
   if (Number.isFinite(value) && value >= 0) return () => value
-  const error = typeof value === 'number' ? rangeError : typeError
-  throw error('FAIRLANE_ERR_OPTION', `backoffMs must be a time in ms or a function that gives one, not ${describe(value)}`)
+  throw wrong(value, 'number', 'FAIRLANE_ERR_OPTION', 'backoffMs must be a time in ms or a function that gives one')
 }
 
 /**

@@ -4,7 +4,7 @@
 // whom it shares a key with.
 
 const { rangeError, typeError, describe } = require('../arguments/errors')
-const { readChoice, wrong } = require('../arguments/readers')
+const { readChoice, readFiniteMs, readInteger, readPositiveCount, wrong } = require('../arguments/fields')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const HIGHEST = 15 // priority
@@ -44,37 +44,25 @@ class Plan {
   /** @returns {Plan | undefined} undefined if nothing is said @throws FAIRLANE_ERR_ARGUMENT */
   checked () {
     const { delayMs, maxAttempts, priority, key, onDuplicate, keyUntil, maxDelayMs } = this
-    if (delayMs !== undefined) this.delayMs = readMs(delayMs, 'delayMs')
-    if (maxAttempts !== undefined) this.maxAttempts = readAttempts(maxAttempts, ARGUMENT)
+    if (delayMs !== undefined) this.delayMs = readFiniteMs(delayMs, 'delayMs', ARGUMENT)
+    if (maxAttempts !== undefined) this.maxAttempts = readPositiveCount(maxAttempts, 'maxAttempts', ARGUMENT)
     if (priority !== undefined) this.priority = readPriority(priority, ARGUMENT)
     if (key !== undefined) this.key = readKey(key)
     this.onDuplicate = onDuplicate === undefined ? 'join' : readChoice(onDuplicate, 'onDuplicate', DUPLICATES, ARGUMENT)
     this.keyUntil = readKeyUntil(keyUntil)
-    this.maxDelayMs = maxDelayMs === undefined || maxDelayMs === Infinity ? Infinity : readMs(maxDelayMs, 'maxDelayMs')
+    this.maxDelayMs = maxDelayMs === undefined || maxDelayMs === Infinity ? Infinity : readFiniteMs(maxDelayMs, 'maxDelayMs', ARGUMENT)
     if (key === undefined) rejectLone({ onDuplicate, keyUntil, maxDelayMs })
     return delayMs !== undefined || maxAttempts !== undefined || priority !== undefined || key !== undefined ? this : undefined
   }
 }
 
-module.exports = { PLAN_NAMES, Plan, readPlan, readAttempts, readMs, readPriority, readKey }
+module.exports = { PLAN_NAMES, Plan, readPlan, readPriority, readKey }
 
 /** @param {object} given with any of those names @returns {Plan | undefined} undefined if nothing is said @throws FAIRLANE_ERR_ARGUMENT */
 function readPlan (given) {
   const plan = new Plan()
   for (const name of PLAN_NAMES) plan.reads(name, given)
   return plan.checked()
-}
-
-/** A positive integer, or Infinity. */
-function readAttempts (value, code) {
-  if (value === Infinity || (Number.isInteger(value) && value > 0)) return value
-  throw wrong(value, 'number', code, 'maxAttempts must be a positive integer or Infinity')
-}
-
-/** @throws FAIRLANE_ERR_ARGUMENT */
-function readMs (ms, what) {
-  if (Number.isFinite(ms) && ms >= 0) return ms
-  throw wrong(ms, 'number', ARGUMENT, `${what} must be a finite time in ms`)
 }
 
 /** Without a key these say nothing. */
@@ -85,8 +73,7 @@ function rejectLone ({ onDuplicate, keyUntil, maxDelayMs }) {
 }
 
 function readPriority (value, code) {
-  if (Number.isInteger(value) && value >= 0 && value <= HIGHEST) return value
-  throw wrong(value, 'number', code, `priority must be an integer from 0 to ${HIGHEST}`)
+  return readInteger(value, 'priority', 0, HIGHEST, code)
 }
 
 /**
@@ -103,6 +90,6 @@ function readKey (key) {
 
 function readKeyUntil (value = 'started') {
   if (value === 'started' || value === 'settled') return value
-  if (typeof value !== 'string') return readMs(value, 'keyUntil')
+  if (typeof value !== 'string') return readFiniteMs(value, 'keyUntil', ARGUMENT)
   throw rangeError(ARGUMENT, `keyUntil must be 'started', 'settled' or a time in ms, not ${describe(value)}`)
 }

@@ -2,7 +2,7 @@
 
 // What a runner fails with to have its job wait without counting the attempt.
 
-const { rangeError, typeError, describe } = require('../arguments/errors')
+const { readNumber } = require('../arguments/fields')
 
 const LONGEST_MS = 2 ** 31 // of Postponed
 const USUAL_MS = 1000
@@ -45,8 +45,7 @@ class Postponed extends Error {
    * @throws FAIRLANE_ERR_ARGUMENT
    */
   constructor (delayMs, options) {
-    if (typeof delayMs !== 'number') throw typeError('FAIRLANE_ERR_ARGUMENT', `delayMs must be a time in ms, not ${describe(delayMs)}`)
-    if (!(delayMs >= 0 && delayMs <= LONGEST_MS)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `delayMs must be from 0 to ${LONGEST_MS}, not ${delayMs}`)
+    readNumber(delayMs, 'delayMs', 0, LONGEST_MS, 'FAIRLANE_ERR_ARGUMENT')
     super(`postponed for ${delayMs} ms`, options)
     Object.defineProperty(this, 'delayMs', { value: delayMs, enumerable: true })
     postponed.add(this)

@@ -63,5 +63,5 @@ function encode (serializer, payload) {
 }
 
 function notEncoded (cause) {
-  return Object.assign(typeError('FAIRLANE_ERR_ARGUMENT', 'the payload cannot be encoded'), { cause })
+  return typeError('FAIRLANE_ERR_ARGUMENT', 'the payload cannot be encoded', { cause })
 }

@@ -10,7 +10,7 @@
 // number. Only numbers are in memory.
 
 const { FairlaneError, closedError, typeError, rangeError, describe } = require('../arguments/errors')
-const { elementsOf, isArray, isBytes } = require('../arguments/fields')
+const { elementsOf, isArray, isBytes, readPositiveCount } = require('../arguments/fields')
 const { Admission } = require('./admission')
 const { files } = require('./files')
 const { lock } = require('./lock')
@@ -355,8 +355,7 @@ function bytesOf (payloads) {
 }
 
 function readMax (max) {
-  if (max === Infinity || (Number.isInteger(max) && max > 0)) return
-  throw rangeError('FAIRLANE_ERR_ARGUMENT', `max must be a positive integer or Infinity, not ${describe(max)}`)
+  readPositiveCount(max, 'max', 'FAIRLANE_ERR_ARGUMENT')
 }
 
 function full ({ what, waiting, limit }) {

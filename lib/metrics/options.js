@@ -2,9 +2,8 @@
 
 // Options of Metrics, read once: validated, completed, never kept by reference.
 
-const { typeError, describe } = require('../arguments/errors')
-const { isArray } = require('../arguments/fields')
-const { readAll, readChoice, readText, wrong } = require('../arguments/readers')
+const { typeError } = require('../arguments/errors')
+const { isArray, readAll, readChoice, readFunction, readInteger, readNumber, readText } = require('../arguments/fields')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const CLOCKS = ['coarse', 'exact']
@@ -15,9 +14,9 @@ const LONGEST_MS = 2 ** 31 - 1
 
 const readers = {
   name: (value = 'default') => readText(value, 'name', OPTION),
-  maxTypes: (value = 100) => readCount(value, 'maxTypes'),
+  maxTypes: (value = 100) => readInteger(value, 'maxTypes', 0, Number.MAX_SAFE_INTEGER, OPTION),
   otherType: (value = 'other') => readText(value, 'otherType', OPTION),
-  labelOf: value => readFunction(value, 'labelOf'),
+  labelOf: value => value === undefined ? undefined : readFunction(value, 'labelOf', OPTION),
   windowMs: (value = 10000) => readPeriod(value, 'windowMs'),
   starveMs: (value = 30000) => readPeriod(value, 'starveMs'),
   bucketsMs: (value = BOUNDS_MS) => readBounds(value),
@@ -31,20 +30,9 @@ module.exports = {
   readChannelsOptions: options => readAll(options, { windowMs, starveMs, clock }, OPTION)
 }
 
-function readCount (value, name) {
-  if (Number.isInteger(value) && value >= 0) return value
-  throw wrong(value, 'number', OPTION, `${name} must be a whole number`)
-}
-
-function readFunction (value, name) {
-  if (value === undefined || typeof value === 'function') return value
-  throw typeError(OPTION, `${name} must be a function, not ${describe(value)}`)
-}
-
 /** In ms, such that a timer can wait for it. */
 function readPeriod (value, name) {
-  if (typeof value === 'number' && value >= 1 && value <= LONGEST_MS) return value
-  throw wrong(value, 'number', OPTION, `${name} must be a time from 1 to ${LONGEST_MS} ms`)
+  return readNumber(value, name, 1, LONGEST_MS, OPTION)
 }
 
 /** @returns {number[]} a copy */

@@ -7,10 +7,9 @@
 
 const { channelOf } = require('../platform/channels')
 const { typeError, describe } = require('../arguments/errors')
-const { hasMethods, isError } = require('../arguments/fields')
+const { isError, readAll, readFlag, readPart, readText } = require('../arguments/fields')
 const { peerError } = require('../platform/peers')
 const { promiseOf } = require('../platform/promised')
-const { readAll, readFlag, readText } = require('../arguments/readers')
 
 const RANGE = '^1.4'
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']
@@ -55,7 +54,7 @@ function descriptorsOf (runner) {
   try {
     return Object.getOwnPropertyDescriptors(runner)
   } catch (cause) {
-    throw Object.assign(typeError('FAIRLANE_ERR_RUNNER', 'traced: the runner cannot be read'), { cause })
+    throw typeError('FAIRLANE_ERR_RUNNER', 'traced: the runner cannot be read', { cause })
   }
 }
 
@@ -205,8 +204,7 @@ function tell (span, error) {
 }
 
 function readTracer (value) {
-  if (value === undefined || hasMethods(value, ['startSpan'])) return value
-  throw typeError(OPTION, `tracer must be one of OpenTelemetry, not ${describe(value)}`)
+  return value === undefined ? undefined : readPart(value, ['startSpan'], 'tracer must be one of OpenTelemetry', OPTION)
 }
 
 function loadApi () {

@@ -6,8 +6,8 @@ const { availableParallelism } = require('node:os')
 const { resolve } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { SHARE_ENV } = require('node:worker_threads')
-const { typeError, rangeError, describe } = require('../arguments/errors')
-const { isArray, readOwn } = require('../arguments/fields')
+const { typeError, describe } = require('../arguments/errors')
+const { checkObject, isArray, readFunction, readInteger, readLimitMs, readOwn } = require('../arguments/fields')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const LOAD_TIMEOUT_MS = 60000
@@ -28,15 +28,14 @@ function readFile (file) {
 
 function readOptions (options = {}) {
   const fields = readOwn(options, 'the options', NAMES, OPTION)
-  const { name = 'default', transfer } = fields
+  const { threads = availableParallelism(), perThread = 1, name = 'default', transfer, loadTimeoutMs = LOAD_TIMEOUT_MS } = fields
   if (typeof name !== 'string') throw typeError(OPTION, `name must be a string, not ${describe(name)}`)
-  if (transfer !== undefined && typeof transfer !== 'function') throw typeError(OPTION, `transfer must be a function, not ${describe(transfer)}`)
   return {
-    threads: readCount(fields, 'threads', availableParallelism),
-    perThread: readCount(fields, 'perThread', () => 1),
+    threads: readCount(threads, 'threads'),
+    perThread: readCount(perThread, 'perThread'),
     name,
-    transfer,
-    loadTimeoutMs: readTimeout(fields),
+    transfer: transfer === undefined ? undefined : readFunction(transfer, 'transfer', OPTION),
+    loadTimeoutMs: readLimitMs(loadTimeoutMs, 'loadTimeoutMs', OPTION),
     worker: {
       resourceLimits: readObject(fields, 'resourceLimits'),
       workerData: readData(fields),
@@ -47,22 +46,15 @@ function readOptions (options = {}) {
   }
 }
 
-function readCount (fields, name, otherwise) {
-  const { [name]: count = otherwise() } = fields
-  if (Number.isInteger(count) && count >= 1) return count
-  throw rangeError(OPTION, `${name} must be a positive integer, not ${describe(count)}`)
-}
-
-function readTimeout ({ loadTimeoutMs = LOAD_TIMEOUT_MS }) {
-  if (typeof loadTimeoutMs === 'number' && loadTimeoutMs > 0) return loadTimeoutMs
-  throw rangeError(OPTION, `loadTimeoutMs must be a positive number of milliseconds, or Infinity, not ${describe(loadTimeoutMs)}`)
+function readCount (value, name) {
+  return readInteger(value, name, 1, Number.MAX_SAFE_INTEGER, OPTION)
 }
 
 function readObject (fields, name) {
   const { [name]: object } = fields
   if (object === undefined) return undefined
-  if (typeof object === 'object' && object !== null) return { ...object }
-  throw typeError(OPTION, `${name} must be an object, not ${describe(object)}`)
+  checkObject(object, name, OPTION)
+  return { ...object }
 }
 
 function readList (fields, name) {
@@ -76,6 +68,6 @@ function readData ({ workerData }) {
   try {
     return structuredClone(workerData)
   } catch (cause) {
-    throw Object.assign(typeError(OPTION, 'workerData cannot be cloned'), { cause })
+    throw typeError(OPTION, 'workerData cannot be cloned', { cause })
   }
 }

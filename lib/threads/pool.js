@@ -255,7 +255,7 @@ function newPiscina (Piscina, options) {
   try {
     return new Piscina(options)
   } catch (cause) {
-    throw Object.assign(typeError('FAIRLANE_ERR_OPTION', `no threads can be started with these options: ${cause.message}`), { cause })
+    throw typeError('FAIRLANE_ERR_OPTION', `no threads can be started with these options: ${cause.message}`, { cause })
   }
 }
 

@@ -5,7 +5,7 @@
 
 const assert = require('node:assert/strict')
 const { runInNewContext } = require('node:vm')
-const fairlane = require('..')
+const fairlane = require('../..')
 const { Equal } = require('../../schedulers')
 const { batches, flow } = require('../../lib/flow')
 const { isError, isMap } = require('../../lib/arguments/fields')
