@@ -6,27 +6,23 @@
 module.exports = { end }
 
 /**
- * @param {object} parts of the queue
- * @param {object} broker
+ * @param {object} parts broker, worker, results, forgetting
  * @param {{ stage: object, whenIdle: () => void, flush: () => Promise<void> }} queue whenIdle: called when no runner is waited for any more
  * @returns {Promise<number>} how many runners were abandoned
  */
-async function end ({ crew, attempts, overdue, leases, keeper, results, forgetting }, broker, { stage, whenIdle, flush }) {
-  const returned = crew?.stop()
+async function end ({ broker, worker, results, forgetting }, { stage, whenIdle, flush }) {
+  const returned = worker?.stop()
   const slotsCount = await stage.close(true)
   // in some slots no runner was called: the broker is being asked for a job
-  const abandonedCount = slotsCount - (crew?.askersCount ?? 0)
+  const abandonedCount = slotsCount - (worker?.askersCount ?? 0)
   whenIdle()
-  overdue?.end(crew.supplies.values())
-  attempts?.end()
+  worker?.endRuns()
   // a broker that is away is waited for as long as for a push
   const timer = setTimeout(() => broker.disconnect(), broker.pushTimeoutMs)
   await returned
-  await crew?.whenTold()
+  await worker?.whenTold()
   await flush()
-  await keeper?.stop()
-  leases?.stop()
-  await crew?.leave().catch(ignore)
+  await worker?.leave()
   await results.lookAtAll().catch(ignore)
   results.close()
   forgetting.stop()

@@ -5,11 +5,11 @@
 const PERIOD_MS = 30000
 
 class Forgetting {
-  /** @param {{ broker: object, intake: object, crew: object | undefined }} parts crew: of a process that runs jobs */
-  constructor ({ broker, intake, crew }) {
+  /** @param {{ broker: object, intake: object, worker: object | null }} parts worker: null in a process that runs no jobs */
+  constructor ({ broker, intake, worker }) {
     this.broker = broker
     this.intake = intake
-    this.crew = crew
+    this.worker = worker
     this.timer = undefined
   }
 
@@ -23,7 +23,7 @@ class Forgetting {
 
   /** O(types). */
   forget (now) {
-    this.crew?.forget()
+    this.worker?.forget()
     this.intake.forget(now)
     this.broker.forgetPlaces(now)
   }

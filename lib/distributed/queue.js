@@ -56,18 +56,18 @@ class DistributedQueue extends EventEmitter {
   constructor (key, runner, { jobs, queue } = {}) {
     if (key !== MADE_BY_DISTRIBUTED) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a DistributedQueue is made by distributed()')
     super()
-    const start = typeof runner === 'function' ? (token, done, slot) => this.#parts.crew.start(token, done, slot) : runner
+    const start = typeof runner === 'function' ? (token, done, slot) => this.#parts.worker.start(token, done, slot) : runner
     this.#runner = runner
     this.#options = jobs
     this.#read = readQueueOptions(queue)
     checkObservers(this.#read.observers, runner)
     this.#core = makeInnerQueue(runner === null ? ignore : start, queue)
-    this.#stage = innerQueueOf(this.#core, (token, err, result) => this.#parts.attempts.settled(token, err, result))
+    this.#stage = innerQueueOf(this.#core, (token, err, result) => this.#parts.worker.settled(token, err, result))
   }
 
   /** Jobs that run in this process. */
   get running () {
-    return this.#runner === null ? 0 : this.#parts.attempts.running.size
+    return this.#parts.worker?.runningCount ?? 0
   }
 
   get paused () {
@@ -197,14 +197,14 @@ class DistributedQueue extends EventEmitter {
 
   /** Counts of this process. */
   stats (type) {
-    const { crew, outcomes } = this.#parts
+    const { worker, outcomes } = this.#parts
     if (type !== undefined) {
       const place = this.#broker.places.get(readType(type))
       const { running = 0, counts = NO_COUNTS } = place ?? {}
-      return { ...counts, running, prefetched: crew?.supplies.get(place?.type)?.held.length ?? 0 }
+      return { ...counts, running, prefetched: worker?.prefetchedOf(type) ?? 0 }
     }
     const { misuse, overrun } = this.#core.stats()
-    return { ...outcomes.counts, running: this.running, prefetched: crew?.heldCount ?? 0, misuse, overrun }
+    return { ...outcomes.counts, running: this.running, prefetched: worker?.prefetchedCount ?? 0, misuse, overrun }
   }
 
   /** What the broker has. O(types) without a type. */
@@ -256,7 +256,7 @@ class DistributedQueue extends EventEmitter {
 
   /** @returns {Promise<void>} resolves when nothing waits, is delayed or runs anywhere. Asks the broker, O(types): for tests and scripts */
   onIdle () {
-    return this.#ask(({ globals, crew }) => this.flush().then(() => globals.whenIdle()).then(() => crew?.whenTold()))
+    return this.#ask(({ globals, worker }) => this.flush().then(() => globals.whenIdle()).then(() => worker?.whenTold()))
   }
 
   /**
@@ -273,7 +273,7 @@ class DistributedQueue extends EventEmitter {
   }
 
   async #open ({ jobs, queue }) {
-    const broker = this.#broker = new Broker(jobs, loadPeers())
+    const broker = this.#broker = new Broker(jobs, loadPeers(), error => this.#tell('error', error))
     await broker.open()
     try {
       this.#observed = observe(this, this.#read.observers, this.#read.clock)
@@ -285,15 +285,14 @@ class DistributedQueue extends EventEmitter {
         tell: (event, value) => this.#tell(event, value),
         isPaused: type => this.#core.paused || this.#pausedTypes.has(type)
       })
-      await this.#parts.crew?.open()
+      await this.#parts.worker?.open()
     } catch (err) {
-      this.#parts?.crew?.stop().catch(ignore)
+      this.#parts?.worker?.stop().catch(ignore)
       broker.disconnect()
       throw brokerError(err)
     }
     this.#parts.forgetting.begin()
-    this.#parts.leases?.begin()
-    this.#parts.keeper?.begin()
+    this.#parts.worker?.begin()
     if (queue.signal !== undefined) this.#closeBy(queue.signal)
     return this
   }
@@ -358,7 +357,7 @@ class DistributedQueue extends EventEmitter {
   }
 
   async #end () {
-    const abandonedCount = await end(this.#parts, this.#broker, {
+    const abandonedCount = await end(this.#parts, {
       stage: this.#stage,
       whenIdle: () => this.#stopListening(),
       flush: () => this.flush()

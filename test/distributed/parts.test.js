@@ -6,10 +6,13 @@ const assert = require('node:assert')
 const { Attempts } = require('../../lib/distributed/worker/attempts')
 const { Crew } = require('../../lib/distributed/worker/crew')
 const { Keeper } = require('../../lib/distributed/worker/keeper')
+const { Prefetch } = require('../../lib/distributed/worker/prefetch')
 const { Leases } = require('../../lib/distributed/worker/leases')
 const { Results } = require('../../lib/distributed/calls/results')
 const { HAS_ACTIVE, HAS_COMPLETED } = require('../../lib/distributed/broker/scripts')
 const { Suspects } = require('../../lib/distributed/worker/suspects')
+const { Taking } = require('../../lib/distributed/worker/taking')
+const { Wakes } = require('../../lib/distributed/worker/wakes')
 const { stoppedTime } = require('../support/time')
 const { turn, turns } = require('../support/turns')
 const { latch } = require('./rigged')
@@ -50,20 +53,18 @@ describe('records of jobs whose results are waited for', () => {
   })
 })
 
-describe('a crew', () => {
+describe('a process that runs jobs', () => {
   const { setTimeout } = global
-  let timers, crew, partition, asked, answers, calls
+  let timers, wakes, partition, expected, answers, calls
 
   beforeEach(() => {
     timers = []
     global.setTimeout = fn => timers.push(fn)
     partition = { ready: 'ready', isAway: false }
-    asked = []
+    expected = []
     answers = []
     calls = { smismember: [] }
     const broker = {
-      partitions: [partition],
-      isReady: true,
       client: {
         smismember: async (key, ...names) => {
           calls.smismember.push(names)
@@ -72,12 +73,9 @@ describe('a crew', () => {
           return answer
         }
       },
-      place: type => ({ type, partition, usersCount: 0, idOf: name => name }),
-      placeOf: name => broker.place(name)
+      placeOf: name => ({ type: name })
     }
-    const stage = { place: type => asked.push(type) }
-    crew = new Crew({ broker, stage }, { leaseMs: 1000, token: 'me', prefetch: () => 0, concurrency: () => 10 }, { hasTypes: true, lost: job => asked.push(`lost ${job.name}`) })
-    crew.early = undefined
+    wakes = new Wakes(broker, { expectJobs: type => expected.push(type) })
   })
 
   afterEach(() => { global.setTimeout = setTimeout })
@@ -86,9 +84,10 @@ describe('a crew', () => {
   const MANY = 2 ** 40
 
   it('looks once for all that it has heard of in a while, and again at what may still be ready', async () => {
-    crew.hear(partition, [MANY, ['a', 'b']])
-    crew.hear(partition, [MANY, ['c']])
-    assert.deepEqual([timers.length, asked], [1, []])
+    wakes.begin()
+    wakes.hear(partition, [MANY, ['a', 'b']])
+    wakes.hear(partition, [MANY, ['c']])
+    assert.deepEqual([timers.length, expected], [1, []])
     for (const answer of [[0, 1, 1], new Error('ERR'), [0, 0]]) {
       answers.push(answer)
       timers.at(-1)()
@@ -96,69 +95,97 @@ describe('a crew', () => {
     }
     assert.deepEqual(calls.smismember, [['a', 'b', 'c'], ['b', 'c'], ['b', 'c']])
     assert.equal(timers.length, 3)
-    crew.hear(partition, [8, ['e']])
-    assert.deepEqual(asked, ['e'])
+    wakes.hear(partition, [8, ['e']])
+    assert.deepEqual(expected, ['e'])
   })
 
-  it('takes no more jobs ahead than it has started lately: if jobs are long they would wait beside idle workers', () => {
-    const { now } = performance
-    let ms = 1000
-    performance.now = () => ms
-    try {
-      crew.prefetch = () => 3
-      crew.hooks.begin = () => {}
-      assert.equal(crew.hasRoom(), false)
-      for (let count = 0; count < 2; count++) crew.begin()
-      crew.heldCount = 1
-      assert.equal(crew.hasRoom(), true)
-      crew.comingCount = 1
-      assert.equal(crew.hasRoom(), false)
-      crew.comingCount = 0
-      ms += 50
-      assert.equal(crew.hasRoom(), true)
-      ms += 50
-      assert.equal(crew.hasRoom(), false)
-      for (let count = 0; count < 5; count++) crew.begin()
-      crew.heldCount = 2
-      assert.equal(crew.hasRoom(), true)
-      crew.heldCount = 3
-      assert.equal(crew.hasRoom(), false)
-    } finally {
-      performance.now = now
-    }
-  })
-
-  it('has lost the job that is given to it again', () => {
-    const supply = crew.supplyOf('a')
-    crew.taken(supply, 'j', { opts: {} }, 0)
-    assert.deepEqual(asked, [])
-    crew.taken(supply, 'j', { opts: {} }, 0)
-    assert.deepEqual(asked, ['lost j'])
-  })
-
-  it('believes in many types that are ready some at a time, and in none when it has stopped', async () => {
+  it('expects jobs of many types that are ready some at a time', async () => {
     const time = stoppedTime()
     try {
-      const believed = []
-      crew.believe = type => {
-        believed.push(type)
+      wakes.crew.expectJobs = type => {
+        expected.push(type)
         time.pass(0.1)
       }
       const names = Array.from({ length: 100 }, (_, n) => `type-${n}`)
-      crew.believeSome(names, 0)
-      assert(believed.length > 0 && believed.length < 60, `${believed.length} at once`)
+      for (const name of names) wakes.found(name)
+      assert.deepEqual(expected, [])
+      wakes.begin()
+      assert(expected.length > 0 && expected.length < 60, `${expected.length} at once`)
       await turns(10)
-      assert.deepEqual(believed, names)
+      assert.deepEqual(expected, names)
     } finally {
       time.release()
     }
   })
 
   it('forgets types that are idle, and no others', () => {
+    const broker = { place: type => ({ type, partition, usersCount: 0 }) }
+    const crew = new Crew(broker, { taking: new Taking(), requests: { mayAsk: () => false } })
     crew.supplyOf('a')
-    crew.believe('b')
+    crew.expectJobs('b')
     crew.forget()
     assert.deepEqual([...crew.supplies.keys()], ['b'])
+  })
+
+  it('expects no jobs when it has stopped', () => {
+    const taking = new Taking()
+    taking.isStopped = true
+    const crew = new Crew({}, { taking })
+    crew.expectJobs('a')
+    assert.equal(crew.supplies.size, 0)
+  })
+})
+
+describe('jobs that are taken ahead', () => {
+  const { now } = performance
+  const { setTimeout } = global
+  let ms
+
+  beforeEach(() => {
+    ms = 1000
+    performance.now = () => ms
+  })
+
+  afterEach(() => {
+    performance.now = now
+    global.setTimeout = setTimeout
+  })
+
+  it('are no more than were started lately: if jobs are long they would wait beside idle workers', () => {
+    const prefetch = new Prefetch(() => 3, () => {})
+    assert.equal(prefetch.hasRoom(), false)
+    for (let count = 0; count < 2; count++) prefetch.started()
+    prefetch.count = 1
+    assert.equal(prefetch.hasRoom(), true)
+    prefetch.comingCount = 1
+    assert.equal(prefetch.hasRoom(), false)
+    prefetch.comingCount = 0
+    ms += 50
+    assert.equal(prefetch.hasRoom(), true)
+    ms += 50
+    assert.equal(prefetch.hasRoom(), false)
+    for (let count = 0; count < 5; count++) prefetch.started()
+    prefetch.count = 2
+    assert.equal(prefetch.hasRoom(), true)
+    prefetch.count = 3
+    assert.equal(prefetch.hasRoom(), false)
+  })
+
+  it('go back after a while, as long as there are any', () => {
+    const timers = []
+    global.setTimeout = fn => timers.push(fn)
+    const times = []
+    const prefetch = new Prefetch(() => 3, takenBefore => times.push(takenBefore))
+    prefetch.add()
+    prefetch.add()
+    assert.equal(timers.length, 1)
+    ms = 5000
+    timers[0]()
+    prefetch.count = 0
+    timers[1]()
+    assert.deepEqual([times, timers.length], [[4000, 4000], 2])
+    prefetch.add()
+    assert.equal(timers.length, 3)
   })
 })
 
@@ -179,20 +206,22 @@ describe('leases', () => {
       }
     }
     const lost = []
-    const crew = { broker: { isReady: true }, heartbeats: () => [], supplies: new Map([['a', supply], ['b', { jobs: new Map(), overdue: new Set() }]]), lose: ({ name }) => lost.push(name) }
-    await new Leases(crew, { leaseMs: 1000, token: 'me' }).renew()
+    supply.lose = ({ name }) => lost.push(name)
+    const broker = { isReady: true, partitions: [] }
+    const leases = new Leases(broker, { supplies: new Map([['a', supply], ['b', { jobs: new Map(), overdue: new Set() }]]) }, { leaseMs: 1000, token: 'me' })
+    await leases.renew()
     assert.deepEqual([lost, [...supply.overdue]], [['gone'], runners.slice(0, 1)])
     assert(all[0].renewedAt > 0)
     assert.equal(all[1].renewedAt, -1)
-    crew.broker.isReady = false
-    await new Leases(crew, { leaseMs: 1000, token: 'me' }).renew()
+    broker.isReady = false
+    await leases.renew()
   })
 })
 
 describe('what is done in intervals', () => {
   const { setTimeout } = global
   const WAYS = {
-    'the renewal of leases': broker => new Leases({ broker }, { leaseMs: 1000, token: 'me' }),
+    'the renewal of leases': broker => new Leases(broker, {}, { leaseMs: 1000, token: 'me' }),
     'the walk of the keeper': broker => new Keeper(broker, {}, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
   }
 
@@ -287,24 +316,20 @@ describe('the keeper', () => {
 
 describe('a suspect', () => {
   it('begins when nothing runs beside it, and others wait for another time', async () => {
-    const said = []
-    let runningCount = 2
-    const suspects = new Suspects({ holdUp: () => said.push('held up'), letGo: () => said.push('let go'), runningCount: () => runningCount })
+    const calls = []
+    const suspects = new Suspects({ holdUp: () => calls.push('held up'), letGo: () => calls.push('let go') })
     const [first, second, other] = [{}, {}, {}]
-    const entered = suspects.enter(first)
-    assert.equal(await suspects.enter(second), false)
-    runningCount = 1
-    suspects.left(other)
-    suspects.left(second)
-    runningCount = 0
-    suspects.left(other)
+    const entered = suspects.enter(first, 2)
+    assert.equal(await suspects.enter(second, 2), false)
+    suspects.left(other, 1)
+    suspects.left(second, 1)
+    suspects.left(other, 0)
     assert.equal(await entered, true)
-    suspects.left(first)
-    assert.deepEqual(said, ['held up', 'let go'])
+    suspects.left(first, 0)
+    assert.deepEqual(calls, ['held up', 'let go'])
     // it is given up before it has begun
-    runningCount = 1
-    const again = suspects.enter(second)
-    suspects.left(second)
+    const again = suspects.enter(second, 1)
+    suspects.left(second, 1)
     assert.equal(await again, false)
   })
 })
@@ -316,14 +341,15 @@ describe('attempts', () => {
     ends = []
     interrupted = []
     const stage = { interrupt: (ticket, { code }) => interrupted.push([ticket, code]) }
-    attempts = new Attempts(() => {}, { leaseMs: 1000, maxAttempts: 3, maxWaitMs: Infinity }, { stage, suspects: { left: () => {} } }, {})
+    const parts = { stage, suspects: { left: () => {} }, outcomes: { lost: ({ name }) => ends.push(`lost ${name}`) } }
+    attempts = new Attempts(parts, { runner: () => {}, leaseMs: 1000, maxAttempts: 3, maxWaitMs: Infinity })
   })
 
-  const jobOf = (more) => ({ place: { running: 0 }, supply: { end: ({ kind }) => ends.push(kind), letGo: () => ends.push('let go') }, isEnding: false, ...more })
+  const jobOf = (more) => ({ place: { running: 0 }, supply: { end: ({ kind }) => ends.push(kind), withdraw: () => ends.push('withdrawn') }, isEnding: false, ...more })
 
   it('of a job that is cancelled end: before they begin, while they run, and not when they end already', () => {
     attempts.cancelled(jobOf())
-    assert.deepEqual(ends.splice(0), ['let go', 'cancelled'])
+    assert.deepEqual(ends.splice(0), ['withdrawn', 'cancelled'])
     attempts.cancelled(jobOf({ delivery: { ticket: 1 } }))
     assert.deepEqual(ends.splice(0), ['cancelled'])
     attempts.cancelled(jobOf({ isEnding: true }))
@@ -332,11 +358,12 @@ describe('attempts', () => {
 
   it('of a job that is lost are interrupted if they have begun', () => {
     const lost = { code: 'FAIRLANE_ERR_LEASE' }
-    attempts.lost(jobOf(), lost)
-    const job = jobOf({ delivery: { ticket: 2 } })
+    attempts.lost(jobOf({ name: 'prefetched' }), lost)
+    const job = jobOf({ name: 'runs', delivery: { ticket: 2 } })
     attempts.lost(job, lost)
     attempts.lost(job, lost)
-    assert.deepEqual([ends, interrupted], [[], [[2, 'FAIRLANE_ERR_LEASE']]])
+    attempts.lost(jobOf({ name: 'ends', isEnding: true }), lost)
+    assert.deepEqual([ends, interrupted], [['lost runs', 'lost ends'], [[2, 'FAIRLANE_ERR_LEASE']]])
   })
 
   it('of a queue that closes may end well until it has closed, once', () => {

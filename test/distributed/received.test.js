@@ -3,7 +3,7 @@
 // What is read of messages and records, whatever they are.
 
 const assert = require('node:assert')
-const { Crew } = require('../../lib/distributed/worker/crew')
+const { Wakes } = require('../../lib/distributed/worker/wakes')
 const { checkJob, countOf, faultOf, jsonOf, readNotice, readWake } = require('../../lib/distributed/broker/received')
 const { Results } = require('../../lib/distributed/calls/results')
 const { Troubles } = require('../../lib/distributed/broker/troubles')
@@ -57,20 +57,19 @@ describe('what comes from the broker', () => {
     }
     const heard = []
     const broker = { partitions: [], placeOf: name => heard.push(name) && undefined }
-    const crew = new Crew({ broker }, {}, { cancelled: (place, name) => heard.push(name) })
-    crew.early = []
+    const wakes = new Wakes(broker, { cancelled: (place, name) => heard.push(name), changed: () => {}, freed: () => {} })
     const results = new Results({}, {}, 'me')
     const settled = []
     results.add({ idOf: () => 'a:j' }, 'j', (...args) => settled.push(args))
     for (let times = 0; times < 20000; times++) {
       const message = jsonOf(JSON.stringify(valueOf(4)))
-      assert.equal(typeof crew.hear({}, message), 'boolean', `SEED=${seed}`)
+      assert.equal(typeof wakes.hear({}, message), 'boolean', `SEED=${seed}`)
       assert.equal(typeof results.told(message), 'boolean', `SEED=${seed}`)
     }
-    clearTimeout(crew.lookTimer)
+    clearTimeout(wakes.lookTimer)
     results.close()
-    assert(crew.early.length > 0, 'some of them make sense')
-    for (const name of [...crew.early, ...heard]) assert.equal(typeof name, 'string')
+    assert(wakes.early.length > 0, 'some of them make sense')
+    for (const name of [...wakes.early, ...heard]) assert.equal(typeof name, 'string')
     assert.equal(settled.length, 1)
     assert.deepEqual([{}.changed, {}.cancelled], [undefined, undefined])
   })
@@ -78,14 +77,12 @@ describe('what comes from the broker', () => {
 
 describe('troubles at the broker', () => {
   it('are told each time, and warned of once of each kind', async () => {
-    const troubles = new Troubles('mails')
+    const told = []
+    const troubles = new Troubles('mails', error => told.push(error))
     const warnings = []
     const heard = ({ code, message }) => warnings.push([code, message])
     process.on('warning', heard)
     const cause = new Error('NOPERM no')
-    troubles.refused('what nobody hears of yet', cause)
-    const told = []
-    troubles.tell = error => told.push(error)
     troubles.refused('a look', cause)
     troubles.refused('jobs', cause, 'a')
     for (const what of ['a', 'b']) troubles.unreadable(what)
@@ -97,7 +94,7 @@ describe('troubles at the broker', () => {
     ])
     assert.equal(Object.hasOwn(told[0], 'type'), false)
     assert.deepEqual(warnings, [
-      ['FAIRLANE_WARN_BROKER', 'The queue mails: The broker has refused what nobody hears of yet: NOPERM no'],
+      ['FAIRLANE_WARN_BROKER', 'The queue mails: The broker has refused a look: NOPERM no'],
       ['FAIRLANE_WARN_BROKER', 'The queue mails: The broker has what cannot be read, and is ignored: a.']
     ])
   })

@@ -1,6 +1,6 @@
 'use strict'
 
-// A type's supply beside a stand-in for its crew: answers of the broker come in the order that the test wants.
+// A type's supply beside a stand-in for the other parts: answers of the broker come in the order that the test wants.
 
 const assert = require('node:assert')
 const { Supply } = require('../../lib/distributed/worker/supply')
@@ -26,30 +26,26 @@ describe('what a process has of a type', () => {
       begun: [],
       returned: [],
       placedCount: 0,
-      heldCount: 0,
+      count: 0, // of jobs that were prefetched
       comingCount: 0,
       leaseMs: 1000,
-      mostAsked: 4,
+      concurrency: 4,
       isStopped: false,
-      mayHold: true,
+      isOn: true,
       isPaused: false,
       mayAsk: () => !crew.isStopped && !partition.isAway,
       mayStart: () => !crew.isPaused,
       hasRoom: () => false,
       place: () => { crew.placedCount++ },
       begin: (delivery, job) => crew.begun.push(job),
-      hold: () => { crew.heldCount++ },
-      taken: (own, name) => {
-        const job = { name, takenAt: 0 }
-        own.jobs.set(name, job)
-        return job
-      },
-      returnJobs: (own, jobs) => { crew.returned.push(...jobs.map(({ name }) => name)) },
-      ended: () => {},
-      askBroker: () => new Promise(resolve => crew.asks.push(resolve)),
+      started: () => {},
+      add: () => { crew.count++ },
+      ask: () => new Promise(resolve => crew.asks.push(resolve)),
       unready: () => new Promise(resolve => crew.unreadies.push(resolve))
     }
-    supply = new Supply(crew, { type: 'a', partition })
+    const parts = { taking: crew, slots: crew, prefetch: crew, requests: crew, announcer: crew, attempts: crew }
+    supply = new Supply({ type: 'a', partition, idOf: name => name }, { ...parts, endings: { tell: (...args) => crew.tell(...args) } })
+    supply.giveBack = jobs => { crew.returned.push(...jobs.map(({ name }) => name)) }
   })
 
   afterEach(() => { Object.assign(global, { setTimeout, clearTimeout }) })
@@ -68,7 +64,7 @@ describe('what a process has of a type', () => {
 
   /** Believes in jobs, has them asked for, and answers. */
   async function ask () {
-    supply.believe()
+    supply.expectJobs()
     const delivery = serve()
     await turns()
     return delivery
@@ -81,32 +77,32 @@ describe('what a process has of a type', () => {
 
   it('asks for twice as many with each job that comes', async () => {
     await ask()
-    await answer([{}, 'j1'])
+    await answer([{ opts: {} }, 'j1'])
     assert.deepEqual([supply.window, supply.tokensCount], [2, 2])
     for (let n = 0; n < 2; n++) serve()
     await turns()
-    await answer([{}, 'j2'])
-    await answer([{}, 'j3'])
+    await answer([{ opts: {} }, 'j2'])
+    await answer([{ opts: {} }, 'j3'])
     assert.equal(supply.window, 4)
     serve()
     await turns()
-    await answer([{}, 'j4'])
-    assert.equal(supply.window, 4) // no more than mostAsked
+    await answer([{ opts: {} }, 'j4'])
+    assert.equal(supply.window, 4) // no more than there are slots
     assert.deepEqual(crew.begun.map(({ name }) => name), ['j1', 'j2', 'j3', 'j4'])
   })
 
   it('asks once however often it hears of the type', async () => {
-    for (let count = 0; count < 5; count++) supply.believe()
+    for (let count = 0; count < 5; count++) supply.expectJobs()
     assert.deepEqual([supply.tokensCount, crew.placedCount], [1, 1])
     serve()
-    for (let count = 0; count < 5; count++) supply.believe()
+    for (let count = 0; count < 5; count++) supply.expectJobs()
     await turns()
     assert.deepEqual([supply.tokensCount, crew.placedCount, crew.asks.length], [0, 1, 1])
   })
 
   it('waits for the answers that are on their way before it says that the type is empty', async () => {
     await ask()
-    await answer([{}, 'j1'])
+    await answer([{ opts: {} }, 'j1'])
     const slots = [serve(), serve()]
     await turns()
     await answer(NOTHING)
@@ -147,7 +143,7 @@ describe('what a process has of a type', () => {
     await answer(NOTHING)
     await answer(true, crew.unreadies)
     assert.deepEqual([supply.isBlocked, supply.tokensCount], [true, 0])
-    crew.endings = { tell: async () => undefined }
+    crew.tell = async () => undefined
     supply.end({ mayFetch: true })
     assert.deepEqual([supply.isBlocked, supply.tokensCount], [false, 1])
     await turns()
@@ -182,7 +178,7 @@ describe('what a process has of a type', () => {
 
   it('does not say that a type is empty which is not to be asked before a time', async () => {
     await ask()
-    await answer([{}, 'j1'])
+    await answer([{ opts: {} }, 'j1'])
     serve()
     serve()
     await turns()
@@ -220,38 +216,38 @@ describe('what a process has of a type', () => {
     assert.equal(supply.tokensCount, 1)
   })
 
-  it('holds a job whose slot is gone, or whose type is paused', async () => {
+  it('keeps a job whose slot is gone, or whose type is paused', async () => {
     const gone = await ask()
     gone.isSettled = true
-    await answer([{}, 'j1'])
-    assert.deepEqual(supply.held.splice(0).map(({ name }) => name), ['j1'])
+    await answer([{ opts: {} }, 'j1'])
+    assert.deepEqual(supply.prefetched.splice(0).map(({ name }) => name), ['j1'])
     crew.isPaused = true
     const paused = serve()
     await turns()
-    await answer([{}, 'j2'])
-    assert.deepEqual(supply.held.map(({ name }) => name), ['j2'])
+    await answer([{ opts: {} }, 'j2'])
+    assert.deepEqual(supply.prefetched.map(({ name }) => name), ['j2'])
     assert.deepEqual([crew.begun.length, gone.givenBack, paused.givenBack], [0, 1, 1])
   })
 
-  it('brings the next job with the end of one, for the slot that waits or to hold it, and none with one that goes back', async () => {
+  it('brings the next job with the end of one, for the slot that waits or ahead of one, and none with one that goes back', async () => {
     const told = []
     crew.announce = async () => told.push('announced')
-    crew.endings = { tell: (ending, fetches) => new Promise(resolve => told.push({ fetches, resolve })) }
-    supply.believe()
+    crew.tell = (ending, fetches) => new Promise(resolve => told.push({ fetches, resolve }))
+    supply.expectJobs()
     const delivery = serve()
     supply.end({ mayFetch: true })
     await turns()
     assert.equal(told[0].fetches, true)
-    told[0].resolve([{}, 'j1'])
+    told[0].resolve([{ opts: {} }, 'j1'])
     await turns()
     assert.deepEqual([crew.begun.map(({ name }) => name), delivery.givenBack], [['j1'], 0])
     crew.hasRoom = () => true
     supply.end({ mayFetch: true })
     await turns()
     assert.deepEqual([told[1].fetches, crew.comingCount], [true, 1])
-    told[1].resolve([{}, 'j2'])
+    told[1].resolve([{ opts: {} }, 'j2'])
     await turns()
-    assert.deepEqual([supply.held.map(({ name }) => name), crew.comingCount], [['j2'], 0])
+    assert.deepEqual([supply.prefetched.map(({ name }) => name), crew.comingCount], [['j2'], 0])
     supply.end({ mayFetch: false })
     await turns()
     assert.equal(told[2].fetches, false)
@@ -266,14 +262,12 @@ describe('what a process has of a type', () => {
     let end, repeats
     crew.failed = (where, err) => failed.push(err)
     crew.hasRoom = () => true
-    crew.endings = {
-      tell: (ending, fetches, again) => new Promise(resolve => {
-        end = resolve
-        repeats = again
-      })
-    }
+    crew.tell = (ending, fetches, again) => new Promise(resolve => {
+      end = resolve
+      repeats = again
+    })
     for (const isAhead of [false, true]) {
-      supply.believe()
+      supply.expectJobs()
       const delivery = isAhead ? undefined : serve()
       supply.end({ mayFetch: true })
       await turns()
@@ -292,31 +286,31 @@ describe('what a process has of a type', () => {
   it('gives back what was taken by an old limit, and asks by the new one', async () => {
     await ask()
     await answer([0, 0, 5000, 0])
-    supply.held.push({ name: 'j1', takenAt: 1 })
-    crew.heldCount = 1
+    supply.prefetched.push({ name: 'j1', takenAt: 1 })
+    crew.count = 1
     supply.recheck()
     assert.deepEqual(crew.returned, ['j1'])
     assert.deepEqual([supply.isBlocked, supply.tokensCount, timers.length], [false, 1, 0])
   })
 
-  it('gives a job back where it may hold none', async () => {
+  it('gives a job back where it may take none ahead', async () => {
     crew.isPaused = true
-    crew.mayHold = false
+    crew.isOn = false
     await ask()
-    await answer([{}, 'j1'])
+    await answer([{ opts: {} }, 'j1'])
     assert.deepEqual(crew.returned, ['j1'])
-    assert.equal(supply.held.length, 0)
+    assert.equal(supply.prefetched.length, 0)
   })
 
-  it('takes what is held before it asks, and gives it back in the order that puts each before the others', async () => {
-    supply.held.push({ name: 'j1', takenAt: 1 }, { name: 'j2', takenAt: 2 }, { name: 'j3', takenAt: 3 })
-    crew.heldCount = 3
-    assert.equal(supply.returnHeld(0), undefined)
-    supply.returnHeld(2)
+  it('takes what was prefetched before it asks, and gives it back in the order that puts each before the others', async () => {
+    supply.prefetched.push({ name: 'j1', takenAt: 1 }, { name: 'j2', takenAt: 2 }, { name: 'j3', takenAt: 3 })
+    crew.count = 3
+    assert.equal(supply.returnPrefetched(0), undefined)
+    supply.returnPrefetched(2)
     assert.deepEqual(crew.returned, ['j2', 'j1'])
     serve()
     assert.deepEqual(crew.begun.map(({ name }) => name), ['j3'])
-    assert.equal(crew.heldCount, 0)
+    assert.equal(crew.count, 0)
   })
 
   it('wakes for the next job that is due within a lease, by the earliest', async () => {
@@ -339,19 +333,35 @@ describe('what a process has of a type', () => {
   it('gives back what was asked for by an old limit, and comes when there is a new one', async () => {
     const delivery = await ask()
     supply.recheck()
-    await answer([{}, 'j1'])
-    assert.deepEqual([crew.returned, crew.begun, supply.held, delivery.givenBack], [['j1'], [], [], 1])
+    await answer([{ opts: {} }, 'j1'])
+    assert.deepEqual([crew.returned, crew.begun, supply.prefetched, delivery.givenBack], [['j1'], [], [], 1])
     serve()
     await turns()
-    await answer([{}, 'j2'])
+    await answer([{ opts: {} }, 'j2'])
     assert.deepEqual(crew.begun.map(({ name }) => name), ['j2'])
   })
 
   it('gives a slot back that comes when nothing may be asked for', () => {
-    supply.believe()
+    supply.expectJobs()
     partition.isAway = true
     const delivery = serve()
     assert.deepEqual([delivery.givenBack, supply.askersCount], [1, 0])
+  })
+
+  it('has lost the job that is given to it again, unless that ends', async () => {
+    const lost = []
+    crew.lost = ({ name }, { code }) => lost.push([name, code])
+    await ask()
+    await answer([{ opts: {} }, 'j1'])
+    serve()
+    await turns()
+    await answer([{ opts: {} }, 'j1'])
+    assert.deepEqual(lost, [['j1', 'FAIRLANE_ERR_LEASE']])
+    supply.jobs.get('j1').isEnding = true
+    serve()
+    await turns()
+    await answer([{ opts: {} }, 'j1'])
+    assert.equal(lost.length, 1)
   })
 
   it('is idle only when nothing of it is here, nor on its way', () => {
@@ -363,19 +373,19 @@ describe('what a process has of a type', () => {
     assert.equal(supply.isIdle, false)
     supply.stop()
     assert.equal(supply.isIdle, true)
-    supply.believe()
+    supply.expectJobs()
     assert.equal(supply.isIdle, false)
   })
 
   it('lets go of a job once, and not of the one that has taken its place', () => {
-    crew.heldCount = 1
+    crew.count = 1
     const [first, second] = [{ name: 'j' }, { name: 'j' }]
     supply.jobs.set('j', second)
-    supply.held.push(second)
+    supply.prefetched.push(second)
     supply.drop(first)
     assert.deepEqual([...supply.jobs.values()], [second])
     supply.drop(second)
     supply.drop(second)
-    assert.equal(supply.jobs.size + supply.held.length + crew.heldCount, 0)
+    assert.equal(supply.jobs.size + supply.prefetched.length + crew.count, 0)
   })
 })

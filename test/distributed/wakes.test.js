@@ -1,12 +1,12 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Crew } = require('../../lib/distributed/worker/crew')
+const { Wakes } = require('../../lib/distributed/worker/wakes')
 
-const CREWS = 1000
+const PROCESSES = 1000
 
 describe('a type that has become ready', () => {
-  const crews = []
+  const all = []
   const partition = { ready: 'ready' }
   let asking, isReady, looksCount
 
@@ -20,20 +20,20 @@ describe('a type that has become ready', () => {
         return names.map(() => Number(isReady))
       }
     }
-    for (let n = 0; n < CREWS; n++) {
-      const crew = new Crew({ broker: { client, partitions: [] } }, {}, {})
-      crew.believeName = () => asking.add(crew)
-      crews.push(crew)
+    for (let n = 0; n < PROCESSES; n++) {
+      const wakes = new Wakes({ client }, {})
+      wakes.found = () => asking.add(wakes)
+      all.push(wakes)
     }
   })
-  afterEach(() => { for (const crew of crews.splice(0)) clearTimeout(crew.lookTimer) })
+  afterEach(() => { for (const wakes of all.splice(0)) clearTimeout(wakes.lookTimer) })
 
-  const hearAll = () => { for (const crew of crews) crew.hear(partition, [CREWS, ['t']]) }
+  const hearAll = () => { for (const wakes of all) wakes.hear(partition, [PROCESSES, ['t']]) }
 
   async function lookAll () {
-    const due = crews.filter(({ lookTimer }) => lookTimer !== undefined)
+    const due = all.filter(({ lookTimer }) => lookTimer !== undefined)
     for (const { lookTimer } of due) clearTimeout(lookTimer)
-    await Promise.all(due.map(crew => crew.look()))
+    await Promise.all(due.map(wakes => wakes.look()))
   }
 
   // how many ask is a sum of 1,000 independent choices: by these limits it is wrong once in 10 million times
@@ -44,11 +44,11 @@ describe('a type that has become ready', () => {
       await lookAll()
       assert(asking.size < most, `${asking.size} asked`)
     }
-    for (let looks = 0; asking.size < CREWS; looks++) {
+    for (let looks = 0; asking.size < PROCESSES; looks++) {
       assert(looks < 3)
       await lookAll()
     }
-    assert(crews.every(({ lookTimer }) => lookTimer === undefined))
+    assert(all.every(({ lookTimer }) => lookTimer === undefined))
   })
 
   it('is looked at once by each of the others when it has been taken', async () => {
@@ -56,23 +56,23 @@ describe('a type that has become ready', () => {
     const count = asking.size
     isReady = false
     await lookAll()
-    assert.equal(looksCount, CREWS - count)
-    assert(crews.every(({ lookTimer }) => lookTimer === undefined))
+    assert.equal(looksCount, PROCESSES - count)
+    assert(all.every(({ lookTimer }) => lookTimer === undefined))
     assert.equal(asking.size, count)
   })
 
   it('is looked at together with others that have', async () => {
-    const [crew] = crews
-    for (const names of [['t', 'u'], ['v']]) crew.hear(partition, [2 ** 47, names]) // so many that this one does not ask
+    const [wakes] = all
+    for (const names of [['t', 'u'], ['v']]) wakes.hear(partition, [2 ** 47, names]) // so many that this one does not ask
     isReady = false
     await lookAll()
     assert.deepEqual([looksCount, asking.size], [1, 0])
   })
 
   it('is not heeded by those that have stopped', () => {
-    for (const crew of crews) crew.isStopped = true
+    for (const wakes of all) wakes.stop()
     hearAll()
     assert.equal(asking.size, 0)
-    assert(crews.every(({ lookTimer }) => lookTimer === undefined))
+    assert(all.every(({ lookTimer }) => lookTimer === undefined))
   })
 })

@@ -22,8 +22,9 @@ class Broker {
   /**
    * @param {object} options read
    * @param {object} peers of loadPeers()
+   * @param {(error: Error) => void} tell of what goes wrong while nobody waits for it
    */
-  constructor ({ name, connection, isCluster, partitions, leaseMs, pushTimeoutMs }, peers) {
+  constructor ({ name, connection, isCluster, partitions, leaseMs, pushTimeoutMs }, peers, tell) {
     this.name = name
     this.connection = connection
     this.isCluster = isCluster
@@ -33,7 +34,7 @@ class Broker {
     this.client = undefined
     this.messageClients = undefined
     this.messages = undefined
-    this.troubles = new Troubles(name)
+    this.troubles = new Troubles(name, tell)
     this.root = undefined // BullMQ's backend, which makes those of types
     this.partitions = prefixesOf(name, partitions).map((prefix, index) => new Partition(index, prefix))
     this.places = new Map() // by type
@@ -41,7 +42,7 @@ class Broker {
     this.isClosed = false
     this.onReady = [] // called whenever the broker is there again
     this.onShaken = [] // called whenever a node of a Cluster was lost, or is there again
-    this.waiters = new Set() // who waits for that
+    this.waiters = new Set() // resolve pauses that end when the broker is there
     this.lastError = undefined // of the connection for calls
     this.denial = undefined // what that is refused with, if no retry mends it
   }

@@ -6,10 +6,13 @@ const { FairlaneError, warn } = require('../../arguments/errors')
 const { causeOf } = require('./failures')
 
 class Troubles {
-  /** @param {string} queueName */
-  constructor (queueName) {
+  /**
+   * @param {string} queueName
+   * @param {(error: Error) => void} tell the event `error`
+   */
+  constructor (queueName, tell) {
     this.queueName = queueName
-    this.tell = ignore // the event `error`, once the queue is open
+    this.tell = tell
     this.warned = new Set() // kinds
   }
 
@@ -40,7 +43,5 @@ class Troubles {
     warn('FAIRLANE_WARN_BROKER', `The queue ${this.queueName}: ${message}`)
   }
 }
-
-function ignore () {}
 
 module.exports = { Troubles }

@@ -16,12 +16,12 @@ class Globals {
   /**
    * @param {object} broker
    * @param {object} announcer
-   * @param {(place: object) => void} changed told here at once of what the others are told
+   * @param {object | null} worker told here at once of what the others are told; null in a process that runs no jobs
    */
-  constructor (broker, announcer, changed) {
+  constructor (broker, announcer, worker) {
     this.broker = broker
     this.announcer = announcer
-    this.changed = changed
+    this.worker = worker
   }
 
   async pause (type) {
@@ -55,7 +55,7 @@ class Globals {
   async hold (type, ms) {
     const place = this.broker.place(type)
     await this.broker.soon(() => this.broker.hold(place, ms))
-    this.changed(place)
+    this.worker?.changed(place)
   }
 
   /** @param {string} [type] */
@@ -164,7 +164,7 @@ class Globals {
 
   /** Those too that wait until a limit is over. */
   async tellChanged (place) {
-    this.changed(place)
+    this.worker?.changed(place)
     await this.broker.soon(() => this.broker.client.publish(place.partition.wake, JSON.stringify({ changed: place.name })))
   }
 

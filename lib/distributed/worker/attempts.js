@@ -15,7 +15,7 @@ const { FairlaneError, typeError } = require('../../arguments/errors')
 const { errorText } = require('../../job/error-text')
 const { heldMsOf, isPostponed, isThrottled } = require('../../job/postponing')
 const { warnOfValue } = require('../../job/ignored-return')
-const { Ending } = require('./endings')
+const { Ending } = require('./ending')
 const received = require('../broker/received')
 const { encodeResult } = require('../serialize')
 
@@ -23,12 +23,11 @@ const LEFT_OF_LEASE = 0.9 // a job is not begun when more of its lease is over
 
 class Attempts {
   /**
-   * @param {Function} runner the caller's
-   * @param {object} options settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs
-   * @param {object} parts records, stage, suspects, observed
-   * @param {{ returned: (job: object) => void, outlived: (job: object) => void }} hooks outlived: what was taken is the record of a runner whose process is gone
+   * @param {object} parts records, stage, suspects, overdue, outcomes, observed
+   * @param {object} options read: runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs
    */
-  constructor (runner, { settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs }, { records, stage, suspects, observed }, hooks) {
+  constructor ({ records, stage, suspects, overdue, outcomes, observed }, options) {
+    const { runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs } = options
     this.runner = runner
     this.settleBy = settleBy
     this.serialize = serialize
@@ -40,8 +39,9 @@ class Attempts {
     this.records = records
     this.stage = stage
     this.suspects = suspects
+    this.overdue = overdue
+    this.outcomes = outcomes
     this.observed = observed // undefined if nobody observes
-    this.hooks = hooks
     this.running = new Set() // jobs whose runners were called and whose slots are theirs
     this.abandoned = new Set() // jobs whose runners the closing queue has told to end
     this.isOver = false
@@ -83,13 +83,15 @@ class Attempts {
 
   /** A job is lost: its slot is settled, its runner told. */
   lost (job, error) {
-    const { delivery } = job
-    if (delivery === undefined) return
-    job.delivery = undefined
-    this.left(job)
-    this.observed?.lost(job, error)
-    this.abandoned.delete(job)
-    this.stage.interrupt(delivery.ticket, error)
+    const { delivery, isEnding } = job
+    if (delivery !== undefined) {
+      job.delivery = undefined
+      this.left(job)
+      this.observed?.lost(job, error)
+      this.abandoned.delete(job)
+      this.stage.interrupt(delivery.ticket, error)
+    }
+    if (delivery !== undefined || isEnding) this.outcomes.lost(job, error)
   }
 
   /** A job that runs is cancelled: its runner is told, and it is not tried again. */
@@ -97,7 +99,7 @@ class Attempts {
     const { delivery } = job
     if (job.isEnding) return
     if (delivery === undefined) {
-      job.supply.letGo(job)
+      job.supply.withdraw(job)
       this.cancel(job)
       return
     }
@@ -122,7 +124,9 @@ class Attempts {
     if (isOverdue) {
       job.delivery = undefined
       delivery.giveBack()
-      this.hooks.outlived(job)
+      // what was taken is the record of a runner whose process is gone
+      job.supply.drop(job)
+      this.overdue.leave(job, false)
       return
     }
     // a dead letter that was put back has all its attempts, whoever did that
@@ -153,7 +157,7 @@ class Attempts {
 
   /** The broker knows it before the runner is called: if the process ends again, it was this job. */
   async runAlone (delivery, job) {
-    if (!await this.suspects.enter(job)) {
+    if (!await this.suspects.enter(job, this.running.size)) {
       this.giveUp(delivery, job)
       return
     }
@@ -263,7 +267,7 @@ class Attempts {
 
   left (job) {
     if (this.running.delete(job)) job.place.running--
-    this.suspects.left(job)
+    this.suspects.left(job, this.running.size)
   }
 
   /** The slot is given back, and the job goes to whoever can run it. */
@@ -271,8 +275,8 @@ class Attempts {
     if (this.isLost(delivery, job)) return
     job.delivery = undefined
     delivery.giveBack()
-    this.suspects.left(job)
-    this.hooks.returned(job)
+    this.suspects.left(job, this.running.size)
+    job.supply.giveBack([job])
   }
 
   /** Whether something came over a job while it was looked at; then it was taken care of. */

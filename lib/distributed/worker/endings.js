@@ -3,9 +3,7 @@
 // How the broker is told of what became of jobs. A call whose answer was lost is made again: if the broker refuses it then, it may have been the first
 // one that ended the job, which is looked up. A job that is someone else's by then is lost.
 
-const { FairlaneError } = require('../../arguments/errors')
 const { errorOf } = require('../../job/error-text')
-const { brokerError } = require('../broker/failures')
 
 // what a job is at the broker once it has ended so
 const ENDED = {
@@ -18,41 +16,23 @@ const ENDED = {
   returned: ['waiting', 'unknown']
 }
 
-/** What became of a job. */
-class Ending {
-  /**
-   * @param {object} job
-   * @param {'done' | 'dead' | 'cancelled' | 'retried' | 'postponed' | 'throttled' | 'returned'} kind
-   * @param {object} [details] result, text of it, fault, error, delayMs, holdMs, fields
-   * @param {object} [delivery] of a runner that may go on, and keeps its place then
-   */
-  constructor (job, kind, details = {}, delivery = undefined) {
-    this.job = job
-    this.kind = kind
-    this.details = details
-    this.delivery = delivery
-    this.mayFetch = kind !== 'returned' && kind !== 'throttled'
-  }
-}
-
 class Endings {
   /**
    * @param {object} broker
-   * @param {string} token of this process, which its locks carry
-   * @param {{ resultTtlMs: number }} options
    * @param {object} overdue
-   * @param {{ ended: (ending: Ending) => void, lost: (job: object, error: any) => void }} hooks
+   * @param {object} outcomes
+   * @param {{ token: string, resultTtlMs: number }} options token: what this process is called, which its locks carry
    */
-  constructor (broker, token, { resultTtlMs }, overdue, { ended, lost }) {
+  constructor (broker, overdue, outcomes, { token, resultTtlMs }) {
     this.broker = broker
-    this.token = token
     this.overdue = overdue
+    this.outcomes = outcomes
+    this.token = token
     this.kept = resultTtlMs === 0 ? true : { age: resultTtlMs / 1000 }
-    this.hooks = { ended, lost }
   }
 
   /**
-   * @param {Ending} ending
+   * @param {import('./ending').Ending} ending
    * @param {boolean} fetches the next job of the type
    * @param {(err: any) => void} [repeats] called when the call is to be made again, which fetches nothing
    * @returns {Promise<any[] | undefined>} as of moveToActive; undefined if nothing was fetched
@@ -72,13 +52,12 @@ class Endings {
       // the broker has answered if its answer cannot be read: it is the next job that is not as it should be
       isUnsure ||= epoch !== this.broker.epoch || err instanceof SyntaxError || err instanceof TypeError
       if (!isUnsure || !await this.hasEnded(ending)) {
-        job.supply.drop(job)
-        this.hooks.lost(job, lostError(err))
+        job.supply.lose(job, err)
         return undefined
       }
     }
     job.supply.drop(job)
-    this.hooks.ended(ending)
+    this.outcomes.ended(ending)
     return next
   }
 
@@ -122,12 +101,6 @@ class Endings {
   }
 }
 
-/** The reason of a job's signal, when another process may have it. */
-function lostError (cause) {
-  const options = cause === undefined ? undefined : { cause: typeof cause.code === 'number' ? cause : brokerError(cause) }
-  return new FairlaneError('FAIRLANE_ERR_LEASE', 'The job is no longer held by this process: others may run it', options)
-}
-
 function ignore () {}
 
-module.exports = { Ending, Endings, lostError }
+module.exports = { Endings }

@@ -1,15 +1,18 @@
 'use strict'
 
-// Says every third of a lease that the jobs of this process, and the places of its runners, still are its. Those of which the broker does not agree are lost.
+// Says every third of a lease that this process is there, and that its jobs, and the places of its runners, still are its. Those of which the
+// broker does not agree are lost.
 
 const MOST_AT_ONCE = 1000
 
 class Leases {
   /**
+   * @param {object} broker
    * @param {object} crew
    * @param {{ leaseMs: number, token: string }} options
    */
-  constructor (crew, { leaseMs, token }) {
+  constructor (broker, crew, { leaseMs, token }) {
+    this.broker = broker
     this.crew = crew
     this.leaseMs = leaseMs
     this.token = token
@@ -28,12 +31,23 @@ class Leases {
     clearTimeout(this.timer)
   }
 
+  /** Says that this process is there. @returns {Promise<any>[]} to each partition */
+  heartbeats () {
+    return this.broker.partitions.map(({ workers }) => this.broker.client.zadd(workers, Date.now(), this.token))
+  }
+
+  /** Says that this process is gone. */
+  leave () {
+    if (!this.broker.isReady) return Promise.resolve()
+    return Promise.all(this.broker.partitions.map(({ workers }) => this.broker.client.zrem(workers, this.token)))
+  }
+
   // private from here on
 
   /** A broker that does not answer is not waited for: what is to be renewed in the end is not lost by that. */
   async renew () {
-    if (!this.crew.broker.isReady) return
-    const calls = this.crew.heartbeats()
+    if (!this.broker.isReady) return
+    const calls = this.heartbeats()
     for (const supply of this.crew.supplies.values()) {
       if (supply.jobs.size + supply.overdue.size > 0) calls.push(this.renewOf(supply))
     }
@@ -53,7 +67,7 @@ class Leases {
         if (!refused.has(job.name)) job.renewedAt = now
         else if (supply.overdue.delete(job)) continue // a runner whose place nobody keeps any more
         // one that has ended meanwhile has no lock
-        else if (!job.isEnding && supply.jobs.get(job.name) === job) this.crew.lose(job)
+        else if (!job.isEnding && supply.jobs.get(job.name) === job) supply.lose(job)
       }
     }
   }

@@ -13,7 +13,7 @@ const KIND = 'o' // names of their records begin with it; those of jobs begin ot
 
 const turn = promisify(setImmediate)
 
-/** Who keeps a place. */
+/** Keeps a place. */
 class OverdueRunner {
   constructor (name, supply) {
     this.name = name // of its record
@@ -60,10 +60,8 @@ class Overdue {
   async leave (runner, isUnsure) {
     const { name, supply } = runner
     supply.overdue.delete(runner)
-    supply.tellingCount++
-    await this.broker.until(Infinity, () => leavePlace(this.broker, supply.place, name, this.token, isUnsure)).catch(ignore) // then it is free when its lease is over
-    supply.tellingCount--
-    supply.crew.ended()
+    const call = () => leavePlace(this.broker, supply.place, name, this.token, isUnsure)
+    await supply.telling(() => this.broker.until(Infinity, call).catch(ignore)) // then it is free when its lease is over
   }
 
   /** The queue has closed. Runners that have not ended keep their places under caps until their leases are over. */

@@ -7,24 +7,29 @@
 //                    └────────────────── it does not: a push came between ◀──────────┘ twice in a row: at a cap, asked again later
 //
 // For each job that may be had a token stands in the queue in memory, by which its scheduler decides. A token that is given a slot takes a job
-// that is held, or asks the broker; if there is none the slot is given back. What is to be asked is decided in a microtask, after the queue
-// in memory has filled its slots: so the end of a job brings the next one with the same call, if a slot waits for it.
+// that was prefetched, or asks the broker; if there is none the slot is given back. What is to be asked is decided in a microtask, after the
+// queue in memory has filled its slots: so the end of a job brings the next one with the same call, if a slot waits for it.
 
+const { checkJob } = require('../broker/received')
+const { Ending, lostError } = require('./ending')
+const { TakenJob } = require('./taken-job')
+
+const MOST_ASKED = 500 // calls for jobs of a type that are on their way at once
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 1000
 const LONGEST_LIMIT_MS = 30000 // the word that a limit is another may be lost
 
 class Supply {
   /**
-   * @param {object} crew
    * @param {object} place
+   * @param {object} parts taking, slots, prefetch, requests, endings, announcer, attempts: those of all supplies of the process
    */
-  constructor (crew, place) {
-    this.crew = crew
+  constructor (place, parts) {
     this.place = place
+    this.parts = parts
     this.jobs = new Map() // name → TakenJob: all that this process has of the type
     this.overdue = new Set() // runners whose jobs have ended, and that keep their places
-    this.held = [] // those of them that wait for a slot, in order
+    this.prefetched = [] // jobs that wait for a slot, in order
     this.tokensCount = 0 // that stand in the queue in memory
     this.askers = [] // deliveries with a slot for which the broker is to be asked
     this.endings = [] // jobs that have ended, of which it is to be told
@@ -40,10 +45,11 @@ class Supply {
     this.dueAt = Infinity
     this.isDeciding = false
     this.rechecksCount = 0 // how often what limits it has become another
+    this.waiters = [] // callers of whenTold()
   }
 
   /** There may be jobs. */
-  believe () {
+  expectJobs () {
     if (this.window === 0) this.window = 1
     this.topUp()
   }
@@ -51,7 +57,7 @@ class Supply {
   /** What limits it is another. @returns {Promise<void> | undefined} resolves when what was taken by the old limit is given back */
   recheck () {
     this.rechecksCount++
-    const returned = this.returnHeld(Infinity)
+    const returned = this.returnPrefetched(Infinity)
     this.unblock()
     this.topUp()
     return returned
@@ -59,10 +65,10 @@ class Supply {
 
   /** A token of it has been given a slot. */
   serve (delivery) {
-    const job = this.held.shift()
+    const job = this.prefetched.shift()
     if (job !== undefined) {
-      this.crew.heldCount--
-      this.crew.begin(delivery, job)
+      this.parts.prefetch.count--
+      this.begin(delivery, job)
     } else if (this.mayAsk()) {
       this.askers.push(delivery)
       this.askersCount++
@@ -89,43 +95,83 @@ class Supply {
 
   /** Has one token in the queue in memory for each job that may be had. */
   topUp () {
-    const { crew } = this
+    const { taking, slots } = this.parts
     const asks = this.mayAsk() ? this.window - this.askingCount - this.askers.length : 0
-    let missing = this.held.length + Math.max(0, asks) - this.tokensCount
-    if (crew.isStopped) return
+    let missing = this.prefetched.length + Math.max(0, asks) - this.tokensCount
+    if (taking.isStopped) return
     for (; missing > 0; missing--) {
       this.tokensCount++
-      crew.place(this)
+      slots.place(this)
     }
   }
 
   /** Gives jobs back that were taken before a time, the last first: each is put before the others. @returns {Promise<void> | undefined} */
-  returnHeld (time) {
+  returnPrefetched (time) {
     let count = 0
-    while (count < this.held.length && this.held[count].takenAt <= time) count++
+    while (count < this.prefetched.length && this.prefetched[count].takenAt <= time) count++
     if (count === 0) return undefined
-    this.crew.heldCount -= count
-    return this.crew.returnJobs(this, this.held.splice(0, count).reverse())
+    this.parts.prefetch.count -= count
+    return this.giveBack(this.prefetched.splice(0, count).reverse())
+  }
+
+  /** Gives jobs back that were not begun, in the order in which they are to be put before each other. */
+  async giveBack (jobs) {
+    for (const job of jobs) await this.telling(() => this.parts.endings.tell(new Ending(job, 'returned'), false))
+    await this.announce()
+    this.topUp()
+  }
+
+  /** Others may have the job. */
+  lose (job, cause) {
+    this.drop(job)
+    this.parts.attempts.lost(job, lostError(cause))
+  }
+
+  /** A job that was cancelled, if it is here. */
+  cancelled (name) {
+    const job = this.jobs.get(name)
+    if (job !== undefined) this.parts.attempts.cancelled(job)
   }
 
   /** A job is no longer this process's. */
   drop (job) {
     if (this.jobs.get(job.name) !== job) return
     this.jobs.delete(job.name)
-    this.letGo(job)
+    this.withdraw(job)
   }
 
-  /** A job is not held any more, if it was. */
-  letGo (job) {
-    const at = this.held.indexOf(job)
+  /** A job does not wait for a slot any more, if it did. */
+  withdraw (job) {
+    const at = this.prefetched.indexOf(job)
     if (at === -1) return
-    this.held.splice(at, 1)
-    this.crew.heldCount--
+    this.prefetched.splice(at, 1)
+    this.parts.prefetch.count--
+  }
+
+  /** Makes a call that tells the broker of an end: until it has ended the type is not forgotten. @param {() => Promise<any>} call */
+  async telling (call) {
+    this.tellingCount++
+    const answer = await call()
+    this.tellingCount--
+    this.callEnded()
+    return answer
+  }
+
+  /** Whether the broker is to be told of an end, or is being told or asked. */
+  get isCalling () {
+    return this.askingCount + this.tellingCount + this.endings.length > 0
+  }
+
+  /** @returns {Promise<void>} resolves when a call has ended; isCalling says whether there are others */
+  whenTold () {
+    return new Promise(resolve => this.waiters.push(resolve))
   }
 
   /** Nothing is known of it, and nobody needs it. */
   get isIdle () {
-    return this.window === 0 && this.jobs.size + this.overdue.size + this.tokensCount + this.askers.length + this.askingCount + this.tellingCount === 0 && this.dueTimer === undefined
+    const { jobs, overdue, tokensCount, askers, askingCount, tellingCount } = this
+    const count = jobs.size + overdue.size + tokensCount + askers.length + askingCount + tellingCount
+    return this.window === 0 && count === 0 && this.dueTimer === undefined
   }
 
   /** Lets go of its timers. */
@@ -139,7 +185,21 @@ class Supply {
   // private from here on
 
   mayAsk () {
-    return this.window > 0 && !this.isBlocked && this.crew.mayAsk(this.place.partition)
+    return this.window > 0 && !this.isBlocked && this.parts.requests.mayAsk(this.place.partition)
+  }
+
+  begin (delivery, job) {
+    this.parts.prefetch.started()
+    this.parts.attempts.begin(delivery, job)
+  }
+
+  /** Jobs were put back: another process may have found the type empty meanwhile. @returns {Promise<void>} */
+  announce () {
+    return this.parts.announcer.announce(this.place).then(ignore, ignore)
+  }
+
+  callEnded () {
+    for (const resolve of this.waiters.splice(0)) resolve()
   }
 
   decideSoon () {
@@ -153,44 +213,43 @@ class Supply {
     const askers = this.askers.splice(0)
     for (const ending of this.endings.splice(0)) {
       const asker = ending.mayFetch ? askers.shift() : undefined
-      const isAhead = asker === undefined && ending.mayFetch && this.mayAsk() && this.crew.hasRoom()
+      const isAhead = asker === undefined && ending.mayFetch && this.mayAsk() && this.parts.prefetch.hasRoom()
       this.tell(ending, asker, isAhead)
     }
     for (const asker of askers) this.ask(asker)
   }
 
   async tell (ending, asker, isAhead) {
-    const { crew } = this
+    const { prefetch, requests, endings } = this.parts
     const fetches = asker !== undefined || isAhead
     this.tellingCount++
     if (fetches) this.askingCount++
-    if (isAhead) crew.comingCount++
+    if (isAhead) prefetch.comingCount++
     const asked = this.question()
     let isWaiting = fetches
     const fetched = next => {
       if (!isWaiting) return
       isWaiting = false
-      if (isAhead) crew.comingCount--
+      if (isAhead) prefetch.comingCount--
       this.answered(asker, next, asked)
     }
     // a call that is made again brings no job: until the broker has it, the slot is of use to others
-    const next = await crew.endings.tell(ending, fetches, err => {
-      crew.failed(this.place, err)
+    const next = await endings.tell(ending, fetches, err => {
+      requests.failed(this.place, err)
       fetched(undefined)
     })
-    if (!ending.mayFetch) await crew.announce(this.place)
+    if (!ending.mayFetch) await this.announce()
     this.tellingCount--
     fetched(next)
-    crew.ended()
+    this.callEnded()
   }
 
   async ask (asker) {
-    const { crew } = this
     this.askingCount++
     const asked = this.question()
-    const next = await crew.askBroker(this.place)
+    const next = await this.parts.requests.ask(this.place)
     this.answered(asker, next, asked)
-    crew.ended()
+    this.callEnded()
   }
 
   /** When the broker is asked, by performance.now(), and by which limits. */
@@ -203,14 +262,13 @@ class Supply {
    * @param {object} asked as question() gave it
    */
   answered (asker, next, asked) {
-    const { crew } = this
     this.askingCount--
     if (asker !== undefined) this.askersCount--
     const [json, name, limitMs, dueAt] = next ?? []
     if (json) {
-      this.window = Math.min(Math.max(this.window, 1) * 2, crew.mostAsked)
+      this.window = Math.min(Math.max(this.window, 1) * 2, this.parts.slots.concurrency, MOST_ASKED)
       this.stillCount = 0
-      this.took(asker, crew.taken(this, name, json, asked.at), asked.rechecksCount === this.rechecksCount)
+      this.took(asker, this.taken(name, json, asked.at), asked.rechecksCount === this.rechecksCount)
     } else {
       asker?.giveBack()
       this.gotNothing(next, limitMs, dueAt)
@@ -218,18 +276,31 @@ class Supply {
     this.topUp()
   }
 
+  /** The broker has given a job to this process. */
+  taken (name, json, askedAt) {
+    const before = this.jobs.get(name)
+    // It was another's, or nobody's, in between: what of it goes on here is late. If the broker is being told of its end, the answer
+    // says what became of it: it may have gone back by that.
+    if (before !== undefined && !before.isEnding) this.lose(before)
+    checkJob(json)
+    const job = new TakenJob(this, name, json, askedAt)
+    this.jobs.set(name, job)
+    return job
+  }
+
   took (asker, job, isAllowed) {
-    const { crew } = this
-    if (isAllowed && asker !== undefined && !asker.isSettled && crew.mayStart(this.place.type)) {
-      crew.begin(asker, job)
+    const { taking, slots, prefetch } = this.parts
+    const mayTake = isAllowed && taking.isOn
+    if (mayTake && asker !== undefined && !asker.isSettled && slots.mayStart(this.place.type)) {
+      this.begin(asker, job)
       return
     }
     asker?.giveBack()
-    if (isAllowed && crew.mayHold) {
-      this.held.push(job)
-      crew.hold()
+    if (mayTake) {
+      this.prefetched.push(job)
+      prefetch.add()
     } else {
-      crew.returnJobs(this, [job])
+      this.giveBack([job])
     }
   }
 
@@ -253,10 +324,10 @@ class Supply {
   async runDry () {
     this.window = 0
     this.askingCount++ // keeps it from being forgotten
-    const isStill = await this.crew.unready(this.place)
+    const isStill = await this.parts.requests.unready(this.place)
     this.askingCount--
-    this.crew.ended()
-    if (this.crew.isStopped) return
+    this.callEnded()
+    if (this.parts.taking.isStopped) return
     if (isStill) this.window = Math.max(this.window, 1)
     if (!isStill || ++this.stillCount < 2) {
       this.topUp() // a word that there are jobs may have come meanwhile
@@ -283,17 +354,19 @@ class Supply {
 
   /** The keeper tells of jobs that are due; of those that are due soon this process knows by itself. */
   wakeAt (dueAt) {
-    if (dueAt >= this.dueAt || this.crew.isStopped) return
+    if (dueAt >= this.dueAt || this.parts.taking.isStopped) return
     const ms = Math.max(1, Math.ceil(dueAt - Date.now()) + 1)
-    if (ms > this.crew.leaseMs) return
+    if (ms > this.parts.requests.leaseMs) return
     clearTimeout(this.dueTimer)
     this.dueAt = dueAt
     this.dueTimer = setTimeout(() => {
       this.dueTimer = undefined
       this.dueAt = Infinity
-      this.believe()
+      this.expectJobs()
     }, ms)
   }
 }
+
+function ignore () {}
 
 module.exports = { Supply }

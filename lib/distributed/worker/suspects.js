@@ -4,40 +4,44 @@
 // and nobody else pays for it.
 
 class Suspects {
-  /** @param {{ holdUp: () => void, letGo: () => void, runningCount: () => number }} hooks holdUp: nothing starts until letGo */
+  /** @param {{ holdUp: () => void, letGo: () => void }} hooks holdUp: nothing starts until letGo */
   constructor (hooks) {
     this.hooks = hooks
     this.current = undefined
     this.whenAlone = undefined
   }
 
-  /** @returns {Promise<boolean>} resolves when nothing else runs; false, if another one has that already */
-  enter (job) {
+  /**
+   * @param {object} job
+   * @param {number} runningCount how many jobs run now
+   * @returns {Promise<boolean>} resolves when nothing else runs; false, if another one has that already
+   */
+  enter (job, runningCount) {
     if (this.current !== undefined) return Promise.resolve(false)
     this.current = job
     this.hooks.holdUp()
     return new Promise(resolve => {
       this.whenAlone = resolve
-      this.check()
+      this.check(runningCount)
     })
   }
 
-  /** A job has ended, or its slot was taken away. */
-  left (job) {
+  /** A job has ended, or its slot was taken away. @param {number} runningCount how many jobs run now */
+  left (job, runningCount) {
     if (job === this.current) {
       this.current = undefined
       this.whenAlone?.(false)
       this.whenAlone = undefined
       this.hooks.letGo()
     } else {
-      this.check()
+      this.check(runningCount)
     }
   }
 
   // private from here on
 
-  check () {
-    if (this.whenAlone === undefined || this.hooks.runningCount() > 0) return
+  check (runningCount) {
+    if (this.whenAlone === undefined || runningCount > 0) return
     const resolve = this.whenAlone
     this.whenAlone = undefined
     resolve(true)

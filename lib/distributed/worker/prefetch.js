@@ -1,0 +1,65 @@
+'use strict'
+
+// How many jobs are taken ahead, before there is a slot for them: no more than were started lately. If jobs are long, those taken ahead would wait
+// beside idle processes.
+
+const STRETCH_MS = 50 // starts are counted in stretches of this
+const LONGEST_MS = 1000 // a job that has waited here for longer is given back
+
+class Prefetch {
+  /**
+   * @param {() => number} most how many there may be at any time
+   * @param {(takenBefore: number) => void} giveBack called now and then: jobs taken before that time, by performance.now(), are to go back
+   */
+  constructor (most, giveBack) {
+    this.most = most
+    this.giveBack = giveBack
+    this.count = 0 // jobs that wait for a slot
+    this.comingCount = 0 // calls on their way that bring such jobs
+    this.stretch = 0
+    this.startsNow = 0 // in this stretch of time
+    this.startsBefore = 0 // ... and in the one before it
+    this.timer = undefined
+  }
+
+  /** Whether one more may be taken. */
+  hasRoom () {
+    this.turn()
+    return this.count + this.comingCount < Math.min(this.most(), this.startsBefore + this.startsNow)
+  }
+
+  /** A job waits for a slot. */
+  add () {
+    this.count++
+    this.timer ??= setTimeout(() => this.check(), LONGEST_MS / 4)
+  }
+
+  /** A job has started, taken ahead or not. */
+  started () {
+    this.turn()
+    this.startsNow++
+  }
+
+  stop () {
+    clearTimeout(this.timer)
+  }
+
+  // private from here on
+
+  /** Starts are counted anew in each stretch of time. */
+  turn () {
+    const stretch = Math.floor(performance.now() / STRETCH_MS)
+    if (stretch === this.stretch) return
+    this.startsBefore = stretch === this.stretch + 1 ? this.startsNow : 0
+    this.startsNow = 0
+    this.stretch = stretch
+  }
+
+  check () {
+    this.timer = undefined
+    this.giveBack(performance.now() - LONGEST_MS)
+    if (this.count > 0) this.timer = setTimeout(() => this.check(), LONGEST_MS / 4)
+  }
+}
+
+module.exports = { Prefetch }

@@ -1,0 +1,54 @@
+'use strict'
+
+// HOT (bench: distributed). Asks the broker for jobs of a type, where it may be asked.
+
+const { describe } = require('../../arguments/errors')
+
+class Requests {
+  /**
+   * @param {object} broker
+   * @param {object} taking
+   * @param {Map<object, object>} scouts by partition
+   * @param {{ token: string, leaseMs: number }} options token: what this process is called
+   */
+  constructor (broker, taking, scouts, { token, leaseMs }) {
+    this.broker = broker
+    this.taking = taking
+    this.scouts = scouts
+    this.token = token
+    this.leaseMs = leaseMs
+  }
+
+  /** Whether a partition may be asked for jobs now. */
+  mayAsk (partition) {
+    return this.taking.isOn && !partition.isAway && this.broker.isReady
+  }
+
+  /** @returns {Promise<any[] | undefined>} as of moveToActive; undefined without an answer: what it may have taken is another's after a lease */
+  async ask (place) {
+    try {
+      return await place.backend.moveToActive(this.token)
+    } catch (err) {
+      this.failed(place, err)
+      return undefined
+    }
+  }
+
+  /** @returns {Promise<boolean>} whether jobs of the type wait at the broker, which gave none */
+  async unready (place) {
+    try {
+      const keys = [place.partition.ready, place.key('wait'), place.key('prioritized'), place.key('meta')]
+      return await this.broker.client.fairlaneUnready(...keys, place.name) === 1
+    } catch (err) {
+      this.failed(place, err)
+      return false // when the partition is back its scout looks which types are ready
+    }
+  }
+
+  /** A call for jobs of a type has failed. */
+  failed ({ partition, type }, err) {
+    if (!this.scouts.get(partition).failed(err)) this.broker.troubles.refused(`jobs of the type ${describe(type)}`, err, type)
+  }
+}
+
+module.exports = { Requests }

@@ -1,0 +1,58 @@
+'use strict'
+
+// HOT (bench: distributed). Tokens of jobs that may be had, in the queue in memory: its scheduler decides by them which type is next, and a token
+// that is given a slot is served by the supply of its type.
+
+const { Delivery } = require('../../job/delivery')
+
+/** Stands in the queue in memory for a job that may be had. */
+class Token {
+  constructor (supply) {
+    this.supply = supply
+    this.delivery = undefined // its slot
+    this.job = undefined // that its slot was given to
+  }
+}
+
+class Slots {
+  /**
+   * @param {object} core the queue in memory
+   * @param {object} stage what its owner may do
+   * @param {(type: string) => boolean} isPaused
+   */
+  constructor (core, stage, isPaused) {
+    this.core = core
+    this.stage = stage
+    this.isPaused = isPaused
+    this.hasTypes = core.scheduler !== null
+  }
+
+  /** How many there are; at least one. */
+  get concurrency () {
+    return Math.max(this.core.concurrency, 1)
+  }
+
+  mayStart (type) {
+    return !this.isPaused(type)
+  }
+
+  /** One more job of a type may be had. */
+  place (supply) {
+    this.stage.place(this.hasTypes ? supply.place.type : undefined, new Token(supply), false, Infinity)
+  }
+
+  /** A token was given a slot. */
+  start (token, done, slot) {
+    const delivery = new Delivery(token, done, slot, this.stage.starting())
+    token.delivery = delivery
+    token.supply.tokensCount--
+    token.supply.serve(delivery)
+  }
+
+  /** Takes all tokens back that have no slot. */
+  withdraw () {
+    this.stage.withdraw(list => list.removeAll(), token => { token.supply.tokensCount-- })
+  }
+}
+
+module.exports = { Slots }
