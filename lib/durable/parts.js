@@ -5,32 +5,32 @@
 
 const { ROOMS, attach, innerQueueOf, makeInnerQueue, options: { readOptions } } = require('../core/internals')
 const { Admission } = require('../log/admission')
-const { Attempts } = require('./attempts')
-const { Cancelling } = require('./cancelling')
-const { Clocks } = require('./clocks')
-const { Closing } = require('./closing')
-const { DeadLetters } = require('./dead-letters')
-const { Events } = require('./events')
-const { Flushes } = require('./flushes')
-const { Idle } = require('./idle')
-const { Intake } = require('./intake')
-const { openJobStore } = require('./job-store')
-const { Keys } = require('./keys')
-const { Limiting, checkRates } = require('./limiting')
-const { Outage } = require('./outage')
-const { Outcomes } = require('./outcomes')
-const { PushAll } = require('./push-all')
-const { Records } = require('./records')
-const { Restore } = require('./restore')
-const { Results } = require('./results')
-const { Retries } = require('./retries')
-const { Schedules } = require('./schedules')
-const { STAMP_BYTES } = require('./serialize')
-const { Sharing } = require('./sharing')
-const { SingleJobs } = require('./single-jobs')
-const { Status } = require('./status')
-const { Survey } = require('./survey')
-const { Waiting } = require('./waiting')
+const { Attempts } = require('./run/attempts')
+const { Cancelling } = require('./run/cancelling')
+const { Clocks } = require('./life/clocks')
+const { Closing } = require('./life/closing')
+const { DeadLetters } = require('./run/dead-letters')
+const { Events } = require('./life/events')
+const { Flushes } = require('./life/flushes')
+const { Idle } = require('./life/idle')
+const { Intake } = require('./push/intake')
+const { openJobStore } = require('./life/job-store')
+const { Keys } = require('./push/keys')
+const { Limiting, checkRates } = require('./run/limiting')
+const { Outage } = require('./life/outage')
+const { Outcomes } = require('./run/outcomes')
+const { PushAll } = require('./push/push-all')
+const { Records } = require('./run/records')
+const { Restore } = require('./life/restore')
+const { Results } = require('./push/results')
+const { Retries } = require('./run/retries')
+const { Schedules } = require('./schedule/schedules')
+const { STAMP_BYTES } = require('./push/serialize')
+const { Sharing } = require('./push/sharing')
+const { SingleJobs } = require('./run/single-jobs')
+const { Status } = require('./life/status')
+const { Survey } = require('./life/survey')
+const { Waiting } = require('./run/waiting')
 
 const PASSED_ON = ['saturated', 'unsaturated']
 
@@ -69,18 +69,18 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
 }
 
 function readSchedules (value, queue) {
-  return require('./schedule-options').readSchedules(value, queue)
+  return require('./schedule/schedule-options').readSchedules(value, queue)
 }
 
 /** With push times. */
 function makeTimedSurvey () {
-  const { TimedSurvey } = require('./timed-survey')
+  const { TimedSurvey } = require('./life/timed-survey')
   return new TimedSurvey()
 }
 
 /** What priorities need. */
 function levels () {
-  return require('./levels')
+  return require('./run/levels')
 }
 
 /** Has observers make their ledger, which the parts tell what becomes of jobs. Without one, that is undefined. */

@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const { Postponed, Throttled } = require('../../lib/durable')
 const { CLAIM, claimsOf } = require('../../lib/log/claims')
-const { JobState } = require('../../lib/durable/job-state')
+const { JobState } = require('../../lib/durable/run/job-state')
 const { captureWarnings } = require('../support/uncaught')
 const { turn } = require('../support/turns')
 const { Bench } = require('./bench')

@@ -1,12 +1,12 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Batch } = require('../../lib/durable/batch')
+const { Batch } = require('../../lib/durable/push/batch')
 const { payloadOf, typeOf } = require('../../lib/log/format')
-const { JobState } = require('../../lib/durable/job-state')
-const { JobOptions, headOf, readHead, refusalOf } = require('../../lib/durable/job-options')
-const { stampOf } = require('../../lib/durable/serialize')
-const { openJobStore } = require('../../lib/durable/job-store')
+const { JobState } = require('../../lib/durable/run/job-state')
+const { JobOptions, headOf, readHead, refusalOf } = require('../../lib/durable/push/job-options')
+const { stampOf } = require('../../lib/durable/push/serialize')
+const { openJobStore } = require('../../lib/durable/life/job-store')
 const { SimulatedDisk } = require('../log/disk')
 const { FOLDER, unlocked } = require('../log/history')
 

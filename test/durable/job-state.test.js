@@ -1,9 +1,9 @@
 'use strict'
 
 const assert = require('node:assert')
-const { JobState, hasStarted, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('../../lib/durable/job-state')
+const { JobState, hasStarted, WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD } = require('../../lib/durable/run/job-state')
 
-const { openJobStore } = require('../../lib/durable/job-store')
+const { openJobStore } = require('../../lib/durable/life/job-store')
 const { quiet } = require('../support/turns')
 const { Bench, EPOCH } = require('./bench')
 const { FOLDER, unlocked } = require('../log/history')

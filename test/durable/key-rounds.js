@@ -6,7 +6,7 @@
 const assert = require('node:assert')
 const { seeded } = require('../support/random')
 const { quiet, turn } = require('../support/turns')
-const { openJobStore } = require('../../lib/durable/job-store')
+const { openJobStore } = require('../../lib/durable/life/job-store')
 const { Bench } = require('./bench')
 const { FOLDER, unlocked } = require('../log/history')
 

@@ -4,7 +4,7 @@
 
 const assert = require('node:assert')
 const { NO_KEYS } = require('../shared/keys')
-const { openJobStore } = require('../../lib/durable/job-store')
+const { openJobStore } = require('../../lib/durable/life/job-store')
 const { rounds } = require('../support/rounds')
 const { seedFromEnvironment } = require('../support/random')
 const { captureWarnings } = require('../support/uncaught')

@@ -7,8 +7,8 @@ const { seeded, seedFromEnvironment } = require('../support/random')
 const { Bench, EPOCH } = require('./bench')
 const { systemError } = require('../log/disk')
 const { FOLDER, unlocked } = require('../log/history')
-const { JobState } = require('../../lib/durable/job-state')
-const { openJobStore } = require('../../lib/durable/job-store')
+const { JobState } = require('../../lib/durable/run/job-state')
+const { openJobStore } = require('../../lib/durable/life/job-store')
 
 const DAY = 24 * 3600 * 1000
 const base = seedFromEnvironment()

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert')
 const { FRAME_BYTES, PUSH_BYTES } = require('../../lib/log/format')
-const { STAMP_BYTES } = require('../../lib/durable/serialize')
+const { STAMP_BYTES } = require('../../lib/durable/push/serialize')
 const { captureWarnings } = require('../support/uncaught')
 const { seedFromEnvironment } = require('../support/random')
 const { rounds } = require('../support/rounds')

@@ -4,7 +4,7 @@ const assert = require('node:assert')
 const { openStore } = require('../../lib/log/store')
 const format = require('../../lib/log/format')
 const { Frames } = require('../../lib/log/frames')
-const { JobState } = require('../../lib/durable/job-state')
+const { JobState } = require('../../lib/durable/run/job-state')
 const { WINDOW_BYTES } = require('../../lib/log/reader')
 
 const { seeded } = require('../support/random')

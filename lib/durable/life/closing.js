@@ -1,0 +1,116 @@
+'use strict'
+
+// How a durable queue comes to its end: by close(), its signal, or a log that has failed.
+//
+//   close() ─▶ nothing new ─▶ what waits has run, or stays on disk ─▶ what is held is written ─▶ log closed ─▶ lock given back ─▶ told
+
+const { closedError, warn } = require('../../arguments/errors')
+const { behindOthers } = require('../../platform/promised')
+
+class Closing {
+  /** @param {{ [name: string]: object }} parts of the queue */
+  constructor ({ admission, attempts, events, flushes, idle, keys, outage, outcomes, records, results, retries, schedules, stage, status, store }) {
+    this.admission = admission
+    this.attempts = attempts
+    this.events = events
+    this.flushes = flushes
+    this.idle = idle
+    this.keys = keys
+    this.outage = outage
+    this.outcomes = outcomes
+    this.records = records
+    this.results = results
+    this.retries = retries
+    this.schedules = schedules
+    this.stage = stage
+    this.status = status
+    this.store = store
+    this.promise = undefined // of the end, once it has begun
+    this.limits = [] // of the time until what runs is given up
+    this.stopListening = ignore // to the option `signal`
+  }
+
+  /** @returns {Promise<number>} how many runners had not ended */
+  close (drain, timeoutMs, cause) {
+    if (this.promise === undefined) {
+      this.retries.stop()
+      this.schedules.stop()
+      this.keys.stop()
+      this.admission.freed()
+      this.promise = behindOthers(this.end(this.stage.close(true)))
+      this.promise.catch(ignore)
+      this.status.isClosed = true
+    }
+    if (!drain) this.abandon(timeoutMs, cause)
+    else if (timeoutMs !== undefined) this.limit(timeoutMs)
+    return this.promise
+  }
+
+  /** Closes when the signal aborts. */
+  closeBy (signal) {
+    this.stopListening = this.stage.whenAborted(signal, () => { this.close(false, undefined, { cause: signal.reason }) })
+  }
+
+  /** The log has failed: nothing is written any more, and no job started. */
+  fail (err) {
+    this.status.error = err
+    this.records.end(err)
+    this.admission.fail(err)
+    this.outage.stop(err)
+    this.attempts.end()
+    this.keys.stop()
+    // not in the middle of what the log is about
+    queueMicrotask(() => {
+      warn('FAIRLANE_ERR_IO', `A durable queue closes, since its log failed. ${err.message}`)
+      this.close(false)
+    })
+  }
+
+  /** The log is closed. */
+  over () {
+    this.status.isOver = true
+    this.records.end(this.status.error ?? closedError())
+    this.results.close(this.status.error ?? closedError())
+    this.retries.remove(this.retries.list())
+  }
+
+  // private from here on
+
+  limit (timeoutMs) {
+    const limit = { position: -1, order: 0, whenDue: () => this.abandon() }
+    this.limits.push(limit)
+    this.stage.deadlines.addAnyway(limit, timeoutMs)
+  }
+
+  /** Leaves on disk what waits, and gives up what runs. */
+  abandon (timeoutMs, cause) {
+    this.outage.giveUp()
+    this.retries.remove(this.retries.list())
+    this.stage.withdraw(list => list.removeAll(), ignore)
+    this.stage.close(false, timeoutMs, cause)
+  }
+
+  async end (idle) {
+    const { status } = this
+    const abandonedCount = await idle
+    this.stopListening()
+    // not before: one that kills the process until then has had its attempt
+    if (status.error === undefined) for (const delivery of this.outcomes.abandoned) this.attempts.uncount(delivery)
+    await this.admission.writeHeld()
+    await this.outage.close()
+    for (const limit of this.limits) this.stage.deadlines.remove(limit)
+    await this.store.close().catch(err => { status.error ??= err })
+    if (this.outage.isLosing) status.error ??= this.outage.error
+    this.over()
+    this.flushes.end()
+    this.admission.freed()
+    this.idle.check()
+    this.events.tell('close', abandonedCount, status.error)
+    if (status.error !== undefined) throw status.error
+    return abandonedCount
+  }
+}
+
+function ignore () {}
+
+module.exports = { Closing }

@@ -1,0 +1,184 @@
+'use strict'
+
+// Keys of jobs on disk. While a key is taken, a push with it shares the job that has taken it.
+//
+//   push ──▶ taken ──────────── started ─────────── settled ─────▶ so many ms are over
+//           └─ 'started' ────▶ free │                │
+//           └─ 'settled' ───────────┼──────────────▶ free
+//           └─ so many ms, and until it has started ─┼─── over ──▶ free, and gone from the disk
+//
+// A key is taken for all processes that come after this one: the record of its job says so, and that stays on disk, over, as long as the key
+// outlives the job. Keys whose time has passed are forgotten when somebody looks them up, when the queue is opened, and by a timer, in slices. Keys belong to types (docs/decisions/0066-key-until-started.md).
+
+const { Forgetting } = require('../../platform/forgetting')
+const { JobState, hasStarted, REVIVED, DEAD, OVER } = require('../run/job-state')
+const { renumber } = require('../run/records')
+const { LONG_WORK } = require('../../log/turns')
+
+/** A key that is taken, and the job that has taken it. */
+class Entry {
+  /**
+   * @param {string} id of the key
+   * @param {number | object} job what stands in the queue for it; an object while it is not written
+   * @param {object} options of the job
+   * @param {number} pushedAt by the clock of the queue
+   */
+  constructor (id, job, { keyUntil, delayMs }, pushedAt) {
+    this.id = id
+    this.job = job
+    this.keyUntil = keyUntil
+    this.delayMs = delayMs
+    this.pushedAt = pushedAt
+    this.hasStarted = false
+    this.isOver = false // the job is no more, but for its key
+    this.promise = undefined // of its result, if somebody has waited for that
+  }
+
+  /** When the key is free that is taken for a time; Infinity: that is not known, since the job has not started, or the key is taken for no time. */
+  get freeAt () {
+    return this.hasStarted && typeof this.keyUntil === 'number' ? this.pushedAt + this.keyUntil : Infinity
+  }
+
+  /** Whether the time for which the key is taken has passed. */
+  isFree (now) {
+    return now >= this.freeAt
+  }
+
+  /** Whether the key outlives the job, if that ends now. */
+  outlives (now) {
+    return this.freeAt !== Infinity && now < this.freeAt
+  }
+}
+
+class Keys {
+  /** @param {{ [name: string]: object }} parts of the queue */
+  constructor ({ admission, clocks, outage, stage }) {
+    this.admission = admission
+    this.clocks = clocks
+    this.outage = outage
+    this.entries = new Map() // by id
+    this.byJob = new Map() // what stands in the queue → Entry
+    const call = fn => stage.call(fn)
+    this.forgetting = new Forgetting(stage.deadlines.clock, call, () => this.entries.values(), (entry, now) => this.look(entry, now), LONG_WORK)
+  }
+
+  /** @returns {Entry | undefined} who has taken a key */
+  find (type, key) {
+    const entry = this.entries.get(idOf(type, key))
+    if (entry === undefined || !entry.isFree(this.clocks.time())) return entry
+    this.free(entry)
+    return undefined
+  }
+
+  /** A job takes a key that is free. */
+  take (type, job, options) {
+    this.put(new Entry(idOf(type, options.key), job, options, this.clocks.time()))
+  }
+
+  /** A job was found on disk; those that were pushed later come later. @param {number} pushedAt in ms since 1970 */
+  found (type, seq, options, state, pushedAt) {
+    const { key, keyUntil } = options
+    if (key === undefined) return
+    const entry = new Entry(idOf(type, key), seq, options, this.clocks.timeOf(pushedAt))
+    entry.hasStarted = hasStarted(state)
+    entry.isOver = state?.phase === OVER
+    if (keyUntil === 'started' && entry.hasStarted) return
+    if (keyUntil === 'settled' && (state?.phase === DEAD || state?.phase === REVIVED)) return
+    if (entry.isFree(this.clocks.time())) return
+    // the key was free when this one was pushed, whatever the clock says now
+    const before = this.entries.get(entry.id)
+    if (before !== undefined) this.free(before)
+    this.put(entry)
+    this.forgetting.note(entry.freeAt)
+  }
+
+  /** Whether a job has a key that is taken. */
+  has (seq) {
+    return this.byJob.has(seq)
+  }
+
+  /** A job is written that was not. */
+  written (held, seq) {
+    const entry = renumber(this.byJob, held, seq)
+    if (entry !== undefined) entry.job = seq
+  }
+
+  /** A job could not be written, or was taken back before. */
+  lost (job) {
+    const entry = this.byJob.get(job)
+    if (entry !== undefined) this.free(entry)
+  }
+
+  /** The runner of a job is called. */
+  started (seq) {
+    const entry = this.byJob.get(seq)
+    if (entry === undefined) return
+    entry.hasStarted = true
+    if (entry.keyUntil === 'started') this.free(entry)
+    else this.forgetting.note(entry.freeAt)
+  }
+
+  /** A job has become a dead letter. */
+  settled (seq) {
+    const entry = this.byJob.get(seq)
+    if (entry !== undefined && !entry.outlives(this.clocks.time())) this.free(entry)
+  }
+
+  /** Writes that a job has ended: it is gone, or only its key is left. @returns {object | undefined} as outage.finish() */
+  finish (seq) {
+    const entry = this.byJob.size === 0 ? undefined : this.byJob.get(seq)
+    if (entry === undefined) return this.outage.finish(seq)
+    if (entry.outlives(this.clocks.time())) {
+      entry.isOver = true
+      return this.outage.change(seq, JobState.over)
+    }
+    this.forget(entry)
+    return this.outage.finish(seq)
+  }
+
+  /** Who pushes with the key of a job that has ended, if that is taken still, gets this. */
+  keepResult (seq, promise) {
+    const entry = this.byJob.get(seq)
+    if (entry !== undefined) entry.promise = promise
+  }
+
+  /** The queue closes: what is over stays on disk until it is opened. */
+  stop () {
+    this.forgetting.stop()
+  }
+
+  // private from here on
+
+  put (entry) {
+    this.entries.set(entry.id, entry)
+    this.byJob.set(entry.job, entry)
+  }
+
+  forget (entry) {
+    this.entries.delete(entry.id)
+    this.byJob.delete(entry.job)
+  }
+
+  /** Somebody else may take the key. */
+  free (entry) {
+    this.forget(entry)
+    if (!entry.isOver) return
+    this.outage.finish(entry.job)
+    this.admission.freed()
+  }
+
+  /** As Forgetting wants it. */
+  look (entry, now) {
+    const { freeAt } = entry
+    if (now < freeAt) return freeAt
+    this.free(entry)
+    return Infinity
+  }
+}
+
+/** Of a key within a type, from whose length on no other can have the same. Without a scheduler jobs may have no type, which counts as ''. */
+function idOf (type = '', key) {
+  return `${type.length}:${type}${key}`
+}
+
+module.exports = { Keys, idOf }

@@ -1,0 +1,147 @@
+'use strict'
+
+// Pushes whose key is taken: they share the job that has it, and may give it another payload, or put it off, while it waits for its first start.
+
+const { Batch } = require('./batch')
+const { headOf, putOff } = require('./job-options')
+const { idOf } = require('../run/records')
+const { STAMP_BYTES } = require('./serialize')
+
+const ignore = () => {}
+const NOT_MOVED = { undo: ignore, finish: ignore }
+
+/** What pushes make of a job. */
+class Change {
+  /** @param {object} entry of its key @param {{ type: string | undefined, options: object, bytes: Buffer }} record */
+  constructor (entry, { type, options, bytes }) {
+    this.entry = entry
+    this.type = type
+    this.options = options
+    this.bytes = bytes // its own
+    this.encoded = undefined // its payload then
+    this.delayMs = undefined // from then on, if it is put off
+    this.promise = undefined // of its number, when the change is safe
+  }
+
+  /** So many bytes more are on disk then. */
+  get growth () {
+    return Math.max(0, this.encoded.length - this.bytes.length)
+  }
+}
+
+class Sharing {
+  /** @param {{ [name: string]: object }} parts of the queue */
+  constructor ({ admission, clocks, counts, intake, keys, records, retries, stage, store }) {
+    this.admission = admission
+    this.clocks = clocks
+    this.counts = counts
+    this.intake = intake
+    this.keys = keys
+    this.records = records
+    this.retries = retries
+    this.stage = stage
+    this.store = store
+  }
+
+  /** Whether a push leaves the job as it is. */
+  isJoin ({ hasStarted, isOver }, { onDuplicate }) {
+    return onDuplicate === 'join' || hasStarted || isOver
+  }
+
+  /** @returns {{ job: number | object, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when it is safe */
+  join (entry) {
+    this.counts.joined++
+    return { job: entry.job, promise: this.idOf(entry), entry }
+  }
+
+  /**
+   * Gives the job another payload, and with 'postpone' another delay.
+   * @param {object} entry of the key
+   * @param {Uint8Array} encoded
+   * @param {object} said by the push
+   * @returns {{ job: number | undefined, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when that is safe;
+   *   rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TOO_LARGE: then it is as it was
+   */
+  replace (entry, encoded, said) {
+    try {
+      if (idOf(entry.job) === undefined) this.admission.writeNow()
+      // it could not be
+      if (!this.keys.has(entry.job)) return { job: undefined, promise: this.idOf(entry), entry }
+      return { job: entry.job, promise: this.rewrite(entry, encoded, said), entry }
+    } catch (err) {
+      return { job: undefined, promise: Promise.reject(err), entry }
+    }
+  }
+
+  /** What pushes, one after the other, make of the job that has a key. Reads its record, which blocks. @returns {Change} throws as Records.read() */
+  begin (entry) {
+    return new Change(entry, this.records.read(entry.job))
+  }
+
+  /** One more push. @param {Uint8Array} encoded @param {object} said */
+  add (change, encoded, said) {
+    change.encoded = encoded
+    change.delayMs = this.delayOf(change.entry, said) ?? change.delayMs
+  }
+
+  /** Why a change cannot be written, after which, and others, there are so many bytes more on disk. @returns {Error | undefined} */
+  refusal ({ type, bytes, encoded }, growth) {
+    const lack = this.admission.lack(0, growth)
+    if (lack !== undefined) return this.stage.fullElsewhere(type, lack.waiting, lack.limit)
+    return this.store.refusal(1, bytes.length + encoded.length, type)
+  }
+
+  /** Has a change be written with a batch. Throws as Batch.replace(). */
+  put (batch, { entry, bytes, options, encoded, delayMs }) {
+    const changed = delayMs === undefined ? options : putOff(options, delayMs, this.clocks.now())
+    batch.replace(entry.job, headOf(bytes.subarray(0, STAMP_BYTES), changed), encoded)
+  }
+
+  /** A change is being written. @param {object} group that it is in @returns {Promise<number>} the number of the job, when it is safe */
+  follow ({ entry: { job: seq }, delayMs }, group) {
+    const { undo, finish } = delayMs === undefined ? NOT_MOVED : this.move(seq, this.clocks.time() + delayMs)
+    return group.promise.then(() => {
+      finish()
+      return seq
+    }, err => {
+      undo()
+      throw err
+    })
+  }
+
+  // private from here on
+
+  idOf ({ job }) {
+    const seq = idOf(job)
+    if (seq === undefined) return job.promise
+    return Promise.resolve(this.intake.whenSafe(seq)).then(() => seq)
+  }
+
+  rewrite (entry, encoded, said) {
+    const change = this.begin(entry)
+    this.add(change, encoded, said)
+    const refusal = this.refusal(change, change.growth)
+    if (refusal !== undefined) throw refusal
+    const batch = new Batch(this.store)
+    this.put(batch, change)
+    this.counts.joined++
+    return this.follow(change, this.admission.write(batch))
+  }
+
+  /** A job is due at another time: later from now on, or earlier once that is written. */
+  move (seq, at) {
+    const before = this.retries.dueAt(seq)
+    const moveTo = time => () => this.retries.postpone(seq, time)
+    if (at < before) return { undo: ignore, finish: moveTo(at) }
+    this.retries.postpone(seq, at)
+    return { undo: moveTo(before), finish: ignore }
+  }
+
+  /** In how many ms from now on a job is due that is to be put off; undefined if it is not. */
+  delayOf ({ job, delayMs, pushedAt }, said) {
+    if (said.onDuplicate !== 'postpone' || !this.retries.isDelayed(job)) return undefined
+    return Math.max(0, Math.min(said.delayMs ?? delayMs, pushedAt + said.maxDelayMs - this.clocks.time()))
+  }
+}
+
+module.exports = { Sharing }

@@ -1,0 +1,200 @@
+'use strict'
+
+// HOT (bench: durable). From the slot that a job was given to its runner: a job is run only when it is safe, and when the operating
+// system has the attempt. Until then a pause can take the slot back.
+//
+//   slot ──▶ written ──▶ safe ──▶ attempt written ──▶ runner
+//    ▲                 │
+//    └──── recall() ◀──┘
+
+const { warnOfValue } = require('../../job/ignored-return')
+const { Delivery } = require('../../job/delivery')
+const { NONE } = require('../push/job-options')
+const { JobState, hasStarted } = require('./job-state')
+const { isShortage } = require('../life/outage')
+const { idOf } = require('./records')
+const { RunnerContext } = require('./runner-context')
+const { decode } = require('../push/serialize')
+
+class Attempts {
+  /**
+   * @param {{ [name: string]: object }} parts of the queue
+   * @param {{ runner: Function, settleBy: string, serialize: object }} options runner: the caller's
+   */
+  constructor ({ events, intake, keys, ledger, limiting, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
+    this.events = events
+    this.intake = intake
+    this.keys = keys
+    this.ledger = ledger
+    this.limiting = limiting
+    this.outage = outage
+    this.records = records
+    this.retries = retries
+    this.stage = stage
+    this.store = store
+    this.runner = runner
+    this.settleBy = settleBy
+    this.serializer = serialize
+    this.deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
+    this.writtenCount = 0 // attempts that have not ended
+    this.unwritten = [] // { group, delivery } of attempts that the operating system does not have yet, in order
+    this.isOver = false
+    this.hasSeenValue = false // of a runner that may call done; more of them mean the same
+  }
+
+  /** A job was given a slot. */
+  start (job, done, slot) {
+    const delivery = new Delivery(job, done, slot, this.stage.starting(), this.stage.waitsUntil)
+    this.deliveries.set(job, delivery)
+    if (this.limiting.isOn) this.limiting.limiter.took(delivery)
+    if (!this.retries.mayStart(job)) delivery.giveBack()
+    else if (idOf(job) === undefined) job.written.then(() => this.whenWritten(delivery))
+    else this.whenWritten(delivery)
+  }
+
+  /** The job lost its slot, or gave it back. @returns {Delivery | undefined} undefined if it had none */
+  settled (job) {
+    const delivery = this.deliveries.get(job)
+    if (delivery === undefined) return undefined
+    this.deliveries.delete(job)
+    delivery.isSettled = true
+    if (delivery.attempt > 0) this.writtenCount--
+    if (!delivery.hasBegun) {
+      this.logged()
+      if (this.limiting.isOn) this.limiting.limiter.gaveBack(delivery)
+    }
+    return delivery
+  }
+
+  /** @returns {Delivery | undefined} that of a job which has a slot. O(slots) */
+  deliveryOf (seq) {
+    return this.deliveries.get(seq) ?? this.deliveriesOf(new Set([seq]))[0]
+  }
+
+  /** @param {Set<number>} seqs @returns {Delivery[]} those of these jobs that have slots */
+  deliveriesOf (seqs) {
+    return [...this.deliveries.values()].filter(({ job }) => seqs.has(idOf(job)))
+  }
+
+  /** The log has gone on, or a delivery may be lost that waits for it. */
+  logged () {
+    if (this.unwritten.length > 0) queueMicrotask(() => this.runWritten())
+  }
+
+  /** The queue was paused: jobs for which test(delivery) is true, and whose runner was not called, lose their slots. */
+  recall (test) {
+    // the last first, since each stands before all others then
+    for (const delivery of [...this.deliveries.values()].reverse()) {
+      if (delivery.hasBegun || delivery.isGivenBack || !test(delivery)) continue
+      delivery.isRecalled = true
+      delivery.giveBack()
+    }
+  }
+
+  /** An attempt is not to count: the job is as before, but for its first start if it had that. */
+  uncount (delivery) {
+    const { id: seq, attempt, hasBegun } = delivery
+    if (attempt === 0) return
+    if (hasBegun) this.ledger?.uncounted(seq)
+    this.takeBack(delivery)
+  }
+
+  /** As uncount(), of which observers are told otherwise. The attempt was written. */
+  takeBack ({ id: seq, before, hasBegun }) {
+    if (hasStarted(before)) this.outage.change(seq, before)
+    else this.outage.change(seq, hasBegun ? JobState.interrupted : JobState.waiting)
+  }
+
+  /** The log has failed: no more runners are called. */
+  end () {
+    this.isOver = true
+    this.runWritten()
+  }
+
+  // private from here on
+
+  whenWritten (delivery) {
+    const seq = idOf(delivery.job)
+    const safe = this.intake.whenSafe(seq)
+    if (safe !== undefined) safe.then(() => this.attempt(delivery, seq), () => delivery.giveBack())
+    else if (seq === undefined) delivery.giveBack()
+    else this.attempt(delivery, seq)
+  }
+
+  /** Writes the attempt; the jobs that are started in one turn share a write. They are run in the order in which they come here. */
+  attempt (delivery, seq) {
+    delivery.id = seq
+    if (this.isLost(delivery)) return
+    delivery.before = this.store.states.get(seq)
+    const { attempts = 0, error } = delivery.before ?? {}
+    const group = this.outage.attempt(seq, attempts + 1, error)
+    if (group === undefined) return // all that were not called are about to be recalled
+    delivery.attempt = attempts + 1
+    this.writtenCount++
+    queueMicrotask(() => {
+      if (isWritten(group) && this.unwritten.length === 0) this.run(delivery)
+      else this.unwritten.push({ group, delivery })
+    })
+  }
+
+  runWritten () {
+    const { unwritten } = this
+    while (unwritten.length > 0) {
+      const { group, delivery } = unwritten[0]
+      // those that could not be written are recalled, with all others that were not called
+      const isFailed = group.error !== undefined && this.isLost(delivery)
+      if (!isWritten(group) && !isFailed && !this.isOver) return
+      unwritten.shift()
+      this.run(delivery)
+    }
+  }
+
+  run (delivery) {
+    if (this.isLost(delivery)) return
+    let payload
+    try {
+      const { type, options, bytes } = this.records.read(delivery.id)
+      delivery.type = type
+      delivery.options = options
+      delivery.isFinal = true // what cannot be decoded now can never be
+      payload = decode(this.serializer, bytes, options !== NONE)
+      delivery.isFinal = false
+      this.stage.limit(delivery.ticket, options.timeoutMs)
+    } catch (err) {
+      if (isShortage(err)) {
+        this.outage.beginRead(err, delivery.id)
+        return
+      }
+      this.begins(delivery)
+      delivery.isFinal ||= err.code === 'FAIRLANE_ERR_CORRUPT'
+      delivery.fail(err) // of the clock, too
+      return
+    }
+    this.begins(delivery)
+    if (this.limiting.isOn) this.limiting.limiter.starts(delivery)
+    const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, this.events))
+    if (value === undefined || this.hasSeenValue) return
+    this.hasSeenValue = true
+    warnOfValue(this.runner, value)
+  }
+
+  begins ({ id: seq, options }) {
+    if (options !== NONE) this.keys.started(seq)
+    this.ledger?.started(seq)
+  }
+
+  /** Whether something came over a job before its runner was called; then its slot is given back. */
+  isLost (delivery) {
+    if (delivery.isRecalled) return true
+    if (!delivery.isSettled && !this.isOver) return false
+    delivery.giveBack()
+    return true
+  }
+}
+
+/** Whether the operating system has a group: its buffer was given back. */
+function isWritten (group) {
+  return group.buffer === undefined
+}
+
+module.exports = { Attempts }

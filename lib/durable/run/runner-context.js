@@ -1,0 +1,36 @@
+'use strict'
+
+// What a runner of a job queue on disk can know of its job, and say of it while it runs.
+
+const { DeliveryContext } = require('../../job/delivery')
+
+/** The runner's third argument. */
+class RunnerContext extends DeliveryContext {
+  #delivery
+  #events
+
+  constructor (delivery, events) {
+    const { id, type, attempt, slot } = delivery
+    super(id, type, attempt, slot)
+    this.#delivery = delivery
+    this.#events = events
+    Object.freeze(this)
+  }
+
+  /** Of a job that a schedule has pushed: the name of that, and the time for which it is. */
+  get schedule () {
+    return this.#delivery.options.schedule
+  }
+
+  /** Tells listeners of `progress` how far the job is; nothing is written. Once the attempt has ended it does nothing. It may be taken off the context. */
+  get progress () {
+    const delivery = this.#delivery
+    const events = this.#events
+    return value => {
+      const { id, type, attempt, hasEnded, isSettled } = delivery
+      if (!hasEnded && !isSettled) events.tell('progress', { id, type, attempt, value })
+    }
+  }
+}
+
+module.exports = { RunnerContext }
