@@ -5,12 +5,15 @@
 // to the job's callback. Both carry `code`; match on codes, never on messages.
 
 const codes = Object.freeze({
-  FAIRLANE_ERR_RUNNER: 'The runner is not a function, it threw or rejected without a reason, or it did not give a result for each job of a batch.',
+  FAIRLANE_ERR_RUNNER:
+    'The runner is not a function, it threw or rejected without a reason, or it did not give a result for each job of a batch.',
   FAIRLANE_ERR_OPTION: 'An option is unknown or has a value that is not allowed.',
   FAIRLANE_ERR_CONCURRENCY: 'The concurrency is neither a positive integer nor Infinity.',
   FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, cannot do what is asked, or has misbehaved (a warning).',
   FAIRLANE_ERR_TYPE_REQUIRED: 'A queue with a scheduler takes jobs only with a type.',
-  FAIRLANE_ERR_TYPE: 'The type is undefined, null, a symbol, a value without a text of its own such as `{}`, or, on disk and at a broker, not well-formed Unicode.',
+  FAIRLANE_ERR_TYPE:
+    'The type is undefined, null, a symbol, a value without a text of its own such as `{}`, ' +
+    'or, on disk and at a broker, not well-formed Unicode.',
   FAIRLANE_ERR_CALLBACK: 'A callback is not a function.',
   FAIRLANE_ERR_ARGUMENT: 'An argument is not what the method takes.',
   FAIRLANE_ERR_QUEUE_FULL: 'The job was refused: as many jobs are waiting as the queue allows.',
@@ -27,7 +30,8 @@ const codes = Object.freeze({
   FAIRLANE_ERR_SERIALIZER: 'The jobs of a durable queue were pushed with another `serialize` than it is opened with.',
   FAIRLANE_ERR_IO: 'The file system or a database failed; `cause` says how.',
   FAIRLANE_ERR_TOO_LARGE: 'A payload, a batch or a type is larger than the queue can hold.',
-  FAIRLANE_ERR_PEER: 'A package that this part of fairlane needs is not installed, or is another version; the message says how to install it.',
+  FAIRLANE_ERR_PEER:
+    'A package that this part of fairlane needs is not installed, or is another version; the message says how to install it.',
   FAIRLANE_ERR_BROKER: 'The broker refused a call or could not be reached; `cause` says how.',
   FAIRLANE_ERR_LEASE: 'The process was not heard of for so long that another one may run the job.',
   FAIRLANE_ERR_RESULT: 'The job has ended, and its result is not kept.',
@@ -57,11 +61,75 @@ class FairlaneError extends Error {
 }
 Object.defineProperty(FairlaneError.prototype, 'name', { value: 'FairlaneError', writable: true, configurable: true })
 
-module.exports = { codes, warnings, FairlaneError, closedError, typeError, rangeError, describe, failure, warn }
+module.exports = {
+  codes,
+  warnings,
+  FairlaneError,
+  abortedError,
+  cancelledError,
+  clearedError,
+  closedError,
+  crashedError,
+  overdueError,
+  queueFullError,
+  removedError,
+  resultLostError,
+  typeFullError,
+  typeError,
+  rangeError,
+  describe,
+  failure,
+  warn
+}
 
-/** What a queue refuses with, in memory or on disk, from its close on. @param {{ cause?: any }} [options] as of FairlaneError */
+// What several engines refuse and end jobs with.
+
+/** @param {any} reason of the signal */
+function abortedError (reason) {
+  return new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: reason })
+}
+
+/** By its id. */
+function cancelledError () {
+  return new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was cancelled')
+}
+
+/** @param {{ cause?: any }} [options] as of FairlaneError */
+function clearedError (options) {
+  return new FairlaneError('FAIRLANE_ERR_CLEARED', 'The queue was cleared', options)
+}
+
+function removedError () {
+  return new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed')
+}
+
+/** From the close of a queue on. @param {{ cause?: any }} [options] as of FairlaneError */
 function closedError (options) {
   return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue is closed', options)
+}
+
+/** @param {number} attempt the last one */
+function crashedError (attempt) {
+  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempt}`)
+}
+
+/** It was not started in time. */
+function overdueError () {
+  return new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
+}
+
+function resultLostError () {
+  return new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and its result is not kept')
+}
+
+/** @param {{ waiting: number, limit: number }} fields and others that the error gets */
+function queueFullError (fields, message = `${fields.waiting} jobs wait already`) {
+  return Object.assign(new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', message), fields)
+}
+
+/** @param {{ type: string, waiting: number, limit: number }} fields and others that the error gets */
+function typeFullError (fields) {
+  return Object.assign(new FairlaneError('FAIRLANE_ERR_TYPE_FULL', `${fields.waiting} jobs of the type wait already`), fields)
 }
 
 /** Wrong use: an argument of the wrong type. @param {{ cause?: any }} [options] as of FairlaneError */

@@ -7,7 +7,7 @@
 
 const QList = require('qlist')
 const { defer } = require('../platform/clock')
-const { FairlaneError, closedError } = require('../arguments/errors')
+const { closedError, queueFullError, typeFullError } = require('../arguments/errors')
 const { spread } = require('../platform/jitter')
 const { Promises } = require('./notifications')
 const { Verdict } = require('./verdict')
@@ -91,8 +91,8 @@ class Admission {
   /** @returns {FairlaneError} what an inner queue refuses a job with that limits more than waiting jobs: there is room when one has ended */
   fullElsewhere (type, waiting, limit) {
     this.rate.look(this.endedCount())
-    const error = new FairlaneError(QUEUE, `The queue holds ${waiting} of ${limit} already`)
-    return Object.assign(error, { type, waiting, limit, retryAfterMs: spread(this.usualMs(1)) })
+    const message = `The queue holds ${waiting} of ${limit} already`
+    return queueFullError({ type, waiting, limit, retryAfterMs: spread(this.usualMs(1)) }, message)
   }
 
   /** A job of the type is not taken in, for whatever reason. */
@@ -191,7 +191,7 @@ class Admission {
     for (const entry of this.waiters.values()) for (const reject of entry.rejects) rejects.push(reject)
     this.waiters.clear()
     this.ring = new QList()
-    const verdict = new Verdict('FAIRLANE_ERR_CLOSED', 'The queue is closed', this.cause)
+    const verdict = new Verdict(closedError, this.cause)
     verdict.prepare(rejects.length)
     this.dispatch.telling.tell(new Promises(rejects, verdict))
   }
@@ -232,12 +232,12 @@ class Admission {
 
   fullError (type) {
     const { code, waiting, limit } = this
-    const message = code === QUEUE ? `${waiting} jobs wait already` : `${waiting} jobs of the type wait already`
     // jobs of a type get the share of the slots that their type has
     const aheadCount = Math.max(1, waiting - limit + 1)
     const usualMs = this.usualMs(aheadCount * (code === QUEUE ? 1 : this.list.typesCount))
     const heldMs = code === TYPE && this.list.heldMsOf !== undefined ? Math.ceil(this.list.heldMsOf(type, aheadCount)) : 0 // by limits of rate
-    return Object.assign(new FairlaneError(code, message), { type, waiting, limit, retryAfterMs: spread(Math.max(usualMs, heldMs)) })
+    const fields = { type, waiting, limit, retryAfterMs: spread(Math.max(usualMs, heldMs)) }
+    return code === QUEUE ? queueFullError(fields) : typeFullError(fields)
   }
 
   /** In about so many ms so many jobs will have ended. */

@@ -6,6 +6,7 @@
 //   open ──close()──▶ draining ──timeoutMs, or close({ drain: false })──▶ abandoning ──a turn, or its timeoutMs──▶ closed
 //                        └────────────────── nothing waits and no slot is taken ────────────┴───────────────────────▲
 
+const { FairlaneError } = require('../arguments/errors')
 const { defer } = require('../platform/clock')
 const { behindOthers } = require('../platform/promised')
 const { Verdict } = require('./verdict')
@@ -44,7 +45,7 @@ class Closing {
     if (this.isOver) return
     if (!this.isAbandoning) {
       this.isAbandoning = true
-      this.dispatch.interruptions.abandon(new Verdict('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', cause))
+      this.dispatch.interruptions.abandon(new Verdict(unendedError, cause))
     }
     if (this.isOver) return // in a callback time has gone by, and the limit of another call was reached
     if (timeoutMs === undefined) defer(() => this.finish())
@@ -73,6 +74,11 @@ class Closing {
     this.onClosed(abandonedCount)
     this.resolve(abandonedCount)
   }
+}
+
+/** @param {{ cause?: any }} options */
+function unendedError (options) {
+  return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', options)
 }
 
 module.exports = { Closing }

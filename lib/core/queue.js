@@ -5,7 +5,7 @@
 // docs/api.md. Parts that a queue does not use are made, and loaded, when it first needs them.
 
 const { JobContext } = require('../platform/context')
-const { FairlaneError, typeError } = require('../arguments/errors')
+const { abortedError, clearedError, removedError, typeError } = require('../arguments/errors')
 const { behindOthers, callbackOf } = require('../platform/promised')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
@@ -244,16 +244,16 @@ class Queue extends Emitter {
   /** Cancels the waiting jobs that pass the test. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, what test throws */
   remove (test) {
     if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
-    return this.#cancel(() => this.#list.remove((payload, type) => test({ type, payload })), 'The job was removed')
+    return this.#cancel(() => this.#list.remove((payload, type) => test({ type, payload })), removedError)
   }
 
   /** Cancels all waiting jobs, or those of one type. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   clear (options) {
     const { type, reason } = readClearOptions(options)
     const cause = reason === undefined ? undefined : { cause: reason }
-    if (type === undefined) return this.#cancel(() => this.#list.removeAll(), 'The queue was cleared', cause)
+    if (type === undefined) return this.#cancel(() => this.#list.removeAll(), clearedError, cause)
     const name = readKnownType(type, this.#scheduler, 'clear')
-    return this.#cancel(() => this.#list.removeType(name), 'The queue was cleared', cause)
+    return this.#cancel(() => this.#list.removeType(name), clearedError, cause)
   }
 
   /** Starts no more jobs of a type until resumeType(). No effect once closed. @returns {this} @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_SCHEDULER */
@@ -324,7 +324,7 @@ class Queue extends Emitter {
     const { signal, timeoutMs, maxWaitMs, plan } = extras
     if (signal !== undefined && signal.aborted) {
       this.#admission.countRejected(type)
-      return this.#tellRefused(type, whenSettled, new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason }))
+      return this.#tellRefused(type, whenSettled, abortedError(signal.reason))
     }
     const refusal = this.#isLimited ? this.#admission.refuse(type) : undefined
     if (refusal !== undefined) return this.#tellRefused(type, whenSettled, refusal)
@@ -337,8 +337,8 @@ class Queue extends Emitter {
     return this
   }
 
-  #cancel (remove, message, cause) {
-    return this.#dispatch.interruptions.cancel(remove, new (require('./verdict').Verdict)('FAIRLANE_ERR_CLEARED', message, cause))
+  #cancel (remove, makeError, about) {
+    return this.#dispatch.interruptions.cancel(remove, new (require('./verdict').Verdict)(makeError, about))
   }
 
   /** In a microtask of the context that the callback of an accepted job would have. */

@@ -7,7 +7,7 @@
 //               └────────────────────────────────▲
 
 const { asyncScope, JobContext } = require('../platform/context')
-const { typeError } = require('../arguments/errors')
+const { FairlaneError, abortedError, overdueError, typeError } = require('../arguments/errors')
 const { Deadlines } = require('./deadlines')
 const { NO_EXTRAS } = require('./options')
 const { promiseOf } = require('../platform/promised')
@@ -240,7 +240,7 @@ class Tickets {
   // private from here on
 
   abort (signal, tickets, others) {
-    const verdict = new Verdict('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
+    const verdict = new Verdict(abortedError, signal.reason)
     verdict.prepare(tickets.size)
     this.dispatch.interruptions.interrupt(tickets, () => verdict, others)
   }
@@ -259,11 +259,15 @@ class Tickets {
 
   verdictOn (timeoutMs, mostCount) {
     const verdict = timeoutMs === undefined
-      ? new Verdict('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
-      : new Verdict('FAIRLANE_ERR_TIMEOUT', `The job ran longer than ${timeoutMs} ms`, undefined, { hasFailed: true, releases: this.releases })
+      ? new Verdict(overdueError)
+      : new Verdict(timeoutError, timeoutMs, { hasFailed: true, releases: this.releases })
     verdict.prepare(mostCount)
     return verdict
   }
+}
+
+function timeoutError (timeoutMs) {
+  return new FairlaneError('FAIRLANE_ERR_TIMEOUT', `The job ran longer than ${timeoutMs} ms`)
 }
 
 module.exports = { Ticket, Tickets, SharedTicket }

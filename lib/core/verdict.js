@@ -2,21 +2,18 @@
 
 // What ends jobs from outside their runners, often many at once: how they are counted, and the error that each of them gets.
 
-const { FairlaneError } = require('../arguments/errors')
 const { MANY } = require('./notifications') // from so many on it is cheaper to look at the stack once: that takes as long as to capture some ten
 
 class Verdict {
   /**
-   * @param {string} code
-   * @param {string} message
-   * @param {{ cause: any }} [options] as of FairlaneError
+   * @param {(about?: any) => FairlaneError} makeError another one each time. Its frame is one of the few that a stack shows: no function around it
+   * @param {any} [about] what it is given
    * @param {{ hasFailed: boolean, releases: boolean }} [effects] hasFailed: jobs are counted as failed, else as cancelled.
    *   releases: a runner that goes on loses its slot
    */
-  constructor (code, message, options, { hasFailed = false, releases = false } = {}) {
-    this.code = code
-    this.message = message
-    this.options = options
+  constructor (makeError, about, { hasFailed = false, releases = false } = {}) {
+    this.makeError = makeError
+    this.about = about
     this.hasFailed = hasFailed
     this.releases = releases
     this.stack = undefined // of all its errors
@@ -29,25 +26,19 @@ class Verdict {
   prepare (count) {
     if (count < MANY || this.stack !== undefined) return
     try {
-      this.stack = this.captured().stack
+      this.stack = this.makeError(this.about).stack
     } catch {} // Error.prepareStackTrace is the caller's
   }
 
   /** @returns {FairlaneError} of one job: another one each time */
   error () {
-    if (this.stack === undefined) return this.captured()
+    if (this.stack === undefined) return this.makeError(this.about)
     const { stackTraceLimit } = Error
     const isSet = Reflect.set(Error, 'stackTraceLimit', undefined) // not if it is frozen
-    const error = this.captured()
+    const error = this.makeError(this.about)
     if (isSet) Error.stackTraceLimit = stackTraceLimit
     error.stack = this.stack
     return error
-  }
-
-  // private from here on
-
-  captured () {
-    return new FairlaneError(this.code, this.message, this.options)
   }
 }
 

@@ -8,7 +8,7 @@
 // settles once, and is told a result only when the broker has the end of the job.
 
 const EventEmitter = require('eventemitter3')
-const { FairlaneError, closedError, typeError } = require('../arguments/errors')
+const { abortedError, closedError, typeError } = require('../arguments/errors')
 const { innerQueueOf, makeInnerQueue, options: { readClearOptions, readCloseOptions, readJobType, readOptions: readQueueOptions, readType, typeRequired } } = require('../core/internals')
 const { Broker } = require('./broker/broker')
 const { end } = require('./closing')
@@ -317,7 +317,7 @@ class DistributedQueue extends EventEmitter {
     const place = this.#broker.place(type)
     const name = jobName ?? this.#parts.names.next()
     const data = this.#options.serialize.encode(payload, results.inbox)
-    const refusal = signal?.aborted ? abortedError(signal) : this.#refusal(place)
+    const refusal = signal?.aborted ? abortedError(signal.reason) : this.#refusal(place)
     if (refusal !== undefined) return this.#refuse(place, refusal)
     this.#parts.outcomes.count(place, 'accepted')
     return new Promise((resolve, reject) => {
@@ -332,7 +332,7 @@ class DistributedQueue extends EventEmitter {
       stored.then(() => results.stored(waiter), fail)
       if (signal === undefined) return
       letGo = this.#stage.whenAborted(signal, () => {
-        fail(abortedError(signal))
+        fail(abortedError(signal.reason))
         stored.then(() => results.isWanted(waiter) ? false : this.#parts.jobs.desert(place, name, results.inbox)).catch(ignore)
       })
     })
@@ -401,10 +401,6 @@ function readStorableType (type) {
   const name = readType(type)
   nameOf(name)
   return name
-}
-
-function abortedError (signal) {
-  return new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
 }
 
 function ignore () {}

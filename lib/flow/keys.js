@@ -11,7 +11,7 @@
 // (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after it, when there are twice as
 // many, or where there are many by a timer: a Map whose front is taken off again and again gets slow.
 
-const { FairlaneError } = require('../arguments/errors')
+const { abortedError } = require('../arguments/errors')
 const { Forgetting, MANY } = require('../platform/forgetting')
 const { Signals } = require('../platform/signals')
 const { telling: { Promises } } = require('../core/internals')
@@ -210,7 +210,7 @@ class Keys {
   }
 
   /** Some leave, and are told in slices; jobs that all have left are cancelled, and told behind them. */
-  abort (signal, sharers, reason = new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })) {
+  abort (signal, sharers, reason = abortedError(signal.reason)) {
     const rejects = []
     const deserted = new Set()
     for (const sharer of sharers) {

@@ -9,7 +9,7 @@
 // Promises: what a push acknowledged is there after a crash, what an ack or pop acknowledged does not come back; order by
 // number. Only numbers are in memory.
 
-const { FairlaneError, closedError, typeError, rangeError, describe } = require('../arguments/errors')
+const { closedError, queueFullError, typeError, rangeError, describe } = require('../arguments/errors')
 const { elementsOf, isArray, isBytes, readPositiveCount } = require('../arguments/fields')
 const { Admission } = require('./admission')
 const { files } = require('./files')
@@ -359,8 +359,7 @@ function readMax (max) {
 }
 
 function full ({ what, waiting, limit }) {
-  const message = `The queue is full: it has ${waiting} ${what}, of ${limit} at most`
-  return Object.assign(new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', message), { waiting, limit })
+  return queueFullError({ waiting, limit }, `The queue is full: it has ${waiting} ${what}, of ${limit} at most`)
 }
 
 module.exports = { PersistentQueue }

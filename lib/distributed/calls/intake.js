@@ -7,7 +7,7 @@
 //                    ▲                                    │
 //                    └── the broker was away: both again, with the same ids
 
-const { FairlaneError, describe } = require('../../arguments/errors')
+const { describe, typeFullError } = require('../../arguments/errors')
 const { spread } = require('../../platform/jitter')
 const { UNANSWERED, isPassing, brokerError } = require('../broker/failures')
 const { Pace } = require('../broker/pace')
@@ -72,8 +72,7 @@ class Intake {
     const outlet = this.outletOf(place)
     this.lookAt(outlet)
     const retryAfterMs = spread(Math.min(Math.max(Math.ceil((waiting - limit + 1) / outlet.perMs), 1), LONGEST_RETRY_MS))
-    const error = new FairlaneError('FAIRLANE_ERR_TYPE_FULL', `${waiting} jobs of the type wait already`)
-    return Object.assign(error, { type: place.type, waiting, limit, retryAfterMs })
+    return typeFullError({ type: place.type, waiting, limit, retryAfterMs })
   }
 
   /**

@@ -3,7 +3,7 @@
 // Who waits for the results of jobs. Processes that run jobs send notices to the inbox of the process that added them. Notices may be lost: who has
 // waited for a while looks at the record of its job, in ever longer intervals.
 
-const { FairlaneError, closedError } = require('../../arguments/errors')
+const { FairlaneError, closedError, resultLostError } = require('../../arguments/errors')
 const { inboxOf } = require('../broker/notices')
 const { jsonOf, readNotice } = require('../broker/received')
 const { faultOf } = require('../broker/records')
@@ -155,7 +155,7 @@ class Results {
     const records = await this.records.readAll(waiters)
     waiters.forEach((waiter, at) => {
       const record = records[at]
-      if (record === undefined) this.settle(waiter, new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and its result is not kept'))
+      if (record === undefined) this.settle(waiter, resultLostError())
       else if (record.finishedOn !== undefined && record.failedReason === undefined) this.settleBy(waiter, record.returnvalue ?? 'null')
       else if (record.finishedOn !== undefined) this.settle(waiter, faultOf(record))
     })

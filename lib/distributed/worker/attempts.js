@@ -11,7 +11,7 @@
 
 const { backoffAfter } = require('../../job/backoff')
 const { rethrow } = require('../../platform/clock')
-const { FairlaneError, typeError } = require('../../arguments/errors')
+const { cancelledError, crashedError, overdueError, typeError } = require('../../arguments/errors')
 const { errorText } = require('../../job/error-text')
 const { heldMsOf, isPostponed, isThrottled } = require('../../job/postponing')
 const { warnOfValue } = require('../../job/ignored-return')
@@ -238,14 +238,14 @@ class Attempts {
   }
 
   cancel (job, overdue) {
-    const error = new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was cancelled')
+    const error = cancelledError()
     this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }, overdue))
     return error
   }
 
   expire (delivery, job) {
     delivery.giveBack()
-    const error = new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
+    const error = overdueError()
     this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }))
   }
 
@@ -285,10 +285,6 @@ class Attempts {
     delivery.giveBack()
     return true
   }
-}
-
-function crashedError (count) {
-  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${count}`)
 }
 
 /** What a job failed with that has had all its attempts in processes that allow more. */

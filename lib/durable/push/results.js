@@ -6,7 +6,7 @@
 //              │              │
 //              └ not written  └ the queue has closed: the job is on disk, and the promise rejects
 
-const { FairlaneError } = require('../../arguments/errors')
+const { abortedError, resultLostError } = require('../../arguments/errors')
 const { callbackOf } = require('../../platform/promised')
 const { Signals } = require('../../platform/signals')
 const { idOf, renumber } = require('../run/records')
@@ -39,10 +39,10 @@ class Results {
    * @returns {Promise<any>} of the result
    */
   add (type, payload, atHead, said, signal) {
-    if (signal?.aborted) return Promise.reject(abortedError(signal))
+    if (signal?.aborted) return Promise.reject(abortedError(signal.reason))
     const { job, promise, entry } = this.intake.accept(type, payload, atHead, said)
     if (job === undefined) return promise
-    if (entry?.isOver || this.parts.dead.has(job)) return entry.promise ?? Promise.reject(new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and its result is not kept'))
+    if (entry?.isOver || this.parts.dead.has(job)) return entry.promise ?? Promise.reject(resultLostError())
     const waited = this.waitFor(job, entry !== undefined)
     if (entry === undefined) promise.catch(err => this.end(waited, err))
     if (signal === undefined && (entry === undefined || said.onDuplicate === 'join')) {
@@ -120,17 +120,13 @@ class Results {
       const { waited, reject } = sharer
       this.signals.remove(signal, sharer)
       if (!waited.sharers.delete(sharer)) continue
-      reject(abortedError(signal))
+      reject(abortedError(signal.reason))
       if (!waited.isKept && waited.sharers.size === 0) deserted.add(waited)
     }
     if (deserted.size === 0) return
     if ([...deserted].some(({ job }) => idOf(job) === undefined)) this.parts.admission.writeNow()
     this.parts.jobs.cancelNow(new Set([...deserted].map(({ job }) => idOf(job))))
   }
-}
-
-function abortedError (signal) {
-  return new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was aborted', { cause: signal.reason })
 }
 
 module.exports = { Results }

@@ -3,7 +3,7 @@
 // Takes jobs out of the queue for good: remove(), clear(), cancel(), and those that wait for longer than maxWaitMs. They are gone from the
 // disk, and the operating system has that, before anybody is told.
 
-const { FairlaneError, typeError } = require('../../arguments/errors')
+const { clearedError, removedError, typeError } = require('../../arguments/errors')
 const { options: { readClearOptions, readType } } = require('../../core/internals')
 const { idOf } = require('./records')
 
@@ -38,7 +38,7 @@ class Cancelling {
     this.store.log.commitNow(false)
     const retries = this.retries.list().filter(({ seq, type }) => test(this.records.view(seq, type)))
     const take = list => list.remove((job, type) => !this.waiting.isGone(job) && test(this.records.view(job, type)))
-    return this.take(take, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The job was removed'))
+    return this.take(take, retries, removedError)
   }
 
   /** Cancels all jobs, or those of a type. @returns {number} how many */
@@ -50,7 +50,7 @@ class Cancelling {
     const retries = this.retries.list(type)
     const take = list => type === undefined ? list.removeAll() : list.removeType(readType(type))
     const cause = reason === undefined ? undefined : { cause: reason }
-    return this.take(take, retries, () => new FairlaneError('FAIRLANE_ERR_CLEARED', 'The queue was cleared', cause))
+    return this.take(take, retries, () => clearedError(cause))
   }
 
   /**

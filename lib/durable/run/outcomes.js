@@ -11,7 +11,7 @@
 
 const { backoffAfter } = require('../../job/backoff')
 const { rethrow } = require('../../platform/clock')
-const { FairlaneError } = require('../../arguments/errors')
+const { crashedError, overdueError } = require('../../arguments/errors')
 const { errorText } = require('../../job/error-text')
 const { heldMsOf, isPostponed, isThrottled } = require('../../job/postponing')
 const { JobState } = require('./job-state')
@@ -63,7 +63,7 @@ class Outcomes {
 
   /** A job was running each time that the process ended, and has no attempt left. */
   crashed (seq, type, attempts) {
-    this.bury(seq, type, attempts, new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempts}`))
+    this.bury(seq, type, attempts, crashedError(attempts))
   }
 
   /** A job whose record has gone bad on the disk, and was moved as such. */
@@ -77,7 +77,7 @@ class Outcomes {
 
   /** A job has waited too long while nobody had the queue open. */
   expired (seq, type) {
-    const error = new FairlaneError('FAIRLANE_ERR_MAX_WAIT', 'The job waited longer than maxWaitMs')
+    const error = overdueError()
     this.counts.cancelled++
     this.finish(seq)
     this.ledger?.cancelled(seq, error)

@@ -3,7 +3,7 @@
 // What is asked of single jobs by their ids: what they are, and that they end. What is cancelled in one turn is taken out together, since that
 // looks at all jobs that wait.
 
-const { FairlaneError } = require('../../arguments/errors')
+const { cancelledError } = require('../../arguments/errors')
 const { errorOf } = require('../../job/error-text')
 const { DUE, hasStarted } = require('./job-state')
 const { idOf } = require('./records')
@@ -126,10 +126,6 @@ class SingleJobs {
 function dueAtOf (state, options) {
   if (!hasStarted(state)) return options.dueAt
   return state.phase === DUE ? state.dueAt : undefined
-}
-
-function cancelledError () {
-  return new FairlaneError('FAIRLANE_ERR_ABORTED', 'The job was cancelled')
 }
 
 function ignore () {}
