@@ -6,10 +6,10 @@ const NO_COUNTS = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, 
 
 class Outcomes {
   /**
-   * @param {object} notices
+   * @param {{ notices: object }} parts
    * @param {(event: string, value: object) => void} tell listeners
    */
-  constructor (notices, tell) {
+  constructor ({ notices }, tell) {
     this.notices = notices
     this.tell = tell
     this.counts = { ...NO_COUNTS }

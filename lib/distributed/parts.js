@@ -3,6 +3,7 @@
 // What a distributed queue is made of, put together: the parts of every process, and those of a process that runs jobs. Each part is given others
 // that are there before it.
 
+const { givenTo } = require('../platform/wiring')
 const { Announcer } = require('./broker/announcer')
 const { Notices } = require('./broker/notices')
 const { Records } = require('./broker/records')
@@ -12,32 +13,57 @@ const { Results } = require('./calls/results')
 const { Settings } = require('./calls/settings')
 const { SingleJobs } = require('./calls/single-jobs')
 const { Forgetting } = require('./forgetting')
-const { JobNames, processName } = require('./names')
+const { JobNames } = require('./names')
 const { readLimit } = require('./options')
 const { Outcomes } = require('./outcomes')
 const { Worker } = require('./worker/worker')
 
-module.exports = { makeParts }
+// part → those that it is given, in the order in which they are made; the first ones are there before
+const WIRING = {
+  broker: [],
+  core: [], // the queue in memory
+  observed: [], // undefined if nobody observes
+  stage: [], // what the owner of the queue in memory may do
+
+  announcer: ['broker'],
+  notices: ['broker'],
+  records: ['broker'],
+  outcomes: ['notices'],
+  worker: ['announcer', 'broker', 'core', 'observed', 'outcomes', 'records', 'stage'],
+  globals: ['announcer', 'broker', 'worker'],
+  jobs: ['broker', 'globals', 'records'],
+  settings: ['broker'],
+  intake: ['announcer', 'broker', 'settings'],
+  results: ['broker', 'records'],
+  forgetting: ['broker', 'intake', 'worker']
+}
+
+module.exports = { WIRING, makeParts }
 
 /**
- * @param {object} broker that is open
- * @param {object} options read
- * @param {object} queue runner, core (the queue in memory), stage (what its owner may do), observed, tell(event, value), isPaused(type)
+ * @param {object} given the first parts of WIRING
+ * @param {object} options read; runner, and isPaused(type) beside them
+ * @param {(event: string, value: object) => void} tell listeners of the queue
  * @returns {object} the parts by name; worker is null in a process without a runner
  */
-function makeParts (broker, options, { runner, core, stage, observed, tell, isPaused }) {
-  const token = processName()
-  const announcer = new Announcer(broker)
-  const notices = new Notices(broker)
-  const records = new Records(broker, options.serialize)
-  const outcomes = new Outcomes(notices, tell)
-  const own = { ...options, token, runner, isPaused }
-  const worker = runner === null ? null : new Worker({ broker, announcer, records, outcomes, observed, core, stage }, own, readLimit)
-  const globals = new Globals(broker, announcer, worker)
-  const jobs = new SingleJobs(broker, records, globals)
-  const settings = new Settings(broker, options)
-  const intake = new Intake(broker, announcer, settings, options)
-  const results = new Results(broker, records, token)
-  const forgetting = new Forgetting({ broker, intake, worker })
-  return { broker, names: new JobNames(token), announcer, records, outcomes, worker, globals, jobs, intake, results, forgetting }
+function makeParts (given, options, tell) {
+  const parts = { ...given, names: new JobNames(options.token) }
+  const made = name => givenTo(name, WIRING, parts)
+  parts.announcer = new Announcer(made('announcer'))
+  parts.notices = new Notices(made('notices'))
+  parts.records = new Records(made('records'), options)
+  parts.outcomes = new Outcomes(made('outcomes'), tell)
+  parts.worker = options.runner === null ? null : new Worker(made('worker'), options, most)
+  parts.globals = new Globals(made('globals'))
+  parts.jobs = new SingleJobs(made('jobs'))
+  parts.settings = new Settings(made('settings'), options)
+  parts.intake = new Intake(made('intake'), options)
+  parts.results = new Results(made('results'), options)
+  parts.forgetting = new Forgetting(made('forgetting'))
+  return parts
+
+  /** A job that may be started once only is not taken before there is a slot for it: the end of the process would count as its start. */
+  function most (concurrency) {
+    return options.maxAttempts === 1 ? 0 : readLimit(options.prefetch, concurrency)
+  }
 }

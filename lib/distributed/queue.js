@@ -13,7 +13,7 @@ const { innerQueueOf, makeInnerQueue, options: { readClearOptions, readCloseOpti
 const { Broker } = require('./broker/broker')
 const { end } = require('./closing')
 const { brokerError } = require('./broker/failures')
-const { nameOf } = require('./names')
+const { nameOf, processName } = require('./names')
 const { readListOptions, readAddOptions, readCap, readHoldMs, readId, readOptions, readPushOptions, readRate } = require('./options')
 const { NO_COUNTS } = require('./outcomes')
 const { checkObservers, observe } = require('./worker/observed')
@@ -277,14 +277,10 @@ class DistributedQueue extends EventEmitter {
     await broker.open()
     try {
       this.#observed = observe(this, this.#read.observers, this.#read.clock)
-      this.#parts = makeParts(broker, { ...this.#read, ...jobs }, {
-        runner: this.#runner,
-        core: this.#core,
-        observed: this.#observed,
-        stage: this.#stage,
-        tell: (event, value) => this.#tell(event, value),
-        isPaused: type => this.#core.paused || this.#pausedTypes.has(type)
-      })
+      const given = { broker, core: this.#core, observed: this.#observed, stage: this.#stage }
+      const isPaused = type => this.#core.paused || this.#pausedTypes.has(type)
+      const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused }
+      this.#parts = makeParts(given, options, (event, value) => this.#tell(event, value))
       await this.#parts.worker?.open()
     } catch (err) {
       this.#parts?.worker?.stop().catch(ignore)

@@ -9,6 +9,8 @@ const { Pace } = require('../../lib/distributed/broker/pace')
 const { stoppedTime } = require('../support/time')
 const { turn } = require('../support/turns')
 
+const UNLIMITED = { maxWaitingPerType: { all: Infinity, byType: new Map() } }
+
 describe('a pace', () => {
   it('makes so many calls in a turn, and the others in later ones, in their order', async () => {
     const pace = new Pace(2)
@@ -53,7 +55,7 @@ describe('jobs that are pushed together', () => {
           return all
         }
       }
-      const intake = new Intake(broker, { announce: async () => 1 }, { isPrepared: () => true }, { maxWaitingPerType: { all: Infinity, byType: new Map() } })
+      const intake = new Intake({ broker, announcer: { announce: async () => 1 }, settings: { isPrepared: () => true } }, UNLIMITED)
       await Promise.all(['1', '2', '3'].map(data => intake.push({ type: 'a', usersCount: 0, backend }, { jobName: data, data })))
       assert.deepEqual(calls, [['1', '2', '3'], ...isCluster ? ['1', '2', '3'] : [['1', '2', '3']]])
     })
@@ -73,7 +75,7 @@ describe('jobs that were pushed together, and have no answers', () => {
         }
       }
       const backend = { addJob: async ({ data }) => stored.push(data), addJobs: async () => answers }
-      const intake = new Intake(broker, { announce: async () => 1 }, { isPrepared: () => true }, { maxWaitingPerType: { all: Infinity, byType: new Map() } })
+      const intake = new Intake({ broker, announcer: { announce: async () => 1 }, settings: { isPrepared: () => true } }, UNLIMITED)
       await Promise.all(['1', '2'].map(data => intake.push({ type: 'a', usersCount: 0, backend }, { jobName: data, data })))
       assert.deepEqual(stored, ['1', '2'])
     })
@@ -84,7 +86,7 @@ describe('pushes of many types in one turn', () => {
   it('begin a hundred at a time, each with all that was pushed of its type', async () => {
     const batches = []
     const broker = { pushTimeoutMs: 1000, until: async () => 1 }
-    const intake = new Intake(broker, {}, {}, { maxWaitingPerType: { all: Infinity, byType: new Map() } })
+    const intake = new Intake({ broker, announcer: {}, settings: {} }, UNLIMITED)
     const { store } = intake
     intake.store = (outlet, batch) => {
       batches.push(batch.length)
@@ -126,7 +128,7 @@ describe('pushes that wait for a broker which is away', () => {
         throw away
       }
     }
-    return new Intake(broker, {}, {}, { maxWaitingPerType: { all: Infinity, byType: new Map() } })
+    return new Intake({ broker, announcer: {}, settings: {} }, UNLIMITED)
   }
 
   const push = intake => intake.push({ type: 'a', usersCount: 0 }, { jobName: 'j', data: '1' })

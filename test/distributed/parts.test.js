@@ -21,7 +21,7 @@ const place = { idOf: name => `a:${name}`, partition: {} }
 
 describe('who waits for results', () => {
   it('is told once, whoever else tells of it, and nobody of jobs that he does not wait for', () => {
-    const results = new Results({}, {}, 'me')
+    const results = new Results({ broker: {}, records: {} }, { token: 'me' })
     const told = []
     const waiter = results.add(place, 'j', (err, result) => told.push([err, result]))
     results.told([['a:other', '1'], ['a:j', '2'], ['a:j', '3']])
@@ -41,7 +41,7 @@ describe('records of jobs whose results are waited for', () => {
   it('are looked at when the broker is there', async () => {
     const broker = { isReady: false }
     const records = { readAll: async waiters => waiters.map(() => ({ finishedOn: '1', returnvalue: '5' })) }
-    const results = new Results(broker, records, 'me')
+    const results = new Results({ broker, records }, { token: 'me' })
     const told = []
     results.stored(results.add(place, 'j', (err, result) => told.push([err, result])))
     await results.lookAtAll()
@@ -75,7 +75,7 @@ describe('a process that runs jobs', () => {
       },
       placeOf: name => ({ type: name })
     }
-    wakes = new Wakes(broker, { expectJobs: type => expected.push(type) })
+    wakes = new Wakes({ broker, crew: { expectJobs: type => expected.push(type) }, scouts: { tell: () => {} } })
   })
 
   afterEach(() => { global.setTimeout = setTimeout })
@@ -120,7 +120,7 @@ describe('a process that runs jobs', () => {
 
   it('forgets types that are idle, and no others', () => {
     const broker = { place: type => ({ type, partition, usersCount: 0 }) }
-    const crew = new Crew(broker, { taking: new Taking(), requests: { mayAsk: () => false } })
+    const crew = new Crew({ broker, taking: new Taking(), prefetch: new Prefetch({ slots: {} }), requests: { mayAsk: () => false } })
     crew.supplyOf('a')
     crew.expectJobs('b')
     crew.forget()
@@ -130,7 +130,7 @@ describe('a process that runs jobs', () => {
   it('expects no jobs when it has stopped', () => {
     const taking = new Taking()
     taking.isStopped = true
-    const crew = new Crew({}, { taking })
+    const crew = new Crew({ taking, prefetch: new Prefetch({ slots: {} }) })
     crew.expectJobs('a')
     assert.equal(crew.supplies.size, 0)
   })
@@ -152,7 +152,7 @@ describe('jobs that are taken ahead', () => {
   })
 
   it('are no more than were started lately: if jobs are long they would wait beside idle workers', () => {
-    const prefetch = new Prefetch(() => 3, () => {})
+    const prefetch = new Prefetch({ slots: {} }, () => 3)
     assert.equal(prefetch.hasRoom(), false)
     for (let count = 0; count < 2; count++) prefetch.started()
     prefetch.count = 1
@@ -175,7 +175,8 @@ describe('jobs that are taken ahead', () => {
     const timers = []
     global.setTimeout = fn => timers.push(fn)
     const times = []
-    const prefetch = new Prefetch(() => 3, takenBefore => times.push(takenBefore))
+    const prefetch = new Prefetch({ slots: {} }, () => 3)
+    prefetch.whenStale(takenBefore => times.push(takenBefore))
     prefetch.add()
     prefetch.add()
     assert.equal(timers.length, 1)
@@ -208,7 +209,8 @@ describe('leases', () => {
     const lost = []
     supply.lose = ({ name }) => lost.push(name)
     const broker = { isReady: true, partitions: [] }
-    const leases = new Leases(broker, { supplies: new Map([['a', supply], ['b', { jobs: new Map(), overdue: new Set() }]]) }, { leaseMs: 1000, token: 'me' })
+    const supplies = new Map([['a', supply], ['b', { jobs: new Map(), overdue: new Set() }]])
+    const leases = new Leases({ broker, crew: { supplies } }, { leaseMs: 1000, token: 'me' })
     await leases.renew()
     assert.deepEqual([lost, [...supply.overdue]], [['gone'], runners.slice(0, 1)])
     assert(all[0].renewedAt > 0)
@@ -221,8 +223,8 @@ describe('leases', () => {
 describe('what is done in intervals', () => {
   const { setTimeout } = global
   const WAYS = {
-    'the renewal of leases': broker => new Leases(broker, {}, { leaseMs: 1000, token: 'me' }),
-    'the walk of the keeper': broker => new Keeper(broker, {}, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
+    'the renewal of leases': broker => new Leases({ broker, crew: {} }, { leaseMs: 1000, token: 'me' }),
+    'the walk of the keeper': broker => new Keeper({ broker, announcer: {} }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
   }
 
   afterEach(() => { global.setTimeout = setTimeout })
@@ -254,7 +256,7 @@ describe('the keeper', () => {
       client,
       placeOf: name => ({ name, partition: { wake: 'wake' }, key: what => `${name}:${what}`, backend: { moveStalledJobsToWait: async () => moved.get(name) } })
     }
-    const keeper = new Keeper(broker, { announce: async ({ name }) => announced.push(name) }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
+    const keeper = new Keeper({ broker, announcer: { announce: async ({ name }) => announced.push(name) } }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
     for (const name of moved.keys()) await keeper.tendTo(name, HAS_ACTIVE, 0)
     assert.deepEqual(announced, ['a', 'd'])
     assert.deepEqual(left, [['c', 1], ['d', 2], ['d', 3]].map(([type, n]) => [`${type}:active`, `${type}:o.${n}`, `${type}:o.${n}:lock`, '', `o.${n}`]))
@@ -275,7 +277,7 @@ describe('the keeper', () => {
       }
     }
     const broker = { isReady: true, client, partitions: [{ key: what => what }] }
-    const keeper = new Keeper(broker, {}, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
+    const keeper = new Keeper({ broker, announcer: {} }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
     await keeper.walkAll()
     walker = 'another'
     await keeper.walkAll()
@@ -295,7 +297,7 @@ describe('the keeper', () => {
     }
     const told = []
     const broker = { isReady: true, client, partitions: [{ key: what => what }], troubles: { refused: (what, { message }) => told.push([what, message]) } }
-    const keeper = new Keeper(broker, {}, { leaseMs: 10, resultTtlMs: 0, token: 'me' })
+    const keeper = new Keeper({ broker, announcer: {} }, { leaseMs: 10, resultTtlMs: 0, token: 'me' })
     keeper.begin()
     await walked.opened
     await keeper.stop()
@@ -307,7 +309,7 @@ describe('the keeper', () => {
     const cleaned = []
     const backend = { cleanJobsByState: async (state, before) => cleaned.push([state, before]) }
     const broker = { placeOf: name => name === 'a' ? { name, backend } : undefined }
-    const keeper = new Keeper(broker, {}, { leaseMs: 1000, resultTtlMs: 2000, token: 'me' })
+    const keeper = new Keeper({ broker, announcer: {} }, { leaseMs: 1000, resultTtlMs: 2000, token: 'me' })
     for (const name of ['a', '%zz']) await keeper.tendTo(name, HAS_COMPLETED, 5000)
     await keeper.tendTo('a', 0, 5000)
     assert.deepEqual(cleaned, [['completed', 3000]])
@@ -317,7 +319,8 @@ describe('the keeper', () => {
 describe('a suspect', () => {
   it('begins when nothing runs beside it, and others wait for another time', async () => {
     const calls = []
-    const suspects = new Suspects({ holdUp: () => calls.push('held up'), letGo: () => calls.push('let go') })
+    const stage = { hold: () => calls.push('held up'), letGo: () => calls.push('let go') }
+    const suspects = new Suspects({ stage, taking: { holdUp: isHeldUp => calls.push(isHeldUp) } })
     const [first, second, other] = [{}, {}, {}]
     const entered = suspects.enter(first, 2)
     assert.equal(await suspects.enter(second, 2), false)
@@ -326,7 +329,7 @@ describe('a suspect', () => {
     suspects.left(other, 0)
     assert.equal(await entered, true)
     suspects.left(first, 0)
-    assert.deepEqual(calls, ['held up', 'let go'])
+    assert.deepEqual(calls, ['held up', true, false, 'let go'])
     // it is given up before it has begun
     const again = suspects.enter(second, 1)
     suspects.left(second, 1)

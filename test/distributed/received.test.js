@@ -57,8 +57,9 @@ describe('what comes from the broker', () => {
     }
     const heard = []
     const broker = { partitions: [], placeOf: name => heard.push(name) && undefined }
-    const wakes = new Wakes(broker, { cancelled: (place, name) => heard.push(name), changed: () => {}, freed: () => {} })
-    const results = new Results({}, {}, 'me')
+    const crew = { cancelled: (place, name) => heard.push(name), changed: () => {}, freed: () => {} }
+    const wakes = new Wakes({ broker, crew, scouts: { tell: () => {} } })
+    const results = new Results({ broker: {}, records: {} }, { token: 'me' })
     const settled = []
     results.add({ idOf: () => 'a:j' }, 'j', (...args) => settled.push(args))
     for (let times = 0; times < 20000; times++) {

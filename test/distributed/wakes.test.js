@@ -21,7 +21,7 @@ describe('a type that has become ready', () => {
       }
     }
     for (let n = 0; n < PROCESSES; n++) {
-      const wakes = new Wakes({ client }, {})
+      const wakes = new Wakes({ broker: { client }, crew: {}, scouts: { tell: () => {} } })
       wakes.found = () => asking.add(wakes)
       all.push(wakes)
     }

@@ -5,7 +5,8 @@
 const MOST_TOLD = 500 // types that others are told of with one call
 
 class Announcer {
-  constructor (broker) {
+  /** @param {{ broker: object }} parts */
+  constructor ({ broker }) {
     this.broker = broker
     this.batches = new Map() // partition → what gathers behind the call that is on its way
   }

@@ -3,7 +3,8 @@
 // Tells the processes that added jobs what became of them: the notices of a turn to one inbox go together.
 
 class Notices {
-  constructor (broker) {
+  /** @param {{ broker: object }} parts */
+  constructor ({ broker }) {
     this.broker = broker
     this.batches = new Map() // channel → notices
   }

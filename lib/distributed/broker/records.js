@@ -18,10 +18,10 @@ const PAST = ['base', 'alone', 'fault', 'cancelled', 'started', 'overdue']
 
 class Records {
   /**
-   * @param {object} broker
-   * @param {{ decode: (data: object) => any }} serialize
+   * @param {{ broker: object }} parts
+   * @param {{ serialize: { decode: (data: object) => any } }} options
    */
-  constructor (broker, serialize) {
+  constructor ({ broker }, { serialize }) {
     this.broker = broker
     this.serialize = serialize
   }

@@ -14,11 +14,10 @@ const LONGEST_PAUSE_MS = 250
 
 class Globals {
   /**
-   * @param {object} broker
-   * @param {object} announcer
-   * @param {object | null} worker told here at once of what the others are told; null in a process that runs no jobs
+   * @param {{ broker: object, announcer: object, worker: object | null }} parts worker: told at once of what other processes are told; null in a
+   *   process that runs no jobs
    */
-  constructor (broker, announcer, worker) {
+  constructor ({ broker, announcer, worker }) {
     this.broker = broker
     this.announcer = announcer
     this.worker = worker

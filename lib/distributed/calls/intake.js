@@ -44,12 +44,10 @@ class Outlet {
 
 class Intake {
   /**
-   * @param {object} broker
-   * @param {object} announcer
-   * @param {object} settings writes what a type is limited by
+   * @param {{ broker: object, announcer: object, settings: object }} parts settings: writes what a type is limited by
    * @param {{ maxWaitingPerType: { all: number, byType: Map<string, number> } }} options
    */
-  constructor (broker, announcer, settings, { maxWaitingPerType }) {
+  constructor ({ broker, announcer, settings }, { maxWaitingPerType }) {
     this.broker = broker
     this.announcer = announcer
     this.settings = settings

@@ -27,14 +27,13 @@ class Waiter {
 
 class Results {
   /**
-   * @param {object} broker
-   * @param {object} records
-   * @param {string} inbox what this process is called
+   * @param {{ broker: object, records: object }} parts
+   * @param {{ token: string }} options what this process is called
    */
-  constructor (broker, records, inbox) {
+  constructor ({ broker, records }, { token }) {
     this.broker = broker
     this.records = records
-    this.inbox = inbox
+    this.inbox = token
     this.waiters = new Map() // id → Waiter[]
     this.size = 0
     this.timer = undefined

@@ -5,10 +5,10 @@
 
 class Settings {
   /**
-   * @param {object} broker
+   * @param {{ broker: object }} parts
    * @param {{ globalTypeCap: number, globalTypeCaps: Map<string, number>, globalTypeRates: Map<string, object>, leaseMs: number }} options
    */
-  constructor (broker, { globalTypeCap, globalTypeCaps, globalTypeRates, leaseMs }) {
+  constructor ({ broker }, { globalTypeCap, globalTypeCaps, globalTypeRates, leaseMs }) {
     this.broker = broker
     this.cap = globalTypeCap
     this.caps = globalTypeCaps

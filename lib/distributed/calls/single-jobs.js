@@ -14,12 +14,8 @@ const MOST_NAMES = 1000 // of dead letters that are asked for together
 const MOST_RECORDS = 100 // that are read with one call
 
 class SingleJobs {
-  /**
-   * @param {object} broker
-   * @param {object} records
-   * @param {object} globals
-   */
-  constructor (broker, records, globals) {
+  /** @param {{ broker: object, records: object, globals: object }} parts */
+  constructor ({ broker, records, globals }) {
     this.broker = broker
     this.records = records
     this.globals = globals

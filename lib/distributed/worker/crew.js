@@ -5,14 +5,16 @@
 const { Supply } = require('./supply')
 
 class Crew {
-  /**
-   * @param {object} broker
-   * @param {object} parts that supplies are given
-   */
-  constructor (broker, parts) {
+  /** @param {object} parts broker, and those that supplies are given */
+  constructor ({ broker, ...parts }) {
     this.broker = broker
     this.parts = parts
     this.supplies = new Map() // by type
+    parts.prefetch.whenStale(takenBefore => this.returnPrefetched(takenBefore))
+    parts.taking.whenHeldUp(isHeldUp => {
+      if (isHeldUp) this.returnPrefetched(Infinity).catch(ignore)
+      else this.topUpAll()
+    })
   }
 
   /** There may be jobs of a type. */
@@ -87,5 +89,7 @@ class Crew {
     return [...this.supplies.values()].reduce((sum, supply) => sum + supply.askersCount, 0)
   }
 }
+
+function ignore () {}
 
 module.exports = { Crew }

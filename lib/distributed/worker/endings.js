@@ -18,12 +18,10 @@ const ENDED = {
 
 class Endings {
   /**
-   * @param {object} broker
-   * @param {object} overdue
-   * @param {object} outcomes
+   * @param {{ broker: object, overdue: object, outcomes: object }} parts
    * @param {{ token: string, resultTtlMs: number }} options token: what this process is called, which its locks carry
    */
-  constructor (broker, overdue, outcomes, { token, resultTtlMs }) {
+  constructor ({ broker, overdue, outcomes }, { token, resultTtlMs }) {
     this.broker = broker
     this.overdue = overdue
     this.outcomes = outcomes

@@ -14,11 +14,10 @@ const MOST_RESULTS = 1000
 
 class Keeper {
   /**
-   * @param {object} broker
-   * @param {object} announcer
+   * @param {{ broker: object, announcer: object }} parts
    * @param {{ leaseMs: number, resultTtlMs: number, token: string }} options
    */
-  constructor (broker, announcer, { leaseMs, resultTtlMs, token }) {
+  constructor ({ broker, announcer }, { leaseMs, resultTtlMs, token }) {
     this.broker = broker
     this.announcer = announcer
     this.periodMs = leaseMs / 2

@@ -7,11 +7,10 @@ const MOST_AT_ONCE = 1000
 
 class Leases {
   /**
-   * @param {object} broker
-   * @param {object} crew
+   * @param {{ broker: object, crew: object }} parts
    * @param {{ leaseMs: number, token: string }} options
    */
-  constructor (broker, crew, { leaseMs, token }) {
+  constructor ({ broker, crew }, { leaseMs, token }) {
     this.broker = broker
     this.crew = crew
     this.leaseMs = leaseMs

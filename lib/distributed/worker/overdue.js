@@ -24,10 +24,10 @@ class OverdueRunner {
 
 class Overdue {
   /**
-   * @param {object} broker
+   * @param {{ broker: object }} parts
    * @param {{ token: string, leaseMs: number }} options
    */
-  constructor (broker, { token, leaseMs }) {
+  constructor ({ broker }, { token, leaseMs }) {
     this.broker = broker
     this.token = token
     this.leaseMs = leaseMs

@@ -8,12 +8,13 @@ const LONGEST_MS = 1000 // a job that has waited here for longer is given back
 
 class Prefetch {
   /**
-   * @param {() => number} most how many there may be at any time
-   * @param {(takenBefore: number) => void} giveBack called now and then: jobs taken before that time, by performance.now(), are to go back
+   * @param {{ slots: object }} parts
+   * @param {(concurrency: number) => number} most how many there may be at any time
    */
-  constructor (most, giveBack) {
+  constructor ({ slots }, most) {
+    this.slots = slots
     this.most = most
-    this.giveBack = giveBack
+    this.giveBack = undefined // called now and then: jobs taken before a time, by performance.now(), are to go back
     this.count = 0 // jobs that wait for a slot
     this.comingCount = 0 // calls on their way that bring such jobs
     this.stretch = 0
@@ -22,10 +23,15 @@ class Prefetch {
     this.timer = undefined
   }
 
+  /** @param {(takenBefore: number) => void} giveBack called now and then while there are any */
+  whenStale (giveBack) {
+    this.giveBack = giveBack
+  }
+
   /** Whether one more may be taken. */
   hasRoom () {
     this.turn()
-    return this.count + this.comingCount < Math.min(this.most(), this.startsBefore + this.startsNow)
+    return this.count + this.comingCount < Math.min(this.most(this.slots.concurrency), this.startsBefore + this.startsNow)
   }
 
   /** A job waits for a slot. */

@@ -6,12 +6,10 @@ const { describe } = require('../../arguments/errors')
 
 class Requests {
   /**
-   * @param {object} broker
-   * @param {object} taking
-   * @param {Map<object, object>} scouts by partition
+   * @param {{ broker: object, taking: object, scouts: object }} parts
    * @param {{ token: string, leaseMs: number }} options token: what this process is called
    */
-  constructor (broker, taking, scouts, { token, leaseMs }) {
+  constructor ({ broker, taking, scouts }, { token, leaseMs }) {
     this.broker = broker
     this.taking = taking
     this.scouts = scouts
@@ -47,7 +45,7 @@ class Requests {
 
   /** A call for jobs of a type has failed. */
   failed ({ partition, type }, err) {
-    if (!this.scouts.get(partition).failed(err)) this.broker.troubles.refused(`jobs of the type ${describe(type)}`, err, type)
+    if (!this.scouts.failed(partition, err)) this.broker.troubles.refused(`jobs of the type ${describe(type)}`, err, type)
   }
 }
 

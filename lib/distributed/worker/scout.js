@@ -87,6 +87,43 @@ class Scout {
   }
 }
 
+/** One for each partition. */
+class Scouts {
+  /** @param {{ broker: object }} parts */
+  constructor ({ broker }) {
+    this.hooks = undefined
+    const hooks = { found: name => this.hooks.found(name), back: partition => this.hooks.back(partition) }
+    this.all = new Map(broker.partitions.map(partition => [partition, new Scout(broker, partition, hooks)]))
+  }
+
+  /** @param {{ found: (name: string) => void, back: (partition: object) => void }} hooks a type is ready; a partition answers again */
+  tell (hooks) {
+    this.hooks = hooks
+  }
+
+  /** @returns {Promise<any>} rejects with what the broker refuses a look with */
+  look () {
+    return Promise.all([...this.all.values()].map(scout => scout.look()))
+  }
+
+  lookAgain () {
+    for (const scout of this.all.values()) scout.look().catch(ignore)
+  }
+
+  alarm () {
+    for (const scout of this.all.values()) scout.alarm()
+  }
+
+  /** As that of the partition's. */
+  failed (partition, err) {
+    return this.all.get(partition).failed(err)
+  }
+
+  stop () {
+    for (const scout of this.all.values()) scout.stop()
+  }
+}
+
 function ignore () {}
 
-module.exports = { Scout }
+module.exports = { Scout, Scouts }

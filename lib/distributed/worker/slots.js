@@ -16,11 +16,10 @@ class Token {
 
 class Slots {
   /**
-   * @param {object} core the queue in memory
-   * @param {object} stage what its owner may do
-   * @param {(type: string) => boolean} isPaused
+   * @param {{ core: object, stage: object }} parts the queue in memory, and what its owner may do
+   * @param {{ isPaused: (type: string) => boolean }} options
    */
-  constructor (core, stage, isPaused) {
+  constructor ({ core, stage }, { isPaused }) {
     this.core = core
     this.stage = stage
     this.isPaused = isPaused

@@ -4,11 +4,12 @@
 // and nobody else pays for it.
 
 class Suspects {
-  /** @param {{ holdUp: () => void, letGo: () => void }} hooks holdUp: nothing starts until letGo */
-  constructor (hooks) {
-    this.hooks = hooks
-    this.current = undefined
-    this.whenAlone = undefined
+  /** @param {{ stage: object, taking: object }} parts that are held up while a job runs alone */
+  constructor ({ stage, taking }) {
+    this.stage = stage
+    this.taking = taking
+    this.current = undefined // the job that runs alone, or is to
+    this.whenAlone = undefined // resolves its wait
   }
 
   /**
@@ -19,7 +20,8 @@ class Suspects {
   enter (job, runningCount) {
     if (this.current !== undefined) return Promise.resolve(false)
     this.current = job
-    this.hooks.holdUp()
+    this.stage.hold()
+    this.taking.holdUp(true)
     return new Promise(resolve => {
       this.whenAlone = resolve
       this.check(runningCount)
@@ -32,7 +34,8 @@ class Suspects {
       this.current = undefined
       this.whenAlone?.(false)
       this.whenAlone = undefined
-      this.hooks.letGo()
+      this.taking.holdUp(false)
+      this.stage.letGo()
     } else {
       this.check(runningCount)
     }

@@ -13,17 +13,15 @@ const LOOK_AFTER_MS = 100 // the others look then
 const MOST_AT_ONCE = 500 // types that are asked about with one call
 
 class Wakes {
-  /**
-   * @param {object} broker
-   * @param {object} crew
-   */
-  constructor (broker, crew) {
+  /** @param {{ broker: object, crew: object, scouts: object }} parts */
+  constructor ({ broker, crew, scouts }) {
     this.broker = broker
     this.crew = crew
     this.early = [] // names that were heard of before the queue was open; undefined from then on
     this.heard = new Map() // partition → name that others may ask for → { rank, most }: this process asks below that rank
     this.lookTimer = undefined
     this.isStopped = false
+    scouts.tell({ found: name => this.found(name), back: partition => crew.topUpAll(partition) })
   }
 
   /** @returns {Promise<void>} resolves when messages come. Types that they name are kept until begin() */
