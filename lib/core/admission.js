@@ -235,7 +235,7 @@ class Admission {
     // jobs of a type get the share of the slots that their type has
     const aheadCount = Math.max(1, waiting - limit + 1)
     const usualMs = this.usualMs(aheadCount * (code === QUEUE ? 1 : this.list.typesCount))
-    const heldMs = code === TYPE && this.list.heldMsOf !== undefined ? Math.ceil(this.list.heldMsOf(type, aheadCount)) : 0 // by limits of rate
+    const heldMs = code === TYPE ? Math.ceil(this.list.holds?.heldMsOf(type, aheadCount) ?? 0) : 0 // by limits of rate
     const fields = { type, waiting, limit, retryAfterMs: spread(Math.max(usualMs, heldMs)) }
     return code === QUEUE ? queueFullError(fields) : typeFullError(fields)
   }

@@ -200,6 +200,7 @@ class Dispatch {
   fill () {
     const { list, runner, pace } = this
     let isUnsure = false
+    if (this.isPrompt) this.allowStarts()
     this.isCut = false
     while (this.running < this.concurrency && list.size > 0 && (--pace.untilLook > 0 || this.mayGoOn())) {
       /* istanbul ignore next: contexts are told apart from Node 24 on */

@@ -21,12 +21,7 @@ function startNow (dispatch) {
  * runners, whose number has no limit, still wait for the next turn.
  */
 function startPromptly (dispatch) {
-  const { fill } = dispatch
   dispatch.isPrompt = true
-  dispatch.fill = () => {
-    dispatch.allowStarts()
-    fill.call(dispatch)
-  }
 }
 
 module.exports = { startNow, startPromptly }

@@ -37,7 +37,7 @@ module.exports = {
 
   /** What holds back starts: rates and holds. */
   get limits () {
-    return { ...require('./limits/holds'), ...require('./limits/limiter'), ...require('./limits/reservations') }
+    return { ...require('./limits/limiter'), ...require('./limits/reservations') }
   },
 
   /** Jobs whose time has not come. */

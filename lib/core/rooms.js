@@ -64,38 +64,34 @@ const makeByName = {
  * @param {object | null} scheduler
  * @param {object} read the options of the queue, and `ledger` if it is observed: what the list tells of each job
  * @param {(type: string | undefined) => object} makeContext makes the runner's third argument for jobs of a type
- * @param {(List: Function) => Function} [extend] gives the class of the list, which extends that of a plain queue; by default it is that
  */
-function makeList (scheduler, read, makeContext, extend = asItIs) {
-  return read.priorityMs === undefined ? makePlainList(scheduler, read, makeContext, extend) : makeListByPriority(scheduler, read, makeContext, extend)
-}
-
-/** Without a scheduler all jobs are in one lane. */
-function makeListByPriority (scheduler, read, makeContext, extend) {
-  const { OneLane, TICKS, withLevels, withOneLane } = require('./lists/levels')
-  const list = scheduler === null
-    ? makePlainList(new OneLane(), read, makeContext, Lanes => extend(withOneLane(Lanes)))
-    : makePlainList(scheduler, read, makeContext, Lanes => extend(withLevels(Lanes)))
-  list.ahead = read.priorityMs * TICKS
+function makeList (scheduler, read, makeContext) {
+  const list = makeBareList(scheduler, read, makeContext)
+  if (read.ledger !== undefined) list.recorder = read.ledger.recorderOf(list)
   return list
 }
 
-function makePlainList (scheduler, read, makeContext, extend) {
-  if (read.ledger !== undefined) return read.ledger.makeList(scheduler, read, makeContext, extend)
+function makeBareList (scheduler, read, makeContext) {
+  if (read.priorityMs !== undefined) return makeListByPriority(scheduler, read, makeContext)
   if (scheduler === null) {
     Fifo ??= require('./lists/fifo').Fifo
-    return new (extend(Fifo))(makeContext(undefined))
+    return new Fifo(makeContext(undefined))
   }
   if (!isLaneScheduler(scheduler)) {
     const { Window } = require('./lists/window')
-    return new (extend(Window))(scheduler, makeContext)
+    return new Window(scheduler, makeContext)
   }
   const { Lanes } = require('./lists/lanes')
-  return new (extend(Lanes))(scheduler, read, makeContext)
+  return new Lanes(scheduler, read, makeContext)
 }
 
-function asItIs (List) {
-  return List
+/** Without a scheduler all jobs are in one lane. */
+function makeListByPriority (scheduler, read, makeContext) {
+  const { Lanes } = require('./lists/lanes')
+  const { Levels, OneLane } = require('./lists/levels')
+  const list = new Lanes(scheduler ?? new OneLane(), read, makeContext)
+  list.levels = new Levels(list, read.priorityMs, scheduler === null)
+  return list
 }
 
 /** Called when the first job with extras comes, or the queue closes. */

@@ -5,20 +5,16 @@
 const { typeError } = require('../arguments/errors')
 const { isPostponed, isThrottled } = require('../job/postponing')
 const {
-  FailureObserver, Queue, ROOMS, internalsOf, limits: { Limiter, checkRates, extensionFor }, options: { readJobType, readPausableType }
+  FailureObserver, Queue, ROOMS, internalsOf, limits: { Limiter, checkRates }, options: { readJobType, readPausableType }
 } = require('../core/internals')
 const { readAddOptions, readHoldMs, readNewRates, readOptions } = require('./options')
 
-const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeList, makeTickets }
+const FLOW_ROOMS = { ...ROOMS, readOptions, readAddOptions, makeScheduler, makeTickets }
 
 function makeScheduler (read) {
   const scheduler = ROOMS.makeScheduler(read)
   checkRates(scheduler, read.ratePerType)
   return scheduler
-}
-
-function makeList (scheduler, read, makeContext) {
-  return ROOMS.makeList(scheduler, read, makeContext, extensionFor(scheduler))
 }
 
 function makeTickets (dispatch, list, read) {

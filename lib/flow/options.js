@@ -26,7 +26,7 @@ const readers = {
 module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readPriorityMs }
 
 /**
- * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`; `returns`: jobs come back to the list
+ * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
@@ -35,7 +35,7 @@ function readOptions (options) {
   queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
   const own = readEach(readFields(options, names, OPTION), readers)
   const others = readFields(options, queueOptions.names, OPTION)
-  return { ...ROOMS.readOptions(others), ...own, returns: true }
+  return { ...ROOMS.readOptions(others), ...own }
 }
 
 /** @returns {{ rate: object[] | undefined, ratePerType: object }} @throws FAIRLANE_ERR_OPTION */

@@ -47,7 +47,7 @@ class Retry {
       return
     }
     tickets.retriedCount++
-    tickets.dispatch.list.ledger?.again(ticket.id, err)
+    tickets.dispatch.list.recorder?.again(ticket.id, err)
     tickets.hooks.onRetry({ type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
     if (ticket.isDelayed) tickets.postpone(ticket, ms, ticket.signal)
   }
@@ -62,7 +62,7 @@ class Retry {
 
 /** The type of a job that ran, by what its list gave it as origin. */
 function typeOf (origin) {
-  return origin?.type ?? (origin?.origin ?? origin?.record)?.type
+  return origin?.type
 }
 
 /** The id of a job that ran, if it is observed. */

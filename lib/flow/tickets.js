@@ -114,7 +114,7 @@ class FlowTickets extends Tickets {
     ticket.isBare = isBare
     ticket.atHead = atHead
     ticket.maxWaitMs = maxWaitMs
-    if (dispatch.list.ledger !== undefined) dispatch.list.recordDelayed(ticket, type)
+    if (dispatch.list.recorder !== null) dispatch.list.recorder.delayed(ticket, type)
     delays.add(ticket, dueAt)
     this.watch(ticket, { signal, maxWaitMs: delayMs, now })
   }
@@ -168,7 +168,7 @@ class FlowTickets extends Tickets {
     dispatch.failed++
     if (counts !== undefined) counts.failed++
     if (dispatch.isFlushing) dispatch.flushes.countDown(generation)
-    dispatch.list.ledger?.failed(ticket.id, err)
+    dispatch.list.recorder?.failed(ticket.id, err)
     callSafely(() => ticket.settle(err))
     if (dispatch.isObserved) dispatch.hooks.onFailure(err, { type, payload })
   }
@@ -224,7 +224,7 @@ class FlowTickets extends Tickets {
    */
   isBare ({ signal, timeoutMs = Infinity, maxWaitMs = Infinity, plan: { maxAttempts = this.maxAttempts, priority = 0, entry } }) {
     return !this.hasExtras && signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity && maxAttempts === this.maxAttempts &&
-      priority === 0 && entry === undefined && this.dispatch.list.ledger === undefined
+      priority === 0 && entry === undefined && this.dispatch.list.recorder === null
   }
 
   /** A job is delayed that needs no ticket, unless the clock throws. */

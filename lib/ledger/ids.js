@@ -1,8 +1,11 @@
 'use strict'
 
-// The ids of jobs, from the numbers that a list gives them. A pushed job has its number as id. An unshifted one has a number below all others,
-// so it gets an id from the same row, which is kept here until the job has left the list.
+// The ids of jobs, from the numbers that a list with a scheduler gives them.
 
+/**
+ * A pushed job has its number as id. An unshifted one has a number below all others, so it gets an id from the same row, which is kept here until the
+ * job has left the list.
+ */
 class Ids {
   /** @param {object} list whose numbers begin at `first` from now on */
   constructor (list, first) {
@@ -12,15 +15,11 @@ class Ids {
     list.nextNumber = list.firstNumber = first
   }
 
-  /** Jobs that were put into the list. */
-  get count () {
-    return this.list.nextNumber - this.first
-  }
-
   /** The id of a job that was just given this number. */
-  take (number) {
+  add (number) {
     if (number >= this.first) return number
     const id = this.list.nextNumber++
+    this.list.skippedCount++
     this.unshifted.set(number, id)
     return id
   }
@@ -39,16 +38,18 @@ class Ids {
  * long as both rise together, nothing is kept.
  */
 class KeptIds {
-  constructor () {
+  /** @param {number} waitingCount of jobs that wait, whose ids are their numbers @param {Map<number, number>} [others] number → id, of those of which that is not so */
+  constructor (waitingCount, others = new Map()) {
     this.shift = 0 // an id less its number, but for those in `others`
-    this.others = new Map() // number → id
-    this.waitingCount = 0
+    this.others = others
+    this.waitingCount = waitingCount
   }
 
-  /** A job was put into the list. */
+  /** A job was put into the list. @returns its id */
   put (number, id) {
     if (this.waitingCount++ === 0) this.shift = id - number
     else if (number + this.shift !== id) this.others.set(number, id)
+    return id
   }
 
   /** The id of a job that leaves the list. */

@@ -75,10 +75,10 @@ class Ledger {
     this.begin(this.time.clock)
   }
 
-  /** The list of the queue; arguments as of the builder in core/rooms.js. */
-  makeList (scheduler, read, makeContext, extend) {
-    const { makeList } = require('./lists')
-    return makeList(this, scheduler, read, makeContext, extend)
+  /** What the list of the queue tells of each job. */
+  recorderOf (list) {
+    const { recorderOf } = require('./recorders')
+    return recorderOf(this, list)
   }
 
   // what lists tell

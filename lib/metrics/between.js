@@ -13,9 +13,9 @@ class Between {
     return this.ledger.nextId
   }
 
-  makeList (scheduler, read, makeContext, extend) {
-    const { makeList } = require('../ledger/lists')
-    return makeList(this, scheduler, read, makeContext, extend)
+  recorderOf (list) {
+    const { recorderOf } = require('../ledger/recorders')
+    return recorderOf(this, list)
   }
 
   /** Nothing is done: started() is to be called. */

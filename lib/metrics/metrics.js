@@ -85,14 +85,14 @@ class Metrics extends EventEmitter {
   /**
    * @param {object} queue
    * @param {object | undefined} ledger the queue's, if another observer has made it
-   * @param {{ clock: object, hasIds?: boolean, returns?: boolean }} options hasIds: the queue has ids of its own, and dead letters; returns: jobs may be delayed
+   * @param {{ clock: object, hasIds?: boolean, hasDelays?: boolean }} options hasIds: the queue has ids of its own, and dead letters; hasDelays: jobs may be delayed in it
    * @returns {object} the queue's ledger
    */
-  #observe (queue, ledger, { clock, hasIds = false, returns = hasIds }) {
+  #observe (queue, ledger, { clock, hasIds = false, hasDelays = true }) {
     if (this.#meter !== undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: the Metrics observe another queue')
     ledger = joined(ledger, clock, this.#options.clock === 'exact')
     this.#queue = queue
-    this.#states = [...LIVE, ...(returns ? ['delayed'] : []), ...(hasIds ? ['dead'] : [])]
+    this.#states = [...LIVE, ...(hasDelays ? ['delayed'] : []), ...(hasIds ? ['dead'] : [])]
     const { windowMs, starveMs } = this.#options
     this.#meter = new Meter(ledger, { places: this.#places, buckets: this.#buckets, labels: this.#labels }, () => {
       if (!this.#watch.isOn) this.#watch.begin()

@@ -16,11 +16,11 @@ const { captureWarnings } = require('../support/uncaught')
 const SEED = seedFromEnvironment()
 const WINDOW = { waiting () {}, start () {}, done () {}, select: () => 0 }
 const LISTS = {
-  Line: {},
-  'ObservedLanes with a clock': { scheduler: 'equal' },
-  'ObservedLanes without a clock': { scheduler: 'fair' },
-  'ObservedLanes with shared lanes': { scheduler: 'fair', maxTypes: 1 },
-  ObservedWindow: { scheduler: WINDOW }
+  Fifo: {},
+  'Lanes with a clock': { scheduler: 'equal' },
+  'Lanes without a clock': { scheduler: 'fair' },
+  'Lanes with shared lanes': { scheduler: 'fair', maxTypes: 1 },
+  Window: { scheduler: WINDOW }
 }
 
 for (const [name, options] of Object.entries(LISTS)) {
@@ -118,7 +118,7 @@ for (const [name, options] of Object.entries(LISTS)) {
       })
       assert.equal(count, 0)
       assert.deepEqual(states(), ['cancelled', 'cancelled', 'waiting'])
-      assert.equal(internalsOf(queue).list.ledger.endedCount, 2)
+      assert.equal(internalsOf(queue).list.recorder.ledger.endedCount, 2)
       checkInvariants(queue)
       queue.resume()
       await gate.until(1)
@@ -163,8 +163,8 @@ for (const [name, options] of Object.entries(LISTS)) {
       for (let id = 1; id <= 10; id++) assert.equal(history.get(id).type, options.scheduler === undefined ? undefined : `type ${(id - 1) % 3}`)
       for (const { payload, done } of gate.started) done(payload % 2 === 0 ? null : new Error(`of ${payload}`))
       for (let id = 1; id <= 10; id++) assert.equal(history.get(id).error, (id - 1) % 2 === 0 ? undefined : `Error: of ${id - 1}`)
-      const { list } = internalsOf(queue)
-      assert.equal((list.ids?.unshifted ?? list.holes).size, 0)
+      const { recorder } = internalsOf(queue).list
+      assert.equal((recorder.ids?.unshifted ?? recorder.holes).size, 0)
     })
 
     it(`knows which job is which, whatever is put in front and taken out (SEED=${SEED})`, async function () {

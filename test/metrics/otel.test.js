@@ -49,7 +49,7 @@ describe('a meter of OpenTelemetry', function () {
       'fairlane.jobs.accepted': [true, { 'mails a': 2 }],
       'fairlane.jobs.settled': [true, { 'mails a done': 1, 'mails a failed': 0, 'mails a cancelled': 0 }],
       'fairlane.jobs.refused': [true, { 'mails FAIRLANE_ERR_QUEUE_FULL': 1 }],
-      'fairlane.jobs': [false, { 'mails a waiting': 0, 'mails a running': 1 }],
+      'fairlane.jobs': [false, { 'mails a waiting': 0, 'mails a running': 1, 'mails a delayed': 0 }],
       'fairlane.job.wait.p99': [false, { 'mails a': 0.0198 }],
       'fairlane.job.run.p50': [false, { 'mails a': 0.015 }],
       'fairlane.slots': [false, { mails: 1 }],

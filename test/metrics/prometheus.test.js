@@ -48,7 +48,7 @@ describe('the text for Prometheus', function () {
     assert.deepEqual(valuesOf(families, 'fairlane_jobs_accepted_total'), { total: 3 })
     assert.deepEqual(valuesOf(families, 'fairlane_jobs_settled_total'), { 'total done': 1, 'total failed': 0, 'total cancelled': 1 })
     assert.deepEqual(valuesOf(families, 'fairlane_jobs_refused_total'), { 'total FAIRLANE_ERR_QUEUE_FULL': 1 })
-    assert.deepEqual(valuesOf(families, 'fairlane_jobs'), { 'jobs waiting': 0, 'jobs running': 1 })
+    assert.deepEqual(valuesOf(families, 'fairlane_jobs'), { 'jobs waiting': 0, 'jobs running': 1, 'jobs delayed': 0 })
     assert.deepEqual(valuesOf(families, 'fairlane_job_wait_seconds'), {
       'bucket 0.001': 1, 'bucket 0.03': 2, 'bucket 2.5': 2, 'bucket +Inf': 2, sum: 0.03, count: 2
     })
@@ -195,6 +195,6 @@ describe('a registry of prom-client', function () {
     metrics.register(registry)
     gate.release()
     await quiet()
-    assert.deepEqual(valuesOf(parse(await registry.metrics()), 'fairlane_jobs'), { 'jobs waiting': 0, 'jobs running': 0 })
+    assert.deepEqual(valuesOf(parse(await registry.metrics()), 'fairlane_jobs'), { 'jobs waiting': 0, 'jobs running': 0, 'jobs delayed': 0 })
   })
 })

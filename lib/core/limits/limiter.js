@@ -1,10 +1,11 @@
 'use strict'
 
-// What holds back the starts of a queue: rates and holds, of the queue and of its types. They are kept by its list (holds.js).
+// What holds back the starts of a queue: rates and holds, of the queue and of its types. Its list asks the gate and the holds.
 
 const { typeError } = require('../../arguments/errors')
 const { isLaneScheduler } = require('../options')
 const { Gate } = require('./gate')
+const { Holds } = require('./holds')
 const { Limits, hasRates } = require('./limits')
 const { Limit } = require('./windows')
 
@@ -12,7 +13,7 @@ const MAKE = { gate: (...args) => new Gate(...args), limits: (...args) => new Li
 
 class Limiter {
   /**
-   * @param {{ list: object, dispatch: object }} internals of a queue, whose list is one that limits may hold back
+   * @param {{ list: object, dispatch: object }} internals of a queue, which may be in use: the list gets a gate and holds when there is something that holds back
    * @param {object | null} scheduler
    * @param {{ clock: object, deadlinesOf: () => object }} time of the queue
    * @param {{ rate?: object[], ratePerType: object }} rates as read
@@ -25,19 +26,19 @@ class Limiter {
     this.canHold = canHold(scheduler)
     this.limits = undefined // of types, if these can be held
     if (rate !== undefined) this.gate.limit = new Limit(rate)
-    if (list.holds === undefined) return
+    if (!hasLanes(scheduler)) return
     this.limits = make.limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
-    list.connect(this.limits, deadlinesOf, () => dispatch.wake())
+    list.holds = new Holds(list, this.limits, deadlinesOf, () => dispatch.wake())
   }
 
   /** How many types have waiting jobs, none of which may start now. */
   get heldTypes () {
-    return this.list.holds === undefined ? 0 : this.list.holds.size
+    return this.limits === undefined ? 0 : this.list.holds.size
   }
 
   /** Starts no job of a type that can be held for so many ms; 0 ends that. */
   holdType (type, ms) {
-    this.list.holdType(type, ms)
+    this.list.holds.holdType(type, ms)
     this.dispatch.wake()
   }
 
@@ -48,8 +49,8 @@ class Limiter {
 
   /** In how many ms a job might start, or one of a type that can be held; 0: now. */
   heldMs (type) {
-    const ofQueue = this.list.gate === undefined ? 0 : this.list.gate.waitMs()
-    return type === undefined ? ofQueue : Math.max(ofQueue, this.list.heldMs(type))
+    const ofQueue = this.list.gate === null ? 0 : this.list.gate.waitMs()
+    return type === undefined ? ofQueue : Math.max(ofQueue, this.list.holds.heldMs(type))
   }
 
   /** Replaces the rates that are given. @param {{ rate?: object[] | null, ratePerType?: object }} rates as read @throws FAIRLANE_ERR_SCHEDULER */
@@ -60,7 +61,7 @@ class Limiter {
     if (rate !== undefined) this.gate.setLimit(rate === null ? undefined : new Limit(rate, this.gate.limit))
     if (ratePerType !== undefined && this.limits !== undefined) {
       this.limits.setRates(ratePerType)
-      this.list.adjustAll()
+      this.list.holds.adjustAll()
       this.dispatch.wake()
     }
   }
@@ -68,7 +69,7 @@ class Limiter {
   /** A runner was told to come back later. What is held for longer stays so, whatever the rates say. */
   throttle (type, ms) {
     if (type !== undefined && this.canHold) {
-      if (this.limits.holdMs(type) < ms) this.list.holdType(type, ms)
+      if (this.limits.holdMs(type) < ms) this.list.holds.holdType(type, ms)
     } else if (this.gate.holdMs() < ms) {
       this.gate.hold(ms)
     }
@@ -77,14 +78,17 @@ class Limiter {
   // private from here on
 
   get gate () {
-    if (this.list.gate === undefined) this.list.setGate(this.makeGate())
-    return this.list.gate
+    return (this.list.gate ??= this.makeGate())
   }
+}
+
+function hasLanes (scheduler) {
+  return scheduler !== null && isLaneScheduler(scheduler)
 }
 
 /** Whether the types of a scheduler can be paused, and so be held. */
 function canHold (scheduler) {
-  return scheduler !== null && isLaneScheduler(scheduler) && Boolean(scheduler.paused && scheduler.resumed)
+  return hasLanes(scheduler) && Boolean(scheduler.paused && scheduler.resumed)
 }
 
 /** @throws FAIRLANE_ERR_OPTION if a scheduler cannot hold types that have rates */

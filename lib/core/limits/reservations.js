@@ -107,7 +107,7 @@ class ReservingLimiter extends Limiter {
     const places = []
     const { list, dispatch } = internals
     const whenFreed = key => {
-      list.adjustOf(key)
+      list.holds.adjustOf(key)
       dispatch.wake()
     }
     super(internals, ...rest, {

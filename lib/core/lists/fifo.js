@@ -29,6 +29,9 @@ const REMOVED = new Mark(-1)
 /**
  * The jobs of a queue without a scheduler. 16 bytes a job; every method is O(1) where nothing else is said.
  *
+ * What most queues do without are fields that may be set at any time, and are null until then: `gate`, which says whether a job may start
+ * (limits/gate.js); `delays`, the jobs whose time has not come (tickets/delays.js); `recorder`, which is told of each job of an observed queue.
+ *
  * After take() the job is in `payload` and `whenSettled` until the caller has copied and cleared them, and `generation`
  * is its generation: the number of the last barrier before it was pushed.
  */
@@ -41,6 +44,9 @@ class Fifo {
     this.context = context
     this.origin = undefined
     this.typesCount = 0
+    this.gate = null
+    this.delays = null
+    this.recorder = null
     this.generation = 0
     this.newestGeneration = 0
     this.full = new QList()
@@ -55,6 +61,7 @@ class Fifo {
   push (type, payload, whenSettled) {
     this.size++
     this.append(payload, whenSettled)
+    if (this.recorder !== null) this.recorder.pushed(type, whenSettled)
   }
 
   unshift (type, payload, whenSettled) {
@@ -64,6 +71,7 @@ class Fifo {
       this.generation = this.newestGeneration
     }
     this.prepend(payload, whenSettled)
+    if (this.recorder !== null) this.recorder.unshifted(type, whenSettled)
   }
 
   /** As push and unshift, for a job with extras: its ticket is told where it is, so that drop() finds it. */
@@ -82,13 +90,22 @@ class Fifo {
   }
 
   /** Takes out the job of a ticket. O(1) amortised. */
-  drop ({ block, at }) {
-    this.removeAt(block, at)
-    this.compactIfSparse()
+  drop (ticket) {
+    if (this.delays !== null && ticket.isDelayed) this.delays.drop(ticket)
+    else this.dropWaiting(ticket)
+    if (this.gate !== null && this.size === 0) this.gate.rest()
   }
 
-  /** Takes out the first job. @returns {boolean} false if there is none */
+  /** The job of a ticket gets another payload, and keeps its place. */
+  exchange (ticket, payload) {
+    if (ticket.isDelayed) ticket.payload = payload
+    else ticket.block[ticket.at] = payload
+  }
+
+  /** Takes out the first job. @returns {boolean} false if there is none, or none may start now */
   take () {
+    const { gate } = this
+    if (gate !== null && !gate.isOpen()) return false
     while (this.size > 0) {
       const { head, headAt } = this
       const payload = head[headAt]
@@ -107,26 +124,40 @@ class Fifo {
         this.payload = payload
         this.whenSettled = whenSettled
         this.size--
+        if (this.recorder !== null) this.origin = this.recorder.taken()
+        if (gate !== null) gate.count()
         return true
       }
     }
     return false
   }
 
-  /** To be called when the jobs that remove(), removeAll() and removeType() gave have been counted: the scheduler is told of them. */
-  tellRemovals () {}
+  /** To be called when the jobs that remove(), removeAll() and removeType() gave have been counted: all parts are told of them. */
+  tellRemovals (verdict) {
+    if (this.recorder !== null) this.recorder.tellRemovals(verdict)
+    if (this.delays !== null) this.delays.letGo()
+    if (this.gate !== null && this.size === 0) this.gate.rest()
+  }
 
   /** Types can not be paused here. */
   isTypePaused () {
     return false
   }
 
-  /** What becomes of a job that take() gave out is of no interest here, nor is time. */
+  /** What becomes of a job that take() gave out is of interest to the recorder only. */
+  ended (id, hasFailed, err) {
+    if (this.recorder !== null) this.recorder.ended(id, hasFailed, err)
+  }
+
+  interrupted (id, hasFailed, end) {
+    if (this.recorder !== null) this.recorder.interrupted(id, hasFailed, end)
+  }
+
   misused () {}
-  interrupted () {}
   overran () {}
+
+  /** Nor is time of interest. */
   beginPass () {}
-  ended () {}
 
   /** From here on, jobs pushed or unshifted are of the given generation. */
   barrier (generation) {
@@ -137,17 +168,20 @@ class Fifo {
   /** No barrier is of interest any more: jobs pass those that are left. */
   forgetBarriers () {}
 
-  /** Calls visit(payload, whenSettled, generation) for each job in order; visit may push and unshift. O(n). */
+  /** Calls visit(payload, whenSettled, generation) for each job in order, delayed ones last; visit may push and unshift. O(n). */
   forEach (visit) {
-    this.scan((block, at, generation) => visit(block[at], block[at + 1], generation))
+    this.scan((block, at, generation) => visit(block[at], block[at + 1], generationOf(block[at + 1], generation)))
+    if (this.delays !== null) this.delays.forEach(visit)
   }
 
   /** Takes out all jobs. @returns {Fifo} a list of them */
   removeAll () {
-    const removed = Object.assign(new Fifo(), this)
+    if (this.recorder !== null) this.recorder.removesAll()
+    const removed = new Fifo()
+    removed.takeOver(this)
     this.replaceBy(new Fifo())
     this.clearCount++
-    return removed
+    return this.delays === null ? removed : this.delays.joined(removed, this.delays.list())
   }
 
   /**
@@ -156,9 +190,19 @@ class Fifo {
    * @returns {Fifo} a list of them
    */
   remove (test) {
+    const { delays } = this
+    if (delays === null) return this.removeWaiting(test)
+    const found = delays.passing(test) // first: where test throws, none is removed
+    return delays.joined(this.removeWaiting(test), found)
+  }
+
+  // private from here on
+
+  removeWaiting (test) {
     const removed = new Fifo()
     const found = []
-    const { clearCount } = this
+    const { clearCount, recorder } = this
+    const places = recorder === null ? undefined : recorder.places()
     this.scanCount++
     try {
       this.scan((block, at, generation) => {
@@ -169,13 +213,20 @@ class Fifo {
       this.scanCount--
     }
     if (clearCount === this.clearCount) {
-      for (const { block, at, generation } of found) this.moveOut(block, at, generation, removed)
+      for (const { block, at, generation } of found) {
+        if (this.moveOut(block, at, generation, removed) && recorder !== null) recorder.removed(places.get(block)[at])
+      }
     }
     this.compactIfSparse()
     return removed
   }
 
-  // private from here on
+  dropWaiting (ticket) {
+    this.removeAt(ticket.block, ticket.at)
+    if (this.recorder !== null) this.recorder.leaves(ticket)
+    this.compactIfSparse()
+    if (this.recorder !== null) this.recorder.dropped(ticket)
+  }
 
   append (payload, whenSettled) {
     let { tail, tailAt } = this
@@ -234,12 +285,14 @@ class Fifo {
     }
   }
 
+  /** @returns {boolean} false if the job has been removed already */
   moveOut (block, at, generation, removed) {
     const payload = block[at]
     const whenSettled = block[at + 1]
-    if (whenSettled === REMOVED) return
+    if (whenSettled === REMOVED) return false
     this.removeAt(block, at)
     removed.pushOf(generation, payload, whenSettled)
+    return true
   }
 
   removeAt (block, at) {
@@ -251,10 +304,12 @@ class Fifo {
 
   /** Marks of removed jobs take room until the head gets to them: when they outnumber the jobs, all move together. */
   compactIfSparse () {
-    if (this.removedCount < MIN_REMOVED || this.removedCount <= this.size || this.scanCount > 0) return
-    const dense = new Fifo()
-    this.scan((block, at, generation) => dense.pushOf(generation, block[at], block[at + 1]))
-    this.replaceBy(dense)
+    if (this.removedCount >= MIN_REMOVED && this.removedCount > this.size && this.scanCount === 0) {
+      const dense = new Fifo()
+      this.scan((block, at, generation) => dense.pushOf(generation, block[at], block[at + 1]))
+      this.replaceBy(dense)
+    }
+    if (this.recorder !== null) this.recorder.fillHoles()
   }
 
   /** Appends a job of any generation, in a list that barrier() is not used on. */
@@ -267,11 +322,29 @@ class Fifo {
 
   /** Makes the jobs and marks of another list, which is not used afterwards, those of this one. */
   replaceBy (list) {
-    const { newestGeneration, scanCount, clearCount, context } = this
+    const { newestGeneration } = this
     if (list.size === 0) list.generation = list.newestGeneration = newestGeneration
     else if (list.newestGeneration !== newestGeneration) list.barrier(newestGeneration)
-    Object.assign(this, list, { scanCount, clearCount, context })
+    this.takeOver(list)
   }
+
+  takeOver ({ size, generation, newestGeneration, full, spare, removedCount, head, tail, headAt, tailAt }) {
+    this.size = size
+    this.generation = generation
+    this.newestGeneration = newestGeneration
+    this.full = full
+    this.spare = spare
+    this.removedCount = removedCount
+    this.head = head
+    this.tail = tail
+    this.headAt = headAt
+    this.tailAt = tailAt
+  }
+}
+
+/** Of a job that was delayed, that in which it was accepted. */
+function generationOf (whenSettled, generation) {
+  return typeof whenSettled === 'object' ? whenSettled.born ?? generation : generation
 }
 
 /** Not filled: the one value has the array be for values of any kind from the start. */
@@ -281,4 +354,4 @@ function newBlock (length) {
   return block
 }
 
-module.exports = { Fifo }
+module.exports = { Fifo, generationOf }

@@ -36,7 +36,8 @@ class Lane extends TypeCounts {
 
     this.owner = owner
     this.context = undefined
-    this.limit = undefined // of the lists of flow, which look it up once
+    this.limit = undefined // of its types, once it was looked up
+    this.recordedAs = undefined // what the recorder wants to be told at the next job
     if (isShared) {
       this.typeCounts = new Map() // how many jobs of each type wait
       this.typeStarts = new Map() // the Origins of those that run, by type

@@ -10,27 +10,29 @@
 // The scheduler is told of a change when the change is complete. It may throw, and it may call back into the list.
 
 const { Breaker } = require('./breaker')
-const { Fifo } = require('./fifo')
 const { IdleLanes } = require('./idle-lanes')
-const { Lane, REMOVED } = require('./lane')
+const { Lane } = require('./lane')
 const { Overflow, countEnd, countIn, countOut, countStart } = require('./overflow')
 const { Scheduled } = require('./scheduled')
-const { jobsIn, placesOf } = require('./search')
+const { jobsIn, takeOutOf } = require('./search')
 
-/** What the list has to know of a running job. The lane alone does, unless the scheduler needs a clock or the lane is shared. */
+/** What the list has to know of a running job. The lane alone does, unless the scheduler needs a clock, the lane is shared or the queue is observed. */
 class Origin {
   constructor (lane, startedAt, type) {
     this.lane = lane
     this.startedAt = startedAt
     this.type = type
     this.isOverdue = false // the job has settled, and its runner goes on
-    this.id = 0 // of an observed job
+    this.id = 0 // for the recorder
   }
 }
 
 /**
  * The list of a queue with a lane scheduler: the interface of Fifo, and what pausing, types and counts need. A job takes 24 bytes, a lane some
  * 500. Methods are O(1) where nothing else is said, apart from the time of the scheduler.
+ *
+ * More fields that are null until they are set: `holds`, which knows the lanes that limits hold back (limits/holds.js), at any time; and `levels`,
+ * the order of lanes with priorities (levels.js), before the first job comes.
  */
 class Lanes extends Scheduled {
   /**
@@ -52,20 +54,26 @@ class Lanes extends Scheduled {
     this.idle = new IdleLanes(this)
     this.keptLanes = undefined // if there are any, a QList of the idle lanes that the scheduler would not forget
     this.breaker = new Breaker(this)
+    this.holds = null
+    this.levels = null
     this.typesCount = 0 // lanes with a job that waits or runs
     this.pausedTypes = new Set() // types that are paused and have no lane; their next job opens one
     this.pausedCount = 0 // jobs that wait in paused lanes
   }
 
   push (type, payload, whenSettled) {
-    const lane = this.lanes.get(type) ?? this.open(type)
-    lane.append(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, this.nextNumber++)
+    const lane = this.levels === null ? this.lanes.get(type) ?? this.open(type) : this.levels.laneToPush(type)
+    const number = this.nextNumber++
+    lane.append(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, number)
+    if (this.recorder !== null) lane.recordedAs = this.recorder.accepted(type, number, lane.recordedAs, whenSettled)
     this.accept(lane, whenSettled)
   }
 
   unshift (type, payload, whenSettled) {
-    const lane = this.lanes.get(type) ?? this.open(type)
-    lane.prepend(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, --this.firstNumber)
+    const lane = this.levels === null ? this.lanes.get(type) ?? this.open(type) : this.levels.laneOf(type)
+    const number = --this.firstNumber
+    lane.prepend(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, number)
+    if (this.recorder !== null) lane.recordedAs = this.recorder.accepted(type, number, lane.recordedAs, whenSettled)
     this.accept(lane, whenSettled)
   }
 
@@ -76,12 +84,14 @@ class Lanes extends Scheduled {
 
   /** Takes out the job that the scheduler chooses. O(types) where the scheduler fails. @returns {boolean} false if no job may start */
   take () {
+    const { gate } = this
+    if (gate !== null && !gate.isOpen()) return false
     const lane = this.choose()
     if (lane === undefined) return false
-    const { head, headAt } = lane
+    const { head, headAt, headSeq } = lane
     let payload = head[headAt]
     const whenSettled = head[headAt + 1]
-    this.generation = this.generationOf(lane.headSeq)
+    this.generation = this.generationOf(headSeq)
     if (lane.isShared) {
       const { type } = payload
       this.context = this.makeContext(type)
@@ -90,22 +100,26 @@ class Lanes extends Scheduled {
       countStart(lane, this.origin)
     } else {
       this.context = lane.context ?? (lane.context = this.makeContext(lane.type))
-      this.origin = this.needsClock ? new Origin(lane, this.now, lane.type) : lane
+      this.origin = this.needsClock || this.recorder !== null ? new Origin(lane, this.now, lane.type) : lane
     }
     lane.shift()
     lane.running++
     this.running++
     if (typeof whenSettled === 'object') whenSettled.isTaken = true
     this.tellStarted(lane)
+    if (this.holds !== null) this.holds.started(lane, whenSettled)
     this.size-- // not before: until take() returns, the job counts as waiting
     this.payload = payload
     this.whenSettled = whenSettled
+    if (this.recorder !== null) this.origin.id = this.recorder.taken(headSeq)
+    if (gate !== null) gate.count()
     return true
   }
 
   /** A job that take() gave out has ended. hasFailed is undefined if the job was counted when it was settled before. */
-  ended (origin, hasFailed) {
+  ended (origin, hasFailed, err) {
     const { lane } = origin
+    if (this.recorder !== null) this.recorder.ended(origin.id, hasFailed, err)
     lane.countEnd(hasFailed)
     if (lane.isShared) countEnd(lane, origin)
     this.running--
@@ -125,8 +139,9 @@ class Lanes extends Scheduled {
   }
 
   /** A running job was settled, and its runner goes on. */
-  interrupted (origin, hasFailed) {
+  interrupted (origin, hasFailed, end) {
     const { lane } = origin
+    if (this.recorder !== null) this.recorder.interrupted(origin.id, hasFailed, end)
     lane.countInterruption(hasFailed)
     if (lane !== origin) origin.isOverdue = true
   }
@@ -136,52 +151,9 @@ class Lanes extends Scheduled {
     origin.lane.overrun += change
   }
 
-  /** As forEach, for the jobs of one type. O(jobs in its lane). */
-  forEachOf (type, visit) {
-    const lane = this.find(type)
-    for (const job of lane === undefined ? [] : jobsIn([lane])) {
-      if (job.type === type) visit(job.payload, job.whenSettled, this.generationOf(job.number), type)
-    }
-  }
-
-  /** Takes out all jobs. O(waiting × log types). @returns {Fifo} a list of them */
-  removeAll () {
-    return this.removeFrom([...this.all()], () => true)
-  }
-
-  /** Takes out the jobs of one type. O(jobs in its lane). @returns {Fifo} a list of them */
-  removeType (type) {
-    const lane = this.find(type)
-    return lane === undefined ? new Fifo() : this.removeFrom([lane], (payload, jobType) => jobType === type)
-  }
-
-  /**
-   * Takes out the jobs for which test(payload, type) is true. If test throws, none. O(waiting × log types).
-   * test may push and unshift and even remove and clear; it must not take. If test pauses a type that shares a lane,
-   * the jobs of that type move to a lane of their own, and are not taken out.
-   * @returns {Fifo} a list of them
-   */
-  remove (test) {
-    return this.removeFrom([...this.all()], test)
-  }
-
-  tellRemovals () {
-    const lanes = this.removals.splice(0)
-    for (const lane of lanes) this.tellRemoved(lane)
-    for (const lane of new Set(lanes)) this.idle.release(lane)
-    if (this.keptLanes !== undefined) this.idle.releaseKept()
-  }
-
-  /** Takes out the job of a ticket. O(1) amortised. */
-  drop ({ lane, block, at }) {
-    this.takeOut(lane, block, at)
-    if (this.scanCount === 0) lane.compactIfSparse()
-    if (!lane.isPaused) this.tellRemoved(lane)
-    this.idle.update(lane)
-  }
-
   /** No job of the type starts until resumeType(); running ones finish, and more may be pushed. O(jobs in its lane). */
   pauseType (type) {
+    if (this.holds !== null && this.holds.pauses(type)) return
     if (!this.hasLane(type)) {
       this.pausedTypes.add(type)
       return
@@ -197,6 +169,7 @@ class Lanes extends Scheduled {
   }
 
   resumeType (type) {
+    if (this.holds !== null && this.holds.keeps(type)) return
     this.pausedTypes.delete(type)
     const lane = this.lanes.get(type)
     if (lane?.isPaused) this.resume(lane)
@@ -223,12 +196,12 @@ class Lanes extends Scheduled {
   }
 
   isTypePaused (type) {
+    if (this.holds !== null) return this.holds.pausedByUser.has(type)
     return this.pausedTypes.has(type) || this.lanes.get(type)?.isPaused === true
   }
 
   resumeAllTypes () {
-    this.pausedTypes.clear()
-    for (const [type, lane] of this.lanes) if (lane.isPaused) this.resumeType(type)
+    for (const type of this.holds === null ? this.typesThatArePaused() : [...this.holds.pausedByUser]) this.resumeType(type)
   }
 
   /** What is counted of a type: its lane, or the one that it shares; undefined if there is none. */
@@ -236,13 +209,54 @@ class Lanes extends Scheduled {
     return this.find(type)
   }
 
-  /** How many jobs wait in the lane that the next job of the type would go to. */
+  /** How many jobs wait in the lane that the next job of the type would go to, and those of the type that are delayed. */
   waitingWith (type) {
     const lane = this.find(type)
-    return lane === undefined || (lane.isShared && this.opensOwn(type)) ? 0 : lane.size
+    const waiting = lane === undefined || (lane.isShared && this.opensOwn(type)) ? 0 : lane.size
+    return this.delays === null ? waiting : waiting + this.delays.countOf(type)
+  }
+
+  drop (ticket) {
+    super.drop(ticket)
+    if (this.holds !== null) this.holds.relax()
+  }
+
+  tellRemovals (verdict) {
+    super.tellRemovals(verdict)
+    if (this.holds !== null) this.holds.relax()
+  }
+
+  /** The job of a ticket gets another payload, and keeps its place. */
+  exchange (ticket, payload) {
+    if (ticket.isDelayed) ticket.payload = payload
+    else if (ticket.lane.isShared) ticket.block[ticket.at].payload = payload
+    else ticket.block[ticket.at] = payload
   }
 
   // private from here on
+
+  typesThatArePaused () {
+    const types = [...this.pausedTypes]
+    for (const [type, lane] of this.lanes) if (lane.isPaused) types.push(type)
+    return types
+  }
+
+  tellScheduler () {
+    const lanes = this.removals.splice(0)
+    for (const lane of lanes) this.tellRemoved(lane)
+    for (const lane of new Set(lanes)) this.idle.release(lane)
+    if (this.keptLanes !== undefined) this.idle.releaseKept()
+  }
+
+  dropWaiting (ticket) {
+    const { lane, block, at } = ticket
+    const number = block[at + 2]
+    this.takeOut(lane, block, at)
+    if (this.recorder !== null) this.recorder.dropped(number, ticket)
+    if (this.scanCount === 0) lane.compactIfSparse()
+    if (!lane.isPaused) this.tellRemoved(lane)
+    this.idle.update(lane)
+  }
 
   tick () {
     this.now = round(this.clock.now())
@@ -254,10 +268,12 @@ class Lanes extends Scheduled {
       whenSettled.lane = lane
       whenSettled.generation = this.newestGeneration
     }
+    const hold = this.holds === null ? undefined : this.holds.begin(lane)
     this.size++
     if (!lane.isInUse) this.countLane(lane)
     if (lane.isPaused) this.pausedCount++
     else this.tellQueued(lane)
+    if (hold !== undefined) this.holds.began(hold)
   }
 
   /** Counts the lane in typesCount if it has a job and is not counted yet; or no longer, if it has none. */
@@ -342,41 +358,35 @@ class Lanes extends Scheduled {
   openOwn (type) {
     const known = this.lanes.get(type)
     if (known !== undefined) return known
-    const lane = this.makeLane(type)
+    const shared = this.holds === null ? undefined : this.holds.leaves(type)
+    const lane = this.levels === null ? new Lane(type, this, false) : this.levels.makeLane(type)
     this.lanes.set(type, lane)
     lane.isOpening = true
     if (this.pausedTypes.delete(type)) this.pause(lane)
     this.overflow.moveTo(lane)
     lane.isOpening = false
+    if (shared !== undefined) this.holds.left(lane, shared)
     return lane
   }
 
-  makeLane (type) {
-    return new Lane(type, this, false)
-  }
-
   isNamed (type) {
-    if (this.limitedTypes.has(type)) return true
+    if (this.limitedTypes.has(type) || (this.holds !== null && this.holds.isNamed(type))) return true
     return this.knowsNames && this.ask('isNamed', type, false)
   }
 
-  waitingJobs () {
-    return jobsIn(this.all())
+  waitingJobs (type) {
+    return jobsIn(this.lanesOf(type))
   }
 
-  removeFrom (lanes, test) {
-    const found = this.search(lanes, test)
-    const removed = new Fifo()
-    const losers = new Set()
-    for (const { lane, block, at, number } of found) {
-      if (block[at + 2] !== number || block[at + 1] === REMOVED) continue // test has removed the job, or had it move
-      const whenSettled = block[at + 1]
-      removed.pushOf(this.generationOf(number), this.takeOut(lane, block, at), whenSettled)
-      losers.add(lane)
-      if (!lane.isPaused) this.removals.push(lane)
-    }
-    if (this.scanCount === 0) for (const lane of losers) lane.compactIfSparse()
-    return removed
+  /** The lanes in which jobs of a type wait; undefined: all. */
+  lanesOf (type) {
+    if (type === undefined) return [...this.all()]
+    const lane = this.find(type)
+    return lane === undefined ? [] : [lane]
+  }
+
+  takeOutWaiting (test, type) {
+    return takeOutOf(this, this.lanesOf(type), test)
   }
 
   /** Takes out a job, of which the scheduler is told later. @returns its payload */
@@ -387,16 +397,8 @@ class Lanes extends Scheduled {
     this.size--
     if (lane.isPaused) this.pausedCount--
     this.countLane(lane)
+    if (this.holds !== null && lane.size === 0) this.holds.empties(lane)
     return payload
-  }
-
-  search (lanes, test) {
-    this.scanCount++
-    try {
-      return placesOf(lanes, this, test)
-    } finally {
-      this.scanCount--
-    }
   }
 
   forget (lane) {

@@ -11,7 +11,6 @@
 // priorities. Levels are within a type: what a tenant calls urgent takes nothing from others. In a lane that types share they do not count.
 
 const { Lane } = require('./lane')
-const { oncePer } = require('./once-per')
 
 // More pushes in a millisecond get numbers ahead of the time. The numbers are exact for 4 years.
 const TICKS = 2 ** 16
@@ -102,13 +101,19 @@ class Level extends Lane {
   }
 }
 
-const withLevels = oncePer(Lanes => class extends Lanes {
-  constructor (...args) {
-    super(...args)
-    this.ahead = 0 // what a level is ahead of the one below, in numbers; set before the first job comes
-    this.epoch = this.clock.now()
+/** The order of a list whose lanes have priorities. It is set before the first job comes, as `levels` of the list. */
+class Levels {
+  /**
+   * @param {object} list the Lanes
+   * @param {number} priorityMs what a level is ahead of the one below
+   * @param {boolean} hasOneLane the queue has no scheduler: what the list is told of types counts for nothing
+   */
+  constructor (list, priorityMs, hasOneLane) {
+    this.list = list
+    this.ahead = priorityMs * TICKS
+    this.hasOneLane = hasOneLane
+    this.epoch = list.clock.now()
     this.ageMs = 0 // how long ago a job was pushed that is put in now
-    this.putCount = 0
   }
 
   /** Jobs are to come that were pushed so many ms ago. The list is new. */
@@ -116,53 +121,28 @@ const withLevels = oncePer(Lanes => class extends Lanes {
     this.epoch -= Math.min(ms, OLDEST_MS)
   }
 
-  /** Jobs that were ever put in: numbers do not tell. */
-  get pushedCount () {
-    return this.putCount
+  /** The lane for a job of a type. */
+  laneOf (type) {
+    const { list } = this
+    const key = this.hasOneLane ? undefined : type
+    return list.lanes.get(key) ?? list.open(key)
   }
 
-  push (type, payload, whenSettled) {
-    this.nextNumber = Math.max(this.nextNumber, Math.floor((this.clock.now() - this.ageMs - this.epoch) * TICKS))
-    super.push(type, payload, whenSettled)
-  }
-
-  // private from here on
-
-  accept (lane, whenSettled) {
-    this.putCount++
-    super.accept(lane, whenSettled)
+  /** ... that is pushed: its number tells the time. */
+  laneToPush (type) {
+    const { list } = this
+    const number = Math.max(list.nextNumber, Math.floor((list.clock.now() - this.ageMs - this.epoch) * TICKS))
+    list.skippedCount += number - list.nextNumber
+    list.nextNumber = number
+    return this.laneOf(type)
   }
 
   makeLane (type) {
-    return new LeveledLane(type, this, this.ahead)
+    return new LeveledLane(type, this.list, this.ahead)
   }
-})
+}
 
-/** The list of a queue without a scheduler. What it is told of types it forgets. */
-const withOneLane = oncePer(Lanes => class extends withLevels(Lanes) {
-  constructor (...args) {
-    super(...args)
-    this.given = undefined // the type of the job that is put in, which is recorded nonetheless
-  }
-
-  push (type, payload, whenSettled) {
-    this.given = type
-    super.push(undefined, payload, whenSettled)
-  }
-
-  unshift (type, payload, whenSettled) {
-    this.given = type
-    super.unshift(undefined, payload, whenSettled)
-  }
-
-  // private from here on
-
-  recorded (number, type, guess, whenSettled) {
-    return super.recorded(number, this.given, guess, whenSettled)
-  }
-})
-
-/** The scheduler of that list. */
+/** The scheduler of a list with one lane. */
 class OneLane {
   constructor () {
     this.mayStall = true
@@ -186,4 +166,4 @@ class OneLane {
   }
 }
 
-module.exports = { OneLane, TICKS, withLevels, withOneLane }
+module.exports = { Levels, OneLane }

@@ -5,11 +5,15 @@
 
 const QList = require('qlist')
 const { describe, warn } = require('../../arguments/errors')
+const { generationOf } = require('./fifo')
 const { TypeCounts } = require('./type-counts')
 
 const NOTHING = new TypeCounts()
 
-/** Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. */
+/**
+ * Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. The lists bring waitingJobs(type),
+ * takeOutWaiting(test, type), dropWaiting(ticket) and tellScheduler() of jobs that were taken out.
+ */
 class Scheduled {
   /**
    * @param {object} scheduler
@@ -22,6 +26,9 @@ class Scheduled {
     this.origin = undefined
     this.context = undefined
     this.generation = 0
+    this.gate = null
+    this.delays = null
+    this.recorder = null
 
     this.scheduler = scheduler
     this.mayStall = Boolean(scheduler.mayStall)
@@ -35,13 +42,14 @@ class Scheduled {
 
     this.nextNumber = 0 // of the next job that is pushed
     this.firstNumber = 0 // of the last that was unshifted: those that waited then have higher ones
+    this.skippedCount = 0 // numbers between these that no job was given
     this.newestGeneration = 0
     this.barriers = new QList() // of { generation, from, to }: the numbers of all jobs up to that generation
   }
 
   /** Jobs that were ever put in. */
   get pushedCount () {
-    return this.nextNumber - this.firstNumber
+    return this.nextNumber - this.firstNumber - this.skippedCount
   }
 
   /** As push and unshift, which tell the ticket of a job with extras where it is. */
@@ -79,17 +87,69 @@ class Scheduled {
 
   /** What stats(type) gives; a type without jobs and history has zeros. */
   statsOf (type) {
-    return (this.countsOf(type) ?? NOTHING).stats()
+    const stats = (this.countsOf(type) ?? NOTHING).stats()
+    return this.delays === null ? stats : this.delays.addTo(stats, type)
   }
 
-  /** Calls visit(payload, whenSettled, generation, type) for each job in arrival order. O(n), in Lanes O(n × log types). */
+  /** Calls visit(payload, whenSettled, generation, type) for each job in arrival order, delayed ones last. O(n), in Lanes O(n × log types). */
   forEach (visit) {
-    for (const { payload, whenSettled, number, type } of this.waitingJobs()) {
-      visit(payload, whenSettled, this.generationOf(number), type)
-    }
+    this.forEachWaiting(undefined, visit)
+    if (this.delays !== null) this.delays.forEach(visit)
+  }
+
+  /** As forEach, for the jobs of one type. In Lanes O(jobs in its lane). */
+  forEachOf (type, visit) {
+    this.forEachWaiting(type, visit)
+    if (this.delays !== null) this.delays.forEach(visit, type)
+  }
+
+  /** Takes out all jobs. @returns {Fifo} a list of them */
+  removeAll () {
+    const removed = this.takeOutWaiting(() => true)
+    return this.delays === null ? removed : this.delays.joined(removed, this.delays.list())
+  }
+
+  /** Takes out the jobs of one type. @returns {Fifo} a list of them */
+  removeType (type) {
+    const removed = this.takeOutWaiting((payload, jobType) => jobType === type, type)
+    return this.delays === null ? removed : this.delays.joined(removed, this.delays.list(type))
+  }
+
+  /**
+   * Takes out the jobs for which test(payload, type) is true. If test throws, none.
+   * test may push and unshift and even remove and clear; it must not take. If test pauses a type that shares a lane, the jobs of that type
+   * move to a lane of their own, and are not taken out.
+   * @returns {Fifo} a list of them
+   */
+  remove (test) {
+    const { delays } = this
+    if (delays === null) return this.takeOutWaiting(test)
+    const found = delays.passing(test) // first: where test throws, none is removed
+    return delays.joined(this.takeOutWaiting(test), found)
+  }
+
+  /** The jobs that were removed have been counted: all parts are told of them. */
+  tellRemovals (verdict) {
+    if (this.recorder !== null) this.recorder.tellRemovals(verdict)
+    this.tellScheduler()
+    if (this.delays !== null) this.delays.letGo()
+    if (this.gate !== null && this.size === 0) this.gate.rest()
+  }
+
+  /** Takes out the job of a ticket. O(1) amortised, in Window O(log n), and what the scheduler takes. */
+  drop (ticket) {
+    if (this.delays !== null && ticket.isDelayed) this.delays.drop(ticket)
+    else this.dropWaiting(ticket)
+    if (this.gate !== null && this.size === 0) this.gate.rest()
   }
 
   // protected from here on
+
+  forEachWaiting (only, visit) {
+    for (const { payload, whenSettled, number, type } of this.waitingJobs(only)) {
+      if (only === undefined || type === only) visit(payload, whenSettled, generationOf(whenSettled, this.generationOf(number)), type)
+    }
+  }
 
   /**
    * The generation of the job with an arrival number. O(log barriers).

@@ -1,9 +1,12 @@
 'use strict'
 
-// Walks through lanes: which jobs wait there, and where those are that pass a test. In a shared lane, payload and type of a job stand in a
+// Walks through lanes: which jobs wait there, and takes out those that pass a test. In a shared lane, payload and type of a job stand in a
 // TypedPayload (overflow.js).
 
-module.exports = { jobsIn, placesOf }
+const { Fifo } = require('./fifo')
+const { REMOVED } = require('./lane')
+
+module.exports = { jobsIn, takeOutOf }
 
 /** The jobs that wait in some lanes, in arrival order. O(jobs × log lanes). */
 function jobsIn (lanes) {
@@ -19,6 +22,37 @@ function jobsIn (lanes) {
     })
   }
   return jobs.sort(byNumber)
+}
+
+/**
+ * Takes out the jobs of some lanes that pass a test, of which the scheduler is told later.
+ * @param {object} list the Lanes that these are of
+ * @param {(payload: any, type: string) => boolean} test
+ * @returns {Fifo} a list of them
+ */
+function takeOutOf (list, lanes, test) {
+  const found = search(list, lanes, test)
+  const removed = new Fifo()
+  const losers = new Set()
+  for (const { lane, block, at, number } of found) {
+    if (block[at + 2] !== number || block[at + 1] === REMOVED) continue // test has removed the job, or had it move
+    const whenSettled = block[at + 1]
+    if (list.recorder !== null) list.recorder.removed(number)
+    removed.pushOf(list.generationOf(number), list.takeOut(lane, block, at), whenSettled)
+    losers.add(lane)
+    if (!lane.isPaused) list.removals.push(lane)
+  }
+  if (list.scanCount === 0) for (const lane of losers) lane.compactIfSparse()
+  return removed
+}
+
+function search (list, lanes, test) {
+  list.scanCount++
+  try {
+    return placesOf(lanes, list, test)
+  } finally {
+    list.scanCount--
+  }
 }
 
 /**

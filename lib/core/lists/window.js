@@ -24,8 +24,18 @@ const KEPT_COUNT = 1024
 class TypeRecord extends TypeCounts {
   constructor (type, context) {
     super()
+    this.record = this // as in Origin
     this.type = type
     this.context = context
+  }
+}
+
+/** A running job of an observed queue. */
+class Origin {
+  constructor (record, id) {
+    this.record = record
+    this.type = record.type
+    this.id = id
   }
 }
 
@@ -70,11 +80,12 @@ class Window extends Scheduled {
 
   push (type, payload, whenSettled) {
     const record = this.recordOf(type)
+    const number = this.nextNumber++
     this.records.push(record)
     this.payloads.push(payload)
     this.settlers.push(whenSettled)
-    this.numbers.push(this.nextNumber++)
-    this.accept(record, whenSettled, this.nextNumber - 1)
+    this.numbers.push(number)
+    this.accept(record, whenSettled, number)
   }
 
   unshift (type, payload, whenSettled) {
@@ -82,8 +93,9 @@ class Window extends Scheduled {
     this.records.unshift(record)
     this.payloads.unshift(payload)
     this.settlers.unshift(whenSettled)
-    this.numbers.unshift(--this.firstNumber)
-    this.accept(record, whenSettled, this.firstNumber)
+    const number = --this.firstNumber
+    this.numbers.unshift(number)
+    this.accept(record, whenSettled, number)
   }
 
   /** Window schedulers are not told the time. */
@@ -91,12 +103,15 @@ class Window extends Scheduled {
 
   /** Takes out the job that the scheduler chooses, or the first if it chooses wrongly. @returns {boolean} false for none */
   take () {
+    const { gate } = this
+    if (gate !== null && !gate.isOpen()) return false
     const at = this.choose()
     if (at < 0) return false
     const record = this.records.peekAt(at)
+    const number = this.numbers.peekAt(at)
     const payload = this.payloads.peekAt(at)
     const whenSettled = this.settlers.peekAt(at)
-    this.generation = this.generationOf(this.numbers.peekAt(at))
+    this.generation = this.generationOf(number)
     this.removeAt(at)
     this.compactIfSparse()
     record.running++
@@ -110,14 +125,17 @@ class Window extends Scheduled {
     }
     this.size--
     this.context = record.context
-    this.origin = record
+    this.origin = this.recorder === null ? record : new Origin(record, this.recorder.taken(number))
     this.payload = payload
     this.whenSettled = whenSettled
+    if (gate !== null) gate.count()
     return true
   }
 
   /** A job that take() gave out has ended. hasFailed is undefined if it had been counted before. */
-  ended (record, hasFailed) {
+  ended (origin, hasFailed, err) {
+    const { record } = origin
+    if (this.recorder !== null) this.recorder.ended(origin.id, hasFailed, err)
     record.countEnd(hasFailed)
     this.running--
     this.forgetIfIdle(record)
@@ -129,65 +147,25 @@ class Window extends Scheduled {
   }
 
   /** It was settled a second time. */
-  misused (record) {
+  misused ({ record }) {
     record.misuse++
   }
 
   /** It was settled while its runner goes on. */
-  interrupted (record, hasFailed) {
-    record.countInterruption(hasFailed)
+  interrupted (origin, hasFailed, end) {
+    if (this.recorder !== null) this.recorder.interrupted(origin.id, hasFailed, end)
+    origin.record.countInterruption(hasFailed)
   }
 
   /** Its runner goes on without its slot (1), or has come to its end so (-1). */
-  overran (record, change) {
+  overran ({ record }, change) {
     record.overrun += change
   }
 
-  /** As forEach, for the jobs of one type. O(n). */
-  forEachOf (type, visit) {
-    super.forEach((payload, whenSettled, generation, jobType) => {
-      if (jobType === type) visit(payload, whenSettled, generation, type)
-    })
-  }
-
-  /** Takes out all jobs. O(n). @returns {Fifo} a list of them */
-  removeAll () {
-    return this.remove(() => true)
-  }
-
-  /** Takes out the jobs of one type. O(n). @returns {Fifo} a list of them */
-  removeType (type) {
-    return this.remove((payload, jobType) => jobType === type)
-  }
-
-  /**
-   * Takes out the jobs for which test(payload, type) is true. If test throws, none. O(n).
-   * test may push and unshift and even remove and clear; it must not take.
-   * @returns {Fifo} a list of them
-   */
-  remove (test) {
-    const found = this.waitingJobs().filter(({ payload, type }) => test(payload, type))
-    const removed = new Fifo()
-    for (const { payload, whenSettled, number, type } of found) {
-      const at = this.indexOf(number)
-      if (at === -1) continue // test has removed it
-      removed.pushOf(this.generationOf(number), payload, whenSettled)
-      this.takeOut(at)
-      this.removals.push(type)
-    }
-    this.compactIfSparse()
-    return removed
-  }
-
-  tellRemovals () {
-    for (const type of this.removals.splice(0)) this.tellRemoved(type)
-  }
-
-  /** Takes out the job of a ticket. O(log n) amortised, and what the scheduler takes. */
-  drop (ticket) {
-    const type = this.takeOut(this.indexOf(ticket.at))
-    this.compactIfSparse()
-    this.tellRemoved(type)
+  /** The job of a ticket gets another payload, and keeps its place. */
+  exchange (ticket, payload) {
+    if (ticket.isDelayed) ticket.payload = payload
+    else this.payloads.setAt(this.indexOf(ticket.at), payload)
   }
 
   /** Types can not be paused here. */
@@ -202,9 +180,10 @@ class Window extends Scheduled {
     return this.types.get(type)
   }
 
-  /** How many jobs of the type wait. */
+  /** How many jobs of the type wait, delayed ones included. */
   waitingWith (type) {
-    return this.types.get(type)?.size ?? 0
+    const waiting = this.types.get(type)?.size ?? 0
+    return this.delays === null ? waiting : waiting + this.delays.countOf(type)
   }
 
   // private from here on
@@ -226,8 +205,37 @@ class Window extends Scheduled {
     return record
   }
 
+  /** O(n). */
+  takeOutWaiting (test) {
+    const found = this.waitingJobs().filter(({ payload, type }) => test(payload, type))
+    const removed = new Fifo()
+    for (const { payload, whenSettled, number, type } of found) {
+      const at = this.indexOf(number)
+      if (at === -1) continue // test has removed it
+      removed.pushOf(this.generationOf(number), payload, whenSettled)
+      if (this.recorder !== null) this.recorder.removed(number)
+      this.takeOut(at)
+      this.removals.push(type)
+    }
+    this.compactIfSparse()
+    return removed
+  }
+
+  tellScheduler () {
+    for (const type of this.removals.splice(0)) this.tellRemoved(type)
+  }
+
+  dropWaiting (ticket) {
+    const { at: number } = ticket
+    const type = this.takeOut(this.indexOf(number))
+    this.compactIfSparse()
+    if (this.recorder !== null) this.recorder.dropped(number, ticket)
+    this.tellRemoved(type)
+  }
+
   /** A job was put into the lists. */
   accept (record, whenSettled, number) {
+    if (this.recorder !== null) this.recorder.accepted(record.type, number, undefined, whenSettled)
     if (typeof whenSettled === 'object') {
       whenSettled.at = number
       whenSettled.generation = this.newestGeneration

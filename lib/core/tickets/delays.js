@@ -96,7 +96,51 @@ class Delays {
     return all.flatMap(delays => delays.list()).sort((a, b) => a.dueAt - b.dueAt || a.order - b.order)
   }
 
+  // what the list asks
+
+  /** Calls visit(payload, whenSettled, generation, type) for each, in the order of their times. @param {string} [only] the type of those */
+  forEach (visit, only) {
+    for (const { payload, whenSettled, generation, type } of this.list(only)) visit(payload, whenSettled, generation, type)
+  }
+
+  /** Those for which test(payload, type) is true. */
+  passing (test) {
+    return this.list().filter(({ payload, type }) => test(payload, type))
+  }
+
+  /** Takes out the job of a ticket. */
+  drop (ticket) {
+    this.remove(ticket)
+    this.countCancelled(ticket.type)
+    const { recorder } = this.dispatch.list
+    if (recorder !== null) recorder.cancelled(ticket.id, ticket.error())
+  }
+
+  /** @returns {Fifo} jobs that were taken out of the list, and delayed ones, which are taken out now; letGo() must follow */
+  joined (removed, delayed) {
+    const all = new Fifo()
+    const { recorder } = this.dispatch.list
+    removed.forEach((payload, whenSettled, generation) => all.pushOf(generation, payload, whenSettled))
+    for (const { type, id, payload, whenSettled, generation } of this.takeOut(delayed)) { // test may have removed others
+      this.countCancelled(type)
+      if (recorder !== null) recorder.removedIds.push(id)
+      all.pushOf(generation, payload, whenSettled)
+    }
+    return all
+  }
+
+  /** Counts of a type, and its delayed jobs. */
+  addTo (stats, type) {
+    const delayed = this.countOf(type)
+    return { ...stats, accepted: stats.accepted + delayed, waiting: stats.waiting + delayed, delayed }
+  }
+
   // private from here on
+
+  countCancelled (type) {
+    const counts = type === undefined ? undefined : this.dispatch.list.countsOf(type)
+    if (counts !== undefined) counts.cancelled++
+  }
 
   /** @param {Set<number>} wanted orders; those that were there are taken out of it, too */
   takeOutOf (delays, wanted) {
@@ -114,97 +158,4 @@ class Delays {
   }
 }
 
-/** A list that knows of delayed jobs. While there never was one it does what the list does. */
-const withDelays = List => class extends List {
-  constructor (...args) {
-    super(...args)
-    this.hooks = undefined // of the queue, for tickets
-    this.delays = undefined // the Delays, from the first job with extras on
-  }
-
-  forEach (visit) {
-    super.forEach((payload, whenSettled, generation, type) => visit(payload, whenSettled, generationOf(whenSettled, generation), type))
-    for (const { payload, whenSettled, generation, type } of this.delays?.list() ?? []) visit(payload, whenSettled, generation, type)
-  }
-
-  forEachOf (type, visit) {
-    super.forEachOf(type, (payload, whenSettled, generation, type) => visit(payload, whenSettled, generationOf(whenSettled, generation), type))
-    for (const { payload, whenSettled, generation } of this.delays?.list(type) ?? []) visit(payload, whenSettled, generation, type)
-  }
-
-  removeAll () {
-    const removed = super.removeAll()
-    return this.delays === undefined ? removed : this.joined(removed, this.delays.list())
-  }
-
-  removeType (type) {
-    const removed = super.removeType(type)
-    return this.delays === undefined ? removed : this.joined(removed, this.delays.list(type))
-  }
-
-  remove (test) {
-    if (this.delays === undefined) return super.remove(test)
-    const found = this.delays.list().filter(({ payload, type }) => test(payload, type)) // first: where test throws, none is removed
-    return this.joined(super.remove(test), found)
-  }
-
-  drop (ticket) {
-    if (!ticket.isDelayed) {
-      super.drop(ticket)
-      return
-    }
-    this.delays.remove(ticket)
-    this.countCancelled(ticket.type)
-    this.ledger?.cancelled(ticket.id, ticket.error())
-  }
-
-  tellRemovals (verdict) {
-    super.tellRemovals(verdict)
-    this.delays?.letGo()
-  }
-
-  /** A job that waits gets another payload, and keeps its place. */
-  exchange (ticket, payload) {
-    const { block, at, lane } = ticket
-    if (ticket.isDelayed) ticket.payload = payload
-    else if (block === undefined) this.payloads.setAt(this.indexOf(at), payload) // of a Window
-    else if (lane?.isShared) block[at].payload = payload
-    else block[at] = payload
-  }
-
-  waitingWith (type) {
-    return super.waitingWith(type) + (this.delays?.countOf(type) ?? 0)
-  }
-
-  statsOf (type) {
-    const delayed = this.delays?.countOf(type) ?? 0
-    const stats = super.statsOf(type)
-    return { ...stats, accepted: stats.accepted + delayed, waiting: stats.waiting + delayed, delayed }
-  }
-
-  // private from here on
-
-  /** @returns {object} a list of the jobs that were taken out and of delayed ones, which are taken out now */
-  joined (removed, delayed) {
-    const all = new Fifo()
-    removed.forEach((payload, whenSettled, generation) => all.pushOf(generationOf(whenSettled, generation), payload, whenSettled))
-    for (const { type, id, payload, whenSettled, generation } of this.delays.takeOut(delayed)) { // test may have removed others
-      this.countCancelled(type)
-      this.removedIds?.push(id) // of an observed queue
-      all.pushOf(generation, payload, whenSettled)
-    }
-    return all
-  }
-
-  countCancelled (type) {
-    const counts = type === undefined ? undefined : this.countsOf(type)
-    if (counts !== undefined) counts.cancelled++
-  }
-}
-
-/** Of a job that was delayed, that in which it was accepted. */
-function generationOf (whenSettled, generation) {
-  return whenSettled?.born ?? generation
-}
-
-module.exports = { Delays, withDelays }
+module.exports = { Delays }

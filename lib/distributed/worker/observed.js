@@ -76,7 +76,7 @@ class Observed {
  * @throws FAIRLANE_ERR_OPTION
  */
 function observe (queue, observers, clock) {
-  const ledger = attach(observers, queue, { clock })
+  const ledger = attach(observers, queue, { clock, hasDelays: false })
   return ledger === undefined ? undefined : new Observed(ledger)
 }
 

@@ -37,13 +37,13 @@ class Ages {
   begin (seq) {
     const { clocks, list, openedAt, offset } = this
     const pushedAt = Math.min(this.survey.pushedAt(seq), openedAt)
-    if (this.latest === undefined) list.reachBack(openedAt - pushedAt)
+    if (this.latest === undefined) list.levels.reachBack(openedAt - pushedAt)
     this.latest = Math.max(this.latest ?? pushedAt, pushedAt)
-    list.ageMs = clocks.time() - offset - this.latest
+    list.levels.ageMs = clocks.time() - offset - this.latest
   }
 
   end () {
-    this.list.ageMs = 0
+    this.list.levels.ageMs = 0
   }
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 
 // Rates and holds of a job queue: as in flow, and by that. Nothing of it is loaded before the first rate or hold, when the list of the queue in memory
-// becomes one that limits may hold back (docs/decisions/0084-holds-when-they-come.md).
+// gets a gate and holds (docs/decisions/0084-holds-when-they-come.md).
 
 class Limiting {
   /**
@@ -61,9 +61,8 @@ class Limiting {
   // private from here on
 
   make (rates) {
-    const { ReservingLimiter, extend } = limits()
+    const { ReservingLimiter } = limits()
     const { scheduler, stage: { list, dispatch, deadlines } } = this
-    extend(list, scheduler)
     this.made = new ReservingLimiter({ list, dispatch }, scheduler, { clock: deadlines.clock, deadlinesOf: () => deadlines }, rates)
     return this.made
   }

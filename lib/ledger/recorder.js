@@ -1,0 +1,71 @@
+'use strict'
+
+// HOT (bench: history). Stands between a list and the ledger: what any list of an observed queue tells, where the list knows the id of the job.
+//
+//   accepted ──▶ [ list ] ──▶ running ──▶ ended
+//      │            ▲            │
+//      └▶ delayed ──┴── delayed ◀┘ it has failed
+
+const { isPostponed, isThrottled } = require('../job/postponing')
+
+/** The base of Line, without a scheduler, and of LaneRecorder, with one. */
+class Recorder {
+  /** @param {object} list @param {object} ledger is told of each job */
+  constructor (list, ledger) {
+    this.list = list
+    this.ledger = ledger
+    this.removedIds = [] // jobs that were taken out, and that the ledger has not been told of
+  }
+
+  /** A job that was taken has ended. hasFailed is undefined if that was told before, null if the job may be tried again. */
+  ended (id, hasFailed, err) {
+    if (hasFailed === null) this.mayReturn(id, err)
+    else if (hasFailed !== undefined) this.ledger.ended(id, hasFailed, err)
+  }
+
+  /** It was settled while its runner goes on. */
+  interrupted (id, hasFailed, end) {
+    if (hasFailed === null) this.mayReturn(id, end.error())
+    else if (hasFailed) this.ledger.ended(id, true, end.error())
+    else this.ledger.cancelled(id, end.error())
+  }
+
+  /** All that were removed have been counted. */
+  tellRemovals (verdict) {
+    const ids = this.removedIds.splice(0)
+    if (ids.length > 0) this.ledger.cancelledAll(ids, verdict.error())
+  }
+
+  /** A job is accepted whose time has not come. @param {object} ticket gets an id */
+  delayed (ticket, type) {
+    const { ledger } = this
+    this.keepIds(this.list.size)
+    const id = ticket.id = ledger.nextId
+    ledger.accepted(id, type)
+    ledger.delayed(id)
+  }
+
+  // of delayed jobs
+
+  cancelled (id, err) {
+    this.ledger.cancelled(id, err)
+  }
+
+  failed (id, err) {
+    this.ledger.failed(id, err)
+  }
+
+  again (id, err) {
+    this.ledger.again(id, err)
+  }
+
+  // private from here on
+
+  /** An attempt has failed that may not be the last one. */
+  mayReturn (id, err) {
+    if (isThrottled(err) || isPostponed(err)) this.ledger.postponed(id, err)
+    else this.ledger.undecided(id, err)
+  }
+}
+
+module.exports = { Recorder }
