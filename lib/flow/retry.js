@@ -4,25 +4,29 @@
 // long the job is to wait. The job counts as delayed from its failure on.
 
 const { backoffAfter } = require('../job/backoff')
+const { heldMsOf } = require('../job/postponing')
 const { rethrow } = require('../platform/clock')
-const { heldMsOf, isPostponed, isThrottled } = require('../job/postponing')
 
 class Retry {
-  /** @param {object} tickets @param {object | undefined} before the ticket of the attempt that has failed @param {any} err what it failed with */
-  constructor (tickets, before, err) {
+  /**
+   * @param {object} tickets
+   * @param {object | undefined} before the ticket of the attempt that has failed
+   * @param {object} ticket of the next attempt
+   * @param {'throttled' | 'postponed' | 'retry'} end how that one has ended
+   */
+  constructor (tickets, before, ticket, end) {
     this.tickets = tickets
     this.before = before
-    this.ticket = undefined // of the next attempt
-    this.isThrottled = isThrottled(err)
-    this.counts = !this.isThrottled && !isPostponed(err) // the attempt does
+    this.ticket = ticket
+    this.end = end
   }
 
   /** Called where the job's callback would be: all counts are right. The job may have been cleared meanwhile. */
   settle (err) {
     this.before?.leave()
     if (!this.ticket.isDelayed) return
-    if (this.isThrottled) this.throttle(err)
-    else if (this.counts) this.backOff(err, this.ticket.attempt - 1)
+    if (this.end === 'throttled') this.throttle(err)
+    else if (this.end === 'retry') this.backOff(err, this.ticket.attempt - 1)
     else this.tickets.postpone(this.ticket, err.delayMs, this.ticket.signal)
   }
 

@@ -9,6 +9,7 @@
 //
 // Each attempt has a ticket of its own, and so a signal and a time limit. A job without extras gets its first ticket when it fails.
 
+const { counts, endOf } = require('../job/outcome')
 const { callSafely } = require('../platform/clock')
 const { asyncScope } = require('../platform/context')
 const { delays: { Delays, TypeDelays }, options: { NO_EXTRAS }, tickets: { Ticket, Tickets } } = require('../core/internals')
@@ -135,11 +136,11 @@ class FlowTickets extends Tickets {
   takes (job, err, own) {
     const before = typeof own === 'object' ? own : undefined
     const { attempt, maxAttempts } = before ?? { attempt: 1, maxAttempts: this.maxAttempts }
-    const retry = new Retry(this, before, err)
-    if (retry.counts && attempt >= maxAttempts) return undefined
+    const end = endOf(err, attempt, maxAttempts)
+    if (end === 'failed') return undefined
     const { callback, signal, timeoutMs, scope } = before ?? { callback: own, signal: undefined, timeoutMs: this.timeoutMs, scope: undefined }
-    const ticket = retry.ticket = new FlowTicket(this, callback, signal, timeoutMs, scope)
-    ticket.attempt = retry.counts ? attempt + 1 : attempt
+    const ticket = new FlowTicket(this, callback, signal, timeoutMs, scope)
+    ticket.attempt = counts(end) ? attempt + 1 : attempt
     ticket.maxAttempts = maxAttempts
     ticket.maxWaitMs = Infinity // it has started
     ticket.expect(typeOf(job.origin), job.payload, job.generation)
@@ -148,7 +149,7 @@ class FlowTickets extends Tickets {
     if (before?.entry !== undefined) this.join(ticket, before.entry)
     before?.retire()
     this.delays.add(ticket, Infinity)
-    return retry
+    return new Retry(this, before, ticket, end)
   }
 
   /** A delayed job is due in so many ms from now on. @param {AbortSignal} [signal] that is to be watched from now on, too */

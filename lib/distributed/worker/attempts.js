@@ -9,11 +9,10 @@
 //                     │           └─ none ─────────────────────▶ dead
 //                     └─ told by its signal, as the queue closes ▶ returned: the attempt does not count
 
-const { backoffAfter } = require('../../job/backoff')
 const { rethrow } = require('../../platform/clock')
 const { cancelledError, crashedError, overdueError, typeError } = require('../../arguments/errors')
 const { errorText } = require('../../job/error-text')
-const { heldMsOf, isPostponed, isThrottled } = require('../../job/postponing')
+const { outcomeOf } = require('../../job/outcome')
 const { warnOfValue } = require('../../job/ignored-return')
 const { Ending } = require('./ending')
 const received = require('../broker/received')
@@ -205,24 +204,20 @@ class Attempts {
 
   /** @param {object} [overdue] its delivery, if its runner may go on and keeps its place then */
   failed (delivery, job, error, overdue) {
-    if (isThrottled(error)) {
-      this.finish(job, new Ending(job, 'throttled', { holdMs: heldMsOf(error, this.stage.deadlines.clock) }))
-      return
-    }
-    if (isPostponed(error)) {
-      this.finish(job, new Ending(job, 'postponed', { delayMs: Math.ceil(error.delayMs), fields: { started: 1 } }))
-      return
-    }
+    const { backoffMs, maxAttempts, stage: { deadlines: { clock } } } = this
+    const ended = { error, attempt: job.attempt, maxAttempts, isFinal: delivery.isFinal }
+    const { end, delayMs, holdMs } = outcomeOf(ended, { backoffMs, clock, onFault: rethrow })
+    this.finish(job, this.endingOf(end, job, error, Math.ceil(delayMs), holdMs, overdue))
+  }
+
+  endingOf (end, job, error, delayMs, holdMs, overdue) {
+    if (end === 'throttled') return new Ending(job, 'throttled', { holdMs })
+    if (end === 'postponed') return new Ending(job, 'postponed', { delayMs, fields: { started: 1 } })
     const fault = errorText(error)
-    const isLast = delivery.isFinal || job.attempt >= this.maxAttempts
-    const delayMs = isLast ? Infinity : Math.ceil(backoffAfter(this.backoffMs, job.attempt, error, rethrow))
-    if (delayMs === Infinity) {
-      const { attemptsMade, stalledCounter } = job.json
-      const fields = { fault, attempts: job.attempt, base: `${attemptsMade + 1},${stalledCounter}` }
-      this.finish(job, new Ending(job, 'dead', { error, fault, fields }, overdue))
-    } else {
-      this.finish(job, new Ending(job, 'retried', { error, delayMs, fields: { fault } }, overdue))
-    }
+    if (end === 'retry') return new Ending(job, 'retried', { error, delayMs, fields: { fault } }, overdue)
+    const { attemptsMade, stalledCounter } = job.json
+    const fields = { fault, attempts: job.attempt, base: `${attemptsMade + 1},${stalledCounter}` }
+    return new Ending(job, 'dead', { error, fault, fields }, overdue)
   }
 
   abandon (delivery, job) {

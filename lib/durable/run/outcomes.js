@@ -13,7 +13,8 @@ const { backoffAfter } = require('../../job/backoff')
 const { rethrow } = require('../../platform/clock')
 const { crashedError, overdueError } = require('../../arguments/errors')
 const { errorText } = require('../../job/error-text')
-const { heldMsOf, isPostponed, isThrottled } = require('../../job/postponing')
+const { endOf } = require('../../job/outcome')
+const { heldMsOf } = require('../../job/postponing')
 const { JobState } = require('./job-state')
 const { idOf } = require('./records')
 
@@ -54,11 +55,8 @@ class Outcomes {
   /** The queue in memory has settled a job that had a slot: by the end of its runner, a limit of time, or since it closes. */
   settled (delivery, err, result) {
     if (this.status.error !== undefined || delivery.isCancelled) return
-    if (!delivery.isSettledBy(err)) this.interrupted(delivery, err)
-    else if (isThrottled(err)) this.throttled(delivery, err)
-    else if (isPostponed(err)) this.postponed(delivery, err)
-    else if (err) this.failed(delivery, err)
-    else this.done(delivery, result)
+    if (delivery.isSettledBy(err) || err?.code === 'FAIRLANE_ERR_TIMEOUT') this.ended(delivery, err, result)
+    else this.interrupted(delivery, err)
   }
 
   /** A job was running each time that the process ended, and has no attempt left. */
@@ -101,12 +99,19 @@ class Outcomes {
 
   // private from here on
 
-  /** Something came over an attempt before its runner had ended. */
-  interrupted (delivery, err) {
-    if (err?.code === 'FAIRLANE_ERR_TIMEOUT') {
-      this.failed(delivery, err)
-      return
+  ended (delivery, error, result) {
+    const { id: seq, type, attempt, isFinal, options } = delivery
+    switch (endOf(error, attempt, options?.maxAttempts ?? this.maxAttempts, isFinal)) {
+      case 'done': return this.done(delivery, result)
+      case 'throttled': return this.throttled(delivery, error)
+      case 'postponed': return this.postponed(delivery, error)
+      case 'retry': return this.retry(seq, type, attempt, error)
+      default: this.bury(seq, type, attempt, error)
     }
+  }
+
+  /** Something else than its time limit came over an attempt before its runner had ended. */
+  interrupted (delivery, err) {
     if (delivery.isRecalled) {
       this.attempts.uncount(delivery)
       this.placeAgain(delivery)
@@ -135,11 +140,6 @@ class Outcomes {
     this.ledger?.ended(seq, false, undefined)
     this.results.settled(seq, undefined, result)
     this.events.tell('done', { id: seq, type, attempt, result })
-  }
-
-  failed ({ id: seq, type, attempt, isFinal, options }, error) {
-    if (isFinal || attempt >= (options?.maxAttempts ?? this.maxAttempts)) this.bury(seq, type, attempt, error)
-    else this.retry(seq, type, attempt, error)
   }
 
   /** The job counts as delayed while the caller is asked for how long that is to be, who may cancel it or close the queue. */
