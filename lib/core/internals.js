@@ -4,7 +4,7 @@
 //
 //   durable, compat   innerQueueOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
-//   durable, distributed   makeInnerQueue(); ROOMS.announce() and attach() for themselves
+//   durable, distributed   makeInnerQueue(); KeptQueue, which their public classes extend; ROOMS.announce() and attach() for themselves
 //   ledger            lists that tell it what becomes of jobs: lists, OBSERVE; RUNS_ONLY: for distributed
 //   what brings parts of its own: Queue with ROOMS
 
@@ -50,6 +50,9 @@ module.exports = {
 
   /** Batches of those that are told in slices. */
   get telling () { return require('./notifications') },
+
+  /** What the public classes of queues have in common whose jobs are kept elsewhere. */
+  get KeptQueue () { return require('./kept-queue').KeptQueue },
 
   get FailureObserver () { return require('./running').FailureObserver },
 

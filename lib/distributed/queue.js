@@ -7,9 +7,10 @@
 // Promises: a job whose push was acknowledged is run until it is done, dead or cancelled, as long as the broker keeps its data; each add()
 // settles once, and is told a result only when the broker has the end of the job.
 
-const EventEmitter = require('eventemitter3')
 const { abortedError, closedError, typeError } = require('../arguments/errors')
-const { innerQueueOf, makeInnerQueue, options: { readClearOptions, readCloseOptions, readJobType, readOptions: readQueueOptions, readType, typeRequired } } = require('../core/internals')
+const {
+  KeptQueue, innerQueueOf, makeInnerQueue, options: { readClearOptions, readOptions: readQueueOptions, readType, typeRequired }
+} = require('../core/internals')
 const { Broker } = require('./broker/broker')
 const { end } = require('./closing')
 const { brokerError } = require('./broker/failures')
@@ -34,7 +35,7 @@ async function distributed (runner, options) {
   return DistributedQueue.open(MADE_BY_DISTRIBUTED, runner, options)
 }
 
-class DistributedQueue extends EventEmitter {
+class DistributedQueue extends KeptQueue {
   #runner
   #options
   #read // those of the slots
@@ -55,14 +56,42 @@ class DistributedQueue extends EventEmitter {
 
   constructor (key, runner, { jobs, queue } = {}) {
     if (key !== MADE_BY_DISTRIBUTED) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a DistributedQueue is made by distributed()')
-    super()
+    const read = readQueueOptions(queue)
+    checkObservers(read.observers, runner)
     const start = typeof runner === 'function' ? (token, done, slot) => this.#parts.worker.start(token, done, slot) : runner
+    const core = makeInnerQueue(runner === null ? ignore : start, queue)
+    super(core, {
+      checkSlots (method) {
+        if (runner === null) throw typeError('FAIRLANE_ERR_RUNNER', `${method}: this process runs no jobs`)
+      },
+      isClosed: () => this.#closing !== undefined,
+      slotsChanged () {},
+      typePaused: type => this.#pausedTypes.add(type),
+      typeResumed: type => this.#pausedTypes.delete(type),
+      noType: '',
+      checkUntyped (method) {
+        if (core.scheduler !== null) throw typeRequired(method)
+      },
+      readType: readStorableType,
+      readPushOptions,
+      readAddOptions (options) {
+        const { type, unshift, signal, ...jobOptions } = readAddOptions(options)
+        return { type, unshift, signal, jobOptions }
+      },
+      readId,
+      push: (type, payload, atHead, jobOptions) => this.#push(type, payload, atHead, jobOptions),
+      add: (type, payload, atHead, jobOptions, signal) => this.#add(type, payload, atHead, jobOptions, signal),
+      get: id => this.#ask(({ jobs }) => jobs.get(id)),
+      cancel: id => this.#ask(({ jobs }) => jobs.cancel(id)),
+      retryDead: id => this.#ask(({ jobs }) => jobs.retryDead(id)),
+      deleteDead: id => this.#ask(({ jobs }) => jobs.deleteDead(id)),
+      close: (drain, timeoutMs) => this.#close(drain, timeoutMs)
+    })
     this.#runner = runner
     this.#options = jobs
-    this.#read = readQueueOptions(queue)
-    checkObservers(this.#read.observers, runner)
-    this.#core = makeInnerQueue(runner === null ? ignore : start, queue)
-    this.#stage = innerQueueOf(this.#core, (token, err, result) => this.#parts.worker.settled(token, err, result))
+    this.#read = read
+    this.#core = core
+    this.#stage = innerQueueOf(core, (token, err, result) => this.#parts.worker.settled(token, err, result))
   }
 
   /** Jobs that run in this process. */
@@ -70,91 +99,10 @@ class DistributedQueue extends EventEmitter {
     return this.#parts.worker?.runningCount ?? 0
   }
 
-  get paused () {
-    return this.#worker('paused').paused
-  }
-
-  /** True from the first close() on. */
-  get closed () {
-    return this.#closing !== undefined
-  }
-
-  get scheduler () {
-    return this.#core.scheduler
-  }
-
-  /** As that of a queue in memory, of this process. */
-  get concurrency () {
-    return this.#worker('concurrency').concurrency
-  }
-
-  set concurrency (value) {
-    this.#worker('concurrency').concurrency = value
-  }
-
-  /** Queues a job behind all others of the type ''. @returns {Promise<string>} its id, when the broker has it and others are told */
-  push (payload, options) {
-    this.#requireNoScheduler('push')
-    return this.#push('', payload, false, readPushOptions(options, 'push'))
-  }
-
-  /** Queues a job before all others of the type ''. */
-  unshift (payload, options) {
-    this.#requireNoScheduler('unshift')
-    return this.#push('', payload, true, readPushOptions(options, 'unshift'))
-  }
-
-  pushType (type, payload, options) {
-    return this.#push(readType(type), payload, false, readPushOptions(options, 'pushType'))
-  }
-
-  unshiftType (type, payload, options) {
-    return this.#push(readType(type), payload, true, readPushOptions(options, 'unshiftType'))
-  }
-
-  /** Queues a job, for a promise of its result. */
-  add (payload, options) {
-    const { type, unshift, signal, ...job } = readAddOptions(options)
-    return this.#add(readJobType(type, this.#core.scheduler, 'add') ?? '', payload, unshift, job, signal)
-  }
-
   /** @returns {Promise<void>} resolves when every push up to now is stored or was rejected */
   flush () {
     const { intake, results } = this.#parts
     return results.whenOpen().then(() => intake.flush())
-  }
-
-  /** Starts no more jobs in this process until resume(). @returns {this} */
-  pause () {
-    this.#worker('pause').pause()
-    return this
-  }
-
-  /** @returns {this} */
-  resume (concurrency) {
-    this.#worker('resume').resume(concurrency)
-    return this
-  }
-
-  /** Starts no more jobs of a type in this process until resumeType(). @returns {this} */
-  pauseType (type) {
-    const name = readType(type)
-    this.#worker('pauseType').pauseType(name)
-    if (!this.closed) this.#pausedTypes.add(name)
-    return this
-  }
-
-  /** @returns {this} */
-  resumeType (type) {
-    const name = readType(type)
-    this.#worker('resumeType').resumeType(name)
-    this.#pausedTypes.delete(name)
-    return this
-  }
-
-  /** Whether no job of the type starts in this process until resumeType(). */
-  isTypePaused (type) {
-    return this.#worker('isTypePaused').isTypePaused(type)
   }
 
   /** No process starts a job of the type, until resumeGlobal(). @returns {Promise<void>} */
@@ -219,32 +167,10 @@ class DistributedQueue extends EventEmitter {
     return this.#ask(({ globals }) => globals.types(limit))
   }
 
-  /** @returns {Promise<object | undefined>} a job, as it is at the broker */
-  get (id) {
-    const read = readId(id, 'get')
-    return this.#ask(({ jobs }) => jobs.get(read))
-  }
-
-  /** @returns {Promise<boolean>} false if there is no such job that waits or runs */
-  cancel (id) {
-    const read = readId(id, 'cancel')
-    return this.#ask(({ jobs }) => jobs.cancel(read))
-  }
-
   deadLetters (options) {
     const { limit, type } = readListOptions(options, ['type', 'limit'], 1000, 'deadLetters')
     const name = type === undefined ? undefined : readStorableType(type)
     return this.#ask(({ jobs }) => jobs.deadLetters({ limit, type: name }))
-  }
-
-  retryDead (id) {
-    const read = readId(id, 'retryDead')
-    return this.#ask(({ jobs }) => jobs.retryDead(read))
-  }
-
-  deleteDead (id) {
-    const read = readId(id, 'deleteDead')
-    return this.#ask(({ jobs }) => jobs.deleteDead(read))
   }
 
   /** Takes waiting and delayed jobs away. @returns {Promise<number>} how many */
@@ -257,19 +183,6 @@ class DistributedQueue extends EventEmitter {
   /** @returns {Promise<void>} resolves when nothing waits, is delayed or runs anywhere. Asks the broker, O(types): for tests and scripts */
   onIdle () {
     return this.#ask(({ globals, worker }) => this.flush().then(() => globals.whenIdle()).then(() => worker?.whenTold()))
-  }
-
-  /**
-   * Refuses pushes, takes no more jobs, gives back what it holds, and waits for those that run.
-   * @returns {Promise<number>} how many runners were abandoned
-   */
-  close (options) {
-    const { drain, timeoutMs } = readCloseOptions(options)
-    return this.#close(drain, timeoutMs)
-  }
-
-  [Symbol.asyncDispose] () {
-    return this.close()
   }
 
   async #open ({ jobs, queue }) {
@@ -294,7 +207,6 @@ class DistributedQueue extends EventEmitter {
   }
 
   #push (type, payload, unshift, { jobName, delayMs }) {
-    nameOf(type) // throws
     if (this.closed) return this.#refuse(undefined, closedError())
     const place = this.#broker.place(type)
     const name = jobName ?? this.#parts.names.next()
@@ -307,7 +219,6 @@ class DistributedQueue extends EventEmitter {
   }
 
   #add (type, payload, unshift, { jobName, delayMs }, signal) {
-    nameOf(type) // throws
     if (this.closed) return this.#refuse(undefined, closedError())
     const { results, intake } = this.#parts
     const place = this.#broker.place(type)
@@ -378,15 +289,6 @@ class DistributedQueue extends EventEmitter {
     } catch (err) {
       throw brokerError(err)
     }
-  }
-
-  #worker (method) {
-    if (this.#runner !== null) return this.#core
-    throw typeError('FAIRLANE_ERR_RUNNER', `${method}: this process runs no jobs`)
-  }
-
-  #requireNoScheduler (method) {
-    if (this.#core.scheduler !== null) throw typeRequired(method)
   }
 }
 

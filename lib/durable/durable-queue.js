@@ -11,10 +11,9 @@
 // Promises: a job whose push was acknowledged is run until it is done or dead, whatever crashes; it is run only when it is safe, and
 // never without its attempt being with the operating system; one that is done does not come back once that is written.
 
-const EventEmitter = require('eventemitter3')
 const { typeError } = require('../arguments/errors')
 const { behindOthers } = require('../platform/promised')
-const { options: { readCallback, readCloseOptions, readJobType, readPausableType, readType } } = require('../core/internals')
+const { KeptQueue, options: { readCallback, readJobType, readPausableType } } = require('../core/internals')
 const { files } = require('../log/files')
 const { lock } = require('../log/lock')
 const { readAddOptions, readBatch, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType } = require('./options')
@@ -45,15 +44,41 @@ async function open (makeParts, signal) {
 }
 
 /** Made by durable(). What its parts do is in the files of their names; its events are in index.d.ts. */
-class DurableQueue extends EventEmitter {
+class DurableQueue extends KeptQueue {
   #parts
   #core
 
   constructor (key, parts) {
     if (key !== MADE_BY_DURABLE) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a DurableQueue is made by durable()')
-    super()
+    super(parts.core, {
+      checkSlots () {},
+      isClosed: () => parts.status.isClosed,
+      slotsChanged: () => { if (parts.core.paused) parts.attempts.recall(() => true) },
+      typePaused: type => parts.attempts.recall(({ slot }) => slot.type === type),
+      typeResumed () {},
+      noType: undefined,
+      checkUntyped,
+      readType: readStorableType,
+      readPushOptions: (options, method) => readPushOptions(options, method, parts.hasLevels),
+      readAddOptions (options) {
+        const { said, ...given } = readAddOptions(options, parts.hasLevels)
+        return { ...given, jobOptions: said }
+      },
+      readId,
+      push: (type, payload, atHead, said) => parts.intake.push(type, payload, atHead, said),
+      add: (type, payload, atHead, said, signal) => parts.results.add(type, payload, atHead, said, signal),
+      get: id => parts.jobs.get(id),
+      cancel: id => parts.jobs.cancel(id),
+      retryDead: id => parts.dead.retry(id),
+      deleteDead: id => parts.dead.delete(id),
+      close: (drain, timeoutMs) => parts.closing.close(drain, timeoutMs)
+    })
     this.#parts = parts
     this.#core = parts.core
+
+    function checkUntyped (method) {
+      if (parts.hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
+    }
   }
 
   /** Jobs that have not settled, and slots that are taken by runners that go on. Dead letters are not in it. */
@@ -71,29 +96,6 @@ class DurableQueue extends EventEmitter {
     return this.#core.waiting + this.#parts.retries.uncounted
   }
 
-  get paused () {
-    return this.#core.paused
-  }
-
-  /** True from the first close() on, and when the log has failed. */
-  get closed () {
-    return this.#parts.status.isClosed
-  }
-
-  get scheduler () {
-    return this.#core.scheduler
-  }
-
-  /** As that of a queue in memory. */
-  get concurrency () {
-    return this.#core.concurrency
-  }
-
-  set concurrency (value) {
-    this.#core.concurrency = value
-    this.#recall()
-  }
-
   /** A function that is called, without arguments, each time no job is left to wait for; or null. */
   get drain () {
     return this.#parts.idle.drain
@@ -109,82 +111,14 @@ class DurableQueue extends EventEmitter {
   }
 
   /**
-   * Queues a job behind all others. @returns {Promise<number>} its id, when it is safe; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLEARED, and
-   * before anything was written with FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TYPE_FULL, FAIRLANE_ERR_TOO_LARGE, FAIRLANE_ERR_CLOSED. Options are in
-   * index.d.ts. @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE_REQUIRED
-   */
-  push (payload, options) {
-    this.#requireNoScheduler('push')
-    return this.#parts.intake.push(undefined, payload, false, this.#read(options, 'push'))
-  }
-
-  /** As push, before all others. */
-  unshift (payload, options) {
-    this.#requireNoScheduler('unshift')
-    return this.#parts.intake.push(undefined, payload, true, this.#read(options, 'unshift'))
-  }
-
-  /** As push, for a job with a type, which is kept on disk with a scheduler and without. @throws FAIRLANE_ERR_TYPE too */
-  pushType (type, payload, options) {
-    return this.#parts.intake.push(readStorableType(type), payload, false, this.#read(options, 'pushType'))
-  }
-
-  /** As pushType, before all others. */
-  unshiftType (type, payload, options) {
-    return this.#parts.intake.push(readStorableType(type), payload, true, this.#read(options, 'unshiftType'))
-  }
-
-  /**
-   * As push or pushType, for a promise of the result. The job is on disk, and outlives that. @returns {Promise<any>} rejects with what its last
-   * attempt failed with, as push rejects, and with FAIRLANE_ERR_ABORTED, FAIRLANE_ERR_CLEARED, FAIRLANE_ERR_MAX_WAIT, FAIRLANE_ERR_CLOSED,
-   * FAIRLANE_ERR_RESULT @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
-   */
-  add (payload, options) {
-    const { type, unshift, signal, said } = readAddOptions(options, this.#parts.hasLevels)
-    return this.#parts.results.add(this.#readType(type, 'add'), payload, unshift, said, signal)
-  }
-
-  /**
    * As push or pushType of each of the jobs: all of them are taken in or none, also after a crash. The array and the payloads are read before it
    * returns. @param {object[]} jobs each with its payload, its type and options of push @returns {Promise<number[]>} their ids, when all are safe;
    * rejects as push @throws as push; then none is pushed
    */
   pushAll (jobs) {
     const read = readBatch(jobs, this.#parts.hasLevels)
-    for (const job of read) job.type = this.#readType(job.type, 'pushAll')
+    for (const job of read) job.type = readTypeOf(job, this.scheduler)
     return this.#parts.pushAll.push(read)
-  }
-
-  /** Starts no more jobs until resume(); running ones finish. @returns {this} */
-  pause () {
-    this.#core.pause()
-    this.#recall()
-    return this
-  }
-
-  /** As that of a queue in memory. @returns {this} */
-  resume (concurrency) {
-    this.#core.resume(concurrency)
-    return this
-  }
-
-  /** As that of a queue in memory. @returns {this} */
-  pauseType (type) {
-    const name = readType(type)
-    this.#core.pauseType(name)
-    if (!this.closed) this.#parts.attempts.recall(({ slot }) => slot.type === name)
-    return this
-  }
-
-  /** As that of a queue in memory. @returns {this} */
-  resumeType (type) {
-    this.#core.resumeType(type)
-    return this
-  }
-
-  /** As that of a queue in memory. */
-  isTypePaused (type) {
-    return this.#core.isTypePaused(type)
   }
 
   /**
@@ -258,24 +192,6 @@ class DurableQueue extends EventEmitter {
   }
 
   /**
-   * A job, as it is now. O(log waiting + slots). @returns {Promise<{ id: number, type: string | undefined, state: 'waiting' | 'delayed' | 'running' |
-   *   'dead', attempts: number, dueAt: number | undefined, error: Error | undefined, payload: any } | undefined>} undefined: it has ended, or never was;
-   *   rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO @throws FAIRLANE_ERR_ARGUMENT
-   */
-  get (id) {
-    return this.#parts.jobs.get(readId(id, 'get'))
-  }
-
-  /**
-   * Cancels a job: one that waits is gone, the runner of one that runs is told by its signal, and it is not tried again. O(waiting), once for all
-   * calls of a turn. @returns {Promise<boolean>} resolves when that is safe; false if there is no such job; rejects as get()
-   * @throws FAIRLANE_ERR_ARGUMENT
-   */
-  cancel (id) {
-    return this.#parts.jobs.cancel(readId(id, 'cancel'))
-  }
-
-  /**
    * The schedules, with the next time of each and the last one whose job was pushed, in ms since 1970.
    * @returns {{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]}
    */
@@ -289,19 +205,6 @@ class DurableQueue extends EventEmitter {
    */
   deadLetters (options) {
     return this.#parts.dead.list(readDeadLettersOptions(options))
-  }
-
-  /**
-   * Queues a dead letter again, behind all others, with all its attempts. @returns {Promise<boolean>} resolves when that is safe; false if there is
-   * no such dead letter; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED @throws FAIRLANE_ERR_ARGUMENT
-   */
-  retryDead (id) {
-    return this.#parts.dead.retry(readId(id, 'retryDead'))
-  }
-
-  /** Deletes a dead letter. @returns {Promise<boolean>} as retryDead @throws FAIRLANE_ERR_ARGUMENT */
-  deleteDead (id) {
-    return this.#parts.dead.delete(readId(id, 'deleteDead'))
   }
 
   /**
@@ -332,41 +235,15 @@ class DurableQueue extends EventEmitter {
     if (store.unwritten.size > 0) throw outage.error
   }
 
-  /**
-   * Refuses new jobs, and lets another process open the queue when it resolves. @returns {Promise<number>} how many runners had not ended;
-   * rejects with FAIRLANE_ERR_IO @throws FAIRLANE_ERR_ARGUMENT
-   */
-  close (options) {
-    const { drain, timeoutMs } = readCloseOptions(options)
-    return this.#parts.closing.close(drain, timeoutMs)
-  }
-
-  /** As close(). */
-  [Symbol.asyncDispose] () {
-    return this.close()
-  }
-
-  #read (options, method) {
-    return readPushOptions(options, method, this.#parts.hasLevels)
-  }
-
-  #readType (type, method) {
-    const name = readJobType(type, this.#core.scheduler, method)
-    return name === undefined ? undefined : readStorableType(name)
-  }
-
-  #recall () {
-    if (this.#core.paused) this.#parts.attempts.recall(() => true)
-  }
-
   #waitForAll (callback) {
     const { admission, dead, flushes, status, store } = this.#parts
     admission.afterHeld(() => flushes.add(callback, store.nextSeq, status.isOver ? 0 : store.live.jobsCount - dead.size))
   }
+}
 
-  #requireNoScheduler (method) {
-    if (this.#parts.hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
-  }
+function readTypeOf ({ type }, scheduler) {
+  const name = readJobType(type, scheduler, 'pushAll')
+  return name === undefined ? undefined : readStorableType(name)
 }
 
 module.exports = { durable, DurableQueue }

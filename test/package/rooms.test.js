@@ -17,7 +17,7 @@ const PACKAGES = {
   aflow: ['lib/core/dispatch.js'],
   piscina: ['lib/threads/peer.js'],
   '@bull-board/api/dist/queueAdapters/base.js': ['lib/board/peer.js'],
-  eventemitter3: ['lib/core/emitter.js', 'lib/durable/durable-queue.js', 'lib/durable/life/events.js', 'lib/distributed/queue.js', 'lib/metrics/metrics.js'],
+  eventemitter3: ['lib/core/emitter.js', 'lib/core/kept-queue.js', 'lib/durable/life/events.js', 'lib/metrics/metrics.js'],
   '@opentelemetry/api': ['lib/metrics/tracing.js'],
   bullmq: ['lib/distributed/broker/peers.js'],
   croner: ['lib/durable/schedule/times.js'],
