@@ -66,11 +66,11 @@ class DurableQueue extends KeptQueue {
       },
       readId,
       push: (type, payload, atHead, said) => parts.intake.push(type, payload, atHead, said),
-      add: (type, payload, atHead, said, signal) => parts.results.add(type, payload, atHead, said, signal),
+      add: (type, payload, atHead, said, signal) => parts.adding.add(type, payload, atHead, said, signal),
       get: id => parts.jobs.get(id),
       cancel: id => parts.jobs.cancel(id),
-      retryDead: id => parts.dead.retry(id),
-      deleteDead: id => parts.dead.delete(id),
+      retryDead: id => parts.deadLetters.retry(id),
+      deleteDead: id => parts.deadLetters.delete(id),
       close: (drain, timeoutMs) => parts.closing.close(drain, timeoutMs)
     })
     this.#parts = parts
@@ -204,7 +204,7 @@ class DurableQueue extends KeptQueue {
    * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO, FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
   deadLetters (options) {
-    return this.#parts.dead.list(readDeadLettersOptions(options))
+    return this.#parts.deadLetters.list(readDeadLettersOptions(options))
   }
 
   /**

@@ -1,36 +1,147 @@
 'use strict'
 
-// Makes the parts of a durable queue and connects them. The queue in memory comes first, since wrong options are to be told at once; then
-// the store, and what works with it. Each part is given those that it uses.
+// Makes the parts of a durable queue and connects them, by a table of who is given whom. The queue in memory comes first, since wrong options are to
+// be told at once; then the store, and what works with it.
 
 const { ROOMS, attach, innerQueueOf, makeInnerQueue, options: { readOptions } } = require('../core/internals')
 const { Admission } = require('../log/admission')
-const { Attempts } = require('./run/attempts')
-const { Cancelling } = require('./run/cancelling')
+const { givenTo } = require('../platform/wiring')
 const { Clocks } = require('./life/clocks')
 const { Closing } = require('./life/closing')
-const { DeadLetters } = require('./run/dead-letters')
 const { Events } = require('./life/events')
+const { Findings } = require('./life/findings')
 const { Flushes } = require('./life/flushes')
 const { Idle } = require('./life/idle')
-const { Intake } = require('./push/intake')
 const { openJobStore } = require('./life/job-store')
-const { Keys } = require('./push/keys')
-const { Limiting, checkRates } = require('./run/limiting')
 const { Outage } = require('./life/outage')
-const { Outcomes } = require('./run/outcomes')
-const { PushAll } = require('./push/push-all')
-const { Records } = require('./run/records')
+const { PastTimes } = require('./life/past-times')
+const { Report, Counts } = require('./life/report')
 const { Restore } = require('./life/restore')
-const { Results } = require('./push/results')
-const { Retries } = require('./run/retries')
-const { Schedules } = require('./schedule/schedules')
-const { STAMP_BYTES } = require('./push/serialize')
-const { Sharing } = require('./push/sharing')
-const { SingleJobs } = require('./run/single-jobs')
 const { Status } = require('./life/status')
 const { Survey } = require('./life/survey')
+const { Adding } = require('./push/adding')
+const { Intake } = require('./push/intake')
+const { Keys } = require('./push/keys')
+const { PushAll } = require('./push/push-all')
+const { Refusals } = require('./push/refusals')
+const { Results } = require('./push/results')
+const { Reverts } = require('./push/reverts')
+const { STAMP_BYTES } = require('./push/serialize')
+const { Sharing } = require('./push/sharing')
+const { Writing } = require('./push/writing')
+const { Attempts } = require('./run/attempts')
+const { Cancelling } = require('./run/cancelling')
+const { Comebacks } = require('./run/comebacks')
+const { Dead } = require('./run/dead')
+const { DeadLetters } = require('./run/dead-letters')
+const { Endings } = require('./run/endings')
+const { Limiting } = require('./run/limiting')
+const { Limits, checkRates } = require('./run/limits')
+const { Lookup } = require('./run/lookup')
+const { Outcomes } = require('./run/outcomes')
+const { Records } = require('./run/records')
+const { Removal } = require('./run/removal')
+const { Retries } = require('./run/retries')
+const { SingleJobs } = require('./run/single-jobs')
 const { Waiting } = require('./run/waiting')
+const { Schedules } = require('./schedule/schedules')
+
+/**
+ * Which part is given which others, in the order in which they are made. lib/platform/wiring.js says what this promises. Parts that hear from others say
+ * so below, in listen().
+ */
+const WIRING = {
+  core: [], // the queue in memory
+  store: [], // the log
+  ledger: [], // of observers, if there are any
+  stage: ['core'], // what the owner of a queue in memory may do with it
+  // what the others have in common
+  status: [],
+  counts: [],
+  events: ['stage'],
+  report: ['counts', 'events', 'ledger'],
+  clocks: ['stage'],
+  records: ['store'],
+  // where jobs wait, and who waits for them
+  waiting: ['stage', 'store'],
+  retries: ['report', 'stage', 'waiting'],
+  flushes: ['stage'],
+  idle: ['core', 'report', 'retries', 'stage'],
+  // what is written
+  admission: ['store'],
+  outage: ['report', 'stage', 'store'],
+  keys: ['admission', 'clocks', 'outage', 'stage'],
+  results: ['keys'],
+  // pushes
+  reverts: ['admission', 'flushes', 'idle', 'keys', 'report', 'retries', 'stage', 'status'],
+  writing: ['admission', 'keys', 'report', 'results', 'retries', 'reverts', 'store'],
+  refusals: ['admission', 'report', 'stage', 'status', 'store'],
+  sharing: ['clocks', 'keys', 'records', 'refusals', 'report', 'retries', 'status', 'writing'],
+  intake: ['keys', 'refusals', 'report', 'results', 'retries', 'sharing', 'store', 'writing'],
+  pushAll: ['keys', 'refusals', 'report', 'results', 'retries', 'sharing', 'stage', 'writing'],
+  schedules: ['admission', 'core', 'intake', 'keys', 'outage', 'stage', 'status', 'store'],
+  // from the slot to the end
+  dead: ['clocks', 'keys', 'outage'],
+  endings: ['admission', 'dead', 'flushes', 'records', 'report', 'results', 'retries', 'schedules'],
+  limits: ['core', 'stage'],
+  attempts: ['keys', 'limits', 'outage', 'records', 'report', 'retries', 'stage', 'writing'],
+  limiting: ['attempts', 'limits', 'stage'],
+  comebacks: ['attempts', 'clocks', 'endings', 'limiting', 'outage', 'report', 'retries', 'store'],
+  outcomes: ['comebacks', 'endings', 'status'],
+  // what users ask of jobs
+  removal: ['endings', 'records', 'report', 'status', 'store', 'waiting', 'writing'],
+  cancelling: ['idle', 'records', 'removal', 'retries', 'stage', 'store', 'waiting'],
+  lookup: ['attempts', 'dead', 'records', 'retries'],
+  jobs: ['attempts', 'idle', 'lookup', 'outage', 'removal', 'retries', 'stage', 'status'],
+  adding: ['dead', 'intake', 'jobs', 'results', 'writing'],
+  deadLetters: ['dead', 'endings', 'flushes', 'outage', 'records', 'report', 'status', 'waiting'],
+  // the beginning and the end of the queue
+  pastTimes: ['admission', 'clocks', 'outage', 'records', 'store'],
+  findings: ['clocks', 'dead', 'keys', 'pastTimes', 'records', 'report', 'schedules', 'waiting'],
+  restore: ['clocks', 'endings', 'findings', 'pastTimes', 'retries', 'status', 'store', 'waiting'],
+  closing: ['admission', 'outage', 'outcomes', 'report', 'retries', 'stage', 'status', 'store']
+}
+
+// The classes of those that are made by their rows alone; the others are made where they need more.
+const CLASSES = {
+  status: Status,
+  counts: Counts,
+  events: Events,
+  report: Report,
+  clocks: Clocks,
+  records: Records,
+  waiting: Waiting,
+  retries: Retries,
+  flushes: Flushes,
+  idle: Idle,
+  outage: Outage,
+  keys: Keys,
+  results: Results,
+  reverts: Reverts,
+  writing: Writing,
+  refusals: Refusals,
+  sharing: Sharing,
+  intake: Intake,
+  pushAll: PushAll,
+  schedules: Schedules,
+  dead: Dead,
+  endings: Endings,
+  limits: Limits,
+  attempts: Attempts,
+  limiting: Limiting,
+  comebacks: Comebacks,
+  outcomes: Outcomes,
+  removal: Removal,
+  cancelling: Cancelling,
+  lookup: Lookup,
+  jobs: SingleJobs,
+  adding: Adding,
+  deadLetters: DeadLetters,
+  pastTimes: PastTimes,
+  findings: Findings,
+  restore: Restore,
+  closing: Closing
+}
 
 const PASSED_ON = ['saturated', 'unsaturated']
 
@@ -62,7 +173,7 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
     connect(parts, options)
     parts.core.pause()
     const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, parts.clocks) : undefined
-    parts.counts.accepted += await new Restore(survey, ages, parts, options).run()
+    parts.counts.accepted += await parts.restore.run(survey, ages)
     await parts.schedules.begin()
     return parts
   }
@@ -93,66 +204,41 @@ async function observe (parts, observers, clock) {
   }
 }
 
-/** Makes the other parts, in an order in which each finds those that it uses. */
+/** Makes the other parts, in the order of the table, and has those hear from others that are to. */
 function connect (parts, options) {
   const { core, store } = parts
   parts.hasTypes = options.hasTypes
   parts.hasLevels = options.hasLevels
-  parts.counts = { accepted: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, retried: 0, throttled: 0, joined: 0 }
-  parts.status = new Status()
   parts.stage = innerQueueOf(core, (job, err, result) => slotLost(parts, job, err, result))
-  parts.clocks = new Clocks(options.now, parts.stage.deadlines.clock)
-  parts.events = new Events(fn => parts.stage.call(fn))
-  parts.flushes = new Flushes(callback => queueMicrotask(() => parts.stage.call(callback)))
-  parts.records = new Records(store, options.serialize)
-  parts.waiting = new Waiting(parts, options)
-  parts.retries = new Retries(parts)
-  parts.idle = new Idle(parts)
   parts.admission = new Admission(store, options, { stampBytes: STAMP_BYTES, refusal: () => undefined })
-  parts.outage = new Outage(store, parts.stage.deadlines, {
-    hold: () => {
-      parts.stage.hold()
-      parts.attempts.recall(() => true)
-    },
-    letGo: () => parts.stage.letGo(),
-    attemptsCount: () => parts.attempts.writtenCount,
-    began: err => parts.events.tell('outage', err),
-    ended: () => parts.events.tell('outageover')
-  })
-  parts.keys = new Keys(parts)
-  parts.schedules = new Schedules(parts, options, {
-    push: (type, payload, said) => parts.intake.push(type, payload, false, said),
-    ready: type => parts.admission.ready(() => core.ready(type))
-  })
-  parts.dead = new DeadLetters(parts)
-  parts.intake = new Intake(parts, options, job => parts.outcomes.revert(job))
-  parts.intake.sharing = new Sharing(parts)
-  parts.results = parts.intake.results = new Results(parts)
-  parts.pushAll = new PushAll(parts, options)
-  parts.limiting = new Limiting(parts, options.rates, test => parts.attempts.recall(test))
-  parts.attempts = new Attempts(parts, options)
-  parts.outcomes = new Outcomes(parts, options)
-  parts.cancelling = new Cancelling(parts, options)
-  parts.jobs = new SingleJobs(parts)
-  parts.closing = new Closing(parts)
+  for (const [name, Part] of Object.entries(CLASSES)) parts[name] = new Part(givenTo(name, WIRING, parts), options)
+  listen(parts)
+}
 
-  core.drain = () => parts.idle.check()
-  for (const event of PASSED_ON) core.on(event, () => parts.events.pass(event))
+/** What parts tell without knowing whom, each in the order in which that is to be done. */
+function listen ({ admission, attempts, closing, core, events, flushes, idle, keys, outage, records, results, retries, schedules, status, store }) {
+  core.drain = () => idle.check()
+  for (const event of PASSED_ON) core.on(event, () => events.pass(event))
   store.ownedBy({
     settled: group => {
-      parts.admission.settled(group)
-      parts.attempts.logged()
+      admission.settled(group)
+      attempts.logged()
     },
-    failed: err => parts.closing.fail(err),
-    unwritable: err => parts.outage.begin(err),
-    full: err => parts.outage.spend(err),
-    freed: () => parts.outage.freed(),
-    ended: () => parts.closing.over()
+    failed: err => closing.fail(err),
+    unwritable: err => outage.begin(err),
+    full: err => outage.spend(err),
+    freed: () => outage.freed(),
+    ended: () => status.over()
   })
+  outage.whenHeld = () => attempts.recall(() => true)
+  status.whenClosing.push(() => retries.stop(), () => schedules.stop(), () => keys.stop(), () => admission.freed())
+  status.whenFailed.push(err => records.end(err), err => admission.fail(err), err => outage.stop(err), () => attempts.end(), () => keys.stop())
+  status.whenOver.push(err => records.end(err), err => results.close(err), () => retries.clear())
+  status.whenEnded.push(() => flushes.end(), () => admission.freed(), () => idle.check())
 }
 
 /** The queue in memory has settled a job. */
-function slotLost ({ attempts, outcomes, cancelling }, job, err, result) {
+function slotLost ({ attempts, outcomes, removal }, job, err, result) {
   const delivery = attempts.settled(job)
   if (delivery !== undefined) {
     outcomes.settled(delivery, err, result)
@@ -160,7 +246,7 @@ function slotLost ({ attempts, outcomes, cancelling }, job, err, result) {
   }
   // it had no slot, and has waited for too long
   /* istanbul ignore else: what waits is taken out before the queue in memory closes */
-  if (err?.code !== 'FAIRLANE_ERR_CLOSED') cancelling.cancel([job], () => err)
+  if (err?.code !== 'FAIRLANE_ERR_CLOSED') removal.cancel([job], () => err)
 }
 
-module.exports = { prepare }
+module.exports = { prepare, WIRING }

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert')
 const { Admission } = require('../../lib/log/admission')
-const { Intake } = require('../../lib/durable/push/intake')
+const { Writing } = require('../../lib/durable/push/writing')
 const { NONE } = require('../../lib/durable/push/job-options')
 const { JobState } = require('../../lib/durable/run/job-state')
 const { Outage } = require('../../lib/durable/life/outage')
@@ -22,8 +22,10 @@ function makeAdmission (store, maxInflightOps) {
   return new Admission(store, { capacity: Infinity, capacityBytes: Infinity, maxInflightOps }, { stampBytes: 0, refusal: () => undefined })
 }
 
+const outageOf = store => new Outage({ report: {}, stage: { deadlines: { remove () {} } }, store })
+
 describe('the parts of a durable queue', () => {
-  it('intake: refuses held pushes that the store refuses when it is their turn', async () => {
+  it('writing: refuses buffered pushes that the store refuses when it is their turn', async () => {
     const full = new Error('full')
     const store = {
       nextSeq: 1,
@@ -35,19 +37,19 @@ describe('the parts of a durable queue', () => {
     }
     const reverted = []
     const admission = makeAdmission(store, 1)
-    const intake = new Intake({ store, admission, keys, retries: { written: () => false } }, {}, job => reverted.push(job))
-    intake.results = results
-    const first = intake.write('t', Buffer.from('a'), EMPTY, false, NONE)
-    const second = intake.write('t', Buffer.from('b'), EMPTY, false, NONE)
+    const reverts = { revert: job => reverted.push(job) }
+    const writing = new Writing({ store, admission, keys, report: {}, results, retries: { written: () => false }, reverts })
+    const first = writing.write('t', Buffer.from('a'), EMPTY, false, NONE)
+    const second = writing.write('t', Buffer.from('b'), EMPTY, false, NONE)
     assert.deepEqual([first.job, admission.heldCount, admission.heldBytes], [1, 1, 2])
     admission.settled({ pushesCount: 1 })
     await assert.rejects(second.promise, full)
     assert.equal(await first.promise, 1)
-    intake.cancel(second.job, new Error('again'))
+    writing.cancel(second.job, new Error('again'))
     assert.deepEqual([reverted, admission.heldCount, admission.heldBytes], [[second.job], 0, 0])
   })
 
-  it('intake: writes no more than may be under way', async () => {
+  it('writing: writes no more than may be under way', async () => {
     const store = {
       nextSeq: 1,
       refusal: () => undefined,
@@ -57,9 +59,8 @@ describe('the parts of a durable queue', () => {
       }
     }
     const admission = makeAdmission(store, 2)
-    const intake = new Intake({ store, admission, keys, retries: { written: () => false } }, {}, () => {})
-    intake.results = results
-    const pushes = ['a', 'b', 'c', 'd'].map(text => intake.write(undefined, Buffer.from(text), EMPTY, false, NONE))
+    const writing = new Writing({ store, admission, keys, report: {}, results, retries: { written: () => false } })
+    const pushes = ['a', 'b', 'c', 'd'].map(text => writing.write(undefined, Buffer.from(text), EMPTY, false, NONE))
     admission.settled({ pushesCount: 1 })
     assert.deepEqual([store.nextSeq, admission.heldCount], [4, 1])
     admission.settled({ pushesCount: 2 })
@@ -110,7 +111,7 @@ describe('the parts of a durable queue', () => {
   })
 
   it('outage: does nothing in a queue that is over before it was met', async () => {
-    const outage = new Outage({ fullness () {} }, { remove () {} }, {})
+    const outage = outageOf({ fullness () {} })
     outage.begin(new Error('EIO'))
     outage.stop(new Error('failed'))
     await null
@@ -118,7 +119,7 @@ describe('the parts of a durable queue', () => {
   })
 
   it('outage: has nobody wait for what is not written any more', async () => {
-    const outage = new Outage({ log: {}, unwritten: { size: 1 }, fullness () {} }, { remove () {} }, {})
+    const outage = outageOf({ log: {}, unwritten: { size: 1 }, fullness () {} })
     const failed = new Error('failed')
     const waiting = assert.rejects(outage.safe(undefined), failed)
     outage.stop(failed)
@@ -130,7 +131,7 @@ describe('the parts of a durable queue', () => {
     const failing = () => ({ promise: Promise.reject(new Error('full')) })
     let flushesCount = 0
     const store = { log: { flush: async () => { flushesCount++ } }, unwritten: { size: 0 }, fullness () {} }
-    const outage = new Outage(store, { remove () {} }, {})
+    const outage = outageOf(store)
     await outage.safe(failing())
     assert.equal(flushesCount, 1)
     outage.isOn = true
@@ -167,7 +168,7 @@ describe('the parts of a durable queue', () => {
       retries.remove(retries.list())
     }
     const deadlines = { addAnyway: item => items.push(item), remove () {} }
-    const retries = new Retries({ stage: { deadlines, countDelayed () {} }, waiting: { placeDue } })
+    const retries = new Retries({ report: {}, stage: { deadlines, countDelayed () {} }, waiting: { placeDue } })
     retries.add(1, 'a', 10)
     retries.add(2, 'a', 10)
     for (const item of items) item.whenDue()

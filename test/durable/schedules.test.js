@@ -240,15 +240,14 @@ describe('a durable queue with schedules', () => {
     const status = { error: undefined, isOver: false }
     const asked = []
     const stage = { deadlines: { remove () {}, addAnyway () {} } }
-    const schedules = new Schedules({ stage, status, store: { table, refusal } }, { schedules: [{ name: 'a', times: timesOf({ everyMs: 10 }) }], now: () => 25 }, {
-      push: (...args) => new Promise((resolve, reject) => asked.push({ args, resolve, reject })),
-      ready: () => Promise.resolve()
-    })
+    const intake = { push: (...args) => new Promise((resolve, reject) => asked.push({ args, resolve, reject })) }
+    const parts = { admission: { ready: () => Promise.resolve() }, intake, stage, status, store: { table, refusal } }
+    const schedules = new Schedules(parts, { schedules: [{ name: 'a', times: timesOf({ everyMs: 10 }) }], now: () => 25 })
     const [schedule] = schedules.byName.values()
     schedule.doneUntil = 0
     schedule.overlap = true
     schedules.look(schedule)
-    assert.deepEqual(asked.map(({ args: [,, { schedule }] }) => schedule), [{ name: 'a', time: 10 }, { name: 'a', time: 20 }])
+    assert.deepEqual(asked.map(({ args: [,,, { schedule }] }) => schedule), [{ name: 'a', time: 10 }, { name: 'a', time: 20 }])
     status.error = new Error('the log')
     asked[0].resolve(1)
     await quiet()

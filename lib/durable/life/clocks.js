@@ -12,12 +12,12 @@
 
 class Clocks {
   /**
-   * @param {() => number} now of the machine's clock
-   * @param {{ now: () => number }} queue's
+   * @param {{ stage: object }} parts of the queue
+   * @param {{ now: () => number }} options now: of the machine's clock
    */
-  constructor (now, queue) {
+  constructor ({ stage }, { now }) {
     this.now = now
-    this.queue = queue
+    this.queue = stage.deadlines.clock
   }
 
   /** By the queue's clock. */

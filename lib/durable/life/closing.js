@@ -4,24 +4,17 @@
 //
 //   close() ─▶ nothing new ─▶ what waits has run, or stays on disk ─▶ what is held is written ─▶ log closed ─▶ lock given back ─▶ told
 
-const { closedError, warn } = require('../../arguments/errors')
+const { warn } = require('../../arguments/errors')
 const { behindOthers } = require('../../platform/promised')
 
 class Closing {
   /** @param {{ [name: string]: object }} parts of the queue */
-  constructor ({ admission, attempts, events, flushes, idle, keys, outage, outcomes, records, results, retries, schedules, stage, status, store }) {
+  constructor ({ admission, outage, outcomes, report: { events }, retries, stage, status, store }) {
     this.admission = admission
-    this.attempts = attempts
-    this.events = events
-    this.flushes = flushes
-    this.idle = idle
-    this.keys = keys
     this.outage = outage
     this.outcomes = outcomes
-    this.records = records
-    this.results = results
+    this.events = events
     this.retries = retries
-    this.schedules = schedules
     this.stage = stage
     this.status = status
     this.store = store
@@ -33,10 +26,7 @@ class Closing {
   /** @returns {Promise<number>} how many runners had not ended */
   close (drain, timeoutMs, cause) {
     if (this.promise === undefined) {
-      this.retries.stop()
-      this.schedules.stop()
-      this.keys.stop()
-      this.admission.freed()
+      this.status.closing()
       this.promise = behindOthers(this.end(this.stage.close(true)))
       this.promise.catch(ignore)
       this.status.isClosed = true
@@ -53,25 +43,12 @@ class Closing {
 
   /** The log has failed: nothing is written any more, and no job started. */
   fail (err) {
-    this.status.error = err
-    this.records.end(err)
-    this.admission.fail(err)
-    this.outage.stop(err)
-    this.attempts.end()
-    this.keys.stop()
+    this.status.fail(err)
     // not in the middle of what the log is about
     queueMicrotask(() => {
       warn('FAIRLANE_ERR_IO', `A durable queue closes, since its log failed. ${err.message}`)
       this.close(false)
     })
-  }
-
-  /** The log is closed. */
-  over () {
-    this.status.isOver = true
-    this.records.end(this.status.error ?? closedError())
-    this.results.close(this.status.error ?? closedError())
-    this.retries.remove(this.retries.list())
   }
 
   // private from here on
@@ -85,7 +62,7 @@ class Closing {
   /** Leaves on disk what waits, and gives up what runs. */
   abandon (timeoutMs, cause) {
     this.outage.giveUp()
-    this.retries.remove(this.retries.list())
+    this.retries.clear()
     this.stage.withdraw(list => list.removeAll(), ignore)
     this.stage.close(false, timeoutMs, cause)
   }
@@ -95,16 +72,14 @@ class Closing {
     const abandonedCount = await idle
     this.stopListening()
     // not before: one that kills the process until then has had its attempt
-    if (status.error === undefined) for (const delivery of this.outcomes.abandoned) this.attempts.uncount(delivery)
+    if (status.error === undefined) this.outcomes.giveUp()
     await this.admission.writeHeld()
     await this.outage.close()
     for (const limit of this.limits) this.stage.deadlines.remove(limit)
     await this.store.close().catch(err => { status.error ??= err })
     if (this.outage.isLosing) status.error ??= this.outage.error
-    this.over()
-    this.flushes.end()
-    this.admission.freed()
-    this.idle.check()
+    status.over()
+    status.end()
     this.events.tell('close', abandonedCount, status.error)
     if (status.error !== undefined) throw status.error
     return abandonedCount

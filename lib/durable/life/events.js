@@ -7,9 +7,9 @@ const EventEmitter = require('eventemitter3')
 const { defer } = require('../../platform/clock')
 
 class Events {
-  /** @param {(fn: () => void) => void} call calls listeners in the context of nobody's push; what they throw is theirs */
-  constructor (call) {
-    this.call = call
+  /** @param {{ stage: object }} parts of the queue: calls listeners in the context of nobody's push; what they throw is theirs */
+  constructor ({ stage }) {
+    this.stage = stage
     this.emitter = new EventEmitter() // nobody listens to this one
     this.isOpen = false // jobs that were on disk stand in the queue
     this.untold = [] // [event, value, makeMore] of what came about before, until that is told
@@ -30,7 +30,7 @@ class Events {
     if (this.untold.length > 0) this.tellUntold()
     if (this.emitter.listenerCount(event) === 0) return
     const second = typeof more === 'function' ? more() : more
-    this.call(() => this.emitter.emit(event, value, second))
+    this.stage.call(() => this.emitter.emit(event, value, second))
   }
 
   /** Passes on an event of the queue in memory, which has seen to the context. */

@@ -4,9 +4,9 @@
 // the one before it, and a settlement looks up the one that its number falls into: O(log waits).
 
 class Flushes {
-  /** @param {(callback: () => void) => void} tell called with each callback that is due */
-  constructor (tell) {
-    this.tell = tell
+  /** @param {{ stage: object }} parts of the queue: calls each callback that is due */
+  constructor ({ stage }) {
+    this.stage = stage
     this.waits = [] // { endSeq, unsettledCount, callbacks }, in order
     this.waitedFor = 0
   }
@@ -63,7 +63,7 @@ class Flushes {
 
   check () {
     while (this.waits.length > 0 && this.waits[0].unsettledCount === 0) {
-      for (const callback of this.waits.shift().callbacks) this.tell(callback)
+      for (const callback of this.waits.shift().callbacks) queueMicrotask(() => this.stage.call(callback))
     }
   }
 }

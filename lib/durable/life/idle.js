@@ -4,8 +4,8 @@
 // before, and onIdle().
 
 class Idle {
-  /** @param {{ core: object, stage: object, retries: object, events: object, counts: object }} parts of the queue */
-  constructor ({ core, stage, retries, events, counts }) {
+  /** @param {{ [name: string]: object }} parts of the queue; core: the queue in memory */
+  constructor ({ core, report: { counts, events }, retries, stage }) {
     this.core = core
     this.stage = stage
     this.retries = retries

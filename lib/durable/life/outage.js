@@ -22,17 +22,14 @@ const MAX_MS = 10000
 const OUTCOME_BYTES = FRAME_BYTES + MOST_CUT_BYTES
 
 class Outage {
-  /**
-   * @param {object} store
-   * @param {object} deadlines of the queue
-   * @param {{ hold: () => void, letGo: () => void, attemptsCount: () => number, began: (err: Error) => void, ended: () => void }} queue hold: starts
-   *   no more jobs, and takes back the slots of those that were not called; letGo: starts jobs again; attemptsCount: those that are written, and have
-   *   not ended. The others are told once it is sure that there is one
-   */
-  constructor (store, deadlines, queue) {
+  /** @param {{ [name: string]: object }} parts of the queue */
+  constructor ({ report: { events }, stage, store }) {
+    this.events = events
+    this.stage = stage
+    this.deadlines = stage.deadlines
     this.store = store
-    this.deadlines = deadlines
-    this.queue = queue
+    this.whenHeld = undefined // called when no more jobs are started: those that were not called lose their slots
+    this.attemptsCount = 0 // attempts that are written and have not ended; those who make them count them
     this.error = store.fullness() // what failed last: the disk may have been full when the queue was opened
     this.isOn = false // and was told
     this.isHolding = false
@@ -205,7 +202,7 @@ class Outage {
   mayStart () {
     const { log } = this.store
     if (!log.reserve.isSpent) return true
-    return log.roomFor(CLAIM.START) >= STATE_BYTES && log.roomFor(CLAIM.STATE) >= STATE_BYTES + (this.queue.attemptsCount() + 1) * OUTCOME_BYTES
+    return log.roomFor(CLAIM.START) >= STATE_BYTES && log.roomFor(CLAIM.STATE) >= STATE_BYTES + (this.attemptsCount + 1) * OUTCOME_BYTES
   }
 
   canRead () {
@@ -223,13 +220,14 @@ class Outage {
     if (!this.hasFailed) return
     this.hasFailed = false
     this.isHolding = true
-    this.queue.hold()
+    this.stage.hold()
+    this.whenHeld()
   }
 
   letGo () {
     if (!this.isHolding) return
     this.isHolding = false
-    this.queue.letGo()
+    this.stage.letGo()
   }
 
   announce () {
@@ -237,7 +235,7 @@ class Outage {
     this.isOn = true
     if (!this.hasWarned) warn('FAIRLANE_WARN_OUTAGE', `A durable queue cannot write its log now, and tries again. ${this.error.message}`)
     this.hasWarned = true
-    this.queue.began(this.error)
+    this.events.tell('outage', this.error)
   }
 
   end () {
@@ -246,7 +244,7 @@ class Outage {
     this.tell(waiter => waiter.resolve())
     if (!this.isOn) return
     this.isOn = false
-    this.queue.ended()
+    this.events.tell('outageover')
   }
 
   tryLater () {

@@ -6,7 +6,6 @@
 // of that. Each job is written once, as the last of them leaves it.
 
 const { encode } = require('../../job/serializers')
-const { Batch } = require('./batch')
 const { NONE, headOf, optionsOf, putOff, refusalOf } = require('./job-options')
 const { idOf } = require('./keys')
 const { sizeOf, stampOf, STAMP_BYTES } = require('./serialize')
@@ -66,16 +65,15 @@ class PushAll {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ serialize: object, now: () => number }} options now: in ms since 1970
    */
-  constructor ({ admission, counts, intake, keys, results, retries, stage, store, waiting }, { serialize, now }) {
-    this.admission = admission
-    this.counts = counts
-    this.intake = intake
+  constructor ({ keys, refusals, report: { counts }, results, retries, sharing, stage, writing }, { serialize, now }) {
     this.keys = keys
+    this.refusals = refusals
+    this.counts = counts
     this.results = results
     this.retries = retries
+    this.sharing = sharing
     this.stage = stage
-    this.store = store
-    this.waiting = waiting
+    this.writing = writing
     this.serializer = serialize
     this.now = now
   }
@@ -91,14 +89,14 @@ class PushAll {
     const pile = new Pile()
     const pushes = jobs.map(job => this.prepare(job, now, stamp, pile))
     // those that are held were pushed before
-    this.admission.writeNow()
+    this.writing.writeNow()
     const changes = new Map() // entry → Change
     let fresh
     try {
       fresh = this.freshOf(pushes, changes, now)
       if (fresh.length + changes.size === 0) return this.numbersOf(pushes, undefined)
       const { error, type } = this.refusal(fresh, [...changes.values()])
-      if (error !== undefined) return this.intake.refuse(type, error).promise
+      if (error !== undefined) return this.refusals.tell(type, error).promise
       return this.numbersOf(pushes, this.write(fresh, [...changes.values()]))
     } catch (err) {
       return Promise.reject(err) // a record that is to be changed cannot be read
@@ -127,9 +125,9 @@ class PushAll {
     return pushes.filter(push => {
       const { type, said, options: { key } } = push
       if (key === undefined) return true
-      push.entry = this.intake.sharedBy(push.type, said)
+      push.entry = this.sharing.find(type, said)
       if (push.entry !== undefined) {
-        if (!this.intake.sharing.isJoin(push.entry, said)) this.change(push, changes)
+        if (!this.sharing.isJoin(push.entry, said)) this.change(push, changes)
         return false
       }
       const id = idOf(type, key)
@@ -142,7 +140,7 @@ class PushAll {
 
   /** A push changes a job of the queue. */
   change (push, changes) {
-    const { sharing } = this.intake
+    const { sharing } = this
     const { entry, encoded, said } = push
     if (!changes.has(entry)) changes.set(entry, sharing.begin(entry))
     push.change = changes.get(entry)
@@ -165,7 +163,7 @@ class PushAll {
       const { type, encoded } = change
       bytes += change.growth
       frameBytes += sizeOf(type, change.bytes.length + encoded.length)
-      const error = this.intake.countRejected(this.intake.sharing.refusal(change, bytes))
+      const error = this.refusals.count(this.sharing.refusal(change, bytes))
       if (error !== undefined) return { error, type }
     }
     let counted = 0
@@ -173,8 +171,8 @@ class PushAll {
     for (const { type, head, encoded, tooLong } of fresh) {
       bytes += sizeOf(type, head.length - STAMP_BYTES + encoded.length)
       frameBytes += sizeOf(type, head.length + encoded.length)
-      error = this.intake.refusal(type, bytes, counted + 1) ??
-        this.intake.countRejected(tooLong ?? this.store.refusal(1, head.length + encoded.length, type))
+      error = this.refusals.of(type, bytes, counted + 1) ??
+        (tooLong === undefined ? this.refusals.ofRecords(1, head.length + encoded.length, type) : this.refusals.count(tooLong))
       if (error !== undefined) break
       counted++
       dispatch.delayed++
@@ -183,24 +181,24 @@ class PushAll {
     dispatch.delayed -= counted
     for (const { type } of fresh.slice(0, counted)) this.retries.countType(type, -1)
     const { type } = fresh[counted] ?? fresh.at(-1) ?? changes[0]
-    return { error: error ?? this.intake.countRejected(this.store.refusal(fresh.length + changes.length, frameBytes)), type }
+    return { error: error ?? this.refusals.ofRecords(fresh.length + changes.length, frameBytes), type }
   }
 
   /** @returns {Promise<void>} when the new jobs are safe. Throws if the record of a job that is to be changed cannot be read; then nothing is written */
   write (fresh, changes) {
-    const { sharing } = this.intake
-    const batch = new Batch(this.store)
+    const { sharing } = this
+    const batch = this.writing.batch()
     for (const change of changes) sharing.put(batch, change)
     for (const { type, head, encoded, options } of fresh) batch.add(type, false, head, options !== NONE, encoded)
-    const group = this.admission.write(batch)
-    let seq = this.store.nextSeq - fresh.length
+    const group = this.writing.writeBatch(batch)
+    let seq = group.endSeq - fresh.length
     for (const push of fresh) {
       const { type, options, delayMs } = push
       push.seq = seq++
       this.counts.accepted++
       if (options.key !== undefined) this.keys.take(type, push.seq, { ...options, delayMs })
     }
-    const safe = this.intake.trackAll(fresh, group)
+    const safe = this.writing.trackAll(fresh, group)
     for (const change of changes) change.promise = sharing.follow(change, group)
     // placing may start others, which finds all of them written
     for (const push of fresh) this.place(push)
@@ -209,15 +207,15 @@ class PushAll {
 
   /** One that was put off to now is delayed nonetheless: it comes behind all that wait. */
   place ({ type, seq, options, delayMs }) {
-    if (delayMs > 0) this.waiting.placeLater(seq, type, false, options, options.delayMs)
-    else this.waiting.placeNew(seq, type, false, options)
+    if (delayMs > 0) this.retries.placeLater(seq, type, false, options, options.delayMs)
+    else this.retries.placeNew(seq, type, false, options)
   }
 
   /** Of one that shares a job. */
   numberOf ({ entry, change, twin }, safe) {
     if (twin !== undefined) return this.joined(safe.then(() => twin.seq), twin.seq)
     if (change !== undefined) return this.joined(change.promise, entry.job)
-    const { job, promise } = this.intake.sharing.join(entry)
+    const { job, promise } = this.sharing.join(entry)
     this.results.keep(job)
     return promise
   }

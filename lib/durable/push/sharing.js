@@ -2,7 +2,6 @@
 
 // Pushes whose key is taken: they share the job that has it, and may give it another payload, or put it off, while it waits for its first start.
 
-const { Batch } = require('./batch')
 const { headOf, putOff } = require('./job-options')
 const { idOf } = require('../run/records')
 const { STAMP_BYTES } = require('./serialize')
@@ -31,16 +30,22 @@ class Change {
 
 class Sharing {
   /** @param {{ [name: string]: object }} parts of the queue */
-  constructor ({ admission, clocks, counts, intake, keys, records, retries, stage, store }) {
-    this.admission = admission
+  constructor ({ clocks, keys, records, refusals, report: { counts }, retries, status, writing }) {
     this.clocks = clocks
-    this.counts = counts
-    this.intake = intake
     this.keys = keys
     this.records = records
+    this.refusals = refusals
+    this.counts = counts
     this.retries = retries
-    this.stage = stage
-    this.store = store
+    this.status = status
+    this.writing = writing
+  }
+
+  /** @returns {object | undefined} the entry of the key of a push, if it is taken */
+  find (type, said) {
+    const { error, isClosed } = this.status
+    if (said?.key === undefined || error !== undefined || isClosed) return undefined
+    return this.keys.find(type, said.key)
   }
 
   /** Whether a push leaves the job as it is. */
@@ -64,7 +69,7 @@ class Sharing {
    */
   replace (entry, encoded, said) {
     try {
-      if (idOf(entry.job) === undefined) this.admission.writeNow()
+      if (idOf(entry.job) === undefined) this.writing.writeNow()
       // it could not be
       if (!this.keys.has(entry.job)) return { job: undefined, promise: this.idOf(entry), entry }
       return { job: entry.job, promise: this.rewrite(entry, encoded, said), entry }
@@ -86,9 +91,7 @@ class Sharing {
 
   /** Why a change cannot be written, after which, and others, there are so many bytes more on disk. @returns {Error | undefined} */
   refusal ({ type, bytes, encoded }, growth) {
-    const lack = this.admission.lack(0, growth)
-    if (lack !== undefined) return this.stage.fullElsewhere(type, lack.waiting, lack.limit)
-    return this.store.refusal(1, bytes.length + encoded.length, type)
+    return this.refusals.ofChange(type, growth, bytes.length + encoded.length)
   }
 
   /** Has a change be written with a batch. Throws as Batch.replace(). */
@@ -114,7 +117,7 @@ class Sharing {
   idOf ({ job }) {
     const seq = idOf(job)
     if (seq === undefined) return job.promise
-    return Promise.resolve(this.intake.whenSafe(seq)).then(() => seq)
+    return Promise.resolve(this.writing.whenSafe(seq)).then(() => seq)
   }
 
   rewrite (entry, encoded, said) {
@@ -122,10 +125,10 @@ class Sharing {
     this.add(change, encoded, said)
     const refusal = this.refusal(change, change.growth)
     if (refusal !== undefined) throw refusal
-    const batch = new Batch(this.store)
+    const batch = this.writing.batch()
     this.put(batch, change)
     this.counts.joined++
-    return this.follow(change, this.admission.write(batch))
+    return this.follow(change, this.writing.writeBatch(batch))
   }
 
   /** A job is due at another time: later from now on, or earlier once that is written. */

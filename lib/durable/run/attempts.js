@@ -21,22 +21,20 @@ class Attempts {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ runner: Function, settleBy: string, serialize: object }} options runner: the caller's
    */
-  constructor ({ events, intake, keys, ledger, limiting, outage, records, retries, stage, store }, { runner, settleBy, serialize }) {
+  constructor ({ keys, limits, outage, records, report: { events, ledger }, retries, stage, writing }, { runner, settleBy, serialize }) {
     this.events = events
-    this.intake = intake
     this.keys = keys
     this.ledger = ledger
-    this.limiting = limiting
+    this.limits = limits
     this.outage = outage
     this.records = records
     this.retries = retries
     this.stage = stage
-    this.store = store
+    this.writing = writing
     this.runner = runner
     this.settleBy = settleBy
     this.serializer = serialize
     this.deliveries = new Map() // what stands in the queue for a job → its Delivery, until that is settled
-    this.writtenCount = 0 // attempts that have not ended
     this.unwritten = [] // { group, delivery } of attempts that the operating system does not have yet, in order
     this.isOver = false
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
@@ -46,7 +44,7 @@ class Attempts {
   start (job, done, slot) {
     const delivery = new Delivery(job, done, slot, this.stage.starting(), this.stage.waitsUntil)
     this.deliveries.set(job, delivery)
-    if (this.limiting.isOn) this.limiting.limiter.took(delivery)
+    if (this.limits.isOn) this.limits.limiter.took(delivery)
     if (!this.retries.mayStart(job)) delivery.giveBack()
     else if (idOf(job) === undefined) job.written.then(() => this.whenWritten(delivery))
     else this.whenWritten(delivery)
@@ -58,10 +56,10 @@ class Attempts {
     if (delivery === undefined) return undefined
     this.deliveries.delete(job)
     delivery.isSettled = true
-    if (delivery.attempt > 0) this.writtenCount--
+    if (delivery.attempt > 0) this.outage.attemptsCount--
     if (!delivery.hasBegun) {
       this.logged()
-      if (this.limiting.isOn) this.limiting.limiter.gaveBack(delivery)
+      if (this.limits.isOn) this.limits.limiter.gaveBack(delivery)
     }
     return delivery
   }
@@ -115,7 +113,7 @@ class Attempts {
 
   whenWritten (delivery) {
     const seq = idOf(delivery.job)
-    const safe = this.intake.whenSafe(seq)
+    const safe = this.writing.whenSafe(seq)
     if (safe !== undefined) safe.then(() => this.attempt(delivery, seq), () => delivery.giveBack())
     else if (seq === undefined) delivery.giveBack()
     else this.attempt(delivery, seq)
@@ -125,12 +123,12 @@ class Attempts {
   attempt (delivery, seq) {
     delivery.id = seq
     if (this.isLost(delivery)) return
-    delivery.before = this.store.states.get(seq)
+    delivery.before = this.records.states.get(seq)
     const { attempts = 0, error } = delivery.before ?? {}
     const group = this.outage.attempt(seq, attempts + 1, error)
     if (group === undefined) return // all that were not called are about to be recalled
     delivery.attempt = attempts + 1
-    this.writtenCount++
+    this.outage.attemptsCount++
     queueMicrotask(() => {
       if (isWritten(group) && this.unwritten.length === 0) this.run(delivery)
       else this.unwritten.push({ group, delivery })
@@ -171,7 +169,7 @@ class Attempts {
       return
     }
     this.begins(delivery)
-    if (this.limiting.isOn) this.limiting.limiter.starts(delivery)
+    if (this.limits.isOn) this.limits.limiter.starts(delivery)
     const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, this.events))
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true

@@ -1,47 +1,23 @@
 'use strict'
 
-// Jobs that failed as often as they may, and jobs that no attempt can help. They stay on disk, each with its last error, until
-// somebody retries or deletes them.
+// What users do with dead letters: look at them, retry them, delete them.
 
 const { JobState } = require('./job-state')
-const { errorOf, errorText } = require('../../job/error-text')
+const { errorOf } = require('../../job/error-text')
 
 class DeadLetters {
   /** @param {{ [name: string]: object }} parts of the queue; the outage writes, or does so later */
-  constructor ({ admission, clocks, counts, events, flushes, keys, ledger, outage, records, schedules, status, store, waiting }) {
-    this.admission = admission
-    this.clocks = clocks
-    this.counts = counts
-    this.events = events
+  constructor ({ dead, endings, flushes, outage, records, report: { counts, events, ledger }, status, waiting }) {
+    this.dead = dead
+    this.endings = endings
     this.flushes = flushes
-    this.keys = keys
-    this.ledger = ledger
     this.outage = outage
     this.records = records
-    this.schedules = schedules
+    this.counts = counts
+    this.events = events
+    this.ledger = ledger
     this.status = status
-    this.store = store
     this.waiting = waiting
-    this.seqs = new Set()
-  }
-
-  get size () {
-    return this.seqs.size
-  }
-
-  has (seq) {
-    return this.seqs.has(seq)
-  }
-
-  /** The log has one. */
-  found (seq) {
-    this.seqs.add(seq)
-  }
-
-  /** Writes that a live job is dead. */
-  add (seq, attempts, err) {
-    this.seqs.add(seq)
-    this.outage.change(seq, JobState.dead(attempts, errorText(err), this.clocks.now()))
   }
 
   /**
@@ -52,12 +28,12 @@ class DeadLetters {
   list ({ type, limit }) {
     this.records.check()
     const wanted = []
-    for (const seq of [...this.seqs].sort((a, b) => a - b)) {
+    for (const seq of this.dead.list()) {
       if (wanted.length === limit) break
       if (type === undefined || this.records.typeOf(seq) === type) wanted.push(seq)
     }
     return wanted.map(seq => {
-      const { attempts, error } = this.store.states.get(seq)
+      const { attempts, error } = this.records.states.get(seq)
       return Object.assign(this.records.entry(seq), { attempts, error: errorOf(error) })
     })
   }
@@ -67,7 +43,7 @@ class DeadLetters {
     return this.change(id, () => {
       if (this.outage.isOn) throw this.outage.error
       const { type, options: { priority } } = this.records.read(id)
-      this.seqs.delete(id)
+      this.dead.remove(id)
       const group = this.outage.change(id, JobState.revived)
       this.counts.accepted++
       this.flushes.revived(id)
@@ -80,11 +56,8 @@ class DeadLetters {
   /** Takes a dead job off the disk. @returns {Promise<boolean>} false if there is none of this id */
   delete (id) {
     return this.change(id, () => {
-      this.seqs.delete(id)
-      const group = this.schedules.finish(id)
-      this.ledger?.buried(id)
-      this.admission.freed()
-      return group
+      this.dead.remove(id)
+      return this.endings.deleted(id)
     })
   }
 
@@ -94,7 +67,7 @@ class DeadLetters {
   change (id, change) {
     try {
       this.status.check()
-      if (!this.seqs.has(id)) return Promise.resolve(false)
+      if (!this.dead.has(id)) return Promise.resolve(false)
       return this.outage.safe(change()).then(() => this.events.whenTold).then(() => true)
     } catch (err) {
       return Promise.reject(err)

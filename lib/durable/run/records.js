@@ -10,18 +10,25 @@ const { decode } = require('../push/serialize')
 
 class Records {
   /**
-   * @param {object} store
-   * @param {{ decode: (bytes: Buffer) => any }} serializer
+   * @param {{ store: object }} parts of the queue
+   * @param {{ serialize: { decode: (bytes: Buffer) => any } }} options
    */
-  constructor (store, serializer) {
+  constructor ({ store }, { serialize }) {
     this.store = store
-    this.serializer = serializer
+    this.states = store.states // seq → JobState, of jobs that have one
+    this.serializer = serialize
     this.error = undefined // why nothing can be read any more
   }
 
   /** From here on whoever reads is told this. */
   end (error) {
     this.error = error
+  }
+
+  /** Whether there is a job of this number that has not ended: what cannot be written is none. */
+  has (id) {
+    this.store.log.commitNow(false)
+    return this.store.live.has(id)
   }
 
   /** Throws once nothing can be read any more. */

@@ -3,6 +3,7 @@
 // Jobs that wait without standing in the queue: until their time has come, for the first attempt or the next one, or, after crashes, until it
 // is their turn to be tried alone. One timer for all times, the queue's own.
 
+const { asyncScope } = require('../../platform/context')
 const { options: { readType } } = require('../../core/internals')
 const { idOf, renumber } = require('./records')
 
@@ -30,9 +31,9 @@ class DelayedJob {
 
 class Retries {
   /**
-   * @param {{ [name: string]: object }} parts of the queue; ledger: of an observed one
+   * @param {{ [name: string]: object }} parts of the queue
    */
-  constructor ({ ledger, stage, waiting }) {
+  constructor ({ report: { ledger }, stage, waiting }) {
     this.deadlines = stage.deadlines
     this.stage = stage
     this.waiting = waiting
@@ -66,6 +67,19 @@ class Retries {
     if (this.isStopped) return
     if (first !== undefined) this.countNew(job, 1)
     this.deadlines.addAnyway(job, ms)
+  }
+
+  /** Puts a job into the queue that was pushed just now; one with a delay when that is over. */
+  placeNew (job, type, atHead, options) {
+    const { delayMs, maxWaitMs, priority } = options
+    if (delayMs > 0) this.placeLater(job, type, atHead, options, delayMs)
+    else this.waiting.place(job, type, atHead, this.waiting.limitOf(maxWaitMs), priority)
+  }
+
+  /** Has a job put into the queue in so many ms, for the first time: its wait begins then. */
+  placeLater (job, type, atHead, { maxWaitMs, priority }, ms) {
+    const scope = this.stage.keepsContext ? asyncScope() : undefined
+    this.add(job, type, ms, { atHead, maxWaitMs: this.waiting.limitOf(maxWaitMs), priority, scope })
   }
 
   /** A job is written that was not. @returns {boolean} whether it still waits for its time */
@@ -118,11 +132,14 @@ class Retries {
     return false
   }
 
-  /** A job lost its slot before it was tried, and waits again. */
-  recalled (seq) {
-    if (seq !== this.triedAlone) return
-    this.triedAlone = 0
-    this.placeSuspects()
+  /** A job lost its slot before it was tried, and waits again, before all others. One that could not be written does not. */
+  placeAgain (job, type, maxWaitMs) {
+    if (this.waiting.isGone(job)) return
+    if (job === this.triedAlone) {
+      this.triedAlone = 0
+      this.placeSuspects()
+    }
+    this.waiting.place(job, type, true, maxWaitMs)
   }
 
   /** A job has settled, or was taken out. */
@@ -131,6 +148,11 @@ class Retries {
     this.unplace(seq)
     if (seq === this.triedAlone) this.triedAlone = 0
     this.placeSuspects()
+  }
+
+  /** What waits here stays on disk. */
+  clear () {
+    this.remove(this.list())
   }
 
   /** From here on nothing falls due. */

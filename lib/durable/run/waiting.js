@@ -1,18 +1,15 @@
 'use strict'
 
-// The jobs that stand in the queue in memory, by their numbers; those that are not written yet as HeldJobs.
+// The jobs that stand in the queue in memory, by their numbers; those that are not written yet as BufferedJobs.
 
-const { asyncScope } = require('../../platform/context')
 const { idOf } = require('./records')
 
 class Waiting {
   /**
-   * @param {{ stage: object, store: object, retries: object }} parts of the queue
+   * @param {{ stage: object, store: object }} parts of the queue
    * @param {{ hasTypes: boolean, maxWaitMs: number }} options hasTypes: it has a scheduler
    */
-  constructor (parts, { hasTypes, maxWaitMs }) {
-    const { stage, store } = parts
-    this.parts = parts // of which the retries come later
+  constructor ({ stage, store }, { hasTypes, maxWaitMs }) {
     this.stage = stage
     this.store = store
     this.hasTypes = hasTypes
@@ -29,19 +26,6 @@ class Waiting {
     this.stage.place(this.hasTypes ? type ?? '' : undefined, job, atHead, maxWaitMs, priority)
   }
 
-  /** Puts a job into the queue that was pushed just now; one with a delay when that is over. */
-  placeNew (job, type, atHead, options) {
-    const { delayMs, maxWaitMs = this.maxWaitMs, priority } = options
-    if (delayMs > 0) this.placeLater(job, type, atHead, options, delayMs)
-    else this.place(job, type, atHead, this.noted(maxWaitMs), priority)
-  }
-
-  /** Has a job put into the queue in so many ms, for the first time: its wait begins then. */
-  placeLater (job, type, atHead, { maxWaitMs = this.maxWaitMs, priority }, ms) {
-    const scope = this.stage.keepsContext ? asyncScope() : undefined
-    this.parts.retries.add(job, type, ms, { atHead, maxWaitMs: this.noted(maxWaitMs), priority, scope })
-  }
-
   /** The time of a job has come. @param {object | undefined} first as of a DelayedJob */
   placeDue (job, type, first) {
     if (first === undefined) {
@@ -54,8 +38,8 @@ class Waiting {
   }
 
   /** Options of a job are there that were said when it was pushed, perhaps by another process. */
-  found ({ maxWaitMs }) {
-    this.noted(maxWaitMs)
+  found ({ maxWaitMs = Infinity }) {
+    this.limitOf(maxWaitMs)
   }
 
   /** Whether a job that stands in the queue could not be written: it is about to be taken out. */
@@ -64,9 +48,8 @@ class Waiting {
     return id !== undefined && !this.store.table.find(id)
   }
 
-  // private from here on
-
-  noted (maxWaitMs = Infinity) {
+  /** A job may wait for so long. @returns {number} that; the queue's own limit if nothing was said */
+  limitOf (maxWaitMs = this.maxWaitMs) {
     if (maxWaitMs !== Infinity) this.isLimited = true
     return maxWaitMs
   }

@@ -64,14 +64,12 @@ class Schedules {
   /**
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ schedules: object[] | undefined, now: () => number }} options schedules: undefined if they were not given. now: in ms since 1970
-   * @param {{ push: (type: string | undefined, payload: any, said: object) => Promise<number>, ready: (type: string | undefined) => Promise<void> }} queue
-   *   push: as of the intake. ready: resolves when that would be accepted
    */
-  constructor ({ admission, keys, outage, stage, status, store }, { schedules, now }, { push, ready }) {
+  constructor ({ admission, core, intake, keys, outage, stage, status, store }, { schedules, now }) {
     this.admission = admission
+    this.core = core
+    this.intake = intake
     this.keys = keys
-    this.pushJob = push
-    this.whenReady = ready
     this.outage = outage
     this.deadlines = stage.deadlines
     this.status = status
@@ -214,7 +212,7 @@ class Schedules {
     schedule.pendingCount++
     const ended = () => { schedule.pendingCount-- }
     try {
-      this.pushJob(type, payload, { schedule: { name, time }, priority }).then(seq => {
+      this.intake.push(type, payload, false, { schedule: { name, time }, priority }).then(seq => {
         ended()
         this.pushed(schedule, seq, time)
       }, err => {
@@ -246,7 +244,7 @@ class Schedules {
     schedule.refused.push(time)
     schedule.refused.sort((a, b) => a - b)
     this.arm(schedule)
-    if (FULL.includes(code)) this.whenReady(schedule.type).then(() => this.look(schedule), () => {}) // it may have closed
+    if (FULL.includes(code)) this.admission.ready(() => this.core.ready(schedule.type)).then(() => this.look(schedule), () => {}) // it may have closed
   }
 
   /** Writes how far a schedule is, without a job. @param {number} time negative: it has begun then. While that cannot be written, it is not known */

@@ -1,0 +1,76 @@
+'use strict'
+
+// Pushes whose promise is that of the result. A job is on disk as any other, and survives the process; a promise does not.
+//
+//   add ──▶ pushed ──▶ … ──▶ the job has ended: its result, or what it failed with
+//              │              │
+//              └ not written  └ the queue has closed: the job is on disk, and the promise rejects
+
+const { abortedError, resultLostError } = require('../../arguments/errors')
+const { idOf } = require('../run/records')
+
+class Adding {
+  /** @param {{ [name: string]: object }} parts of the queue */
+  constructor ({ dead, intake, jobs, results, writing }) {
+    this.dead = dead
+    this.intake = intake
+    this.jobs = jobs
+    this.results = results
+    this.writing = writing
+    results.whenAborted = (signal, sharers) => this.abort(signal, sharers)
+  }
+
+  /**
+   * The whole of an add(). Arguments as of Intake.push().
+   * @param {AbortSignal} [signal] ends the job, if nobody else wants it
+   * @returns {Promise<any>} of the result
+   */
+  add (type, payload, atHead, said, signal) {
+    if (signal?.aborted) return Promise.reject(abortedError(signal.reason))
+    const { job, promise, entry } = this.intake.accept(type, payload, atHead, said)
+    if (job === undefined) return promise
+    if (entry?.isOver || this.dead.has(job)) return entry.promise ?? Promise.reject(resultLostError())
+    const waiter = this.results.waitFor(job, entry !== undefined)
+    if (entry === undefined) promise.catch(err => this.results.end(waiter, err))
+    if (signal === undefined && (entry === undefined || said.onDuplicate === 'join')) {
+      waiter.isKept = true
+      return waiter.promise
+    }
+    return this.share(waiter, promise, signal)
+  }
+
+  // private from here on
+
+  /** @returns {Promise<any>} of one who may leave the job, or whose payload may not be written */
+  share (waiter, pushed, signal) {
+    return new Promise((resolve, reject) => {
+      const sharer = { waiter, signal, reject }
+      waiter.promise.then(resolve, reject)
+      pushed.catch(reject)
+      if (signal === undefined) {
+        waiter.isKept = true
+        return
+      }
+      waiter.sharers.add(sharer)
+      this.results.signals.add(signal, sharer)
+      if (signal.aborted) queueMicrotask(() => this.abort(signal, [sharer])) // by encode
+    })
+  }
+
+  /** Some leave; jobs that all have left are cancelled. */
+  abort (signal, sharers) {
+    const deserted = new Set()
+    for (const sharer of [...sharers]) {
+      const { waiter, reject } = sharer
+      this.results.signals.remove(signal, sharer)
+      if (!waiter.sharers.delete(sharer)) continue
+      reject(abortedError(signal.reason))
+      if (!waiter.isKept && waiter.sharers.size === 0) deserted.add(waiter)
+    }
+    if (deserted.size === 0) return
+    if ([...deserted].some(({ job }) => idOf(job) === undefined)) this.writing.writeNow()
+    this.jobs.cancelNow(new Set([...deserted].map(({ job }) => idOf(job))))
+  }
+}
+
+module.exports = { Adding }

@@ -1,0 +1,54 @@
+'use strict'
+
+// Jobs that were accepted and could not be written: they are none, and leave the places that they had. All that failed together are taken out
+// at once, since that looks at all jobs that wait.
+
+const { idOf } = require('../run/records')
+
+class Reverts {
+  /** @param {{ [name: string]: object }} parts of the queue */
+  constructor ({ admission, flushes, idle, keys, report: { counts, ledger }, retries, stage, status }) {
+    this.admission = admission
+    this.flushes = flushes
+    this.idle = idle
+    this.keys = keys
+    this.counts = counts
+    this.ledger = ledger
+    this.retries = retries
+    this.stage = stage
+    this.status = status
+    this.reverted = new Set() // what stands in the queue for them, until they are taken out together
+  }
+
+  /** A job that stands in the queue could not be written. @param {number | object} job what stands there for it */
+  revert (job) {
+    if (this.status.error !== undefined) return
+    if (this.reverted.size === 0) queueMicrotask(() => this.removeReverted())
+    this.reverted.add(job)
+  }
+
+  // private from here on
+
+  removeReverted () {
+    const reverted = this.reverted
+    this.reverted = new Set()
+    this.stage.withdraw(list => list.remove(job => reverted.has(job)), () => {})
+    for (const job of reverted) {
+      this.retries.drop(job)
+      this.keys.lost(job)
+    }
+    this.counts.accepted -= reverted.size
+    for (const job of reverted) this.forget(idOf(job))
+    this.admission.freed()
+    this.idle.check()
+  }
+
+  /** @param {number | undefined} seq undefined: of a job that was never given to the store */
+  forget (seq) {
+    this.retries.settled(seq)
+    this.flushes.settled(seq)
+    if (seq !== undefined) this.ledger?.unaccepted(seq)
+  }
+}
+
+module.exports = { Reverts }

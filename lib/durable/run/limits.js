@@ -1,0 +1,50 @@
+'use strict'
+
+// The rates and holds of a job queue, which are those of the queue in memory. Nothing of them is loaded before the first rate or hold, when the list
+// gets a gate and holds (docs/decisions/0084-holds-when-they-come.md).
+
+class Limits {
+  /**
+   * @param {{ core: object, stage: object }} parts of the queue
+   * @param {{ rates: { rate?: object[], ratePerType: object } | undefined }} options rates: as read
+   */
+  constructor ({ core, stage }, { rates }) {
+    this.scheduler = core.scheduler
+    this.stage = stage
+    this.made = undefined // a limiter
+    if (rates !== undefined) this.make(rates)
+  }
+
+  /** Whether there may be anything that holds back starts. */
+  get isOn () {
+    return this.made !== undefined
+  }
+
+  get limiter () {
+    return this.made ?? this.make(flowOptions().readRateOptions({}))
+  }
+
+  // private from here on
+
+  make (rates) {
+    const { ReservingLimiter } = limits()
+    const { scheduler, stage: { list, dispatch, deadlines } } = this
+    this.made = new ReservingLimiter({ list, dispatch }, scheduler, { clock: deadlines.clock, deadlinesOf: () => deadlines }, rates)
+    return this.made
+  }
+}
+
+/** @throws FAIRLANE_ERR_OPTION if the scheduler of a queue in memory cannot hold types that have rates */
+function checkRates ({ scheduler }, rates) {
+  if (rates !== undefined) limits().checkRates(scheduler, rates.ratePerType)
+}
+
+function limits () {
+  return require('../../core/internals').limits
+}
+
+function flowOptions () {
+  return require('../../flow/options')
+}
+
+module.exports = { Limits, checkRates, flowOptions }
