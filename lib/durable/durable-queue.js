@@ -60,13 +60,10 @@ class DurableQueue extends KeptQueue {
       checkUntyped,
       readType: readStorableType,
       readPushOptions: (options, method) => readPushOptions(options, method, parts.hasLevels),
-      readAddOptions (options) {
-        const { said, ...given } = readAddOptions(options, parts.hasLevels)
-        return { ...given, jobOptions: said }
-      },
+      readAddOptions: options => readAddOptions(options, parts.hasLevels),
       readId,
-      push: (type, payload, atHead, said) => parts.intake.push(type, payload, atHead, said),
-      add: (type, payload, atHead, said, signal) => parts.adding.add(type, payload, atHead, said, signal),
+      push: (type, payload, atHead, jobOptions) => parts.intake.push(type, payload, atHead, jobOptions),
+      add: (type, payload, atHead, jobOptions, signal) => parts.adding.add(type, payload, atHead, jobOptions, signal),
       get: id => parts.jobs.get(id),
       cancel: id => parts.jobs.cancel(id),
       retryDead: id => parts.deadLetters.retry(id),
@@ -229,7 +226,7 @@ class DurableQueue extends KeptQueue {
   async flush () {
     const { admission, outage, records, store } = this.#parts
     records.check()
-    await new Promise(resolve => admission.afterHeld(resolve))
+    await new Promise(resolve => admission.afterBuffered(resolve))
     records.check()
     await store.log.flush()
     if (store.unwritten.size > 0) throw outage.error
@@ -237,7 +234,7 @@ class DurableQueue extends KeptQueue {
 
   #waitForAll (callback) {
     const { admission, dead, flushes, status, store } = this.#parts
-    admission.afterHeld(() => flushes.add(callback, store.nextSeq, status.isOver ? 0 : store.live.jobsCount - dead.size))
+    admission.afterBuffered(() => flushes.add(callback, store.nextSeq, status.isOver ? 0 : store.live.jobsCount - dead.size))
   }
 }
 

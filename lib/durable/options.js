@@ -68,22 +68,22 @@ function readDeadLettersOptions (options) {
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function readPushOptions (options, method, hasLevels) {
-  return options === undefined ? undefined : readSaid(readNames(options, PUSH_NAMES, method), method, hasLevels)
+  return options === undefined ? undefined : jobOptionsOf(readNames(options, PUSH_NAMES, method), method, hasLevels)
 }
 
-/** @returns {{ type: any, unshift: boolean, signal: AbortSignal | undefined, said: object | undefined }} said: as of readPushOptions() */
+/** @returns {{ type: any, unshift: boolean, signal: AbortSignal | undefined, jobOptions: object | undefined }} jobOptions: as of readPushOptions() */
 function readAddOptions (options = {}, hasLevels) {
   const given = readNames(options, ADD_NAMES, 'add')
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
-  return { type: given.type, unshift, signal, said: readSaid(given, 'add', hasLevels) }
+  return { type: given.type, unshift, signal, jobOptions: jobOptionsOf(given, 'add', hasLevels) }
 }
 
-/** @returns {{ type: any, payload: any, said: object | undefined }[]} said: as of readPushOptions() @throws FAIRLANE_ERR_ARGUMENT */
+/** @returns {{ type: any, payload: any, jobOptions: object | undefined }[]} jobOptions: as of readPushOptions() @throws FAIRLANE_ERR_ARGUMENT */
 function readBatch (jobs, hasLevels) {
   if (!isArray(jobs)) throw typeError(ARGUMENT, `pushAll takes an array of jobs, not ${describe(jobs)}`)
   return elementsOf(jobs, 'pushAll: the array', ARGUMENT).map(job => {
     const given = readNames(job, BATCH_NAMES, 'pushAll')
-    return { type: given.type, payload: given.payload, said: readSaid(given, 'pushAll', hasLevels) }
+    return { type: given.type, payload: given.payload, jobOptions: jobOptionsOf(given, 'pushAll', hasLevels) }
   })
 }
 
@@ -91,7 +91,7 @@ function readNames (options, names, method) {
   return readOwn(options, `${method}: the options`, names, ARGUMENT)
 }
 
-function readSaid (given, method, hasLevels) {
+function jobOptionsOf (given, method, hasLevels) {
   const { timeoutMs, maxWaitMs } = queueOptions.readAddOptions({ timeoutMs: given.timeoutMs, maxWaitMs: given.maxWaitMs })
   const plan = readPlan(given)
   if (plan === undefined && timeoutMs === undefined && maxWaitMs === undefined) return undefined

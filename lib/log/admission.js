@@ -1,16 +1,16 @@
 'use strict'
 
 // How much a queue on disk takes in: so many jobs and bytes at most, and so many pushes that are written and not acknowledged. Pushes beyond
-// those are held in memory, where they have their place in line, and are written when it is their turn.
+// those are buffered in memory, where they have their place in line, and are written when it is their turn.
 //
 //   push ─▶ room? ─▶ may write? ─▶ written ─▶ acknowledged
 //             │no        │no          ▲
-//          refused      held ─────────┘ in order, as others are acknowledged
+//          refused   buffered ────────┘ in order, as others are acknowledged
 
 const QList = require('qlist')
 
-/** A push that is held. */
-class HeldPush {
+/** A push that is buffered. */
+class BufferedPush {
   /**
    * @param {number} count of its jobs
    * @param {number} bytes of theirs
@@ -20,7 +20,7 @@ class HeldPush {
     this.count = count
     this.bytes = bytes
     this.proceed = proceed
-    this.isHeld = true
+    this.isBuffered = true
   }
 }
 
@@ -29,7 +29,7 @@ class Admission {
    * @param {object} store
    * @param {{ capacity: number, capacityBytes: number, maxInflightOps: number }} options
    * @param {{ stampBytes: number, refusal: () => Error | undefined }} queue how many bytes of each payload are the queue's own; why nothing
-   *   that is held can be written now
+   *   that is buffered can be written now
    */
   constructor (store, { capacity, capacityBytes, maxInflightOps }, { stampBytes, refusal }) {
     this.store = store
@@ -39,20 +39,20 @@ class Admission {
     this.stampBytes = stampBytes
     this.refusal = refusal
     this.inflightCount = 0 // pushes that are written and not acknowledged
-    this.held = new QList() // HeldPushes, some of which are not held any more, and functions that wait for those before, in order
-    this.heldCount = 0 // jobs
-    this.heldBytes = 0 // theirs
+    this.buffered = new QList() // BufferedPushes, some of which are not buffered any more, and functions that wait for those before, in order
+    this.bufferedCount = 0 // jobs
+    this.bufferedBytes = 0 // theirs
     this.roomWaiters = []
   }
 
   /** Jobs on disk, and those that will be. */
   get count () {
-    return this.store.live.jobsCount + this.heldCount
+    return this.store.live.jobsCount + this.bufferedCount
   }
 
   /** The bytes of their types and payloads. */
   get bytes () {
-    return this.store.payloadBytes + this.heldBytes - this.count * this.stampBytes
+    return this.store.payloadBytes + this.bufferedBytes - this.count * this.stampBytes
   }
 
   /** @returns {{ what: string, waiting: number, limit: number } | undefined} what so many jobs with so many bytes find too full */
@@ -80,37 +80,37 @@ class Admission {
     return this.inflightCount < this.maxInflightOps
   }
 
-  /** Holds a push that may not be written. Arguments as those of HeldPush. @returns {HeldPush} for drop() */
-  hold (count, bytes, proceed) {
-    const push = new HeldPush(count, bytes, proceed)
-    this.held.push(push)
-    this.heldCount += count
-    this.heldBytes += bytes
+  /** Buffers a push that may not be written. Arguments as those of BufferedPush. @returns {BufferedPush} for drop() */
+  buffer (count, bytes, proceed) {
+    const push = new BufferedPush(count, bytes, proceed)
+    this.buffered.push(push)
+    this.bufferedCount += count
+    this.bufferedBytes += bytes
     return push
   }
 
-  /** A push is not held any more; a second time is none. */
+  /** A push is not buffered any more; a second time is none. */
   drop (push) {
-    if (!push.isHeld) return
-    push.isHeld = false
-    this.heldCount -= push.count
-    this.heldBytes -= push.bytes
+    if (!push.isBuffered) return
+    push.isBuffered = false
+    this.bufferedCount -= push.count
+    this.bufferedBytes -= push.bytes
   }
 
-  /** Calls fn when all that is held now is written or refused; at once if nothing is. */
-  afterHeld (fn) {
-    if (this.heldCount === 0) fn()
-    else this.held.push(fn)
+  /** Calls fn when all that is buffered now is written or refused; at once if nothing is. */
+  afterBuffered (fn) {
+    if (this.bufferedCount === 0) fn()
+    else this.buffered.push(fn)
   }
 
-  /** Writes all that is held. What fails, the promises of the pushes tell. */
-  async writeHeld () {
-    while (this.heldCount > 0) await Promise.allSettled([this.store.log.flush()])
+  /** Writes all that is buffered. What fails, the promises of the pushes tell. */
+  async writeBuffered () {
+    while (this.bufferedCount > 0) await Promise.allSettled([this.store.log.flush()])
   }
 
-  /** Writes all that is held now, whatever is under way. */
+  /** Writes all that is buffered now, whatever is under way. */
   writeNow () {
-    while (!this.held.isEmpty()) this.proceed(this.held.shift(), this.refusal())
+    while (!this.buffered.isEmpty()) this.proceed(this.buffered.shift(), this.refusal())
   }
 
   /** Writes jobs together. @param {object} batch @returns {object} the group that they are in */
@@ -123,19 +123,19 @@ class Admission {
   /** A group of the log is settled. */
   settled (group) {
     this.inflightCount -= group.pushesCount
-    if (this.held.isEmpty()) return
+    if (this.buffered.isEmpty()) return
     const error = this.refusal()
-    while (!this.held.isEmpty()) {
-      const next = this.held.peek()
-      if (next.isHeld && error === undefined && !this.mayWrite) return
-      this.held.shift()
+    while (!this.buffered.isEmpty()) {
+      const next = this.buffered.peek()
+      if (next.isBuffered && error === undefined && !this.mayWrite) return
+      this.buffered.shift()
       this.proceed(next, error)
     }
   }
 
-  /** Nothing can be written any more: all that is held is refused. */
+  /** Nothing can be written any more: all that is buffered is refused. */
   fail (error) {
-    while (!this.held.isEmpty()) this.proceed(this.held.shift(), error)
+    while (!this.buffered.isEmpty()) this.proceed(this.buffered.shift(), error)
   }
 
   // private from here on
@@ -143,7 +143,7 @@ class Admission {
   proceed (next, error) {
     if (typeof next === 'function') {
       next()
-    } else if (next.isHeld) {
+    } else if (next.isBuffered) {
       this.drop(next)
       next.proceed(error)
     }

@@ -173,7 +173,7 @@ class Opener {
 
 function removeLeftOver (path, isNew) {
   // none, if somebody else was faster
-  const { ctimeMs } = fs.lstatSync(path, { throwIfNoEntry: false }) ?? /* istanbul ignore next */ {}
+  const { ctimeMs } = fs.lstatSync(path, { throwIfNoEntry: false }) ?? /* istanbul ignore next: somebody else has removed it at this moment */ {}
   if (!isNew || Date.now() - ctimeMs > NEW_MS) fs.rmSync(path, { force: true })
 }
 

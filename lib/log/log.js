@@ -66,7 +66,7 @@ class Log {
     this.syncer = new Syncer(this)
     this.isTurnDue = false
     this.turns = new Turns()
-    this.held = [] // written, with ack 'os', and acknowledged in their turn, or when the event loop turns
+    this.early = [] // written, with ack 'os', and acknowledged in their turn, or when the event loop turns
     this.isLetGoDue = false
     this.letGo = this.letGo.bind(this)
     this.buffers = new Buffers()
@@ -176,9 +176,9 @@ class Log {
   fail (cause) {
     if (this.error !== undefined) return
     this.error = ioError(cause)
-    const groups = [...this.held, ...this.syncer.takeAll(), ...this.sealed]
+    const groups = [...this.early, ...this.syncer.takeAll(), ...this.sealed]
     if (this.group !== undefined) groups.push(this.group)
-    this.held = this.sealed = []
+    this.early = this.sealed = []
     this.group = undefined
     this.close()
     this.owner.failed(this.error)
@@ -194,9 +194,9 @@ class Log {
   }
 
   settleHeld () {
-    if (this.held.length === 0) return
-    const groups = this.held
-    this.held = []
+    if (this.early.length === 0) return
+    const groups = this.early
+    this.early = []
     for (const group of groups) this.settle(group)
   }
 
@@ -252,7 +252,7 @@ class Log {
   turn () {
     this.isTurnDue = false
     if (this.error !== undefined) return
-    if (this.held.length > 0 && !this.isLetGoDue) this.acknowledgeEarly()
+    if (this.early.length > 0 && !this.isLetGoDue) this.acknowledgeEarly()
     this.seal()
     this.writeOut()
   }
@@ -295,15 +295,15 @@ class Log {
     if (!isBarrier) this.buffers.giveBack(group.buffer)
     group.buffer = undefined
     if (this.waitsForDisk || isBarrier) this.syncer.add(group)
-    else if (isEarly) this.held.push(group)
+    else if (isEarly) this.early.push(group)
     else this.acknowledge(group)
     return true
   }
 
   /** Settles a group that the system has; in a turn of its own if one is due, and then those behind it too. */
   acknowledge (group) {
-    if (this.held.length === 0 && !this.turns.isDue()) return this.settle(group)
-    this.held.push(group)
+    if (this.early.length === 0 && !this.turns.isDue()) return this.settle(group)
+    this.early.push(group)
     this.letGoLater()
   }
 

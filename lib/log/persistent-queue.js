@@ -102,7 +102,7 @@ class PersistentQueue {
     const refusal = this.#refusal(read, bytes)
     if (refusal !== undefined) return Promise.reject(refusal)
     if (read.length === 0) return Promise.resolve()
-    if (!this.#admission.mayWrite) return this.#hold(read.map(payload => Buffer.from(payload)), bytes)
+    if (!this.#admission.mayWrite) return this.#buffer(read.map(payload => Buffer.from(payload)), bytes)
     return this.#write(read).promise
   }
 
@@ -226,7 +226,7 @@ class PersistentQueue {
   /** @returns {Promise<void>} resolves when all calls up to now are on the disk; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED */
   async flush () {
     if (this.#error !== undefined) throw this.#error
-    if (this.#admission.heldCount > 0) await new Promise(resolve => this.#admission.afterHeld(resolve))
+    if (this.#admission.bufferedCount > 0) await new Promise(resolve => this.#admission.afterBuffered(resolve))
     await this.#store.log.flush()
   }
 
@@ -242,7 +242,7 @@ class PersistentQueue {
 
   async #close () {
     this.#error ??= closedError()
-    await this.#admission.writeHeld()
+    await this.#admission.writeBuffered()
     await this.#store.close()
     if (this.#store.log.error !== undefined) throw this.#store.log.error
   }
@@ -262,8 +262,8 @@ class PersistentQueue {
     return group
   }
 
-  #hold (payloads, bytes) {
-    return new Promise((resolve, reject) => this.#admission.hold(payloads.length, bytes, error => {
+  #buffer (payloads, bytes) {
+    return new Promise((resolve, reject) => this.#admission.buffer(payloads.length, bytes, error => {
       const refusal = error ?? this.#store.numberless(payloads.length)
       if (refusal === undefined) this.#write(payloads).promise.then(resolve, reject)
       else reject(refusal)

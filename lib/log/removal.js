@@ -25,13 +25,13 @@ async function removeStore (folder, { files, lock }) {
   }
 }
 
-async function removeFiles (folder, files, held) {
+async function removeFiles (folder, files, taken) {
   try {
     // Looked up under the lock, since another process may have been closing it. The oldest segment first: what a crash leaves of
     // it cannot be taken for a whole log.
     for (const name of list(files, folder).sort()) files.remove(join(folder, name))
   } finally {
-    await held.release()
+    await taken.release()
   }
 }
 

@@ -42,13 +42,13 @@ const NOBODY = Object.freeze({
  * @throws FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_IO
  */
 async function openStore (folder, options, { files, lock }, owner) {
-  let held
+  let taken // the lock
   let store
   try {
     files.makeFolder(folder)
-    held = await lock(folder)
+    taken = await lock(folder)
     const found = await recover(files, folder, options)
-    store = new Store(files, folder, options, held, found, owner)
+    store = new Store(files, folder, options, taken, found, owner)
     if (found.dropped.length > 0) {
       await store.compactor.rewriteBefore(found.tail.segment)
       endRepair(files, folder)
@@ -56,16 +56,16 @@ async function openStore (folder, options, { files, lock }, owner) {
     return store
   } catch (err) {
     if (store !== undefined) store.log.fail(err)
-    await (store ?? held)?.release().catch(() => {})
+    await (store ?? taken)?.release().catch(() => {})
     throw err instanceof FairlaneError ? err : ioError(err)
   }
 }
 
 class Store {
-  constructor (files, folder, options, held, found, owner) {
+  constructor (files, folder, options, taken, found, owner) {
     this.files = files
     this.folder = folder
-    this.held = held
+    this.taken = taken
     this.owner = { ...NOBODY, ...owner }
     this.live = found.live
     this.table = found.live.table
@@ -390,7 +390,7 @@ class Store {
   release () {
     if (this.released === undefined) {
       this.reader.close()
-      this.released = this.held.release().catch(err => { throw ioError(err) })
+      this.released = this.taken.release().catch(err => { throw ioError(err) })
     }
     return this.released
   }

@@ -41,12 +41,12 @@ describe('the parts of a durable queue', () => {
     const writing = new Writing({ store, admission, keys, report: {}, results, retries: { written: () => false }, reverts })
     const first = writing.write('t', Buffer.from('a'), EMPTY, false, NONE)
     const second = writing.write('t', Buffer.from('b'), EMPTY, false, NONE)
-    assert.deepEqual([first.job, admission.heldCount, admission.heldBytes], [1, 1, 2])
+    assert.deepEqual([first.job, admission.bufferedCount, admission.bufferedBytes], [1, 1, 2])
     admission.settled({ pushesCount: 1 })
     await assert.rejects(second.promise, full)
     assert.equal(await first.promise, 1)
     writing.cancel(second.job, new Error('again'))
-    assert.deepEqual([reverted, admission.heldCount, admission.heldBytes], [[second.job], 0, 0])
+    assert.deepEqual([reverted, admission.bufferedCount, admission.bufferedBytes], [[second.job], 0, 0])
   })
 
   it('writing: writes no more than may be under way', async () => {
@@ -62,7 +62,7 @@ describe('the parts of a durable queue', () => {
     const writing = new Writing({ store, admission, keys, report: {}, results, retries: { written: () => false } })
     const pushes = ['a', 'b', 'c', 'd'].map(text => writing.write(undefined, Buffer.from(text), EMPTY, false, NONE))
     admission.settled({ pushesCount: 1 })
-    assert.deepEqual([store.nextSeq, admission.heldCount], [4, 1])
+    assert.deepEqual([store.nextSeq, admission.bufferedCount], [4, 1])
     admission.settled({ pushesCount: 2 })
     assert.deepEqual(await Promise.all(pushes.map(({ promise }) => promise)), [1, 2, 3, 4])
   })
@@ -73,15 +73,15 @@ describe('the parts of a durable queue', () => {
       let written = 0
       admission.inflightCount = 1
       for (let i = 0; i < count; i++) {
-        admission.hold(1, 1, () => {
+        admission.buffer(1, 1, () => {
           written++
           admission.inflightCount++
         })
       }
       const before = process.cpuUsage()
-      while (admission.heldCount > 0) admission.settled({ pushesCount: 1 })
+      while (admission.bufferedCount > 0) admission.settled({ pushesCount: 1 })
       const { user, system } = process.cpuUsage(before)
-      assert.deepEqual([written, admission.heldBytes, admission.inflightCount], [count, 0, 1])
+      assert.deepEqual([written, admission.bufferedBytes, admission.inflightCount], [count, 0, 1])
       return user + system
     }
     const bestOf = count => Math.min(...[1, 2, 3, 4, 5].map(() => costOf(count)))
@@ -93,18 +93,18 @@ describe('the parts of a durable queue', () => {
   it('admission: calls those who wait for held pushes when these were written or dropped, and refuses all of them at once', () => {
     const admission = makeAdmission({}, 1)
     const calls = []
-    admission.afterHeld(() => calls.push('nothing held'))
+    admission.afterBuffered(() => calls.push('nothing held'))
     admission.inflightCount = 1
-    admission.hold(1, 1, error => calls.push(['a', error]))
-    const dropped = admission.hold(1, 1, error => calls.push(['b', error]))
-    admission.afterHeld(() => calls.push('after b'))
+    admission.buffer(1, 1, error => calls.push(['a', error]))
+    const dropped = admission.buffer(1, 1, error => calls.push(['b', error]))
+    admission.afterBuffered(() => calls.push('after b'))
     admission.drop(dropped)
     assert.deepEqual(calls, ['nothing held'])
     admission.settled({ pushesCount: 1 })
     assert.deepEqual(calls, ['nothing held', ['a', undefined], 'after b'])
     admission.inflightCount = 2
     const full = new Error('full')
-    for (const name of ['c', 'd']) admission.hold(1, 1, error => calls.push([name, error]))
+    for (const name of ['c', 'd']) admission.buffer(1, 1, error => calls.push([name, error]))
     admission.refusal = () => full
     admission.settled({ pushesCount: 1 })
     assert.deepEqual(calls.slice(3), [['c', full], ['d', full]])

@@ -208,14 +208,14 @@ describe('a durable queue whose runner fails with', () => {
         bench = new Bench()
         starts = []
         answers = [new Throttled(100)]
-        let heldCount = 0
-        const paused = () => { if (heldCount++ === 0) leave(queue) }
+        let bufferedCount = 0
+        const paused = () => { if (bufferedCount++ === 0) leave(queue) }
         const queue = await open({ scheduler: { ...lanesThatCannotPause(), paused, resumed () {} } })
         queue.pause()
         await push(queue, 'a', 'a')
         queue.resume()
         await pass(200)
-        assert.deepEqual([starts.length, heldCount, queue.length, queue.stats().delayed, bench.clock.timerCount], [1, 1, 0, 0, 0])
+        assert.deepEqual([starts.length, bufferedCount, queue.length, queue.stats().delayed, bench.clock.timerCount], [1, 1, 0, 0, 0])
         const { recovered } = await die()
         assert.equal(recovered.jobs, queue.stats().cancelled === 2 ? 0 : 2)
         await bench.queue.close({ drain: false })

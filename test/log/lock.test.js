@@ -59,17 +59,17 @@ describe('the lock of a folder', () => {
   })
 
   it('is had by one at a time of many who come and go, each of whom is told the truth', async () => {
-    let heldCount = 0
+    let bufferedCount = 0
     let most = 0
     let had = 0
     const comeAndGo = async () => {
       for (let i = 0; i < 25; i++) {
         try {
           const held = await lock(folder)
-          most = Math.max(most, ++heldCount)
+          most = Math.max(most, ++bufferedCount)
           had++
           await new Promise(setImmediate)
-          heldCount--
+          bufferedCount--
           await held.release()
         } catch (err) {
           assert.equal(err.code, 'FAIRLANE_ERR_LOCKED', err.stack)

@@ -2,7 +2,7 @@
 
 // How a durable queue comes to its end: by close(), its signal, or a log that has failed.
 //
-//   close() ─▶ nothing new ─▶ what waits has run, or stays on disk ─▶ what is held is written ─▶ log closed ─▶ lock given back ─▶ told
+//   close() ─▶ nothing new ─▶ what waits has run, or stays on disk ─▶ what is buffered is written ─▶ log closed ─▶ lock given back ─▶ told
 
 const { warn } = require('../../arguments/errors')
 const { behindOthers } = require('../../platform/promised')
@@ -73,7 +73,7 @@ class Closing {
     this.stopListening()
     // not before: one that kills the process until then has had its attempt
     if (status.error === undefined) this.outcomes.giveUp()
-    await this.admission.writeHeld()
+    await this.admission.writeBuffered()
     await this.outage.close()
     for (const limit of this.limits) this.stage.deadlines.remove(limit)
     await this.store.close().catch(err => { status.error ??= err })

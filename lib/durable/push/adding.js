@@ -25,14 +25,14 @@ class Adding {
    * @param {AbortSignal} [signal] ends the job, if nobody else wants it
    * @returns {Promise<any>} of the result
    */
-  add (type, payload, atHead, said, signal) {
+  add (type, payload, atHead, jobOptions, signal) {
     if (signal?.aborted) return Promise.reject(abortedError(signal.reason))
-    const { job, promise, entry } = this.intake.accept(type, payload, atHead, said)
+    const { job, promise, entry } = this.intake.accept(type, payload, atHead, jobOptions)
     if (job === undefined) return promise
     if (entry?.isOver || this.dead.has(job)) return entry.promise ?? Promise.reject(resultLostError())
     const waiter = this.results.waitFor(job, entry !== undefined)
     if (entry === undefined) promise.catch(err => this.results.end(waiter, err))
-    if (signal === undefined && (entry === undefined || said.onDuplicate === 'join')) {
+    if (signal === undefined && (entry === undefined || jobOptions.onDuplicate === 'join')) {
       waiter.isKept = true
       return waiter.promise
     }

@@ -29,12 +29,12 @@ class Intake {
    * @param {string | undefined} type
    * @param {any} payload
    * @param {boolean} atHead
-   * @param {object} [said] of the job, as readPushOptions() gives it
+   * @param {object} [jobOptions] of the job, as readPushOptions() gives it
    * @returns {Promise<number>} the number of the job, when it is safe
    * @throws FAIRLANE_ERR_ARGUMENT
    */
-  push (type, payload, atHead, said) {
-    const { job, promise } = this.accept(type, payload, atHead, said)
+  push (type, payload, atHead, jobOptions) {
+    const { job, promise } = this.accept(type, payload, atHead, jobOptions)
     this.results.keep(job)
     return promise
   }
@@ -44,20 +44,20 @@ class Intake {
    * @returns {{ job: number | BufferedJob | undefined, promise: Promise<number>, entry: object | undefined }} what stands in the queue for the job,
    *   undefined if it was refused; the entry of its key, if that was taken
    */
-  accept (type, payload, atHead, said) {
-    const known = this.sharing.find(type, said)
-    if (known !== undefined && this.sharing.isJoin(known, said)) return this.sharing.join(known)
+  accept (type, payload, atHead, jobOptions) {
+    const known = this.sharing.find(type, jobOptions)
+    if (known !== undefined && this.sharing.isJoin(known, jobOptions)) return this.sharing.join(known)
     const refusal = known === undefined ? this.refusals.of(type, 0) : undefined
     if (refusal !== undefined) return this.refusals.tell(type, refusal)
     const now = this.now()
     const encoded = encode(this.serializer, payload)
     // encode may have pushed
-    const taken = this.sharing.find(type, said)
-    if (taken !== undefined) return this.sharing.isJoin(taken, said) ? this.sharing.join(taken) : this.sharing.replace(taken, encoded, said)
-    const options = said === undefined ? NONE : optionsOf(said, now)
+    const taken = this.sharing.find(type, jobOptions)
+    if (taken !== undefined) return this.sharing.isJoin(taken, jobOptions) ? this.sharing.join(taken) : this.sharing.replace(taken, encoded, jobOptions)
+    const options = jobOptions === undefined ? NONE : optionsOf(jobOptions, now)
     const tooLong = refusalOf(options)
     if (tooLong !== undefined) return this.refusals.tell(type, this.refusals.count(tooLong))
-    const head = said === undefined ? stampOf(now) : headOf(stampOf(now), options)
+    const head = jobOptions === undefined ? stampOf(now) : headOf(stampOf(now), options)
     const error = this.refusals.of(type, sizeOf(type, head.length - STAMP_BYTES + encoded.length)) ??
       this.refusals.count(this.store.refusal(1, head.length + encoded.length, type))
     if (error !== undefined) return this.refusals.tell(type, error)

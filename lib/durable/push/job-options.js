@@ -51,9 +51,9 @@ const readers = new Map([
 
 module.exports = { JobOptions, NONE, optionsOf, putOff, headOf, readHead, refusalOf }
 
-/** @param {object} said as readPushOptions() gives it @param {number} now in ms since 1970 */
-function optionsOf (said, now) {
-  return new JobOptions({ ...said, dueAt: said.delayMs > 0 ? now + said.delayMs : 0 })
+/** @param {object} jobOptions as readPushOptions() gives it @param {number} now in ms since 1970 */
+function optionsOf (jobOptions, now) {
+  return new JobOptions({ ...jobOptions, dueAt: jobOptions.delayMs > 0 ? now + jobOptions.delayMs : 0 })
 }
 
 /** @returns {object} the options of a job that is due in so many ms from now on @param {number} now in ms since 1970 */

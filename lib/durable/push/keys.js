@@ -98,8 +98,8 @@ class Keys {
   }
 
   /** A job is written that was not. */
-  written (held, seq) {
-    const entry = renumber(this.byJob, held, seq)
+  written (buffered, seq) {
+    const entry = renumber(this.byJob, buffered, seq)
     if (entry !== undefined) entry.job = seq
   }
 

@@ -40,9 +40,9 @@ class Pile {
 /** One of the pushes. */
 class Push {
   /** @param {JobOptions} options @param {Uint8Array} stamp the time of the push @param {Error | undefined} tooLong why its key cannot be written */
-  constructor (type, said, encoded, options, stamp, tooLong) {
+  constructor (type, jobOptions, encoded, options, stamp, tooLong) {
     this.type = type
-    this.said = said
+    this.jobOptions = jobOptions
     this.encoded = encoded
     this.options = options
     this.stamp = stamp
@@ -79,7 +79,7 @@ class PushAll {
   }
 
   /**
-   * @param {{ type: string | undefined, payload: any, said: object | undefined }[]} jobs
+   * @param {{ type: string | undefined, payload: any, jobOptions: object | undefined }[]} jobs
    * @returns {Promise<number[]>} their numbers, when all are safe; rejects as Intake.push()
    * @throws FAIRLANE_ERR_ARGUMENT: then none is pushed
    */
@@ -88,7 +88,7 @@ class PushAll {
     const stamp = Buffer.from(stampOf(now))
     const pile = new Pile()
     const pushes = jobs.map(job => this.prepare(job, now, stamp, pile))
-    // those that are held were pushed before
+    // those that are buffered were pushed before
     this.writing.writeNow()
     const changes = new Map() // entry → Change
     let fresh
@@ -113,27 +113,27 @@ class PushAll {
     return pushes.map(({ seq }) => seq === 0 ? numbers[i++] : seq)
   }
 
-  prepare ({ type, payload, said }, now, stamp, pile) {
+  prepare ({ type, payload, jobOptions }, now, stamp, pile) {
     const encoded = pile.put(encode(this.serializer, payload))
-    const options = said === undefined ? NONE : optionsOf(said, now)
-    return new Push(type, said, encoded, options, stamp, refusalOf(options))
+    const options = jobOptions === undefined ? NONE : optionsOf(jobOptions, now)
+    return new Push(type, jobOptions, encoded, options, stamp, refusalOf(options))
   }
 
   /** Those that are new jobs. What others make of jobs of the queue goes into the changes. Throws if the record of one cannot be read. */
   freshOf (pushes, changes, now) {
     const first = new Map()
     return pushes.filter(push => {
-      const { type, said, options: { key } } = push
+      const { type, jobOptions, options: { key } } = push
       if (key === undefined) return true
-      push.entry = this.sharing.find(type, said)
+      push.entry = this.sharing.find(type, jobOptions)
       if (push.entry !== undefined) {
-        if (!this.sharing.isJoin(push.entry, said)) this.change(push, changes)
+        if (!this.sharing.isJoin(push.entry, jobOptions)) this.change(push, changes)
         return false
       }
       const id = idOf(type, key)
       push.twin = first.get(id)
       if (push.twin === undefined) first.set(id, push)
-      else if (said.onDuplicate !== 'join') this.replace(push.twin, push, now)
+      else if (jobOptions.onDuplicate !== 'join') this.replace(push.twin, push, now)
       return push.twin === undefined
     })
   }
@@ -141,14 +141,14 @@ class PushAll {
   /** A push changes a job of the queue. */
   change (push, changes) {
     const { sharing } = this
-    const { entry, encoded, said } = push
+    const { entry, encoded, jobOptions } = push
     if (!changes.has(entry)) changes.set(entry, sharing.begin(entry))
     push.change = changes.get(entry)
-    sharing.add(push.change, encoded, said)
+    sharing.add(push.change, encoded, jobOptions)
   }
 
   /** A push changes a new job. */
-  replace (twin, { encoded, said: { onDuplicate, delayMs = twin.delayMs, maxDelayMs } }, now) {
+  replace (twin, { encoded, jobOptions: { onDuplicate, delayMs = twin.delayMs, maxDelayMs } }, now) {
     twin.encoded = encoded
     if (onDuplicate !== 'postpone' || twin.delayMs === 0) return
     twin.options = putOff(twin.options, Math.min(delayMs, maxDelayMs), now)

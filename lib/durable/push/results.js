@@ -34,8 +34,8 @@ class Results {
   }
 
   /** A job is written that was not. */
-  written (held, seq) {
-    const waiter = renumber(this.waiters, held, seq)
+  written (buffered, seq) {
+    const waiter = renumber(this.waiters, buffered, seq)
     if (waiter !== undefined) waiter.job = seq
   }
 

@@ -42,10 +42,10 @@ class Sharing {
   }
 
   /** @returns {object | undefined} the entry of the key of a push, if it is taken */
-  find (type, said) {
+  find (type, jobOptions) {
     const { error, isClosed } = this.status
-    if (said?.key === undefined || error !== undefined || isClosed) return undefined
-    return this.keys.find(type, said.key)
+    if (jobOptions?.key === undefined || error !== undefined || isClosed) return undefined
+    return this.keys.find(type, jobOptions.key)
   }
 
   /** Whether a push leaves the job as it is. */
@@ -63,16 +63,16 @@ class Sharing {
    * Gives the job another payload, and with 'postpone' another delay.
    * @param {object} entry of the key
    * @param {Uint8Array} encoded
-   * @param {object} said by the push
+   * @param {object} jobOptions by the push
    * @returns {{ job: number | undefined, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when that is safe;
    *   rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TOO_LARGE: then it is as it was
    */
-  replace (entry, encoded, said) {
+  replace (entry, encoded, jobOptions) {
     try {
       if (idOf(entry.job) === undefined) this.writing.writeNow()
       // it could not be
       if (!this.keys.has(entry.job)) return { job: undefined, promise: this.idOf(entry), entry }
-      return { job: entry.job, promise: this.rewrite(entry, encoded, said), entry }
+      return { job: entry.job, promise: this.rewrite(entry, encoded, jobOptions), entry }
     } catch (err) {
       return { job: undefined, promise: Promise.reject(err), entry }
     }
@@ -83,10 +83,10 @@ class Sharing {
     return new Change(entry, this.records.read(entry.job))
   }
 
-  /** One more push. @param {Uint8Array} encoded @param {object} said */
-  add (change, encoded, said) {
+  /** One more push. @param {Uint8Array} encoded @param {object} jobOptions */
+  add (change, encoded, jobOptions) {
     change.encoded = encoded
-    change.delayMs = this.delayOf(change.entry, said) ?? change.delayMs
+    change.delayMs = this.delayOf(change.entry, jobOptions) ?? change.delayMs
   }
 
   /** Why a change cannot be written, after which, and others, there are so many bytes more on disk. @returns {Error | undefined} */
@@ -120,9 +120,9 @@ class Sharing {
     return Promise.resolve(this.writing.whenSafe(seq)).then(() => seq)
   }
 
-  rewrite (entry, encoded, said) {
+  rewrite (entry, encoded, jobOptions) {
     const change = this.begin(entry)
-    this.add(change, encoded, said)
+    this.add(change, encoded, jobOptions)
     const refusal = this.refusal(change, change.growth)
     if (refusal !== undefined) throw refusal
     const batch = this.writing.batch()
@@ -141,9 +141,9 @@ class Sharing {
   }
 
   /** In how many ms from now on a job is due that is to be put off; undefined if it is not. */
-  delayOf ({ job, delayMs, pushedAt }, said) {
-    if (said.onDuplicate !== 'postpone' || !this.retries.isDelayed(job)) return undefined
-    return Math.max(0, Math.min(said.delayMs ?? delayMs, pushedAt + said.maxDelayMs - this.clocks.time()))
+  delayOf ({ job, delayMs, pushedAt }, jobOptions) {
+    if (jobOptions.onDuplicate !== 'postpone' || !this.retries.isDelayed(job)) return undefined
+    return Math.max(0, Math.min(jobOptions.delayMs ?? delayMs, pushedAt + jobOptions.maxDelayMs - this.clocks.time()))
   }
 }
 

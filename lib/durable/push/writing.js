@@ -53,7 +53,7 @@ class Writing {
       return { job: seq, promise: this.unsafe.get(seq), entry: undefined }
     }
     const job = new BufferedJob(type, Buffer.concat([head, encoded]), atHead, options)
-    job.push = this.admission.hold(1, sizeOf(type, job.bytes.length), error => this.writeBuffered(job, error))
+    job.push = this.admission.buffer(1, sizeOf(type, job.bytes.length), error => this.writeBuffered(job, error))
     return { job, promise: job.promise, entry: undefined }
   }
 
@@ -120,16 +120,16 @@ class Writing {
    * The store was given one more job.
    * @param {object} group that it is in
    * @param {string | undefined} type
-   * @param {BufferedJob | undefined} held what stands in the queue, if not the number
+   * @param {BufferedJob | undefined} buffered what stands in the queue, if not the number
    * @returns {number} its number
    */
-  track (group, type, held) {
+  track (group, type, buffered) {
     this.admission.inflightCount++
     const seq = this.store.nextSeq - 1
     const { unsafe } = this
     this.ledger?.accepted(seq, type)
     const safe = group.promise.then(() => seq, err => {
-      this.reverts.revert(held ?? seq)
+      this.reverts.revert(buffered ?? seq)
       throw err
     })
     // before those who wait for it are told

@@ -137,14 +137,14 @@ function idOf (job) {
 /**
  * A job is written that was not, and what a room knows of it goes by its number from now on.
  * @param {Map<number | object, object>} byJob by what stands in the queue
- * @param {object} held what stood there
+ * @param {object} buffered what stood there
  * @param {number} seq
  * @returns {object | undefined} what is known
  */
-function renumber (byJob, held, seq) {
-  const known = byJob.get(held)
+function renumber (byJob, buffered, seq) {
+  const known = byJob.get(buffered)
   if (known === undefined) return undefined
-  byJob.delete(held)
+  byJob.delete(buffered)
   byJob.set(seq, known)
   return known
 }

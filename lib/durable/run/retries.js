@@ -83,8 +83,8 @@ class Retries {
   }
 
   /** A job is written that was not. @returns {boolean} whether it still waits for its time */
-  written (held, seq) {
-    const job = renumber(this.delayed, held, seq)
+  written (buffered, seq) {
+    const job = renumber(this.delayed, buffered, seq)
     if (job !== undefined) job.seq = seq
     return job !== undefined
   }
