@@ -14,9 +14,9 @@ const { elementsOf, isArray, isBytes, readPositiveCount } = require('../argument
 const { Admission } = require('./admission')
 const { files } = require('./files')
 const { lock } = require('./lock')
+const { openStore } = require('./opening')
 const { readOptions, readPath } = require('./options')
 const { removeStore } = require('./removal')
-const { openStore } = require('./store')
 
 const SYSTEM = { files, lock }
 const OPENED_BY_OPEN = Symbol('open')

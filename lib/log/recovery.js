@@ -5,13 +5,14 @@
 
 const { join } = require('node:path')
 const { callSafely } = require('../platform/clock')
-const { FairlaneError } = require('../arguments/errors')
 const { Slice } = require('../platform/slice')
 const { CLOSED_NAME, readClosed } = require('./closed')
+const { corrupt, otherVersion, wasDamaged } = require('./damage')
 const { LiveJobs } = require('./live-jobs')
 const { Numbers } = require('./numbers')
-const { CONDENSED_NAME, createSegment } = require('./segments')
+const { CONDENSED_NAME } = require('./segments')
 const { SerializerMark } = require('./serializer-mark')
+const { openTail } = require('./tail')
 const { LONG_WORK, nextTurn } = require('./turns')
 const format = require('./format')
 
@@ -253,9 +254,8 @@ class Recovery {
     this.skipTold(isDamaged)
     this.mark?.set()
     files.syncFolder(folder)
-    const tail = await (isDamaged || this.segments.size === 0 ? this.newTail() : this.oldTail())
-    await this.removeTrimmed(tail)
     const { live, nextSeq, numbers, cut, dropped } = this
+    const tail = await openTail(this, isDamaged)
     return { live, nextSeq, numbers, cut, dropped, tail }
   }
 
@@ -311,54 +311,6 @@ class Recovery {
     this.synced = this.closed // all of it was
   }
 
-  /**
-   * Segments whose removal was begun. They come back when a crash forgets it. What says so, and what was moved out of them, is
-   * in the tail, and synced by now.
-   */
-  async removeTrimmed (tail) {
-    for (const [id, { liveCount }] of this.segments) {
-      if (id > this.trimmed || liveCount > 0) return
-      await this.orClose(tail.fd, () => {
-        this.files.remove(join(this.folder, segmentName(id)))
-        this.files.syncFolder(this.folder)
-      })
-      this.segments.delete(id)
-    }
-  }
-
-  /** What was read may not have been synced: it is from now on. */
-  async oldTail () {
-    const segment = [...this.segments.keys()].at(-1)
-    const fd = this.files.open(join(this.folder, segmentName(segment)))
-    const offset = this.segments.get(segment).bytes
-    await this.orClose(fd, () => {
-      if (this.cut?.file === segmentName(segment)) this.files.truncate(fd, offset)
-      return this.sync(fd)
-    })
-    if (!this.isOld) return { segment, offset, fd }
-    // what is written from here on would be damage to who knows that version only
-    this.files.close(fd)
-    return this.newTail()
-  }
-
-  async newTail () {
-    const last = [...this.segments.keys()].at(-1) ?? this.trimmed
-    const segment = last + 1
-    if (this.segments.has(last)) await this.opened(segmentName(last), fd => this.sync(fd))
-    const fd = createSegment(this.files, this.folder, segment, {
-      baseSeq: this.nextSeq,
-      previousEnd: this.segments.get(last)?.bytes ?? 0,
-      kind: this.kind
-    })
-    await this.orClose(fd, () => this.sync(fd))
-    this.segments.set(segment, { bytes: HEADER_BYTES, liveCount: 0 })
-    return { segment, offset: HEADER_BYTES, fd }
-  }
-
-  sync (fd) {
-    return new Promise((resolve, reject) => this.files.sync(fd, err => err ? reject(err) : resolve()))
-  }
-
   read (name, size) {
     return this.opened(name, async fd => {
       const bytes = Buffer.allocUnsafeSlow(size)
@@ -371,15 +323,6 @@ class Recovery {
       } while (count > 0)
       return bytes.subarray(0, done)
     })
-  }
-
-  async orClose (fd, use) {
-    try {
-      await use()
-    } catch (err) {
-      this.files.close(fd)
-      throw err
-    }
   }
 
   async opened (name, use) {
@@ -398,21 +341,4 @@ class Recovery {
   }
 }
 
-function otherVersion (file, version) {
-  const { OLDEST_VERSION, VERSION } = format
-  const error = new FairlaneError('FAIRLANE_ERR_VERSION', `The format of the log has version ${version}, and this program reads ${OLDEST_VERSION} and ${VERSION} (${file})`)
-  return Object.assign(error, { file })
-}
-
-function wasDamaged (seq) {
-  return `job ${seq} was damaged already when it was moved here`
-}
-
-/** @returns {FairlaneError} with `file` and `offset` */
-function corrupt (folder, name, offset, what) {
-  const file = join(folder, name)
-  const error = new FairlaneError('FAIRLANE_ERR_CORRUPT', `The log is damaged: ${what} (${file}, offset ${offset})`)
-  return Object.assign(error, { file, offset })
-}
-
-module.exports = { recover, endRepair, corrupt, wasDamaged, REPAIR_NAME }
+module.exports = { recover, endRepair, REPAIR_NAME }

@@ -1,7 +1,7 @@
 'use strict'
 
-// Jobs on disk: which are alive, where their records lie, and the log that they are written to. It numbers jobs and keeps
-// what it is told of them; in which order they are taken, and by whom, is its owner's business.
+// Jobs on disk: which are alive, where their records lie, and the log that they are written to. It numbers jobs and keeps what it is told of them;
+// in which order they are taken, by whom, and what their states mean, is its owner's business. openStore() is in opening.js.
 
 const { FairlaneError } = require('../arguments/errors')
 const { writeAcks, writeOneAck } = require('./acks')
@@ -9,9 +9,9 @@ const { claimsOf } = require('./claims')
 const { writeClosed } = require('./closed')
 const { Compactor } = require('./compaction')
 const { Condenser } = require('./condensing')
+const { corrupt, wasDamaged } = require('./damage')
 const { Log, ioError } = require('./log')
 const { Reader, WINDOW_BYTES } = require('./reader')
-const { recover, endRepair, corrupt, wasDamaged } = require('./recovery')
 const { Unwritten } = require('./unwritten')
 const format = require('./format')
 
@@ -26,40 +26,6 @@ const ignore = () => {}
 const NOBODY = Object.freeze({
   safe: ignore, settled: ignore, failed: ignore, unfinished: ignore, unwritable: ignore, full: ignore, freed: ignore, ended: ignore
 })
-
-/**
- * Opens the log in a folder, which is made if need be.
- * @param {string} folder
- * @param {object} options read already: segmentBytes, ack, repair, onProgress; and `kind`, what the payloads are: 'bytes' or 'jobs'. Of jobs also
- *   `serialize`, and `readState`, which makes the states that they are in: { bytes, claim, isOver, cut, write(buffer, seq, at) }
- * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
- * @param {{ safe?: (endSeq: number) => void, settled?: (group: object) => void, failed?: (err: Error) => void,
- *   unfinished?: (seq: number) => void, unwritable?: (err: Error) => void, full?: (err: Error) => void, freed?: () => void,
- *   ended?: () => void }} [owner] is told which jobs are safe, which groups are settled, that the log has failed, and that nothing can be
- *   written any more. When a write has failed and the log goes on: of bytes, which acks are undone; of jobs, that there is something
- *   `unwritten`. Also that the reserve is made use of, and that a segment was removed
- * @returns {Promise<Store>}
- * @throws FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_IO
- */
-async function openStore (folder, options, { files, lock }, owner) {
-  let taken // the lock
-  let store
-  try {
-    files.makeFolder(folder)
-    taken = await lock(folder)
-    const found = await recover(files, folder, options)
-    store = new Store(files, folder, options, taken, found, owner)
-    if (found.dropped.length > 0) {
-      await store.compactor.rewriteBefore(found.tail.segment)
-      endRepair(files, folder)
-    }
-    return store
-  } catch (err) {
-    if (store !== undefined) store.log.fail(err)
-    await (store ?? taken)?.release().catch(() => {})
-    throw err instanceof FairlaneError ? err : ioError(err)
-  }
-}
 
 class Store {
   constructor (files, folder, options, taken, found, owner) {
@@ -400,4 +366,4 @@ function tooLarge (what, bytes, max) {
   return new FairlaneError('FAIRLANE_ERR_TOO_LARGE', `A ${what} has ${bytes} bytes; it may have ${max}`)
 }
 
-module.exports = { openStore }
+module.exports = { Store }

@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { openStore } = require('../../lib/log/store')
+const { openStore } = require('../../lib/log/opening')
 const format = require('../../lib/log/format')
 const { Frames } = require('../../lib/log/frames')
 const { JobState } = require('../../lib/durable/run/job-state')
