@@ -93,7 +93,7 @@ const CHARTS = {
       categories: workers.map((count) => `${count.toLocaleString('en')} workers`),
       series: [...new Set(report.cells.map((cell) => cell.types))].map((types) => ({
         name: `${types.toLocaleString('en')} types`,
-        values: workers.map((count) => ({ value: report.cells.find((cell) => cell.workers === count && cell.types === types).contenders.fairlane[key].value }))
+        values: workers.map((count) => ({ value: cellOf(report, count, types).contenders.fairlane[key].value }))
       })),
       isLines: true
     })
@@ -125,6 +125,11 @@ const CHARTS = {
       }
     ])
   }
+}
+
+/** The cell of so many workers and types. */
+function cellOf (report, workers, types) {
+  return report.cells.find((cell) => cell.workers === workers && cell.types === types)
 }
 
 /** A line per contender over what is varied in the cells of a completion style. */

@@ -1,7 +1,7 @@
 'use strict'
 
-// Which of the package's files a measurement has loaded, and whether they are still what they were: so that a table can say that it is older
-// than the code it describes.
+// Which of the package's files a measurement has loaded, and whether they are still what they were: so that a table can say that it is
+// older than the code it describes.
 
 const { createHash } = require('node:crypto')
 const fs = require('node:fs')

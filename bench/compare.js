@@ -2,10 +2,10 @@
 
 // npm run bench -- compare COMMIT case … [--rounds n] [--only text] [--own-bench] [--node path] [--folder path]
 //
-// The code of a commit against that of this working tree: each of our contenders in each cell, in a process of its own, old and new in turns,
-// round by round until all is decided. A cell is slower when all of the interval in which its ratio lies is above the limit, and not slower
-// when all of it is below; else it is undecided, and has more rounds. --only takes the cells whose label contains the text. The old code
-// is run by the bench of today, or with --own-bench by its own, where the two do not know each other's calls.
+// The code of a commit against that of this working tree: each of our contenders in each cell, in a process of its own, old and new in
+// turns, round by round until all is decided. A cell is slower when all of the interval in which its ratio lies is above the limit, and not
+// slower when all of it is below; else it is undecided, and has more rounds. --only takes the cells whose label contains the text. The old
+// code is run by the bench of today, or with --own-bench by its own, where the two do not know each other's calls.
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -18,8 +18,8 @@ const { number } = require('./tables')
 const ROOT = path.join(__dirname, '..')
 
 /**
- * As many as a first look takes; then so many more at a time, until all is decided or there were enough. In some cells the processes come in two groups, by what V8
- * makes of the code: with fewer rounds one side may have nothing of the faster group.
+ * As many as a first look takes; then so many more at a time, until all is decided or there were enough. In some cells the processes come
+ * in two groups, by what V8 makes of the code: with fewer rounds one side may have nothing of the faster group.
  */
 const FIRST_ROUNDS = 16
 const MORE_ROUNDS = 8

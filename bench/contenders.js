@@ -14,7 +14,9 @@ const { typeNames } = require('./types')
 
 const ROOT = path.join(__dirname, '..')
 
-/** As fairlane comes, and without the one thing that none of the others does: jobs then run in whatever context their predecessors end in. */
+/**
+ * As fairlane comes, and without the one thing that none of the others does: jobs then run in whatever context their predecessors end in.
+ */
 const NO_SCOPE = "asyncContext 'none'"
 const CALLBACK_QUEUES = ['fairlane', 'quickq', 'fastq', 'async.queue', 'neo-async']
 const CALLBACK_QUEUES_AND_NO_SCOPE = ['fairlane', NO_SCOPE, ...CALLBACK_QUEUES.slice(1)]

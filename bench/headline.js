@@ -1,7 +1,7 @@
 'use strict'
 
-// What README.md says about cost: a cell of each of five cases, with the queues of that table. `npm run bench -- headline` measures just these,
-// all on one Node, in about five minutes.
+// What README.md says about cost: a cell of each of five cases, with the queues of that table. `npm run bench -- headline` measures just
+// these, all on one Node, in about five minutes.
 
 const { NO_SCOPE } = require('./contenders')
 const { loadCase } = require('./schedule')
@@ -21,7 +21,8 @@ const ROWS = [
 function headlineCases () {
   return ROWS.map(({ of, id, names }) => {
     const benchCase = loadCase(of)
-    return { ...benchCase, cells: (options) => benchCase.cells(options).filter((cell) => cell.id === id).map((cell) => limited(cell, names)) }
+    const cells = (options) => benchCase.cells(options).filter((cell) => cell.id === id).map((cell) => limited(cell, names))
+    return { ...benchCase, cells }
   })
 }
 

@@ -24,8 +24,8 @@ async function busyCores (lookMs = LOOK_MS) {
 }
 
 /**
- * @param {{ now: () => number, allSeconds: () => number, ownSeconds: () => number }} [readings] CPU time of all processes, and of this one and
- *   its children that have ended, since whenever
+ * @param {{ now: () => number, allSeconds: () => number, ownSeconds: () => number }} [readings] CPU time of all processes, and of this one
+ *   and its children that have ended, since whenever
  * @returns {() => number} how many cores others have taken since the call, children that still run among them
  */
 function watchOthers ({ now, allSeconds, ownSeconds } = READINGS) {

@@ -3,8 +3,9 @@
 // npm run bench:report
 //
 // Makes everything that is said about speed from the result files: results/<case>.svg, the parts of docs/benchmarks.md and of the
-// pages that cases name between their marker comments, the small table of README.md, and, on the terminal, which targets are met. Tables and charts show the
-// newest Node that a case was run on, a table of several cases the newest that all of them were; the targets are listed for each.
+// pages that cases name between their marker comments, the small table of README.md, and, on the terminal, which targets are met. Tables
+// and charts show the newest Node that a case was run on, a table of several cases the newest that all of them were; the targets are listed
+// for each.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -70,7 +71,8 @@ function costTable (newest) {
   const rows = ROWS.map(({ of, ...row }) => ({ ...row, report: newest[headlineOf(of)] ?? newest[of] }))
   if (rows.some(({ report }) => !report)) return []
   const { environment } = rows[0].report
-  const versions = new Set(rows.flatMap(({ report, names }) => QUEUES.map((queue) => report.versions[names[queue] ?? queue])).filter(Boolean))
+  const versionsOf = ({ report, names }) => QUEUES.map((queue) => report.versions[names[queue] ?? queue])
+  const versions = new Set(rows.flatMap(versionsOf).filter(Boolean))
   const older = rows.filter(({ report }) => staleness(report) !== undefined).map(({ label }) => label)
   const which = older.length === rows.length ? 'all this was measured' : `these were measured: ${older.join('; ')}`
   const stale = older.length === 0 ? '' : `; the code has changed since ${which}`

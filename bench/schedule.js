@@ -21,12 +21,12 @@ const LIMIT_MS = 40000
 
 /**
  * @param {string} name one of CASES
- * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, a metric is { key, label, unit } and may have best (summary()), higherIsBetter,
- *   noRatio; optionally execArgv for its children, budgetMs (a contender that has used that up in one cell gets no further rounds there), prepare(cells, options)
- *   (what it returns goes into the result file), derive(contenders) (adds metrics to rounds), mustAgree (a field that has to be
- *   the same for all), isDeterministic (one round tells all, and the result is the same for every Node), peers (names of
- *   what has to be installed for some contenders: results without them are not kept) and then versionOf(name, peers), figures (tables.js) and page
- *   (which shows it, if not docs/benchmarks.md)
+ * @returns {object} the case: { name, title, about, metrics, cells(options), measure(cell, contender) }, a metric is { key, label, unit }
+ *   and may have best (summary()), higherIsBetter, noRatio; optionally execArgv for its children, budgetMs (a contender that has used that
+ *   up in one cell gets no further rounds there), prepare(cells, options) (what it returns goes into the result file), derive(contenders)
+ *   (adds metrics to rounds), mustAgree (a field that has to be the same for all), isDeterministic (one round tells all, and the result is
+ *   the same for every Node), peers (names of what has to be installed for some contenders: results without them are not kept) and then
+ *   versionOf(name, peers), figures (tables.js) and page (which shows it, if not docs/benchmarks.md)
  */
 function loadCase (name) {
   return require(`./cases/${name}`)
@@ -75,8 +75,8 @@ function roundsOf (benchCase, asked) {
 
 /**
  * Who runs when: nobody comes after the same one each time, whose traces in page cache and memory would be put down to him. (By a mere
- * rotation all but one would.) A row of a design of E. J. Williams (1949): first, last, second, last but one, … , moved on by one each round;
- * of an odd number every other one the other way round.
+ * rotation all but one would.) A row of a design of E. J. Williams (1949): first, last, second, last but one, … , moved on by one each
+ * round; of an odd number every other one the other way round.
  * @param {object[]} contenders
  * @param {number} round from 1 on
  */
@@ -97,7 +97,10 @@ function mayRun (contender, budgetMs = Infinity) {
   return contender.spentMs + lastMs <= budgetMs
 }
 
-/** One child; puts its result into contender.rounds, and the files that it loaded into `files`. Resolves with what went wrong, if anything did. */
+/**
+ * One child; puts its result into contender.rounds, and the files that it loaded into `files`. Resolves with what went wrong, if anything
+ * did.
+ */
 async function measure (benchCase, cell, contender, { node, quick, files }) {
   const begun = performance.now()
   const child = await measureOnce(benchCase, cell, contender.name, { node })
@@ -210,7 +213,8 @@ function reportOf (benchCase, cells, { rounds, environment, peers, details, file
 
 /**
  * @param {object} report of a case, as result files hold it
- * @returns {object} the same with what the rounds are said to be: in each cell each contender has `{ value, min, max, spread, ratio }` by metric
+ * @returns {object} the same with what the rounds are said to be: in each cell each contender has `{ value, min, max, spread, ratio }` by
+ *   metric
  */
 function withSummaries (report) {
   const { metrics } = loadCase(report.case)

@@ -32,7 +32,8 @@ async function simulate (contender, { backlog, arrivals = [], untilMs = Infinity
   let settled = 0
 
   const queue = await contenders[contender].create(run, { concurrency: SLOTS, clock, weights })
-  if (queue instanceof Queue) internalsOf(queue).dispatch.pace.sliceMs = Infinity // else real time would say which ends are known at a start
+  // else real time would say which ends are known at a start
+  if (queue instanceof Queue) internalsOf(queue).dispatch.pace.sliceMs = Infinity
   for (const job of backlog) push(job)
   arrive(0)
   await fill()

@@ -15,8 +15,8 @@ function median (values) {
 }
 
 /**
- * What the rounds of a measurement are said to be. Whatever disturbs a measurement of time makes it longer, so the best of many short rounds
- * comes nearest to what the code itself takes. Waits, memory and shares have no such side: of these it is the median.
+ * What the rounds of a measurement are said to be. Whatever disturbs a measurement of time makes it longer, so the best of many short
+ * rounds comes nearest to what the code itself takes. Waits, memory and shares have no such side: of these it is the median.
  * @param {number[]} values at least one
  * @param {{ best?: boolean, higherIsBetter?: boolean }} [metric]
  * @returns {{ value: number, min: number, max: number, spread: number }} spread: how far the best quarter of the rounds reaches from the
@@ -67,8 +67,8 @@ function percentile (values, percent) {
  * @param {number[]} olds by round
  * @param {number[]} news by round
  * @param {{ higherIsBetter?: boolean }} [metric]
- * @returns {{ old: number, new: number, ratio: number, from: number, to: number }} the means of the best quarters, their ratio (above 1 is worse), and
- *   where it lies in 98 of 100 draws
+ * @returns {{ old: number, new: number, ratio: number, from: number, to: number }} the means of the best quarters, their ratio (above 1 is
+ *   worse), and where it lies in 98 of 100 draws
  */
 function ratioInterval (olds, news, { higherIsBetter = false } = {}) {
   const { length } = olds
@@ -88,7 +88,10 @@ function meanOfBest (values, higherIsBetter) {
   return best.reduce((sum, value) => sum + value, 0) / best.length
 }
 
-/** Numbers from 0 to 1 that are the same each time, so that the same rounds have the same verdict: a linear congruential generator of D. H. Lehmer (1951). */
+/**
+ * Numbers from 0 to 1 that are the same each time, so that the same rounds have the same verdict: a linear congruential generator of D. H.
+ * Lehmer (1951).
+ */
 function generator (seed) {
   let state = seed + 1
   return () => (state = state * 48271 % 2147483647) / 2147483647

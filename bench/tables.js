@@ -4,8 +4,8 @@
 // A case with several cells gives tables with a row per cell and a column per contender, one for each metric (and for each
 // section and set of contenders that can do the cells); a case with one cell gives one with a row per contender and a column per
 // metric; a case that names its figures gives one table with a row per figure and a column per contender.
-// A value is what the rounds are said to be (statistics.js): the best of them, with + (or −) how far the best quarter of them reaches, or their
-// median, with ± half the range of all; both in percent. × is its ratio to fairlane's.
+// A value is what the rounds are said to be (statistics.js): the best of them, with + (or −) how far the best quarter of them reaches, or
+// their median, with ± half the range of all; both in percent. × is its ratio to fairlane's.
 
 const { referenceOf } = require('./statistics')
 
@@ -90,8 +90,8 @@ function shortTableOf (columns, names) {
 
 /**
  * A table with a row per cell of any cases and a column per queue, without ratios; the last column says on which Node.
- * @param {Array<{ report: object, id: string, label: string, names?: Object<string, string> }>} rows names: of the contenders that stand for
- *   queues, where those have other names; the value is the first metric's
+ * @param {Array<{ report: object, id: string, label: string, names?: Object<string, string> }>} rows names: of the contenders that stand
+ *   for queues, where those have other names; the value is the first metric's
  * @param {string[]} queues
  * @returns {{ title: string, subtitle: string, header: string[], rows: string[][], notes: string[] }}
  */

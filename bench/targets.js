@@ -18,7 +18,10 @@ const SPEED = [
   { name: 'fairlane', mean: 1.1, most: 1.3, mostOfBursts: 1.3, million: 0.55, cold: 1.3 }
 ]
 
-/** By case, from its cells and those of all cases: rows of { what, value, limit, unit }; isLeast: more is better. Peers that a machine has not got have no rows. */
+/**
+ * By case, from its cells and those of all cases: rows of { what, value, limit, unit }; isLeast: more is better. Peers that a machine has
+ * not got have no rows.
+ */
 const TARGETS = {
   fifo (fifo, { bursts }) {
     const rows = []

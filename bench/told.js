@@ -1,7 +1,8 @@
 'use strict'
 
 // A million at once, for the case eventloop: what one call, or one moment, ends or lets go. Each load is
-// `{ label, prepare(fairlane, count, told) → act }`, where `told` is to be called for each, and act() begins it. Those of flow get that in its place.
+// `{ label, prepare(fairlane, count, told) → act }`, where `told` is to be called for each, and act() begins it. Those of flow get that in
+// its place.
 
 const noop = () => {}
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -208,8 +209,8 @@ function * sourceOf (count, told) {
  * @param {Function} fairlane
  * @param {keyof loads} name
  * @param {number} count
- * @returns {Promise<{ blockMs: number, cpuNs: number }>} the longest time between two turns of the event loop, the call included; the CPU time
- *   of all, for each
+ * @returns {Promise<{ blockMs: number, cpuNs: number }>} the longest time between two turns of the event loop, the call included; the CPU
+ *   time of all, for each
  */
 async function measureTold (fairlane, name, count) {
   const told = { count: 0 }

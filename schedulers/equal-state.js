@@ -5,8 +5,8 @@
 const { Ranked } = require('./run-queue')
 
 /**
- * What the virtual times and weights of a state are relative to. Times are counted from `base`, which is a time of the first frame with the same
- * unit; weights are multiples of `unit`.
+ * What the virtual times and weights of a state are relative to. Times are counted from `base`, which is a time of the first frame with the
+ * same unit; weights are multiples of `unit`.
  */
 class Frame {
   constructor (unit, base, first) {

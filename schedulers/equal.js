@@ -3,14 +3,14 @@
 // HOT (bench: schedulers). Equal or weighted shares of slot time, whatever the types queue and however long their jobs:
 // start-time fair queuing (Goyal, Vin, Cheng 1996) in which running jobs are charged as they run.
 //
-// A type's key is the virtual time that it has used: the time of its ended jobs divided by its weight, and for its running jobs the time that
-// they have run, or are expected to run, whichever is more in sum. The type with the least key starts a job. V, the virtual time, follows the
-// keys of the types that start jobs: it rises to each such key that is above it. Whoever comes, or comes back, begins a low quantile of job
-// lengths after V, and so neither pays for the past nor lives on savings. While newcomers with one job each follow upon each other, V stands
-// still, and those who wait would starve. So a newcomer begins no earlier than a mean job before the fluid time. That rises by the time of ended
-// jobs, divided by the weights of the types that are there, as in generalized processor sharing (Parekh, Gallager 1993; docs/decisions/0037).
-// Now and then V is set back to 0 and every key with it, and weights have a unit, so that no sum gets so large that a charge is rounded away
-// (docs/decisions/0042).
+// A type's key is the virtual time that it has used: the time of its ended jobs divided by its weight, and for its running jobs the time
+// that they have run, or are expected to run, whichever is more in sum. The type with the least key starts a job. V, the virtual time,
+// follows the keys of the types that start jobs: it rises to each such key that is above it. Whoever comes, or comes back, begins a low
+// quantile of job lengths after V, and so neither pays for the past nor lives on savings. While newcomers with one job each follow upon
+// each other, V stands still, and those who wait would starve. So a newcomer begins no earlier than a mean job before the fluid time. That
+// rises by the time of ended jobs, divided by the weights of the types that are there, as in generalized processor sharing (Parekh,
+// Gallager 1993; docs/decisions/0037). Now and then V is set back to 0 and every key with it, and weights have a unit, so that no sum gets
+// so large that a charge is rounded away (docs/decisions/0042).
 //
 // Promises: for two types that stay backlogged below their caps over any interval, the slot times W that they got differ
 // by |Wi/wi - Wj/wj| <= mi(Li+Ei)/wi + mj(Lj+Ej)/wj, m being the most jobs that ran at once, L the longest own job, E the
@@ -32,7 +32,8 @@ const MOST_USUAL = 8
 const FLUID_PART = 7 / 8
 // What a job is expected to take before any has ended: ms.
 const FIRST_ESTIMATE_MS = 1
-// Where virtual time is so many ms of slots of the type that is looked at, it begins anew: a microsecond is 2^20 times what is rounded then.
+// Where virtual time is so many ms of slots of the type that is looked at, it begins anew: a microsecond is 2^20 times what is rounded
+// then.
 const MOST_TIME_MS = 2 ** 24
 // What has gone by since weights are told by the same unit is added up to so much, which is rounded to 2^7.
 const MOST_BASE = 2 ** 60
@@ -87,7 +88,8 @@ class Equal {
     const { maxTypeCap, typeCaps } = caps
     const shareLimit = this.shareLimit()
     if (!readOptions(options, readers, name => name === 'weights' ? this.weighting : caps)) return this
-    if (shareLimit === this.shareLimit() && maxTypeCap === caps.maxTypeCap && typeCaps === caps.typeCaps && weights === this.weighting.weights) return this
+    const hasSameCaps = shareLimit === this.shareLimit() && maxTypeCap === caps.maxTypeCap && typeCaps === caps.typeCaps
+    if (hasSameCaps && weights === this.weighting.weights) return this
     this.version++
     if (this.weighting.weights !== weights) this.unit = Number.MIN_VALUE
     for (const state of [...this.ranking, ...this.parked]) {

@@ -36,9 +36,9 @@ class Sample {
 }
 
 /**
- * `lowMs`, the largest of the shortest tenth, and `meanMs` are of the last two samples of 16 job lengths each, taken anew with each sample, of
- * the first one with each job. `usualMs` is a mean that some long jobs do not lead astray: it moves with each sample, by half of itself upwards
- * at most; 0 until 128 jobs have ended.
+ * `lowMs`, the largest of the shortest tenth, and `meanMs` are of the last two samples of 16 job lengths each, taken anew with each sample,
+ * of the first one with each job. `usualMs` is a mean that some long jobs do not lead astray: it moves with each sample, by half of itself
+ * upwards at most; 0 until 128 jobs have ended.
  */
 class JobLengths {
   /** @param {number} firstMs meanMs before the first job */

@@ -26,9 +26,9 @@ class Ranked {
 }
 
 /**
- * Items, which are Ranked, by ascending keys. Items with equal keys come in the order of their field `order`, if they have one; it may change
- * together with the key, or grow without it (then update() must be told before anything else changes), or before the item is taken out.
- * Changes take O(1) for items of the run that stay in it, else O(log size).
+ * Items, which are Ranked, by ascending keys. Items with equal keys come in the order of their field `order`, if they have one; it may
+ * change together with the key, or grow without it (then update() must be told before anything else changes), or before the item is taken
+ * out. Changes take O(1) for items of the run that stay in it, else O(log size).
  */
 class RunQueue {
   constructor () {

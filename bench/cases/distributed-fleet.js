@@ -2,8 +2,9 @@
 
 // Question: what do many workers and many types cost a broker?
 //
-// Nothing is timed: real queues in virtual time at a broker of the bench's own, which counts calls (../distributed/stand-in.js). Each worker has two
-// slots and jobs of 200 ms; jobs come at random, of types at random, for half of all slots. So nearly every job is alone of its type, which costs most.
+// Nothing is timed: real queues in virtual time at a broker of the bench's own, which counts calls (../distributed/stand-in.js). Each
+// worker has two slots and jobs of 200 ms; jobs come at random, of types at random, for half of all slots. So nearly every job is alone of
+// its type, which costs most.
 
 const { versionOf } = require('../contenders')
 

@@ -2,9 +2,9 @@
 
 // Question: what does a job cost that waits at a broker, how does that grow with types and workers, and who waits for whom?
 //
-// distributed() beside BullMQ, on which it is built, used as its guide says: a queue, a worker and events for each type. Each measurement has a server of
-// its own, workers in processes of their own, and a producer in this one, which compares every result. CPU time, of all processes, counts more than
-// jobs per second, since they share the cores of one machine.
+// distributed() beside BullMQ, on which it is built, used as its guide says: a queue, a worker and events for each type. Each measurement
+// has a server of its own, workers in processes of their own, and a producer in this one, which compares every result. CPU time, of all
+// processes, counts more than jobs per second, since they share the cores of one machine.
 
 const { setTimeout: sleep } = require('node:timers/promises')
 const { versionOf } = require('../contenders')

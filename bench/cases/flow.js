@@ -2,9 +2,10 @@
 
 // Question: what do limits of rate, attempts, delays, keys and priorities cost a job, used or not, and does a limit of rate hold?
 //
-// CPU time of the process, from before the first push until the last end, mean of bursts after some that are not measured. Starts and ends are counted.
-// What is added is the time less that of fairlane without flow in the same round. What priorities add has its target against add() with another option, one
-// that changes nothing (maxAttempts: 1): a job with any has an object that is read and a ticket, and the question is what levels cost beside these. In the last cell the time of each start is taken.
+// CPU time of the process, from before the first push until the last end, mean of bursts after some that are not measured. Starts and ends
+// are counted. What is added is the time less that of fairlane without flow in the same round. What priorities add has its target against
+// add() with another option, one that changes nothing (maxAttempts: 1): a job with any has an object that is read and a ticket, and the
+// question is what levels cost beside these. In the last cell the time of each start is taken.
 
 const { entriesFor, versionIn } = require('../durable/peers')
 const { versionOf } = require('../contenders')
@@ -115,7 +116,10 @@ async function costOf ({ open, startsPerJob = 1 }, { style, jobs, warmups, burst
   return { ns: sum / bursts }
 }
 
-/** How many start in some windows, from the first start on, and the most that do in any stretch of that length, less what a clock may be off. */
+/**
+ * How many start in some windows, from the first start on, and the most that do in any stretch of that length, less what a clock may be
+ * off.
+ */
 async function startsOf ({ open }, { intervalMs }) {
   const times = []
   const push = await open(undefined, async () => { times.push(performance.now()) }, { limit: LIMIT, intervalMs })

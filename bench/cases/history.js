@@ -2,9 +2,10 @@
 
 // Question: what does a record of each job cost, in time and in memory, and how fast is it asked?
 //
-// fairlane without a record, with fairlane/history and its two clocks, with an object per job in a Map, and with rows in SQLite that are written
-// some later (../history/recorders.js). Starts, ends and records are counted. What is added is the time less that of fairlane without a record
-// in the same round. And five operations beside RedoxQL, a database of records with versions, in the loop of its own speed test.
+// fairlane without a record, with fairlane/history and its two clocks, with an object per job in a Map, and with rows in SQLite that are
+// written some later (../history/recorders.js). Starts, ends and records are counted. What is added is the time less that of fairlane
+// without a record in the same round. And five operations beside RedoxQL, a database of records with versions, in the loop of its own speed
+// test.
 
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')

@@ -2,9 +2,9 @@
 
 // Question: what do metrics cost a job, and a scrape?
 //
-// fairlane without metrics, with fairlane/metrics, with a history beside them, and with two histograms observed by hand, of prom-client and of
-// OpenTelemetry (../metrics/recorders.js). Starts, ends, and what was counted are compared. What is added is the time less that of fairlane without metrics in the
-// same round.
+// fairlane without metrics, with fairlane/metrics, with a history beside them, and with two histograms observed by hand, of prom-client and
+// of OpenTelemetry (../metrics/recorders.js). Starts, ends, and what was counted are compared. What is added is the time less that of
+// fairlane without metrics in the same round.
 
 const { entriesFor, versionIn } = require('../durable/peers')
 const { BURST, CONCURRENCY, addedTo, createLoad } = require('../history/bursts')

@@ -2,8 +2,8 @@
 
 // Question: what does a job in a thread cost, and who waits for whom?
 //
-// fairlane/threads beside the pools of threads that there are: all at once, at a steady rate, a quiet tenant beside one with a backlog, a job
-// that is stopped, and two workloads side by side. Every contender has as many threads, all there and warm, and gets the same
+// fairlane/threads beside the pools of threads that there are: all at once, at a steady rate, a quiet tenant beside one with a backlog, a
+// job that is stopped, and two workloads side by side. Every contender has as many threads, all there and warm, and gets the same
 // payloads; every result is compared.
 
 const { setTimeout: sleep } = require('node:timers/promises')
@@ -181,7 +181,9 @@ async function openPool (contender, threads) {
       else resolve()
     }))
   }
-  const runAbortable = (type, payload, signal) => new Promise(resolve => pool.pushAbortable(type, payload, signal, err => resolve(Boolean(err))))
+  const runAbortable = (type, payload, signal) => new Promise(resolve => {
+    pool.pushAbortable(type, payload, signal, err => resolve(Boolean(err)))
+  })
   await Promise.all(Array.from({ length: 2000 }, (_, n) => run(TENANTS[n % 10], { n, us: 20 })))
   return {
     run,

@@ -1,9 +1,10 @@
 'use strict'
 
-// Who is compared at a broker. Of each adapter `work(place, run)` opens what a process needs that runs jobs, and `produce(place)` what one needs that
-// adds them: it resolves with `{ add(type, payload), push(type, payload), close() }`, whose add() gives a promise of the result.
+// Who is compared at a broker. Of each adapter `work(place, run)` opens what a process needs that runs jobs, and `produce(place)` what one
+// needs that adds them: it resolves with `{ add(type, payload), push(type, payload), close() }`, whose add() gives a promise of the result.
 //
-// place: { connection, types, slots }: options of ioredis, or URLs of a cluster; the names of the types; how many jobs run at once in the process
+// place: { connection, types, slots }: options of ioredis, or URLs of a cluster; the names of the types; how many jobs run at once in the
+// process
 
 const NAME = 'bench'
 const RESULT_TTL_MS = 60000
@@ -50,7 +51,8 @@ const queues = {
 
     async work ({ connection, slots }, run) {
       const { Worker } = require('bullmq')
-      await new Worker(NAME, ({ name, data }) => run(name, data), { connection: clientFor(connection), concurrency: slots }).waitUntilReady()
+      const worker = new Worker(NAME, ({ name, data }) => run(name, data), { connection: clientFor(connection), concurrency: slots })
+      await worker.waitUntilReady()
     },
 
     async produce ({ connection }) {

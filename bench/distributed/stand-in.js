@@ -1,8 +1,8 @@
 'use strict'
 
-// A fleet without a machine room: distributed queues by the hundred in this process, in virtual time, at a broker that is a few Maps and counts calls.
-// It replaces the timers, clocks and random numbers of the process, and what bullmq and ioredis are: so it is to be loaded before the queues,
-// in a process of its own. A call reaches the broker at once, and is answered RTT_MS later; messages take as long.
+// A fleet without a machine room: distributed queues by the hundred in this process, in virtual time, at a broker that is a few Maps and
+// counts calls. It replaces the timers, clocks and random numbers of the process, and what bullmq and ioredis are: so it is to be loaded
+// before the queues, in a process of its own. A call reaches the broker at once, and is answered RTT_MS later; messages take as long.
 
 const crypto = require('node:crypto')
 const { EventEmitter } = require('node:events')
@@ -244,4 +244,12 @@ function replacePeers (broker) {
   require.cache[path] = { id: path, filename: path, loaded: true, exports: { loadPeers } }
 }
 
-module.exports = { Broker, Client, goOn, replaceGlobals, replacePeers, time: () => now, sleep: ms => new Promise(resolve => startTimer(resolve, ms)) }
+module.exports = {
+  Broker,
+  Client,
+  goOn,
+  replaceGlobals,
+  replacePeers,
+  time: () => now,
+  sleep: ms => new Promise(resolve => startTimer(resolve, ms))
+}

@@ -1,6 +1,7 @@
 'use strict'
 
-// A process that runs jobs until its parent ends. It is asked, by a message, for its CPU time in µs, or for how long jobs waited in ms since it was asked last.
+// A process that runs jobs until its parent ends. It is asked, by a message, for its CPU time in µs, or for how long jobs waited in ms
+// since it was asked last.
 
 const { setTimeout: sleep } = require('node:timers/promises')
 const { queues } = require('./queues')

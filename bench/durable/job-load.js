@@ -23,7 +23,10 @@ const CONCURRENCY = 10
 const FIRST_ID = 1e8
 const TEXT_COUNT = 97
 
-/** Rounds of a load that come before the measured one: enough for the compiler. None begins after so much CPU time, whatever else the machine does. */
+/**
+ * Rounds of a load that come before the measured one: enough for the compiler. None begins after so much CPU time, whatever else the
+ * machine does.
+ */
 const WARM_UPS = 10
 const WARM_UP_CPU_US = 2e6
 
@@ -157,7 +160,10 @@ function createTally (payloads) {
 function createPayloads ({ size, count }) {
   const textLength = size - JSON.stringify({ id: FIRST_ID, text: '' }).length
   const texts = Array.from({ length: TEXT_COUNT }, () => crypto.randomBytes(size).toString('base64').slice(0, textLength))
-  return Array.from({ length: count }, (_, number) => textLength < 0 ? { id: FIRST_ID + number } : { id: FIRST_ID + number, text: texts[number % TEXT_COUNT] })
+  return Array.from({ length: count }, (_, number) => {
+    const id = FIRST_ID + number
+    return textLength < 0 ? { id } : { id, text: texts[number % TEXT_COUNT] }
+  })
 }
 
 module.exports = { runJobs, createPayloads, CONCURRENCY }

@@ -96,7 +96,8 @@ function plainjob ({ syncsPushes }) {
         written () { if (syncsPushes) connection.pragma('wal_checkpoint(PASSIVE)') },
         counts () {
           const countOf = status => queue.countJobs({ status })
-          return { done: countOf(JobStatus.Done), left: [JobStatus.Pending, JobStatus.Processing, JobStatus.Failed].reduce((sum, status) => sum + countOf(status), 0) }
+          const open = [JobStatus.Pending, JobStatus.Processing, JobStatus.Failed]
+          return { done: countOf(JobStatus.Done), left: open.reduce((sum, status) => sum + countOf(status), 0) }
         },
         async close () {
           for (const worker of workers) await worker.stop()

@@ -1,12 +1,14 @@
 'use strict'
 
-// The durable queues, the pools of threads, and the limiters of others that are compared: not dependencies of this repository, since they need a compiler,
-// Python or Go, or are for nothing else. They are put into bench/.peers, which git ignores, by `--peers`; docs/decisions/0036-durable-peers.md says why.
+// The durable queues, the pools of threads, and the limiters of others that are compared: not dependencies of this repository, since they
+// need a compiler, Python or Go, or are for nothing else. They are put into bench/.peers, which git ignores, by `--peers`;
+// docs/decisions/0036-durable-peers.md says why.
 //
 //   .peers/python/               a virtual environment with RocksQ
 //   .peers/node<major>/<name>/   a package from npm with all that it needs
 //   .peers/pqueue                the program of ./pqueue, built with Go
-//   .peers/redoxql/              the source of RedoxQL, and a virtual environment with what was built of it with Rust; REDOX_PYTHON names another
+//   .peers/redoxql/              the source of RedoxQL, and a virtual environment with what was built of it with Rust; REDOX_PYTHON names
+//   another
 //                                Python that has it
 
 const path = require('node:path')
@@ -70,8 +72,8 @@ const PREPARERS = {
  * @param {{ node: string, environment: { node: string, major: number }, names?: string[] }} options the Node binary that will run them;
  *   names: of the peers, if not all
  * @param {(text: string) => void} say told what takes long
- * @param {(command: string, args: string[], options?: object) => { status: number|null, stdout: string, stderr: string, error?: Error }} run
- *   runs a program; tests replace it
+ * @param {(command: string, args: string[], options?: object) => { status: number|null, stdout: string, stderr: string, error?: Error }}
+ *   run runs a program; tests replace it
  * @returns {Object<string, { version?: string, cannot?: string }>} by peer: the version of the one that is there, or why there is none
  */
 function preparePeers ({ node, environment, names = Object.keys(PREPARERS) }, say, run = runProgram) {

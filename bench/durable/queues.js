@@ -152,7 +152,9 @@ function lmdb (options) {
           const count = Math.min(max, tail - head)
           if (count === 1) return [take(number => database.removeSync(number))]
           const payloads = []
-          if (count > 1) database.transactionSync(() => { while (payloads.length < count) payloads.push(take(number => database.remove(number))) })
+          if (count > 1) {
+            database.transactionSync(() => { while (payloads.length < count) payloads.push(take(number => database.remove(number))) })
+          }
           return payloads
         },
         close: () => database.close()

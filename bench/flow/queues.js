@@ -1,8 +1,8 @@
 'use strict'
 
-// Queues with limits of rate, delays, attempts and keys, one adapter for each, in groups whose members do the same work. `open(runner)` resolves with
-// `push(payload, whenSettled)`, which may have an `end()`; `runner(payload, done, context)` is one, and `promise(payload)` another where jobs are functions that return promises.
-// `startsPerJob` says how often jobs start, if not once.
+// Queues with limits of rate, delays, attempts and keys, one adapter for each, in groups whose members do the same work. `open(runner)`
+// resolves with `push(payload, whenSettled)`, which may have an `end()`; `runner(payload, done, context)` is one, and `promise(payload)`
+// another where jobs are functions that return promises. `startsPerJob` says how often jobs start, if not once.
 
 const fairlane = require('../..')
 const { flow } = require('../../lib/flow')
@@ -62,7 +62,7 @@ const queues = {
       ...BOTTLENECK,
       open (runner, promise, { limit, intervalMs } = NEVER) {
         const Bottleneck = require(packagePath('bottleneck'))
-        const limiter = new Bottleneck({ maxConcurrent: CONCURRENCY, reservoir: limit, reservoirRefreshAmount: limit, reservoirRefreshInterval: intervalMs })
+        const limiter = new Bottleneck(reservoirOf(limit, intervalMs))
         return payload => limiter.schedule(promise, payload)
       }
     },
@@ -98,7 +98,7 @@ const queues = {
       open (runner, promise) {
         const Bottleneck = require(packagePath('bottleneck'))
         const { limit, intervalMs } = NEVER
-        const group = new Bottleneck.Group({ maxConcurrent: CONCURRENCY, reservoir: limit, reservoirRefreshAmount: limit, reservoirRefreshInterval: intervalMs })
+        const group = new Bottleneck.Group(reservoirOf(limit, intervalMs))
         return payload => group.key(TYPES[payload % 10]).schedule(promise, payload)
       }
     }
@@ -134,6 +134,11 @@ const queues = {
 }
 
 const ERROR = new Error('expected')
+
+/** As options of Bottleneck. */
+function reservoirOf (limit, intervalMs) {
+  return { maxConcurrent: CONCURRENCY, reservoir: limit, reservoirRefreshAmount: limit, reservoirRefreshInterval: intervalMs }
+}
 
 function pushing (make) {
   return {

@@ -1,7 +1,7 @@
 'use strict'
 
-// The five operations that RedoxQL's README measures, 10,000 of each, with a queue and its history: what is inserted is pushed, an update is a
-// run of the job, which writes its record twice. Every answer is compared.
+// The five operations that RedoxQL's README measures, 10,000 of each, with a queue and its history: what is inserted is pushed, an update
+// is a run of the job, which writes its record twice. Every answer is compared.
 
 const fairlane = require('../..')
 const { History } = require('../../lib/history')

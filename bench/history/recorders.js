@@ -1,10 +1,11 @@
 'use strict'
 
-// Who keeps a record of each job: fairlane without any, fairlane/history, and what a program does by hand: an object per job in a Map, or rows that
-// are written to SQLite some later.
+// Who keeps a record of each job: fairlane without any, fairlane/history, and what a program does by hand: an object per job in a Map, or
+// rows that are written to SQLite some later.
 //
-// `open(folder, keep)` gives `options` of the queue, and either `history`, or the calls by which the program records what happens: accepted(id, type),
-// started(id), ended(id). `close()` throws unless the last `keep` jobs, or all if they are fewer, are on record as done.
+// `open(folder, keep)` gives `options` of the queue, and either `history`, or the calls by which the program records what happens:
+// accepted(id, type), started(id), ended(id). `close()` throws unless the last `keep` jobs, or all if they are fewer, are on record as
+// done.
 
 const path = require('node:path')
 const fairlane = require('../..')
@@ -78,7 +79,9 @@ function withSqlite (folder) {
   })
   const write = () => {
     database.exec('BEGIN')
-    for (const { id, type = null, state, attempts, acceptedAt, startedAt, endedAt } of batch) insert.run(id, type, state, attempts, acceptedAt, startedAt, endedAt)
+    for (const { id, type = null, state, attempts, acceptedAt, startedAt, endedAt } of batch) {
+      insert.run(id, type, state, attempts, acceptedAt, startedAt, endedAt)
+    }
     database.exec('COMMIT')
     batch = []
   }

@@ -1,10 +1,10 @@
 'use strict'
 
-// Who counts and times each job by type: fairlane without anything, fairlane/metrics, alone and with a history, and what a program does by hand with
-// prom-client and with OpenTelemetry: two histograms, observed at the start and at the end of each job.
+// Who counts and times each job by type: fairlane without anything, fairlane/metrics, alone and with a history, and what a program does by
+// hand with prom-client and with OpenTelemetry: two histograms, observed at the start and at the end of each job.
 //
-// As those in ../history/recorders.js; `scrape()` gives what Prometheus is told, as bytes or a text. Where jobs were pushed and started is kept
-// in an array by hand, which costs next to nothing.
+// As those in ../history/recorders.js; `scrape()` gives what Prometheus is told, as bytes or a text. Where jobs were pushed and started is
+// kept in an array by hand, which costs next to nothing.
 
 const WINDOW = 2 ** 16 // more jobs than ever wait
 const BOUNDS_S = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 300000].map(ms => ms / 1000)

@@ -1,7 +1,7 @@
 'use strict'
 
-// Who is compared: one adapter per pool of threads. `open(threads)` resolves with `{ push(type, payload, whenSettled), close() }`, of those that
-// can stop a job also `pushAbortable(type, payload, signal, whenSettled)`. Each is used in its fastest documented way.
+// Who is compared: one adapter per pool of threads. `open(threads)` resolves with `{ push(type, payload, whenSettled), close() }`, of those
+// that can stop a job also `pushAbortable(type, payload, signal, whenSettled)`. Each is used in its fastest documented way.
 
 const { once } = require('node:events')
 const path = require('node:path')
@@ -22,7 +22,9 @@ const pools = {
       const pool = newPiscina(threads)
       return {
         push: (type, payload, whenSettled) => { pool.run(payload).then(result => whenSettled(null, result), whenSettled) },
-        pushAbortable: (type, payload, signal, whenSettled) => { pool.run(payload, { signal }).then(result => whenSettled(null, result), whenSettled) },
+        pushAbortable: (type, payload, signal, whenSettled) => {
+          pool.run(payload, { signal }).then(result => whenSettled(null, result), whenSettled)
+        },
         close: () => pool.destroy()
       }
     }

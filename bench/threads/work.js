@@ -1,7 +1,7 @@
 'use strict'
 
-// The jobs, as a module for threads: piscina, tinypool and ours call what it exports. workerpool-work.js and poolifier-work.js hand the same
-// function to those. A job computes `loops` times, and its result can be checked. In a thread the module takes 5 ms to load.
+// The jobs, as a module for threads: piscina, tinypool and ours call what it exports. workerpool-work.js and poolifier-work.js hand the
+// same function to those. A job computes `loops` times, and its result can be checked. In a thread the module takes 5 ms to load.
 
 const { isMainThread } = require('node:worker_threads')
 
@@ -26,7 +26,10 @@ function resultOf ({ n }) {
   return 2 * n + 1
 }
 
-/** Of whole numbers of 32 bits only: with others the loop takes five times as long where V8 has compiled it by Maglev, and nobody knows when it does. */
+/**
+ * Of whole numbers of 32 bits only: with others the loop takes five times as long where V8 has compiled it by Maglev, and nobody knows when
+ * it does.
+ */
 function spin (loops, seed) {
   let value = seed | 1
   for (let i = 0; i < loops; i++) {

@@ -31,8 +31,8 @@ function actionsOf (queue) {
 /**
  * @param {object} queue
  * @param {{ action: string, type?: string, id?: number | string }} request not checked
- * @returns {Promise<boolean | number>} false: there is no such job; a number: how many were cancelled; rejects with FAIRLANE_ERR_ARGUMENT, and what the
- *   queue throws
+ * @returns {Promise<boolean | number>} false: there is no such job; a number: how many were cancelled; rejects with FAIRLANE_ERR_ARGUMENT,
+ *   and what the queue throws
  */
 async function act (queue, { action, type, id }) {
   const known = ACTIONS.get(action)

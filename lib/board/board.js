@@ -6,7 +6,8 @@
 //   GET /state   what is told of the queues, as JSON
 //   POST /act    what a button of the page does; nothing acts that does not come from the page itself, or from no page
 //
-// It promises: a request that is refused has changed nothing; each is answered, within a time, unless nobody is there any more; no request makes it throw.
+// It promises: a request that is refused has changed nothing; each is answered, within a time, unless nobody is there any more; no request
+// makes it throw.
 
 const { act } = require('./actions')
 const { readBody, Refusal } = require('./body')

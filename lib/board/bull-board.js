@@ -1,7 +1,7 @@
 'use strict'
 
-// An adapter that shows a queue in bull-board: its jobs by their records in a history. What bull-board can do to a queue of BullMQ and has no
-// meaning here throws.
+// An adapter that shows a queue in bull-board: its jobs by their records in a history. What bull-board can do to a queue of BullMQ and has
+// no meaning here throws.
 
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const { hasMethods, readAll, readFlag, readPart, readText } = require('../arguments/fields')
@@ -167,7 +167,10 @@ function makeAdapterClass (BaseAdapter) {
   }
 }
 
-/** bull-board decodes names in addresses more often than it encodes them: none may have a %, which becomes its wide form, nor half a character. */
+/**
+ * bull-board decodes names in addresses more often than it encodes them: none may have a %, which becomes its wide form, nor half a
+ * character.
+ */
 function fitForAddress (name) {
   return name.toWellFormed().replaceAll('%', '\uFF05')
 }

@@ -1,7 +1,7 @@
 'use strict'
 
-// What runs in the browser: page.js puts this file into the page as it is. It asks for the state again and again, shows it, and sends what a
-// button is for. Names of queues and tenants, and texts of errors, go into the page as text and in no other way.
+// What runs in the browser: page.js puts this file into the page as it is. It asks for the state again and again, shows it, and sends what
+// a button is for. Names of queues and tenants, and texts of errors, go into the page as text and in no other way.
 
 const REFRESH_MS = 2000
 const BASE = location.pathname.replace(/\/?$/, '/') // it may be mounted without a slash at its end

@@ -1,8 +1,9 @@
 'use strict'
 
-// Whether a request comes from the page itself. Browsers say so in one of three headers, which a page of another site cannot set: the newest one that
-// is there counts. Over plain HTTP to another machine they leave out the first. A program that has no page sends none of them, and is let through: a
-// browser never does so with the content type of JSON, for which it has to ask first if the page is another site's.
+// Whether a request comes from the page itself. Browsers say so in one of three headers, which a page of another site cannot set: the
+// newest one that is there counts. Over plain HTTP to another machine they leave out the first. A program that has no page sends none of
+// them, and is let through: a browser never does so with the content type of JSON, for which it has to ask first if the page is another
+// site's.
 
 const { Refusal } = require('./body')
 

@@ -1,7 +1,7 @@
 'use strict'
 
-// The page, and the headers of all answers. Script and style stand in the page, and the policy names them by their hashes: so nothing else runs
-// there, whatever the names of tenants are, and the page needs no address of its own.
+// The page, and the headers of all answers. Script and style stand in the page, and the policy names them by their hashes: so nothing else
+// runs there, whatever the names of tenants are, and the page needs no address of its own.
 
 const { createHash } = require('node:crypto')
 const { readFileSync } = require('node:fs')

@@ -1,7 +1,7 @@
 'use strict'
 
-// For how long a request waits for a queue: a broker that is away may not answer at all. A queue that owes an answer is not asked for its state
-// again, so that nothing piles up.
+// For how long a request waits for a queue: a broker that is away may not answer at all. A queue that owes an answer is not asked for its
+// state again, so that nothing piles up.
 
 const { Refusal } = require('./body')
 const { systemClock } = require('../platform/clock')

@@ -11,7 +11,11 @@ const STATES = { active: 'running', waiting: 'waiting', completed: 'done', faile
 const STATUSES = Object.fromEntries(Object.entries(STATES).map(([status, state]) => [state, status]))
 
 class RecordedJobs {
-  /** @param {object} queue @param {object} history @param {{ name: string, type: string | undefined }} options type: only those of one type */
+  /**
+   * @param {object} queue
+   * @param {object} history
+   * @param {{ name: string, type: string | undefined }} options type: only those of one type
+   */
   constructor (queue, history, { name, type }) {
     this.queue = queue
     this.history = history

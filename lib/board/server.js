@@ -1,7 +1,7 @@
 'use strict'
 
-// A server of the page's own. It has no login, so it is for this machine unless it is told another address; and it answers only who calls it by a name
-// of this machine: a site that has its own name lead here, to be taken for the page itself (DNS rebinding), gets nothing.
+// A server of the page's own. It has no login, so it is for this machine unless it is told another address; and it answers only who calls
+// it by a name of this machine: a site that has its own name lead here, to be taken for the page itself (DNS rebinding), gets nothing.
 
 const { createServer } = require('node:http')
 const { BlockList, isIP } = require('node:net')

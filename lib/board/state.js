@@ -1,7 +1,7 @@
 'use strict'
 
-// What is told of a queue. What waits and runs in this process its metrics know; if its jobs are at a broker, that is asked, and of the metrics
-// there are the times.
+// What is told of a queue. What waits and runs in this process its metrics know; if its jobs are at a broker, that is asked, and of the
+// metrics there are the times.
 
 const { hasMethods } = require('../arguments/fields')
 const { actionsOf } = require('./actions')
@@ -65,7 +65,8 @@ function localView (queue, { types }) {
 
 /** Of all processes. */
 async function globalView (queue, { types }) {
-  const [{ types: typeCount, ...counts }, all] = await Promise.all([queue.globalStats(), queue.globalTypes({ limit: Number.MAX_SAFE_INTEGER })])
+  const answers = [queue.globalStats(), queue.globalTypes({ limit: Number.MAX_SAFE_INTEGER })]
+  const [{ types: typeCount, ...counts }, all] = await Promise.all(answers)
   const byType = new Map(types.map(entry => [entry.type, { ...entry, ...NO_COUNTS }]))
   for (const entry of all) byType.set(entry.type, { ...NO_METRICS, ...byType.get(entry.type), ...entry })
   return {

@@ -37,7 +37,9 @@ async function save (ledger, path) {
   }
 }
 
-/** Reads into an empty ledger. Until resume() it stands still at the time of the saving. Rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT. */
+/**
+ * Reads into an empty ledger. Until resume() it stands still at the time of the saving. Rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT.
+ */
 async function load (ledger, path) {
   let bytes
   try {

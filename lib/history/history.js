@@ -28,7 +28,11 @@ class History {
     this.#ledger = new Ledger({ keep, keepMs, isExact: clock === 'exact' })
   }
 
-  /** Reads what save() has written. @returns {Promise<History>} rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT @throws FAIRLANE_ERR_ARGUMENT */
+  /**
+   * Reads what save() has written.
+   * @returns {Promise<History>} rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
   static open (path) {
     return History.#open(readPath(path))
   }
@@ -120,7 +124,11 @@ class History {
     }
   }
 
-  /** Forgets a job that has ended. O(1). @returns {boolean} false if there is no record of it @throws FAIRLANE_ERR_ARGUMENT for any other job */
+  /**
+   * Forgets a job that has ended. O(1).
+   * @returns {boolean} false if there is no record of it
+   * @throws FAIRLANE_ERR_ARGUMENT for any other job
+   */
   remove (id) {
     const ledger = this.#recent
     const rows = ledger.find(readId(id))
@@ -209,7 +217,8 @@ class Totals {
 
   shown () {
     const { counts, wait, run } = this
-    return { done: counts[DONE], failed: counts[FAILED] + counts[DEAD], cancelled: counts[CANCELLED], waitMs: average(wait), runMs: average(run) }
+    const ended = { done: counts[DONE], failed: counts[FAILED] + counts[DEAD], cancelled: counts[CANCELLED] }
+    return { ...ended, waitMs: average(wait), runMs: average(run) }
   }
 }
 

@@ -24,8 +24,8 @@ function scan (ledger, first, last, visit) {
 }
 
 /**
- * What `select` makes of records, the newest first, as far as it is asked for. Records may change meanwhile: those of a segment are looked at at
- * once, when the first of them is asked for.
+ * What `select` makes of records, the newest first, as far as it is asked for. Records may change meanwhile: those of a segment are looked
+ * at at once, when the first of them is asked for.
  * @param {number} before only smaller ids
  * @param {number} limit so many at most
  * @param {(rows: object) => boolean} skips whether rows have nothing to select

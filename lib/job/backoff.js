@@ -15,8 +15,8 @@ const RANGES = { firstMs: [0, Number.MAX_VALUE], factor: [1, Number.MAX_VALUE], 
 module.exports = { backoff, defaultBackoffMs, readBackoff, backoffAfter }
 
 /**
- * For the option backoffMs: waits `firstMs`, then `factor` times as long each time, `mostMs` at most. A random part of it, up to `jitter`, is left
- * out, so that jobs that failed together do not come back together. Never less than `retryAfterMs` of the error.
+ * For the option backoffMs: waits `firstMs`, then `factor` times as long each time, `mostMs` at most. A random part of it, up to `jitter`,
+ * is left out, so that jobs that failed together do not come back together. Never less than `retryAfterMs` of the error.
  * @param {{ firstMs?: number, factor?: number, mostMs?: number, jitter?: number }} [options] jitter from 0 to 1
  * @returns {(attempt: number, error?: any) => number}
  * @throws FAIRLANE_ERR_ARGUMENT

@@ -93,7 +93,10 @@ class Delivery {
     return this.hasEnded && (!err || err === this.error)
   }
 
-  /** The job was settled by something else: tells whoever wants to know when the runner ends, or that it has meanwhile. The last one who asks is told. */
+  /**
+   * The job was settled by something else: tells whoever wants to know when the runner ends, or that it has meanwhile. The last one who
+   * asks is told.
+   */
   onceEnded (callback) {
     this.whenEnded = callback
     if (this.hasEnded) callback()

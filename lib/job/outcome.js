@@ -37,7 +37,8 @@ function counts (end) {
  * All at once.
  * @param {{ error: any, attempt: number, maxAttempts: number, isFinal?: boolean }} ended as of endOf()
  * @param {{ backoffMs: (attempt: number, error: any) => number, clock: { now: () => number }, onFault: (err: any) => void }} queue
- * @returns {{ end: 'done' | 'throttled' | 'postponed' | 'retry' | 'failed', delayMs: number, holdMs: number }} delayMs: of the job. holdMs: of its type
+ * @returns {{ end: 'done' | 'throttled' | 'postponed' | 'retry' | 'failed', delayMs: number, holdMs: number }} delayMs: of the job. holdMs:
+ *   of its type
  */
 function outcomeOf ({ error, attempt, maxAttempts, isFinal }, { backoffMs, clock, onFault }) {
   const end = endOf(error, attempt, maxAttempts, isFinal)

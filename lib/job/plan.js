@@ -1,7 +1,7 @@
 'use strict'
 
-// What is said of a single job beside its payload and type, in the words that all queues have for it: when it may start, how often it is tried,
-// whom it shares a key with.
+// What is said of a single job beside its payload and type, in the words that all queues have for it: when it may start, how often it is
+// tried, whom it shares a key with.
 
 const { rangeError, typeError, describe } = require('../arguments/errors')
 const { readChoice, readFiniteMs, readInteger, readPositiveCount, wrong } = require('../arguments/fields')
@@ -11,7 +11,10 @@ const HIGHEST = 15 // priority
 const DUPLICATES = ['join', 'replace', 'postpone']
 const PLAN_NAMES = ['delayMs', 'maxAttempts', 'key', 'onDuplicate', 'keyUntil', 'maxDelayMs', 'priority']
 
-/** What is said of one job: first as it was given, then as checked() has it. `key` is a string then, and `onDuplicate` and what follows is never undefined. */
+/**
+ * What is said of one job: first as it was given, then as checked() has it. `key` is a string then, and `onDuplicate` and what follows is
+ * never undefined.
+ */
 class Plan {
   constructor () {
     this.delayMs = undefined
@@ -27,7 +30,10 @@ class Plan {
     return PLAN_NAMES
   }
 
-  /** Reads the option of a name. By hand: a job with options is queued in less time than a loop over names takes. @returns {boolean} whether it is one of those */
+  /**
+   * Reads the option of a name. By hand: a job with options is queued in less time than a loop over names takes.
+   * @returns {boolean} whether it is one of those
+   */
   reads (name, options) {
     switch (name) {
       case 'delayMs': this.delayMs = options.delayMs; return true

@@ -8,13 +8,15 @@ const LONGEST_MS = 2 ** 31 // of Postponed
 const USUAL_MS = 1000
 // From here on, a day of 2001, the reading of a clock is one in ms since 1970. One that counts from anywhere else gets there in 31 years.
 const FIRST_DATE = 1e12
-// What a Retry-After header may say: seconds, or a date, which has a time of day. Date.parse() finds a date in nearly any text with a number in it.
+// What a Retry-After header may say: seconds, or a date, which has a time of day. Date.parse() finds a date in nearly any text with a
+// number in it.
 const SECONDS = /^(\d+\.?\d*|\.\d+)$/
 const DATE = /\d:\d\d|^\d{4}-\d\d-\d\d$/
 // A form of HTTP that says no time zone, and means GMT.
 const ASCTIME = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i
 
-// An error is told by what is here, not by `instanceof`, and its time cannot be changed: what a runner fails with may be a Proxy that throws at any look.
+// An error is told by what is here, not by `instanceof`, and its time cannot be changed: what a runner fails with may be a Proxy that
+// throws at any look.
 const throttled = new WeakSet()
 const postponed = new WeakSet()
 const dates = new WeakMap() // Throttled → in ms since 1970, of those that were given a date
@@ -22,8 +24,8 @@ const dates = new WeakMap() // Throttled → in ms since 1970, of those that wer
 /** Somebody said that there were too many requests: the type of the job is held for a while, and the job waits again as the first of it. */
 class Throttled extends Error {
   /**
-   * @param {number | string | null} [retryAfterMs] ms, 1 or more; or the text of a Retry-After header, which is seconds or a date. What is neither, or
-   *   over, is 1 s
+   * @param {number | string | null} [retryAfterMs] ms, 1 or more; or the text of a Retry-After header, which is seconds or a date. What is
+   *   neither, or over, is 1 s
    * @param {{ cause?: any }} [options] as of Error
    */
   constructor (retryAfterMs, options) {

@@ -16,7 +16,9 @@ class Buckets {
     this.least = bounds[0]
     this.count = bounds.length + 1
     this.firstOf = new Uint8Array(EXPONENTS) // by exponent: the bucket of the least time that has it
-    for (let exponent = 1; exponent < EXPONENTS; exponent++) this.firstOf[exponent] = bounds.filter(bound => bound < 2 ** (exponent - 1)).length
+    for (let exponent = 1; exponent < EXPONENTS; exponent++) {
+      this.firstOf[exponent] = bounds.filter(bound => bound < 2 ** (exponent - 1)).length
+    }
   }
 
   /** @param {number} ms 0 or more @returns {number} */

@@ -1,7 +1,7 @@
 'use strict'
 
-// How evenly slot time is shared: Jain's index (Jain, Chiu, Hawe 1984) over what types got in a window, each by its weight. 1 is evenly; if one of n has
-// all, it is 1/n. Only types count that could have started jobs all through the window: who has nothing to do gets nothing.
+// How evenly slot time is shared: Jain's index (Jain, Chiu, Hawe 1984) over what types got in a window, each by its weight. 1 is evenly; if
+// one of n has all, it is 1/n. Only types count that could have started jobs all through the window: who has nothing to do gets nothing.
 
 const { SINCE, USED_BEFORE, WINDOW } = require('./types')
 
@@ -27,8 +27,8 @@ class Fairness {
    * Sees a type with waiting jobs.
    * @param {Float64Array} cells of types.js
    * @param {number} at of the type there
-   * @param {{ isFit: boolean, cap: number, usedMs: number, now: number }} state isFit: nothing but the scheduler keeps it from starting a job now;
-   *   usedMs: its slot time
+   * @param {{ isFit: boolean, cap: number, usedMs: number, now: number }} state isFit: nothing but the scheduler keeps it from starting a
+   *   job now; usedMs: its slot time
    * @param {(() => number) | undefined} weigh gives its weight, at the end of a window
    */
   see (cells, at, { isFit, cap, usedMs, now }, weigh) {

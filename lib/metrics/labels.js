@@ -1,7 +1,7 @@
 'use strict'
 
-// Which label types are counted under. A function of the caller's that says so may do anything, and a type is first met in the middle of a change:
-// so it is called in a microtask, and counts of the type are kept until then.
+// Which label types are counted under. A function of the caller's that says so may do anything, and a type is first met in the middle of a
+// change: so it is called in a microtask, and counts of the type are kept until then.
 
 const { describe, warn } = require('../arguments/errors')
 const { fit, MOST_CHARACTERS } = require('./places')
@@ -38,7 +38,10 @@ class Labels {
     return this.labelOf === undefined ? fit(type) : undefined
   }
 
-  /** Whether a label is the text of one type, and of no other: a text that was cut, or in which something was replaced, may be that of several. */
+  /**
+   * Whether a label is the text of one type, and of no other: a text that was cut, or in which something was replaced, may be that of
+   * several.
+   */
   isType (label) {
     return this.labelOf === undefined && label !== this.otherLabel && label !== '' && label.length < MOST_CHARACTERS && !label.includes('\uFFFD')
   }

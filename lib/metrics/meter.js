@@ -7,8 +7,8 @@
 //              ├─ types.js    by type: where it is counted, and since when it waits
 //              └─ places.js   by label: counts and histograms
 //
-// It keeps nothing of single jobs: times and types are read from their records, before the ledger may let go of these, and the time of a change
-// is the last reading that the ledger has made. Nothing of the caller's is called.
+// It keeps nothing of single jobs: times and types are read from their records, before the ledger may let go of these, and the time of a
+// change is the last reading that the ledger has made. Nothing of the caller's is called.
 
 const { ROW_MASK, TIMES, ACCEPTED: ACCEPTED_AT, STARTED: STARTED_AT, ENDED: ENDED_AT, WORDS, TYPE, RUNNING } = require('../ledger/segment')
 const { changedAt } = require('../ledger/versions')
@@ -20,7 +20,8 @@ class Meter extends Between {
   /**
    * @param {object} ledger or another Meter
    * @param {{ places: Places, buckets: Buckets, labels: Labels }} parts
-   * @param {(type: string | undefined) => void} [whenWaiting] called when a job waits, and none of its type did; not to call the caller's code
+   * @param {(type: string | undefined) => void} [whenWaiting] called when a job waits, and none of its type did; not to call the caller's
+   *   code
    */
   constructor (ledger, { places, buckets, labels }, whenWaiting = () => {}) {
     super(ledger)
@@ -31,14 +32,16 @@ class Meter extends Between {
     this.types = new Types()
     this.firstOfRun = places.firstOfRun
     this.originMs = this.records.time.clock.now() // sums of times since then stay exact, whatever the clock counts from
-    this.overtookAt = -Infinity // the turn of a type begins when it comes, or has had its last one: since when the newest waited that was served
+    // the turn of a type begins when it comes, or has had its last one: since when the newest waited that was served
+    this.overtookAt = -Infinity
   }
 
   // what lists tell, as in ledger.js
 
   accepted (id, type, guess) {
     const number = this.ledger.accepted(id, type, guess)
-    // numbers go to other types when they have no record left, and places when no job of a type is live: then this is the only one that waits
+    // numbers go to other types when they have no record left, and places when no job of a type is live: then this is the only one that
+    // waits
     if (this.records.names.waitingOf(number) === 1) {
       this.place(number, type)
       this.waits(number)
@@ -238,7 +241,10 @@ class Meter extends Between {
     else this.labels.byNumber.get(number).count(cell)
   }
 
-  /** @returns {{ number: number, startedAt: number }} the type of a job, -1 if there is no record of it, and when it started if it runs, else NaN */
+  /**
+   * @returns {{ number: number, startedAt: number }} the type of a job, -1 if there is no record of it, and when it started if it runs,
+   *   else NaN
+   */
   leaving (id) {
     const { records } = this
     const rows = records.find(id)

@@ -1,7 +1,7 @@
 'use strict'
 
-// Counts and times of the jobs of a queue, by type. The meter counts what the queue's list tells; a Metrics shows it. How many jobs wait and run
-// is asked of the ledger, so that nobody counts it twice. Its events come from the watch.
+// Counts and times of the jobs of a queue, by type. The meter counts what the queue's list tells; a Metrics shows it. How many jobs wait
+// and run is asked of the ledger, so that nobody counts it twice. Its events come from the watch.
 
 const EventEmitter = require('eventemitter3')
 const { typeError } = require('../arguments/errors')
@@ -85,7 +85,8 @@ class Metrics extends EventEmitter {
   /**
    * @param {object} queue
    * @param {object | undefined} ledger the queue's, if another observer has made it
-   * @param {{ clock: object, hasIds?: boolean, hasDelays?: boolean }} options hasIds: the queue has ids of its own, and dead letters; hasDelays: jobs may be delayed in it
+   * @param {{ clock: object, hasIds?: boolean, hasDelays?: boolean }} options hasIds: the queue has ids of its own, and dead letters;
+   *   hasDelays: jobs may be delayed in it
    * @returns {object} the queue's ledger
    */
   #observe (queue, ledger, { clock, hasIds = false, hasDelays = true }) {
@@ -110,7 +111,9 @@ class Metrics extends EventEmitter {
   #read () {
     const { name, bucketsMs } = this.#options
     const { byLabel, otherLabel } = this.#places
-    if (this.#meter === undefined) return { name: fit(name), boundsMs: [...bucketsMs], states: LIVE, slots: 0, starving: [], refused: new Map(), types: [] }
+    if (this.#meter === undefined) {
+      return { name: fit(name), boundsMs: [...bucketsMs], states: LIVE, slots: 0, starving: [], refused: new Map(), types: [] }
+    }
     this.#meter.label()
     const { records } = this.#meter
     const nowMs = records.time.read()
@@ -155,7 +158,8 @@ class Metrics extends EventEmitter {
     }
     const runMs = histogram(RUN_SUM, firstOfRun)
     const [done, failed, cancelled, unaccepted] = [
-      runMs.buckets.reduce((sum, count) => sum + count, cells[at + DONE_LESS_RUNS]), cells[at + FAILED], cells[at + CANCELLED], cells[at + UNACCEPTED]
+      runMs.buckets.reduce((sum, count) => sum + count, cells[at + DONE_LESS_RUNS]),
+      cells[at + FAILED], cells[at + CANCELLED], cells[at + UNACCEPTED]
     ]
     return {
       type: label,

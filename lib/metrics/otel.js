@@ -1,7 +1,7 @@
 'use strict'
 
-// What is shown to OpenTelemetry: observable instruments of a meter, which asks when it collects. It knows that library by three methods of its meters
-// only.
+// What is shown to OpenTelemetry: observable instruments of a meter, which asks when it collects. It knows that library by three methods of
+// its meters only.
 //
 // There is no observable histogram in its API. So quantiles are shown as gauges: those of the times since the meter has asked before.
 

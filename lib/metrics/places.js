@@ -6,10 +6,11 @@
 //   cells   │ nobody's │ place │ place │ … │          Float64: an increment takes no look at what is there
 //   place   │ DONE_LESS_RUNS … RUN_SUM │ buckets of the wait │ buckets of the run │
 //
-// Which place a type has, types.js knows. What can be told from others is not counted: jobs that are done have run, and accepted ones have ended or are live.
+// Which place a type has, types.js knows. What can be told from others is not counted: jobs that are done have run, and accepted ones have
+// ended or are live.
 //
-// First come, first placed. A place can go to another label when nothing has changed in it for an hour, since something has read it: a label
-// that comes back begins at 0, which is a reset for those who read counters.
+// First come, first placed. A place can go to another label when nothing has changed in it for an hour, since something has read it: a
+// label that comes back begins at 0, which is a reset for those who read counters.
 
 // The cells of a place, before its buckets.
 const DONE_LESS_RUNS = 0 // with the runs that have ended it is how many jobs are done
@@ -130,7 +131,9 @@ class Places {
   }
 }
 
-/** A text as a label: well-formed, since others may become the same text when they are encoded; so short that a hostile name costs little. */
+/**
+ * A text as a label: well-formed, since others may become the same text when they are encoded; so short that a hostile name costs little.
+ */
 function fit (text) {
   return text.slice(0, MOST_CHARACTERS).toWellFormed()
 }

@@ -1,15 +1,15 @@
 'use strict'
 
-// What is shown to Prometheus: as text, and by way of a registry of prom-client, which asks when it is scraped. It knows that library by two
-// methods of its registries only.
+// What is shown to Prometheus: as text, and by way of a registry of prom-client, which asks when it is scraped. It knows that library by
+// two methods of its registries only.
 
 const { typeError, describe } = require('../arguments/errors')
 const { hasMethods } = require('../arguments/fields')
 const { Sources } = require('./sources')
 
 /**
- * Each has samples(view): what a Metrics has read → [{ suffix, labels, value }]. Times are in seconds. `aggregator` is what a cluster of prom-client makes of
- * the values of its processes, where that is not their sum.
+ * Each has samples(view): what a Metrics has read → [{ suffix, labels, value }]. Times are in seconds. `aggregator` is what a cluster of
+ * prom-client makes of the values of its processes, where that is not their sum.
  */
 const FAMILIES = [
   {

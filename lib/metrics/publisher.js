@@ -1,7 +1,7 @@
 'use strict'
 
-// Stands between the lists of a queue and its ledger, and publishes what the lists tell. Subscribers may do anything, and are told in a microtask, in order,
-// in the context of who made the queue.
+// Stands between the lists of a queue and its ledger, and publishes what the lists tell. Subscribers may do anything, and are told in a
+// microtask, in order, in the context of who made the queue.
 
 const { channelOf } = require('../platform/channels')
 const { asyncScope } = require('../platform/context')

@@ -1,7 +1,8 @@
 'use strict'
 
-// Which types starve: jobs of them wait and none runs, nobody holds them back, none has started for long, and a type was served meanwhile that had come
-// later, or that had been served before in that time. So nobody starves where nothing starts, nor where all wait for their turn.
+// Which types starve: jobs of them wait and none runs, nobody holds them back, none has started for long, and a type was served meanwhile
+// that had come later, or that had been served before in that time. So nobody starves where nothing starts, nor where all wait for their
+// turn.
 
 const { SINCE, STARTED, HELD } = require('./types')
 
@@ -18,7 +19,8 @@ class Starvation {
    * Sees a type with waiting jobs that nobody holds back.
    * @param {Float64Array} cells of types.js
    * @param {number} at of the type there
-   * @param {{ type: string | undefined, waiting: number, running: number, now: number, overtookAt: number }} state overtookAt: that of meter.js
+   * @param {{ type: string | undefined, waiting: number, running: number, now: number, overtookAt: number }} state overtookAt: that of
+   *   meter.js
    */
   see (cells, at, { type, waiting, running, now, overtookAt }) {
     const since = Math.max(cells[at + SINCE], cells[at + STARTED], cells[at + HELD])

@@ -1,7 +1,7 @@
 'use strict'
 
-// Traces of runners: messages on the tracing channel `fairlane:run` of node:diagnostics_channel, and spans of OpenTelemetry, whose API is an
-// optional peer. It wraps a runner, and knows nothing of the queue.
+// Traces of runners: messages on the tracing channel `fairlane:run` of node:diagnostics_channel, and spans of OpenTelemetry, whose API is
+// an optional peer. It wraps a runner, and knows nothing of the queue.
 //
 //   start ─ runner returns ─ end … settled: (error) asyncStart ─ asyncEnd
 
@@ -26,8 +26,8 @@ module.exports = { traced }
 
 /**
  * @param {Function} runner
- * @param {{ tracer?: object, link?: boolean, name?: string }} [options] tracer: of OpenTelemetry; link: whether the span of a run is linked to that of the
- *   push, and the root of a trace of its own, or else its child; name: of the queue, in spans
+ * @param {{ tracer?: object, link?: boolean, name?: string }} [options] tracer: of OpenTelemetry; link: whether the span of a run is linked
+ *   to that of the push, and the root of a trace of its own, or else its child; name: of the queue, in spans
  * @returns {Function} the runner, with its members
  * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_PEER
  */
@@ -173,7 +173,10 @@ class Spans {
   }
 }
 
-/** What the span throws becomes an uncaught exception. Without clock.js, which lends names to aflow: where no queue is loaded nobody takes them back. */
+/**
+ * What the span throws becomes an uncaught exception. Without clock.js, which lends names to aflow: where no queue is loaded nobody takes
+ * them back.
+ */
 function endSafely (span, error, isFailure) {
   try {
     endSpan(span, error, isFailure)

@@ -1,7 +1,7 @@
 'use strict'
 
-// Looks at the types of a queue now and then, for as long as jobs wait: how evenly they share the slots, and whether any starves. Its timer is of the
-// queue's clock, keeps no process alive, and is nobody's in particular. Between its looks it costs nothing.
+// Looks at the types of a queue now and then, for as long as jobs wait: how evenly they share the slots, and whether any starves. Its timer
+// is of the queue's clock, keeps no process alive, and is nobody's in particular. Between its looks it costs nothing.
 
 const { asyncScope } = require('../platform/context')
 const { callSafely } = require('../platform/clock')
@@ -11,7 +11,8 @@ const { USED, HELD } = require('./types')
 
 class Watch {
   /**
-   * @param {{ queue: object, clock: object, meter: object, windowMs: number, starveMs: number, shares: object }} parts shares: of schedulers/shares.js
+   * @param {{ queue: object, clock: object, meter: object, windowMs: number, starveMs: number, shares: object }} parts shares: of
+   *   schedulers/shares.js
    * @param {(event: string, told: object) => void} emit
    */
   constructor ({ queue, clock, meter, windowMs, starveMs, shares }, emit) {

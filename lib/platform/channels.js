@@ -6,7 +6,10 @@ const INERT = Object.freeze({ hasSubscribers: false, publish () {}, runStores: (
 
 module.exports = { channelOf }
 
-/** @returns {{ hasSubscribers: boolean, publish: (message: object) => void, runStores: Function }} what subscribers throw becomes an uncaught exception */
+/**
+ * @returns {{ hasSubscribers: boolean, publish: (message: object) => void, runStores: Function }} what subscribers throw becomes an
+ *   uncaught exception
+ */
 function channelOf (name) {
   const hasModules = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
   const module = hasModules ? process.getBuiltinModule('node:diagnostics_channel') : undefined

@@ -60,7 +60,8 @@ function callSafely (fn, ...args) {
 function deferral () {
   const { setImmediate } = globalThis
   if (typeof setImmediate === 'function') return fn => { setImmediate(fn) }
-  const { MessageChannel, setTimeout } = globalThis // not before: Node loads its MessageChannel when it is first looked at, which takes 2 ms
+  // not before: Node loads its MessageChannel when it is first looked at, which takes 2 ms
+  const { MessageChannel, setTimeout } = globalThis
   if (typeof MessageChannel === 'function') return deferralByMessage(new MessageChannel())
   return fn => { setTimeout(fn, 0) }
 }

@@ -30,8 +30,8 @@ function asyncScope () {
 const plainScope = { runInAsyncScope: (fn, thisArg, ...args) => fn.apply(thisArg, args) }
 
 /**
- * Gives the AsyncLocalStorage context that the caller is in, to be compared with others; undefined where that cannot be told. Node keeps it in
- * each AsyncResource, and has no other way to ask for it: 7 to 15 ns, where entering a scope once more takes 15 to 20 (Node 24, 26).
+ * Gives the AsyncLocalStorage context that the caller is in, to be compared with others; undefined where that cannot be told. Node keeps it
+ * in each AsyncResource, and has no other way to ask for it: 7 to 15 ns, where entering a scope once more takes 15 to 20 (Node 24, 26).
  */
 const contextFrame = frameGetter()
 

@@ -1,7 +1,7 @@
 'use strict'
 
-// Forgets what is over at a certain time, by a timer that keeps no process alive: all that this does is to give room back. A pass goes through all that there
-// is, in slices, between which the event loop turns; the more there was, the longer is the rest after it.
+// Forgets what is over at a certain time, by a timer that keeps no process alive: all that this does is to give room back. A pass goes
+// through all that there is, in slices, between which the event loop turns; the more there was, the longer is the rest after it.
 //
 //   note(at) ──▶ timer ──▶ pass: a slice │ turn │ a slice │ … ──▶ rest ──▶ timer, for the first of those that are left
 
@@ -21,7 +21,8 @@ class Forgetting {
    * @param {{ now: () => number, setTimeout: Function, clearTimeout: Function }} clock
    * @param {(fn: () => void) => void} call calls the caller's code in the context of the queue: the clock is the caller's
    * @param {() => Iterable<T>} all what there is; it may change meanwhile
-   * @param {(item: T, now: number) => number} look forgets it if it is over. Gives when it is, else; Infinity: that is not known, or it was forgotten
+   * @param {(item: T, now: number) => number} look forgets it if it is over. Gives when it is, else; Infinity: that is not known, or it was
+   *   forgotten
    * @param {{ ms: number, pieces: number }} [pace] of slices
    */
   constructor (clock, call, all, look, pace = QUICK) {

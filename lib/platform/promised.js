@@ -30,7 +30,10 @@ function settle (err, result) {
   this(err ? isForMany ? new LateRejection(err) : new Rejection(err) : result)
 }
 
-/** Calls fn, which settles many that fail: they reject one microtask later, which takes a fifth of the time. It is theirs alone, so they keep their order. */
+/**
+ * Calls fn, which settles many that fail: they reject one microtask later, which takes a fifth of the time. It is theirs alone, so they
+ * keep their order.
+ */
 function rejectMany (fn) {
   const wasForMany = isForMany
   isForMany = true
@@ -43,8 +46,8 @@ function rejectMany (fn) {
 
 /**
  * @param {Promise<T>} promise that waits for others
- * @returns {Promise<T>} resolves when what was chained to those has been called: also to one that follows such a promise, behind a `.then()` in
- *   between, and of many that are rejected at once. Each of these takes a microtask
+ * @returns {Promise<T>} resolves when what was chained to those has been called: also to one that follows such a promise, behind a
+ *   `.then()` in between, and of many that are rejected at once. Each of these takes a microtask
  * @template T
  */
 function behindOthers (promise) {

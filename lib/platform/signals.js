@@ -55,8 +55,8 @@ class Signals {
 
 /**
  * Calls listener when the signal aborts, also if another listener stops the event there (`stopImmediatePropagation`): a signal
- * may be shared with code that nobody here knows. Where Node's way does not do that (Deno), or is not there (browsers), it listens to a signal
- * that follows this one, which nobody else can get at.
+ * may be shared with code that nobody here knows. Where Node's way does not do that (Deno), or is not there (browsers), it listens to a
+ * signal that follows this one, which nobody else can get at.
  * @param {AbortSignal} signal that has not aborted
  * @param {() => void} listener
  * @returns {AbortSignal} what it is to be removed from by removeEventListener

@@ -67,8 +67,9 @@ class History {
     this.running = [] // what ended() wants back
     this.count = 0
     const makeContext = type => ({ type })
+    const maxTypes = types.length > 50 && types.length < 100 ? 8 : Infinity
     this.list = this.hasLanes
-      ? new Lanes(scheduler, { maxTypes: types.length > 50 && types.length < 100 ? 8 : Infinity, maxWaitingPerType: { byType: new Map() }, clock: this.clock }, makeContext)
+      ? new Lanes(scheduler, { maxTypes, maxWaitingPerType: { byType: new Map() }, clock: this.clock }, makeContext)
       : new Window(scheduler, makeContext)
     this.list.blame = what => fail(`the scheduler's ${what}`)
     this.list.stall = () => false

@@ -3,7 +3,8 @@
 // What runs in each thread: loads the module of the jobs, and calls its function. piscina waits for `run` before it says that the
 // thread is ready, so a thread that is there has loaded its module. The export has a name, since piscina hands out the whole module else.
 //
-//   [number, payload, type, attempt, payload, type, attempt, …, end of several] ──▶ [result, result, …], behind them the failures if there are any
+//   [number, payload, type, attempt, payload, type, attempt, …, end of several] ──▶ [result, result, …], behind them the failures if there
+//                                                                                  are any
 
 const { parentPort } = require('node:worker_threads')
 const { typeError } = require('../arguments/errors')

@@ -1,7 +1,7 @@
 'use strict'
 
-// HOT (bench: threads). The jobs, from their slots to their ends: those of a turn are sent together, at most `perThread` to a thread and spread
-// over the idle ones. More jobs than there are idle threads wait here, in order.
+// HOT (bench: threads). The jobs, from their slots to their ends: those of a turn are sent together, at most `perThread` to a thread and
+// spread over the idle ones. More jobs than there are idle threads wait here, in order.
 //
 //   slot ──run()──▶ waiting ──flush()──▶ message ──answer──▶ done
 //                      │                    └──▶ its thread has ended, another one is there ──▶ failed
@@ -36,7 +36,12 @@ class Job {
 }
 
 class Jobs {
-  /** @param {Function} Piscina @param {string} url of the module @param {object} options as options.js reads them @param {object} [clock] of the loading */
+  /**
+   * @param {Function} Piscina
+   * @param {string} url of the module
+   * @param {object} options as options.js reads them
+   * @param {object} [clock] of the loading
+   */
   constructor (Piscina, url, options, clock) {
     this.Piscina = Piscina
     this.url = url

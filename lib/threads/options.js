@@ -1,6 +1,7 @@
 'use strict'
 
-// The file and the options of threads(), read once. What is the caller's is copied: threads that replace others get what the first ones got.
+// The file and the options of threads(), read once. What is the caller's is copied: threads that replace others get what the first ones
+// got.
 
 const { availableParallelism } = require('node:os')
 const { resolve } = require('node:path')

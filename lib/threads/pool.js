@@ -5,8 +5,8 @@
 //   send() ──▶ thread ──answer──▶ onAnswer
 //                 └──ends──▶ lost ──another thread is there──▶ onLost
 //
-// A pool is worn when a thread ended before it was there, or did not load the module in time: piscina starts no others then, or only such. Its threads
-// end when their messages have.
+// A pool is worn when a thread ended before it was there, or did not load the module in time: piscina starts no others then, or only such.
+// Its threads end when their messages have.
 
 const { systemClock } = require('../platform/clock')
 const { FairlaneError, typeError, failure } = require('../arguments/errors')
@@ -29,9 +29,9 @@ class Pool {
    * @param {Function} Piscina
    * @param {string} url of the module
    * @param {{ threads: number, name: string, loadTimeoutMs: number, worker: object }} options
-   * @param {object} hooks `onAnswer(message, answer)`, `onRefused(message, err)` (it could not be sent), `onFailed(message, err)` (it was, and has no
-   *   answer), `onLost(message)`, each when the thread is idle, or another one is there; `onLoaded()`; `onWorn(err)`, and `onOver()` when it has no
-   *   messages after that
+   * @param {object} hooks `onAnswer(message, answer)`, `onRefused(message, err)` (it could not be sent), `onFailed(message, err)` (it was,
+   *   and has no answer), `onLost(message)`, each when the thread is idle, or another one is there; `onLoaded()`; `onWorn(err)`, and
+   *   `onOver()` when it has no messages after that
    * @param {{ setTimeout: Function, clearTimeout: Function }} [clock]
    */
   constructor (Piscina, url, { threads, name, loadTimeoutMs, worker }, hooks, clock = systemClock) {
@@ -232,8 +232,8 @@ class Pool {
   }
 
   /**
-   * Node says what has ended a thread, too, but not of each error what class it is of. What a thread has said of another message than the one that it
-   * had is not about its end.
+   * Node says what has ended a thread, too, but not of each error what class it is of. What a thread has said of another message than the
+   * one that it had is not about its end.
    */
   explain ({ words, lost }) {
     if (words === undefined) return

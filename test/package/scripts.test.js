@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
+const { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
 const { join, relative } = require('node:path')
 const { root, node, tool } = require('../support/child')
 const { importersOf } = require('../room')
@@ -35,6 +35,14 @@ describe('the scripts of the package', () => {
       const isElsewhere = inside.some(folder => name.startsWith(`test/${folder}/`))
       assert.equal(played.includes(name), hasRounds && !isElsewhere, name)
     }
+  })
+
+  it('change files that are there, and run tests that are', () => {
+    const text = readFileSync(join(root, 'test/mutate.js'), 'utf8').replace(/\$\{CORE\}/g, 'lib/core')
+    const named = [...text.matchAll(/\[['`]([\w/-]+\.js)['`],/g)].map(([, file]) => file)
+    assert(named.length > 10)
+    for (const file of named) assert(existsSync(join(root, file)), file)
+    for (const [file] of text.matchAll(/test\/[\w/-]+\.test\.js/g)) assert(existsSync(join(root, file)), file)
   })
 
   it('run a room with those that import it', async () => {

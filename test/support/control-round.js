@@ -142,7 +142,8 @@ class Round extends Expectations {
 
   get description () {
     const scheduler = this.kind
-    return JSON.stringify({ ...this.options, scheduler, isSliced: this.isSliced, signal: this.options.signal !== undefined, usesMap: this.usesMap, closeChance: this.closeChance })
+    const { options, isSliced, usesMap, closeChance } = this
+    return JSON.stringify({ ...options, scheduler, isSliced, signal: options.signal !== undefined, usesMap, closeChance })
   }
 
   /** @param {number} steps */
@@ -369,7 +370,8 @@ class Round extends Expectations {
   compare () {
     if (this.isStarting || this.arrivals.some((job) => job.mayBeOver())) return // they are being cancelled
     const waiting = [...this.queue.jobs()].filter(({ payload }) => payload.mapped === undefined)
-    this.expect(waiting.length === this.arrivals.length && waiting.every(({ type, payload }, i) => payload === this.arrivals[i] && type === payload.type),
+    const isArrival = ({ type, payload }, i) => payload === this.arrivals[i] && type === payload.type
+    this.expect(waiting.length === this.arrivals.length && waiting.every(isArrival),
       'jobs() gives the waiting jobs in the order of their arrival')
   }
 
@@ -651,7 +653,8 @@ class Job {
   /** Something has come over it that ends it at once. */
   isDue (now) {
     const limit = this.state === 'waiting' ? this.maxWaitMs : this.timeoutMs
-    return this.isAborted || this.isCleared || this.round.isAbandoned || this.ended !== undefined || (this.mapped === undefined && now - this.since >= limit)
+    return this.isAborted || this.isCleared || this.round.isAbandoned || this.ended !== undefined ||
+      (this.mapped === undefined && now - this.since >= limit)
   }
 
   /** It may have settled, though it has not been told. */

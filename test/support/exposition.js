@@ -1,6 +1,7 @@
 'use strict'
 
-// Reads the text format of Prometheus (0.0.4), and is as strict as its rules are: https://prometheus.io/docs/instrumenting/exposition_formats/
+// Reads the text format of Prometheus (0.0.4), and is as strict as its rules are:
+// https://prometheus.io/docs/instrumenting/exposition_formats/
 
 const assert = require('node:assert/strict')
 

@@ -58,7 +58,8 @@ class MisbehavingRound extends Expectations {
       maxWaiting: random.pick([undefined, undefined, 6]),
       maxWaitingPerType: random.pick([undefined, undefined, undefined, 4])
     }
-    const queue = fairlane((job, done, context) => this.run(job, done, context), { ...this.options, scheduler: this.scheduler, clock: this.clock })
+    const { options, scheduler, clock } = this
+    const queue = fairlane((job, done, context) => this.run(job, done, context), { ...options, scheduler, clock })
     this.queue = queue
     queue.drain = () => this.drained()
     queue.on('close', () => { this.hasClosed = true })

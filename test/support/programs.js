@@ -14,8 +14,9 @@ module.exports = { startProgram, startServer }
  * Runs Node with these arguments.
  * @param {string[]} args
  * @param {{ env?: object, input?: string }} [options] env: variables beside those of this process; input: all of its standard input
- * @returns {{ child: import('node:child_process').ChildProcess, lines: string[], line: () => Promise<string>, exit: Promise<[number, string]>,
- *   end: () => Promise<void> }} lines: what it has printed; line(): the next line that it prints; exit: its code and signal; end(): kills it
+ * @returns {{ child: import('node:child_process').ChildProcess, lines: string[], line: () => Promise<string>, exit: Promise<[number,
+ *   string]>, end: () => Promise<void> }} lines: what it has printed; line(): the next line that it prints; exit: its code and signal;
+ *   end(): kills it
  */
 function startProgram (args, { env, input } = {}) {
   const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...args], {

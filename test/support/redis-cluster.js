@@ -23,7 +23,8 @@ module.exports = { startCluster }
 /**
  * @param {string[]} [settings] as arguments of each server
  * @param {number} [mastersCount] 1 or 3
- * @returns {Promise<object>} `urls` of its nodes; `addNode()`; `moveSlotOf(key, toPort, midway)`; `errorsCount(name)`; `kill(port)`, `start(port)`; `stop()`
+ * @returns {Promise<object>} `urls` of its nodes; `addNode()`; `moveSlotOf(key, toPort, midway)`; `errorsCount(name)`; `kill(port)`,
+ *   `start(port)`; `stop()`
  */
 async function startCluster (settings = [], mastersCount = 3) {
   const folder = temporaryFolder()

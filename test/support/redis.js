@@ -23,7 +23,8 @@ function describeWithRedis (title, define) {
 
 /**
  * @param {string[]} [settings] as arguments of the server
- * @returns {Promise<object>} `path` of its socket, its `folder`, and what queues take as `connection`; `kill()`, `start()` again with the same data, `stop()` for good, `cli(...args)`
+ * @returns {Promise<object>} `path` of its socket, its `folder`, and what queues take as `connection`; `kill()`, `start()` again with the
+ *   same data, `stop()` for good, `cli(...args)`
  */
 async function startRedis (settings = []) {
   const folder = temporaryFolder()

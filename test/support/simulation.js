@@ -15,8 +15,8 @@ module.exports = { simulation }
  * @param {object} options of the queue
  * @param {(runner: Function, options: object) => object} [make] makes it
  * @returns {object} `queue`, `clock`; `push(type, ms, count)`; `at(ms, fn)` calls fn at a time; `every(ms, fn)` again and again;
- *   `runUntil(ms)` and `untilIdle()` → promise; `log`, of `{ at, kind: 'push' | 'start' | 'end', type, ms, waitMs }` in the order of events;
- *   `onEnd`, a function or undefined, called with the type of each job that has ended
+ *   `runUntil(ms)` and `untilIdle()` → promise; `log`, of `{ at, kind: 'push' | 'start' | 'end', type, ms, waitMs }` in the order of
+ *   events; `onEnd`, a function or undefined, called with the type of each job that has ended
  */
 function simulation (options, make = fairlane) {
   const clock = fakeClock()

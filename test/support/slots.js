@@ -1,6 +1,9 @@
 'use strict'
 
-/** Lanes and slots without a queue: a scheduler is told what a test does, step by step. A job starts at `now`, and ends when the test says so. */
+/**
+ * Lanes and slots without a queue: a scheduler is told what a test does, step by step. A job starts at `now`, and ends when the test says
+ * so.
+ */
 class Slots {
   /** @param {object} scheduler of lanes */
   constructor (scheduler) {

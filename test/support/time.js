@@ -6,7 +6,10 @@ module.exports = { stoppedTime, withoutTime, spin }
 
 let stopped // what passes is in the hands of a test
 
-/** Calls fn while time stands still, so that no slice ends: what is started together does not depend on the machine. @returns {Promise<any>} what it gives */
+/**
+ * Calls fn while time stands still, so that no slice ends: what is started together does not depend on the machine.
+ * @returns {Promise<any>} what it gives
+ */
 async function withoutTime (fn) {
   const time = stoppedTime()
   try {
@@ -18,7 +21,8 @@ async function withoutTime (fn) {
 
 /**
  * @param {number} [from] in ms
- * @returns {{ lookCount: number, pass: (ms: number) => void, release: () => void }} stands still but for what passes; `release` must be called
+ * @returns {{ lookCount: number, pass: (ms: number) => void, release: () => void }} stands still but for what passes; `release` must be
+ *   called
  */
 function stoppedTime (from = performance.now()) {
   const { now } = performance

@@ -95,8 +95,8 @@ async function backlogTrace (seed, makeScheduler) {
 }
 
 /**
- * As backlogTrace, with absolute weights from 1e-300 to 1e300 of which one is up to 1e9 times another, and with jobs of 1 ms to five minutes. In half
- * of the histories types of any weight have run jobs of up to months before.
+ * As backlogTrace, with absolute weights from 1e-300 to 1e300 of which one is up to 1e9 times another, and with jobs of 1 ms to five
+ * minutes. In half of the histories types of any weight have run jobs of up to months before.
  *
  * @param {number} seed
  * @param {(weights: Map<string, number>) => object} makeScheduler
@@ -111,7 +111,8 @@ async function oddWeightsTrace (seed, makeScheduler) {
   const weights = new Map([['heavy 1', most], ['heavy 2', Math.max(most / (1 + random.below(9)), 1e-300)]])
   for (let i = random.below(5); i > 0; i--) weights.set(`type ${i}`, anyWeight())
   const before = new Map(['before 1', 'before 2'].map(type => [type, random.chance(0.5) ? anyWeight() : Math.max(most * 1e-9, 1e-300)]))
-  const sim = simulation({ concurrency: 1 + random.below(random.pick([2, 20])), scheduler: makeScheduler(new Map([...weights, ...before])) })
+  const concurrency = 1 + random.below(random.pick([2, 20]))
+  const sim = simulation({ concurrency, scheduler: makeScheduler(new Map([...weights, ...before])) })
   if (random.chance(0.5)) {
     sim.push(random.pick([...weights.keys()]), unitMs, 128) // so that what follows is not taken for usual
     await sim.untilIdle()

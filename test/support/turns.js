@@ -14,7 +14,10 @@ async function turns (count) {
   for (let i = 0; i < count; i++) await turn()
 }
 
-/** Enough turns for a queue with a few jobs that has nothing to wait for to do all that it is ever going to do, though it starts one in each. */
+/**
+ * Enough turns for a queue with a few jobs that has nothing to wait for to do all that it is ever going to do, though it starts one in
+ * each.
+ */
 function quiet () {
   return turns(30)
 }
