@@ -213,6 +213,16 @@ describe('add() of a durable queue', () => {
     bench.queue = undefined
   })
 
+  it('ends the job if its signal cannot be listened to, with what that throws', async () => {
+    const queue = await bench.open({ concurrency: 1 })
+    queue.pause()
+    const fault = new Error('of another make')
+    const signal = { aborted: false, addEventListener () { throw fault }, removeEventListener () {} }
+    await assert.rejects(queue.add('a', { signal }), fault)
+    await quiet()
+    assert.deepEqual([queue.stats().waiting, queue.stats().cancelled], [0, 1])
+  })
+
   it('lets a signal be that comes when the job has ended, or the log has failed', async () => {
     const queue = await bench.open({ maxAttempts: 1 })
     const warnings = captureWarnings()

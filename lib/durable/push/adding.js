@@ -17,7 +17,7 @@ class Adding {
     this.jobs = jobs
     this.results = results
     this.writing = writing
-    results.whenAborted = (signal, sharers) => this.abort(signal, sharers)
+    results.whenLeft = (signal, rejects, deserted, fault) => this.left(signal, rejects, deserted, fault)
   }
 
   /**
@@ -44,32 +44,19 @@ class Adding {
   /** @returns {Promise<any>} of one who may leave the job, or whose payload may not be written */
   share (waiter, pushed, signal) {
     return new Promise((resolve, reject) => {
-      const sharer = { waiter, signal, reject }
       waiter.promise.then(resolve, reject)
       pushed.catch(reject)
-      if (signal === undefined) {
-        waiter.isKept = true
-        return
-      }
-      waiter.sharers.add(sharer)
-      this.results.signals.add(signal, sharer)
-      if (signal.aborted) queueMicrotask(() => this.abort(signal, [sharer])) // by encode
+      if (signal === undefined) waiter.isKept = true
+      else this.results.sharers.add(waiter, signal, reject)
     })
   }
 
-  /** Some leave; jobs that all have left are cancelled. */
-  abort (signal, sharers) {
-    const deserted = new Set()
-    for (const sharer of [...sharers]) {
-      const { waiter, reject } = sharer
-      this.results.signals.remove(signal, sharer)
-      if (!waiter.sharers.delete(sharer)) continue
-      reject(abortedError(signal.reason))
-      if (!waiter.isKept && waiter.sharers.size === 0) deserted.add(waiter)
-    }
-    if (deserted.size === 0) return
-    if ([...deserted].some(({ job }) => idOf(job) === undefined)) this.writing.writeNow()
-    this.jobs.cancelNow(new Set([...deserted].map(({ job }) => idOf(job))))
+  /** Some have left; jobs that all have left are cancelled. */
+  left (signal, rejects, deserted, fault) {
+    for (const reject of rejects) reject(fault ?? abortedError(signal.reason))
+    if (deserted.length === 0) return
+    if (deserted.some(({ job }) => idOf(job) === undefined)) this.writing.writeNow()
+    this.jobs.cancelNow(new Set(deserted.map(({ job }) => idOf(job))))
   }
 }
 

@@ -7,36 +7,27 @@
 //           └─ 'settled' ───────────┼──────────────▶ free
 //           └─ so many ms, and until it has started ─┼─── over ──▶ free, and gone from the disk
 //
-// A key is taken for all processes that come after this one: the record of its job says so, and that stays on disk, over, as long as the key
-// outlives the job. Keys whose time has passed are forgotten when somebody looks them up, when the queue is opened, and by a timer, in slices. Keys belong to types (docs/decisions/0066-key-until-started.md).
+// A key is taken for all processes that come after this one: the record of its job says so, and that stays on disk, over, as long as the
+// key outlives the job. Keys whose time has passed are forgotten when somebody looks them up, when the queue is opened, and by a timer, in
+// slices. Keys belong to types (docs/decisions/0066-key-until-started.md).
 
+const { TakenKey, keyIdOf } = require('../../job/key')
 const { Forgetting } = require('../../platform/forgetting')
 const { JobState, hasStarted, REVIVED, DEAD, OVER } = require('../run/job-state')
 const { renumber } = require('../run/records')
 const { LONG_WORK } = require('../../log/turns')
 
 /** A key that is taken, and the job that has taken it. */
-class Entry {
+class Entry extends TakenKey {
   /**
-   * @param {string} id of the key
    * @param {number | object} job what stands in the queue for it; an object while it is not written
    * @param {object} options of the job
-   * @param {number} pushedAt by the clock of the queue
    */
-  constructor (id, job, { keyUntil, delayMs }, pushedAt) {
-    this.id = id
+  constructor (id, job, options, takenAt) {
+    super(id, options, takenAt)
     this.job = job
-    this.keyUntil = keyUntil
-    this.delayMs = delayMs
-    this.pushedAt = pushedAt
-    this.hasStarted = false
     this.isOver = false // the job is no more, but for its key
     this.promise = undefined // of its result, if somebody has waited for that
-  }
-
-  /** When the key is free that is taken for a time; Infinity: that is not known, since the job has not started, or the key is taken for no time. */
-  get freeAt () {
-    return this.hasStarted && typeof this.keyUntil === 'number' ? this.pushedAt + this.keyUntil : Infinity
   }
 
   /** Whether the time for which the key is taken has passed. */
@@ -176,9 +167,9 @@ class Keys {
   }
 }
 
-/** Of a key within a type, from whose length on no other can have the same. Without a scheduler jobs may have no type, which counts as ''. */
+/** Without a scheduler jobs may have no type, which counts as ''. */
 function idOf (type = '', key) {
-  return `${type.length}:${type}${key}`
+  return keyIdOf(type, key)
 }
 
 module.exports = { Keys, idOf }

@@ -2,8 +2,8 @@
 
 // Who waits for the results of jobs, until these have ended. adding.js says how they come.
 
+const { Sharers } = require('../../job/sharers')
 const { callbackOf } = require('../../platform/promised')
-const { Signals } = require('../../platform/signals')
 const { renumber } = require('../run/records')
 
 /** A job whose result somebody waits for. */
@@ -11,7 +11,8 @@ class ResultWaiter {
   constructor (job) {
     this.job = job // what stands in the queue for it
     this.isKept = false // somebody wants it who has no signal
-    this.sharers = new Set() // those who have one
+    this.isSettled = false
+    this.sharers = undefined // a Set of those who have one, if there ever were some
     let resolve
     this.promise = new Promise(_resolve => { resolve = _resolve })
     this.settle = callbackOf(resolve)
@@ -23,8 +24,8 @@ class Results {
   constructor ({ keys }) {
     this.keys = keys
     this.waiters = new Map() // what stands in the queue → ResultWaiter
-    this.whenAborted = undefined // given a signal, and those who wait with it
-    this.signals = new Signals((signal, sharers) => this.whenAborted(signal, sharers))
+    this.whenLeft = undefined // told when some have left by their signal, as Sharers says it
+    this.sharers = new Sharers((signal, rejects, deserted, fault) => this.whenLeft(signal, rejects, deserted, fault))
   }
 
   /** Somebody has pushed a job, perhaps one that is there, who does not wait for it. */
@@ -67,8 +68,8 @@ class Results {
   end (waiter, err, result) {
     if (this.waiters.get(waiter.job) !== waiter) return
     this.waiters.delete(waiter.job)
-    for (const sharer of waiter.sharers) this.signals.remove(sharer.signal, sharer)
-    waiter.sharers.clear()
+    waiter.isSettled = true
+    this.sharers.release(waiter)
     waiter.settle(err, result)
   }
 }

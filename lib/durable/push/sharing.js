@@ -141,9 +141,9 @@ class Sharing {
   }
 
   /** In how many ms from now on a job is due that is to be put off; undefined if it is not. */
-  delayOf ({ job, delayMs, pushedAt }, jobOptions) {
-    if (jobOptions.onDuplicate !== 'postpone' || !this.retries.isDelayed(job)) return undefined
-    return Math.max(0, Math.min(jobOptions.delayMs ?? delayMs, pushedAt + jobOptions.maxDelayMs - this.clocks.time()))
+  delayOf (entry, jobOptions) {
+    if (jobOptions.onDuplicate !== 'postpone' || !this.retries.isDelayed(entry.job)) return undefined
+    return entry.delayAfter(jobOptions, this.clocks.time())
   }
 }
 
