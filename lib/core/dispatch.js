@@ -177,6 +177,7 @@ class Dispatch {
     this.isBusy = true
     this.list.beginPass()
     this.pace.beginPass()
+    if (this.isPrompt) this.allowStarts()
     try {
       this.fill()
       this.fillOn()
@@ -200,7 +201,6 @@ class Dispatch {
   fill () {
     const { list, runner, pace } = this
     let isUnsure = false
-    if (this.isPrompt) this.allowStarts()
     this.isCut = false
     while (this.running < this.concurrency && list.size > 0 && (--pace.untilLook > 0 || this.mayGoOn())) {
       /* istanbul ignore next: contexts are told apart from Node 24 on */
@@ -240,7 +240,10 @@ class Dispatch {
   }
 
   fillOn () {
-    while (this.isCut && this.running < this.concurrency) this.scope.runInAsyncScope(this.fill, this)
+    while (this.isCut && this.running < this.concurrency) {
+      if (this.isPrompt) this.allowStarts()
+      this.scope.runInAsyncScope(this.fill, this)
+    }
     this.isBusy = false
   }
 
@@ -365,6 +368,7 @@ class Dispatch {
         return
       }
     }
+    if (this.isPrompt) this.allowStarts()
     this.fill()
   }
 

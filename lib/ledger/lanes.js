@@ -10,49 +10,58 @@ class LaneRecorder extends Recorder {
   /** @param {object} list Lanes or Window @param {object} ledger @param {boolean} hasNumbers whether the list gives numbers of its own, which are no ids */
   constructor (list, ledger, hasNumbers) {
     super(list, ledger)
+    this.waitingCount = 0
     this.returns = hasNumbers // KeptIds are in use
     this.ids = hasNumbers ? new KeptIds(0) : new Ids(list, ledger.nextId)
   }
 
   /**
-   * A job was put into the list, and is not counted in its size.
+   * A job was put into the list.
    * @param {number | undefined} guess what was returned for the type before
    * @returns {number | undefined} what is to be given for the next job of the type
    */
   accepted (type, number, guess, whenSettled) {
     const { ledger } = this
     if (typeof whenSettled === 'object' && whenSettled.id > 0) {
-      this.keepIds(this.list.size)
+      this.keepIds()
+      this.waitingCount++
       ledger.due(this.ids.put(number, whenSettled.id))
       return guess
     }
+    this.waitingCount++
     return ledger.accepted(this.returns ? this.ids.put(number, ledger.nextId) : this.ids.add(number), type, guess)
   }
 
   /** @returns {number} the id of a job that was taken */
   taken (number) {
-    const id = this.ids.leave(number)
+    const id = this.leave(number)
     this.ledger.started(id)
     return id
   }
 
   /** The job of a ticket was taken out. */
   dropped (number, ticket) {
-    this.ledger.cancelled(this.ids.leave(number), ticket.error())
+    this.ledger.cancelled(this.leave(number), ticket.error())
   }
 
   /** One is taken out among others. */
   removed (number) {
-    this.removedIds.push(this.ids.leave(number))
+    this.removedIds.push(this.leave(number))
   }
 
   // private from here on
 
-  /** Jobs come back from now on. @param {number} count of those that wait */
-  keepIds (count) {
+  /** Jobs come back from now on. */
+  keepIds () {
     if (this.returns) return
     this.returns = true
-    this.ids = new KeptIds(count, this.ids.unshifted)
+    this.ids = new KeptIds(this.waitingCount, this.ids.unshifted)
+  }
+
+  /** The id of a job that leaves the list. */
+  leave (number) {
+    this.waitingCount--
+    return this.ids.leave(number)
   }
 }
 

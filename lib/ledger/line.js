@@ -92,7 +92,7 @@ class Line extends Recorder {
     if (typeof whenSettled === 'object') {
       whenSettled.place = place
       if (whenSettled.id > 0) {
-        this.keepIds(this.list.size - 1)
+        if (this.kept === null) this.kept = new KeptIds(this.list.size - 1)
         ledger.due(this.kept.put(place, whenSettled.id))
         return
       }
@@ -100,9 +100,9 @@ class Line extends Recorder {
     ledger.accepted(this.kept === null ? place : this.kept.put(place, ledger.nextId), type)
   }
 
-  /** Jobs come back from now on. @param {number} count of those that wait */
-  keepIds (count) {
-    if (this.kept === null) this.kept = new KeptIds(count)
+  /** Jobs come back from now on. */
+  keepIds () {
+    if (this.kept === null) this.kept = new KeptIds(this.list.size)
   }
 
   /** The id of the job at a place, which leaves the list. */

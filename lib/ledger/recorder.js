@@ -39,7 +39,7 @@ class Recorder {
   /** A job is accepted whose time has not come. @param {object} ticket gets an id */
   delayed (ticket, type) {
     const { ledger } = this
-    this.keepIds(this.list.size)
+    this.keepIds()
     const id = ticket.id = ledger.nextId
     ledger.accepted(id, type)
     ledger.delayed(id)

@@ -11,7 +11,6 @@ class Hold {
     this.lane = lane
     this.position = -1 // in the heap of deadlines
     this.order = 0
-    this.isNews = false // to the scheduler, which is to be told that the lane is paused
   }
 
   whenDue () {
@@ -82,22 +81,13 @@ class Holds {
 
   // what the list asks, and tells
 
-  /** A job is to be counted that was put into a lane. @returns {Hold | undefined} if the lane is held from now on, for began() */
-  begin (lane) {
-    const { limits, byLane } = this
-    if (!limits.isUsed || !limits.mayHold(lane) || byLane.has(lane) || limits.waitMs(this.keyOf(lane)) === 0) return undefined
-    const hold = new Hold(this, lane)
-    byLane.set(lane, hold)
-    if (lane.isPaused) return hold
-    lane.isPaused = hold.isNews = true
-    this.list.pausedCount += lane.size - 1 // the job itself is counted next
-    return hold
-  }
-
-  /** The job is counted. */
-  began (hold) {
-    if (hold.isNews) this.list.ask('paused', hold.lane)
-    this.watch(hold)
+  /** A job was put into a lane, which may be held from now on. */
+  accept (lane) {
+    const { limits, byLane, list } = this
+    const isOut = limits.isUsed && limits.mayHold(lane) && !byLane.has(lane) && limits.waitMs(this.keyOf(lane)) > 0
+    if (lane.isPaused) list.pausedCount++
+    else if (!isOut) list.tellQueued(lane)
+    if (isOut) this.hold(lane)
   }
 
   /** A job of a lane was taken, and the scheduler has been told. @param {Function | object | undefined} whenSettled of the job */

@@ -25,7 +25,7 @@ const REMOVED = Symbol('removed')
 
 /** The waiting jobs of one type, and counts. Schedulers see `type`, `size`, `running`, `headSeq` and `isPaused`, and own `state`. */
 class Lane extends TypeCounts {
-  constructor (type, owner, isShared) {
+  constructor (type, owner, isShared, isObserved = false) {
     super()
     this.lane = this // as in Origin; no copy has it
     this.type = type
@@ -37,11 +37,12 @@ class Lane extends TypeCounts {
     this.owner = owner
     this.context = undefined
     this.limit = undefined // of its types, once it was looked up
-    this.recordedAs = undefined // what the recorder wants to be told at the next job
     if (isShared) {
       this.typeCounts = new Map() // how many jobs of each type wait
       this.typeStarts = new Map() // the Origins of those that run, by type
     }
+    if (isShared || isObserved) this.isPlain = false
+    if (isObserved) this.recordedAs = undefined // what the recorder wants to be told at the next job
     this.isInUse = false // a job waits or runs, and it is counted in typesCount
     this.isOpening = false // jobs are being moved here: whatever becomes of these, it stays
     this.isKept = false // idle, and the scheduler would not forget it
@@ -163,6 +164,9 @@ class Lane extends TypeCounts {
 
 // Lanes of one type, of which there may be a million, have no room for these.
 Lane.prototype.typeCounts = Lane.prototype.typeStarts = undefined
+
+// Nothing stands between a plain lane and its jobs (special-lanes.js).
+Lane.prototype.isPlain = true
 
 /** Not filled: the one value has the array be for values of any kind from the start. */
 function newBlock (jobCount) {

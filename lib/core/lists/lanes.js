@@ -12,20 +12,10 @@
 const { Breaker } = require('./breaker')
 const { IdleLanes } = require('./idle-lanes')
 const { Lane } = require('./lane')
-const { Overflow, countEnd, countIn, countOut, countStart } = require('./overflow')
+const { Overflow, countEnd, countOut } = require('./overflow')
 const { Scheduled } = require('./scheduled')
 const { jobsIn, takeOutOf } = require('./search')
-
-/** What the list has to know of a running job. The lane alone does, unless the scheduler needs a clock, the lane is shared or the queue is observed. */
-class Origin {
-  constructor (lane, startedAt, type) {
-    this.lane = lane
-    this.startedAt = startedAt
-    this.type = type
-    this.isOverdue = false // the job has settled, and its runner goes on
-    this.id = 0 // for the recorder
-  }
-}
+const { Origin, putInto, startFrom } = require('./special-lanes')
 
 /**
  * The list of a queue with a lane scheduler: the interface of Fifo, and what pausing, types and counts need. A job takes 24 bytes, a lane some
@@ -62,18 +52,16 @@ class Lanes extends Scheduled {
   }
 
   push (type, payload, whenSettled) {
-    const lane = this.levels === null ? this.lanes.get(type) ?? this.open(type) : this.levels.laneToPush(type)
-    const number = this.nextNumber++
-    lane.append(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, number)
-    if (this.recorder !== null) lane.recordedAs = this.recorder.accepted(type, number, lane.recordedAs, whenSettled)
+    const lane = this.lanes.get(type) ?? this.open(type)
+    if (lane.isPlain) lane.append(payload, whenSettled, this.nextNumber++)
+    else putInto(this, lane, type, payload, whenSettled, false)
     this.accept(lane, whenSettled)
   }
 
   unshift (type, payload, whenSettled) {
-    const lane = this.levels === null ? this.lanes.get(type) ?? this.open(type) : this.levels.laneOf(type)
-    const number = --this.firstNumber
-    lane.prepend(lane.isShared ? countIn(lane, type, payload) : payload, whenSettled, number)
-    if (this.recorder !== null) lane.recordedAs = this.recorder.accepted(type, number, lane.recordedAs, whenSettled)
+    const lane = this.lanes.get(type) ?? this.open(type)
+    if (lane.isPlain) lane.prepend(payload, whenSettled, --this.firstNumber)
+    else putInto(this, lane, type, payload, whenSettled, true)
     this.accept(lane, whenSettled)
   }
 
@@ -92,15 +80,11 @@ class Lanes extends Scheduled {
     let payload = head[headAt]
     const whenSettled = head[headAt + 1]
     this.generation = this.generationOf(headSeq)
-    if (lane.isShared) {
-      const { type } = payload
-      this.context = this.makeContext(type)
-      this.origin = new Origin(lane, this.now, type)
-      payload = countOut(lane, payload)
-      countStart(lane, this.origin)
-    } else {
+    if (lane.isPlain) {
       this.context = lane.context ?? (lane.context = this.makeContext(lane.type))
-      this.origin = this.needsClock || this.recorder !== null ? new Origin(lane, this.now, lane.type) : lane
+      this.origin = this.needsClock ? new Origin(lane, this.now, lane.type) : lane
+    } else {
+      payload = startFrom(this, lane, payload, headSeq)
     }
     lane.shift()
     lane.running++
@@ -111,7 +95,6 @@ class Lanes extends Scheduled {
     this.size-- // not before: until take() returns, the job counts as waiting
     this.payload = payload
     this.whenSettled = whenSettled
-    if (this.recorder !== null) this.origin.id = this.recorder.taken(headSeq)
     if (gate !== null) gate.count()
     return true
   }
@@ -119,12 +102,16 @@ class Lanes extends Scheduled {
   /** A job that take() gave out has ended. hasFailed is undefined if the job was counted when it was settled before. */
   ended (origin, hasFailed, err) {
     const { lane } = origin
-    if (this.recorder !== null) this.recorder.ended(origin.id, hasFailed, err)
+    let startedAt = 0
+    if (lane !== origin) {
+      startedAt = origin.startedAt
+      if (this.recorder !== null) this.recorder.ended(origin.id, hasFailed, err)
+    }
     lane.countEnd(hasFailed)
     if (lane.isShared) countEnd(lane, origin)
     this.running--
     if (this.needsClock) this.tick()
-    this.tellEnded(lane, lane === origin ? 0 : origin.startedAt)
+    this.tellEnded(lane, startedAt)
     if (lane.size + lane.running === 0) {
       this.countLane(lane)
       this.idle.update(lane)
@@ -268,12 +255,11 @@ class Lanes extends Scheduled {
       whenSettled.lane = lane
       whenSettled.generation = this.newestGeneration
     }
-    const hold = this.holds === null ? undefined : this.holds.begin(lane)
     this.size++
     if (!lane.isInUse) this.countLane(lane)
-    if (lane.isPaused) this.pausedCount++
+    if (this.holds !== null) this.holds.accept(lane)
+    else if (lane.isPaused) this.pausedCount++
     else this.tellQueued(lane)
-    if (hold !== undefined) this.holds.began(hold)
   }
 
   /** Counts the lane in typesCount if it has a job and is not counted yet; or no longer, if it has none. */
@@ -341,6 +327,7 @@ class Lanes extends Scheduled {
 
   /** The lane for a job of a type that had none of its own. While isNamed() was asked, it may have pushed a job that got one. */
   open (type) {
+    if (this.levels !== null && this.levels.hasOneLane) return this.lanes.get(undefined) ?? this.openOwn(undefined)
     return this.opensOwn(type) || this.lanes.has(type) ? this.openOwn(type) : this.overflow.open(type)
   }
 
@@ -359,7 +346,7 @@ class Lanes extends Scheduled {
     const known = this.lanes.get(type)
     if (known !== undefined) return known
     const shared = this.holds === null ? undefined : this.holds.leaves(type)
-    const lane = this.levels === null ? new Lane(type, this, false) : this.levels.makeLane(type)
+    const lane = this.levels === null ? new Lane(type, this, false, this.recorder !== null) : this.levels.makeLane(type)
     this.lanes.set(type, lane)
     lane.isOpening = true
     if (this.pausedTypes.delete(type)) this.pause(lane)

@@ -20,8 +20,8 @@ const OLDEST_MS = 2 * 365 * 24 * 3600 * 1000
 /** The waiting jobs of one type, by levels. To lists and schedulers its first job is the one that is to start next. */
 class LeveledLane extends Lane {
   /** @param {number} ahead what a level is ahead of the one below, in numbers */
-  constructor (type, owner, ahead) {
-    super(type, owner, false)
+  constructor (type, owner, ahead, isObserved) {
+    super(type, owner, false, isObserved)
     this.ahead = ahead
     this.levels = [] // those that were ever used, the highest first
     this.current = undefined // the one whose first job is the first
@@ -92,6 +92,8 @@ class LeveledLane extends Lane {
   }
 }
 
+LeveledLane.prototype.isPlain = false
+
 /** The jobs of one priority, in the order of their numbers. */
 class Level extends Lane {
   constructor (priority, ahead) {
@@ -121,24 +123,16 @@ class Levels {
     this.epoch -= Math.min(ms, OLDEST_MS)
   }
 
-  /** The lane for a job of a type. */
-  laneOf (type) {
-    const { list } = this
-    const key = this.hasOneLane ? undefined : type
-    return list.lanes.get(key) ?? list.open(key)
-  }
-
-  /** ... that is pushed: its number tells the time. */
-  laneToPush (type) {
+  /** A job is about to be pushed: its number tells the time. */
+  advance () {
     const { list } = this
     const number = Math.max(list.nextNumber, Math.floor((list.clock.now() - this.ageMs - this.epoch) * TICKS))
     list.skippedCount += number - list.nextNumber
     list.nextNumber = number
-    return this.laneOf(type)
   }
 
   makeLane (type) {
-    return new LeveledLane(type, this.list, this.ahead)
+    return new LeveledLane(type, this.list, this.ahead, this.list.recorder !== null)
   }
 }
 

@@ -39,7 +39,7 @@ class Overflow {
   /** The lane that the type shares from now on. */
   open (type) {
     const at = this.indexOf(type)
-    return this.lanes[at] ?? (this.lanes[at] = new Lane(`overflow lane ${at + 1} of ${this.lanes.length}`, this.list, true))
+    return this.lanes[at] ?? (this.lanes[at] = new Lane(`overflow lane ${at + 1} of ${this.lanes.length}`, this.list, true, this.list.recorder !== null))
   }
 
   forget (lane) {
