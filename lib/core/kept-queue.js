@@ -1,7 +1,8 @@
 'use strict'
 
-// What the public classes of queues have in common whose jobs are kept elsewhere, on disk or at a broker. They read arguments, and hand on to two others:
-// a queue in memory, which has the slots of this process, and an owner, which keeps the jobs. Where these queues differ, the owner says how.
+// What the public classes of queues have in common whose jobs are kept elsewhere, on disk or at a broker. They read arguments, and hand
+// on to two others: a queue in memory, which has the slots of this process, and an owner, which keeps the jobs. Where these queues differ,
+// the owner says how.
 
 const EventEmitter = require('eventemitter3')
 const { readCloseOptions, readJobType, readType } = require('./options')
@@ -161,7 +162,10 @@ class KeptQueue extends EventEmitter {
     return this.#owner.deleteDead(this.#owner.readId(id, 'deleteDead'))
   }
 
-  /** Refuses new jobs, and waits for those that run. @returns {Promise<number>} how many runners had not ended @throws FAIRLANE_ERR_ARGUMENT */
+  /**
+   * Refuses new jobs, and waits for those that run. @returns {Promise<number>} how many runners had not ended
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
   close (options) {
     const { drain, timeoutMs } = readCloseOptions(options)
     return this.#owner.close(drain, timeoutMs)

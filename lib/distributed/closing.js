@@ -1,7 +1,7 @@
 'use strict'
 
-// How a distributed queue comes to its end in this process. Nothing is lost by it: pushes that are on their way are stored, what was taken and not begun
-// goes back at once, and what runs is waited for, or goes back.
+// How a distributed queue comes to its end in this process. Nothing is lost by it: pushes that are on their way are stored, what was
+// taken and not begun goes back at once, and what runs is waited for, or goes back.
 
 module.exports = { end }
 

@@ -30,9 +30,9 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWait
   name: string
 
   /**
-   * Where the broker is: a URL or path of a socket, options of ioredis, the URLs of some nodes of a Redis Cluster, or a function that makes a client for
-   * each purpose. A client that it makes is the queue's: it is disconnected when the queue has closed. All nodes of a Cluster are reached with the user,
-   * the password and the TLS of the first URL.
+   * Where the broker is: a URL or path of a socket, options of ioredis, the URLs of some nodes of a Redis Cluster, or a function that
+   * makes a client for each purpose. A client that it makes is the queue's: it is disconnected when the queue has closed. All nodes of
+   * a Cluster are reached with the user, the password and the TLS of the first URL.
    */
   connection: string | readonly string[] | { [option: string]: any } | ((purpose: 'calls' | 'messages') => BrokerClient)
 
@@ -54,8 +54,8 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWait
   maxAttempts?: number | undefined
 
   /**
-   * The least time from the end of an attempt to the next one, in ms, by the number of the attempt. Default: 1000, twice as long each time, at most
-   * 60000.
+   * The least time from the end of an attempt to the next one, in ms, by the number of the attempt. Default: 1000, twice as long each
+   * time, at most 60000.
    */
   backoffMs?: number | ((attempt: number, error: any) => number) | undefined
 
@@ -87,8 +87,8 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWait
   leaseMs?: number | undefined
 
   /**
-   * How many jobs this process may have taken that wait for slots. Default: ten for each slot, at most 1000. Never more than it started in the last
-   * 100 ms.
+   * How many jobs this process may have taken that wait for slots. Default: ten for each slot, at most 1000. Never more than it started
+   * in the last 100 ms.
    */
   prefetch?: number | undefined
 
@@ -122,8 +122,8 @@ export type DistributedPromiseRunner<P = any, R = any> = (payload: P, done: unde
 
 export interface DistributedPushOptions {
   /**
-   * One job for each key and type: while there is one, also as a dead letter, a push with its key gives its id. A finite number is made into a
-   * string.
+   * One job for each key and type: while there is one, also as a dead letter, a push with its key gives its id. A finite number is made
+   * into a string.
    */
   key?: string | number | undefined
   /** Must be given with a key. */
@@ -137,14 +137,19 @@ export interface DistributedAddOptions extends DistributedPushOptions {
   type?: unknown
   unshift?: boolean | undefined
   /**
-   * Cancels the job when it aborts, unless somebody else wants it, by the same key. A runner of it is told by its signal, in whichever process it runs.
+   * Cancels the job when it aborts, unless somebody else wants it, by the same key. A runner of it is told by its signal, in whichever
+   * process it runs.
    */
   signal?: AbortSignal | undefined
 }
 
 /** What a runner fails with when it was told of too many requests: its type is held, and the attempt does not count. */
 export class Throttled extends Error {
-  /** @param retryAfterMs ms, 1 or more; or the text of a Retry-After header: seconds, also with a fraction, or a date. What is neither, or over, is 1 s. */
+  /**
+   * @param retryAfterMs ms, 1 or more; or the text of a Retry-After header: seconds, also with a fraction, or a date. What is neither,
+   *   or over, is
+   * 1 s.
+   */
   constructor (retryAfterMs?: number | string | null, options?: { cause?: unknown })
   /** Of a date, the time until then by the clock of the machine, when this was made. */
   readonly retryAfterMs: number
@@ -280,8 +285,8 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   holdType (type: unknown, ms: number): Promise<void>
 
   /**
-   * Tells that another tool, as a `Queue` of BullMQ, has added jobs of a type. Where the type has no other jobs, nobody finds them before that. They get the
-   * limits that the options say. Resolves when workers are told. O(1).
+   * Tells that another tool, as a `Queue` of BullMQ, has added jobs of a type. Where the type has no other jobs, nobody finds them
+   * before that. They get the limits that the options say. Resolves when workers are told. O(1).
    */
   announce (type: unknown): Promise<void>
 
@@ -321,7 +326,7 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   readonly jobs: never
   /** Not at a broker: use `add()` for each job. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly map: never
-  /** Not at a broker: use `maxWaitingPerType`, whose error says in `retryAfterMs` when to push again. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  /** Not at a broker: use `maxWaitingPerType`, whose error has `retryAfterMs`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly ready: never
   /** Not at a broker: use `cancel(id)` or `clear({ type })`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly remove: never

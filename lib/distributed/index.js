@@ -1,6 +1,7 @@
 'use strict'
 
-// Queues of many processes and machines, at a Redis or Valkey server, with BullMQ as the engine. Node only; its peers are loaded when a queue is opened.
+// Queues of many processes and machines, at a Redis or Valkey server, with BullMQ as the engine. Node only; its peers are loaded when a
+// queue is opened.
 
 const { Postponed, Throttled } = require('../job/postponing')
 const { distributed, DistributedQueue } = require('./queue')

@@ -48,7 +48,8 @@ const ADD_NAMES = ['type', 'unshift', 'signal', ...PUSH_NAMES]
 module.exports = { readListOptions, readOptions, readPushOptions, readAddOptions, readId, readLimit, readCap, readRate, readHoldMs }
 
 /**
- * @returns {{ jobs: object, queue: object }} jobs: read, of the distributed queue. queue: not read yet but for the names, of the queue in memory
+ * @returns {{ jobs: object, queue: object }} jobs: read, of the distributed queue. queue: of the queue in memory, not read yet but for
+ *   the names
  * @throws FAIRLANE_ERR_OPTION
  */
 function readOptions (options = {}) {
@@ -80,7 +81,10 @@ function readPushOptions (options, method) {
   return readKeyAndDelay(readKnown(options, PUSH_NAMES, ARGUMENT, queueOptions.JOB_HINTS), method)
 }
 
-/** @returns {{ jobName: string | undefined, delayMs: number, type: any, unshift: boolean, signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
+/**
+ * @returns {{ jobName: string | undefined, delayMs: number, type: any, unshift: boolean, signal: AbortSignal | undefined }}
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
 function readAddOptions (options = {}) {
   checkObject(options, 'add: the options', ARGUMENT)
   if (Object.hasOwn(options, 'priority')) throw noPriority('add')
@@ -153,9 +157,12 @@ function readConnection (value) {
     throw typeError(OPTION, 'connection, as an array, must hold the URLs of nodes of a cluster')
   }
   if (typeof value !== 'object' || value === null) {
-    throw typeError(OPTION, `connection must be a URL, an array of URLs, options of ioredis, or a function that makes clients, not ${describe(value)}`)
+    const kinds = 'a URL, an array of URLs, options of ioredis, or a function that makes clients'
+    throw typeError(OPTION, `connection must be ${kinds}, not ${describe(value)}`)
   }
-  if (typeof value.defineCommand === 'function') throw typeError(OPTION, 'connection is a client: give a function that makes one for each purpose')
+  if (typeof value.defineCommand === 'function') {
+    throw typeError(OPTION, 'connection is a client: give a function that makes one for each purpose')
+  }
   if (value.keyPrefix !== undefined) throw typeError(OPTION, 'connection cannot have a keyPrefix: BullMQ does not work with one')
   return copyOf(value, OPTION)
 }

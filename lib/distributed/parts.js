@@ -1,7 +1,7 @@
 'use strict'
 
-// What a distributed queue is made of, put together: the parts of every process, and those of a process that runs jobs. Each part is given others
-// that are there before it.
+// What a distributed queue is made of, put together: the parts of every process, and those of a process that runs jobs. Each part is
+// given others that are there before it.
 
 const { givenTo } = require('../platform/wiring')
 const { Announcer } = require('./broker/announcer')
@@ -22,7 +22,7 @@ const { Worker } = require('./worker/worker')
 const WIRING = {
   broker: [],
   core: [], // the queue in memory
-  observed: [], // undefined if nobody observes
+  observed: [], // undefined without observers
   stage: [], // what the owner of the queue in memory may do
 
   announcer: ['broker'],

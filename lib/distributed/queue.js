@@ -137,7 +137,7 @@ class DistributedQueue extends KeptQueue {
     return this.#ask(({ globals }) => globals.hold(name, read))
   }
 
-  /** Another tool has added jobs of a type, of which nobody may know. @returns {Promise<void>} resolves when others are told */
+  /** Has jobs of a type found that another tool has added. @returns {Promise<void>} resolves when processes that run jobs are told */
   announce (type) {
     const name = readStorableType(type)
     return this.#ask(({ intake }) => intake.announce(this.#broker.place(name)))

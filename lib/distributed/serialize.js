@@ -1,6 +1,7 @@
 'use strict'
 
-// Payloads as what BullMQ calls the data of a job, which is JSON: `{ payload }`, or `{ bytes }` in base64; and `inbox`, whom to tell its result.
+// Payloads as what BullMQ calls the data of a job, which is JSON: `{ payload }`, or `{ bytes }` in base64; and `inbox`, the process
+// that waits for its result.
 
 const serializers = require('../job/serializers')
 

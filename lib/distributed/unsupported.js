@@ -1,13 +1,13 @@
 'use strict'
 
-// What queues in memory have, and queues at a broker have not: nobody there has a view of all that waits. It is refused, not undefined.
+// What queues in memory have, and queues at a broker have not: no process there has a view of all that waits. It is refused, not undefined.
 
 const { typeError } = require('../arguments/errors')
 
 const MEMORY = 'Queues in memory'
 const MEMORY_AND_DISK = 'Queues in memory and on disk'
 
-// member → who has it, and what to use here
+// member → which queues have it, and what to use here
 const VALUES = {
   length: [MEMORY_AND_DISK, 'Use globalStats(), whose waiting and running are its parts.'],
   waiting: [MEMORY_AND_DISK, 'Use globalStats().'],
@@ -23,7 +23,7 @@ const METHODS = {
 
 module.exports = { refuseUnsupported }
 
-/** Gives a class these members. Whoever lists, spreads or prints its objects does not see them. */
+/** Gives a class these members. They are not seen where its objects are listed, spread or printed. */
 function refuseUnsupported (prototype) {
   for (const [name, [whose, hint]] of Object.entries(VALUES)) {
     const refuse = () => { throw unsupported(name, whose, hint) }

@@ -21,7 +21,9 @@ describeWithRedis('the signal of an add, when it aborts', function () {
     controller = new AbortController()
   })
 
-  const adopt = (queue, n, options) => expectReject(queue.add(n, { type: 'a', signal: controller.signal, ...options }), 'FAIRLANE_ERR_ABORTED')
+  const adopt = (queue, n, options) => expectReject(
+    queue.add(n, { type: 'a', signal: controller.signal, ...options }), 'FAIRLANE_ERR_ABORTED'
+  )
 
   /** Waits until an abort that comes now has had its effect: what came before it has had its own. */
   async function abortsAreOver (queue) {
@@ -81,7 +83,9 @@ describeWithRedis('the signal of an add, when it aborts', function () {
   const WANTED = {
     'another add of its process': queue => [queue.add(2, { type: 'a', ...KEY })],
     'a push of its process': queue => [queue.pushType('a', 2, KEY).then(() => 1)],
-    'a push of its process, though an add that came after that has aborted': queue => [queue.pushType('a', 2, KEY).then(() => 1), adopt(queue, 3, KEY).then(() => 1)]
+    'a push of its process, though an add that came after that has aborted': queue => [
+      queue.pushType('a', 2, KEY).then(() => 1), adopt(queue, 3, KEY).then(() => 1)
+    ]
   }
   for (const [whom, want] of Object.entries(WANTED)) {
     it(`leaves a job alone that is wanted by ${whom}, by the same key`, async () => {

@@ -109,7 +109,8 @@ describeWithRedis('the user that docs/distributed.md describes', function () {
     const client = new Redis({ path: server.path, username: NAME, password: PASSWORD })
     const calls = [
       ['get', '{fairlane:others}:x'], ['set', '{fairlane:mails2}:x', '1'], ['subscribe', '{fairlane:others}:.wake'],
-      ['publish', '{fairlane:others}:.wake', 'x'], ['keys', '*'], ['scan', '0'], ['randomkey'], ['flushall'], ['flushdb'], ['config', 'get', '*'], ['acl', 'list'],
+      ['publish', '{fairlane:others}:.wake', 'x'], ['keys', '*'], ['scan', '0'], ['randomkey'], ['flushall'], ['flushdb'],
+      ['config', 'get', '*'], ['acl', 'list'],
       ['client', 'list'], ['shutdown'], ['script', 'flush'], ['monitor'], ['replicaof', 'no', 'one'],
       ['eval', "return redis.call('GET', 'other')", '0']
     ]
@@ -123,11 +124,15 @@ describeWithRedis('the user that docs/distributed.md describes', function () {
   const connectionWith = password => ({ path: server.path, username: NAME, password })
 
   it('is refused at once with a wrong password, and without one', async () => {
-    const { cause } = await expectReject(distributed(null, { name: NAME, connection: connectionWith('wrong'), pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER')
+    const { cause } = await expectReject(
+      distributed(null, { name: NAME, connection: connectionWith('wrong'), pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER'
+    )
     assert.match(cause.message, /^WRONGPASS /)
     const locked = await startRedis(['--requirepass', PASSWORD])
     try {
-      const { cause, message } = await expectReject(distributed(null, { name: NAME, connection: locked.connection, pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER')
+      const { cause, message } = await expectReject(
+        distributed(null, { name: NAME, connection: locked.connection, pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER'
+      )
       assert.match(cause.message, /^NOAUTH /)
       assert(message.includes(cause.message))
     } finally {
@@ -138,7 +143,11 @@ describeWithRedis('the user that docs/distributed.md describes', function () {
   it('is refused at once if it may not do what a queue does, as a producer or a worker', async () => {
     server.cli('acl', 'setuser', 'nobody', 'on', `>${PASSWORD}`, '~*', '+info', '+ping')
     for (const runner of [null, async () => {}]) {
-      const { cause } = await expectReject(distributed(runner, { name: NAME, connection: { path: server.path, username: 'nobody', password: PASSWORD }, pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER')
+      const { cause } = await expectReject(
+        distributed(
+          runner, { name: NAME, connection: { path: server.path, username: 'nobody', password: PASSWORD }, pushTimeoutMs: NEVER_MS }
+        ), 'FAIRLANE_ERR_BROKER'
+      )
       assert.match(cause.message, /^NOPERM /)
     }
   })
@@ -175,7 +184,9 @@ describeWithRedis('TLS', function () {
     cert = pair.cert
     for (const [name, text] of Object.entries(pair)) writeFileSync(join(folder, `${name}.pem`), text)
     port = await freePort()
-    const settings = { 'tls-port': port, 'tls-key-file': join(folder, 'key.pem'), 'tls-cert-file': join(folder, 'cert.pem'), 'tls-auth-clients': 'no' }
+    const settings = {
+      'tls-port': port, 'tls-key-file': join(folder, 'key.pem'), 'tls-cert-file': join(folder, 'cert.pem'), 'tls-auth-clients': 'no'
+    }
     try {
       server = await startRedis(Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]))
     } catch (err) {
@@ -199,7 +210,9 @@ describeWithRedis('TLS', function () {
   })
 
   it('refuses a server whose certificate nobody has vouched for', async () => {
-    const { cause } = await expectReject(distributed(null, { name: NAME, connection: `rediss://localhost:${port}`, pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER')
+    const { cause } = await expectReject(
+      distributed(null, { name: NAME, connection: `rediss://localhost:${port}`, pushTimeoutMs: NEVER_MS }), 'FAIRLANE_ERR_BROKER'
+    )
     assert.equal(cause.code, 'DEPTH_ZERO_SELF_SIGNED_CERT')
   })
 })

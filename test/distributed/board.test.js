@@ -51,7 +51,9 @@ describeWithRedis('the page for tenants of a queue of many processes', function 
       await failed
     }
     const { queues: [{ dead, deadLetters }] } = await state()
-    assert.deepEqual([dead, deadLetters.map(({ id, attempts, error }) => [id, attempts, error])], [2, ids.map(id => [id, 1, 'RangeError: no'])])
+    assert.deepEqual(
+      [dead, deadLetters.map(({ id, attempts, error }) => [id, attempts, error])], [2, ids.map(id => [id, 1, 'RangeError: no'])]
+    )
     assert.deepEqual((await act({ action: 'retryDead', id: ids[0] })).json, { result: true })
     await gate.until(3)
     assert.equal(gate.started[2].context.id, ids[0])

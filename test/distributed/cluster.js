@@ -33,7 +33,8 @@ describeWithRedis('a queue at a Redis Cluster', function () {
   }
 
   async function open (runner, options) {
-    const queue = await distributed(runner, { name: 'jobs', connection: cluster.urls, settleBy: 'promise', leaseMs: 3000, scheduler: 'equal', concurrency: 20, pushTimeoutMs: 100000, ...options })
+    const own = { name: 'jobs', connection: cluster.urls, settleBy: 'promise', leaseMs: 3000, scheduler: 'equal', concurrency: 20 }
+    const queue = await distributed(runner, { ...own, pushTimeoutMs: 100000, ...options })
     queues.push(queue)
     return queue
   }

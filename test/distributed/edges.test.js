@@ -189,14 +189,19 @@ describeWithRedis('a distributed queue, when', function () {
     assert.equal(await results[1], 'FAIRLANE_ERR_CLOSED')
     gate.release(1)
     queue.pauseType('a')
-    assert.deepEqual(queue.stats('unknown'), { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, lost: 0, running: 0, prefetched: 0 })
+    assert.deepEqual(
+      queue.stats('unknown'), { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, lost: 0, running: 0, prefetched: 0 }
+    )
     assert.equal(queue[Symbol.asyncDispose]() instanceof Promise, true)
   })
 
   it('closed by what encodes a payload, refuses it', async () => {
     const queue = await at.open(null, { serialize: { encode: () => { queue.close(); return Buffer.from('x') }, decode: String } })
     await expectReject(queue.push(1), 'FAIRLANE_ERR_CLOSED')
-    assert.deepEqual(queue.stats(), { accepted: 0, rejected: 1, done: 0, failed: 0, cancelled: 0, retried: 0, lost: 0, running: 0, prefetched: 0, misuse: 0, overrun: 0 })
+    assert.deepEqual(
+      queue.stats(),
+      { accepted: 0, rejected: 1, done: 0, failed: 0, cancelled: 0, retried: 0, lost: 0, running: 0, prefetched: 0, misuse: 0, overrun: 0 }
+    )
   })
 
   it('there are more types than are looked at with one call, finds them all, and forgets them', async () => {

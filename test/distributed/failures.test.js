@@ -5,20 +5,28 @@ const { brokerError, causeOf, isDemoted, isDenied, isPassing } = require('../../
 const { FairlaneError, rangeError } = require('../../lib/arguments/errors')
 
 const PASSING = [
-  'LOADING Redis is loading the dataset in memory', "READONLY You can't write against a read only replica.", "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
-  'CLUSTERDOWN The cluster is down', 'CLUSTERDOWN Hash slot not served', 'TRYAGAIN Multiple keys request during rehashing of slot', 'ASK 5061 127.0.0.1:7001', 'MOVED 5061 127.0.0.1:7001',
-  'NOSCRIPT No matching script. Please use EVAL.', 'NOREPLICAS Not enough good replicas to write.', 'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
-  'BUSY Redis is busy running a script.', 'Too many Cluster redirections. Last error: ReplyError: TRYAGAIN', 'None of startup nodes is available', 'Connection is closed.', 'Command timed out',
-  "Stream isn't writeable and enableOfflineQueue options is false", 'All keys in the pipeline should belong to the same slots allocation group',
+  'LOADING Redis is loading the dataset in memory', "READONLY You can't write against a read only replica.",
+  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+  'CLUSTERDOWN The cluster is down', 'CLUSTERDOWN Hash slot not served', 'TRYAGAIN Multiple keys request during rehashing of slot',
+  'ASK 5061 127.0.0.1:7001', 'MOVED 5061 127.0.0.1:7001',
+  'NOSCRIPT No matching script. Please use EVAL.', 'NOREPLICAS Not enough good replicas to write.',
+  'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
+  'BUSY Redis is busy running a script.', 'Too many Cluster redirections. Last error: ReplyError: TRYAGAIN',
+  'None of startup nodes is available', 'Connection is closed.', 'Command timed out',
+  "Stream isn't writeable and enableOfflineQueue options is false",
+  'All keys in the pipeline should belong to the same slots allocation group',
   "ERR Error running script (call to f_0a1b): @user_script:12: -READONLY You can't write against a read only replica.",
   "@user_script: 12: READONLY You can't write against a read only replica.",
   "ERR Error running script (call to f_0a1b): @user_script: 12: READONLY You can't write against a read only replica."
 ]
 const REFUSED = [
-  'OOM command not allowed', 'WRONGTYPE Operation against a key', 'ERR unknown command', 'Missing lock for job 1', 'ERR LOADING is no command', 'BUSYGROUP exists', '',
+  'OOM command not allowed', 'WRONGTYPE Operation against a key', 'ERR unknown command', 'Missing lock for job 1',
+  'ERR LOADING is no command', 'BUSYGROUP exists', '',
   'the Connection is closed.', 'ERR Error running script (call to f_0a1b): @user_script:12: WRONGTYPE Operation against a key'
 ]
-const DENIED = ['WRONGPASS invalid username-password pair or user is disabled.', 'NOAUTH Authentication required.', 'NOPERM this user has no permissions']
+const DENIED = [
+  'WRONGPASS invalid username-password pair or user is disabled.', 'NOAUTH Authentication required.', 'NOPERM this user has no permissions'
+]
 
 const named = (name, message = 'it has a name') => Object.assign(new Error(message), { name })
 const coded = (code, message = 'it has a code') => Object.assign(new Error(message), { code })
@@ -32,8 +40,12 @@ describe('an error of the broker', () => {
   }
 
   it('has one made again by its name, or its code', () => {
-    for (const name of ['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'AbortError', 'ConnectionClosedError']) assert(isPassing(named(name)), name)
-    for (const code of ['ETIMEDOUT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']) assert(isPassing(coded(code)), code)
+    for (const name of [
+      'MaxRetriesPerRequestError', 'ClusterAllFailedError', 'AbortError', 'ConnectionClosedError'
+    ]) assert(isPassing(named(name)), name)
+    for (const code of [
+      'ETIMEDOUT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'
+    ]) assert(isPassing(coded(code)), code)
   })
 
   it('has none made again if it refuses the call itself', () => {
@@ -65,7 +77,9 @@ describe('an error of the broker', () => {
   })
 
   it('of a transaction is what its first call failed with', () => {
-    const discarded = previousErrors => Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), { previousErrors })
+    const discarded = previousErrors => Object.assign(
+      new Error('EXECABORT Transaction discarded because of previous errors.'), { previousErrors }
+    )
     const moved = new Error('MOVED 5061 127.0.0.1:7001')
     assert(isPassing(discarded([moved, moved])))
     assert.equal(causeOf(discarded([moved])), moved)

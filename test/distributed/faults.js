@@ -32,7 +32,9 @@ function atProcesses (brokers, leaseMs = LEASE_MS) {
   afterEach(() => Promise.all(at.started.splice(0).map(child => child.kill())))
 
   at.start = async (options, more) => {
-    const child = await startProcess({ connection: at.server.connection, log: at.log, options: { leaseMs, concurrency: SLOTS, scheduler: 'equal', ...options }, ...more })
+    const child = await startProcess(
+      { connection: at.server.connection, log: at.log, options: { leaseMs, concurrency: SLOTS, scheduler: 'equal', ...options }, ...more }
+    )
     at.started.push(child)
     return child
   }
@@ -142,11 +144,17 @@ function describeCapsOfRunners ({ jobsCount, killsCount }, brokers = servers) {
     const at = atProcesses(brokers, 3000)
     const runs = () => `${at.log}.runs`
 
-    /** Runs all jobs. @returns {Promise<boolean>} whether no process has lost its leases, as it may on a slow machine, and with them the places of its runners */
+    /**
+     * Runs all jobs.
+     * @returns {Promise<boolean>} whether no process has lost its leases, as it may on a slow machine, and with them the places of its
+     *   runners
+     */
     async function runAll () {
       const options = { timeoutMs: 40, maxAttempts: 2, backoffMs: 5, concurrency: 6 }
       const workers = await Promise.all([1, 2, 3].map(() => at.start(options)))
-      const results = Array.from({ length: jobsCount }, (_, n) => at.producer.add({ ms: n % 3 === 0 ? 90 : 4, isTraced: true }, { type: TYPES[n % TYPES.length] }))
+      const results = Array.from(
+        { length: jobsCount }, (_, n) => at.producer.add({ ms: n % 3 === 0 ? 90 : 4, isTraced: true }, { type: TYPES[n % TYPES.length] })
+      )
       const settled = Promise.allSettled(results)
       /** One job in five that the process runs, which another one cancels. */
       const cancelSome = async worker => {
@@ -172,7 +180,7 @@ function describeCapsOfRunners ({ jobsCount, killsCount }, brokers = servers) {
       return workers.every(worker => worker.of('lost').length === 0)
     }
 
-    it('is never exceeded by runners, whatever limits of time, cancels and kills have made of their jobs; all settle, and no place is left', async () => {
+    it('is never exceeded by runners, whatever limits of time, cancels and kills make of jobs; all settle, no place is left', async () => {
       for (const type of TYPES) await at.producer.setGlobalCap(type, 1)
       for (let isSure = false, tries = 0; !isSure && tries < 5; tries++) {
         writeFileSync(runs(), '')

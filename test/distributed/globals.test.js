@@ -118,7 +118,9 @@ describeWithRedis('what the broker keeps of a queue', function () {
   it('holds a type for the longest time that a server said, and no rate for that', async () => {
     const heldMs = () => Number(at.server.cli('pttl', `{fairlane:${at.name}}:a:limiter`))
     const gate = gates()
-    const queue = await at.open(gate.runner, { settleBy: 'callback', concurrency: 5, globalTypeRates: { a: { limit: 100, intervalMs: 3600000 } } })
+    const queue = await at.open(
+      gate.runner, { settleBy: 'callback', concurrency: 5, globalTypeRates: { a: { limit: 100, intervalMs: 3600000 } } }
+    )
     for (let n = 0; n < 2; n++) await queue.pushType('a', n)
     await gate.until(2)
     gate.fail(new Throttled(60000))

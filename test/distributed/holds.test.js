@@ -63,7 +63,9 @@ describeWithRedis('a job that was there when a process ended', function () {
   })
 
   it('is dead if it was alone then, or may start once only, until it is put back', async () => {
-    const cases = [{ maxAttempts: 3, job: { stc: 3, alone: 2 } }, { maxAttempts: 1, job: { stc: 1 } }, { maxAttempts: 3, job: { stc: 5, alone: 4 } }]
+    const cases = [
+      { maxAttempts: 3, job: { stc: 3, alone: 2 } }, { maxAttempts: 1, job: { stc: 1 } }, { maxAttempts: 3, job: { stc: 5, alone: 4 } }
+    ]
     for (const { maxAttempts, job } of cases) {
       const producer = await at.open(null)
       const [id] = await stalled(producer, [{ payload: 1, ...job }])

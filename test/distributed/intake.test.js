@@ -37,7 +37,8 @@ describe('a pace', () => {
 
 describe('jobs that are pushed together', () => {
   for (const isCluster of [false, true]) {
-    it(`are stored with one call, ${isCluster ? 'but one by one when slots of a Redis Cluster move, in their order' : 'and so when it is made again'}`, async () => {
+    const how = isCluster ? 'but one by one when slots of a Redis Cluster move, in their order' : 'and so when it is made again'
+    it(`are stored with one call, ${how}`, async () => {
       const calls = []
       const broker = {
         isCluster,

@@ -47,15 +47,22 @@ describeWithRedis('a distributed queue', function () {
     expectThrow(() => queue.unshift(1), 'FAIRLANE_ERR_TYPE_REQUIRED')
     expectThrow(() => queue.add(1), 'FAIRLANE_ERR_TYPE_REQUIRED')
     const wrong = [
-      () => queue.pushType('a', 1, { priority: 1 }), () => queue.add(1, { type: 'a', priority: 1 }), () => queue.add(1, { type: 'a', delay: 1 }),
+      () => queue.pushType('a', 1, { priority: 1 }), () => queue.add(1, { type: 'a', priority: 1 }),
+      () => queue.add(1, { type: 'a', delay: 1 }),
       () => queue.add(1, null), () => queue.add(1, { type: 'a', signal: {} }), () => queue.add(1, { type: 'a', unshift: 1 }),
-      () => queue.pushType('a', 1n), () => queue.pushType('a', () => {}), () => queue.get(5), () => queue.cancel(), () => queue.retryDead(null), () => queue.deleteDead({}),
-      () => queue.close({ wait: 1 }), () => queue.close({ timeoutMs: -1 }), () => queue.clear({ types: 'a' }), () => queue.globalTypes({ limit: 0 }),
-      () => queue.deadLetters({ limit: 'a' }), () => queue.setGlobalCap('a', 0), () => queue.setGlobalRate('a', { limit: 1 }), () => queue.setGlobalRate('a'),
+      () => queue.pushType('a', 1n), () => queue.pushType('a', () => {}), () => queue.get(5), () => queue.cancel(),
+      () => queue.retryDead(null), () => queue.deleteDead({}),
+      () => queue.close({ wait: 1 }), () => queue.close({ timeoutMs: -1 }), () => queue.clear({ types: 'a' }),
+      () => queue.globalTypes({ limit: 0 }),
+      () => queue.deadLetters({ limit: 'a' }), () => queue.setGlobalCap('a', 0), () => queue.setGlobalRate('a', { limit: 1 }),
+      () => queue.setGlobalRate('a'),
       () => queue.holdType('a', -1), () => queue.holdType('a', Infinity), () => queue.holdType('a', '1')
     ]
     for (const call of wrong) assert.throws(call, { code: 'FAIRLANE_ERR_ARGUMENT' }, String(call))
-    for (const call of [() => producer.pause(), () => producer.resume(), () => producer.pauseType('a'), () => producer.resumeType('a'), () => producer.concurrency, () => { producer.concurrency = 1 }, () => producer.paused]) {
+    for (const call of [
+      () => producer.pause(), () => producer.resume(), () => producer.pauseType('a'), () => producer.resumeType('a'),
+      () => producer.concurrency, () => { producer.concurrency = 1 }, () => producer.paused
+    ]) {
       expectThrow(call, 'FAIRLANE_ERR_RUNNER')
     }
     assert.equal(producer.running, 0)
@@ -114,14 +121,25 @@ describeWithRedis('a distributed queue', function () {
     assert.equal(err.name, 'RangeError')
     assert.equal(err.message, 'failed 3')
     assert.deepEqual(attempts, [1, 2, 3])
-    assert.deepEqual(events.map(([event, { attempt, delayMs }]) => [event, attempt, delayMs]), [['retry', 1, 5], ['retry', 2, 10], ['failed', 3, undefined]])
+    assert.deepEqual(
+      events.map(([event, { attempt, delayMs }]) => [event, attempt, delayMs]),
+      [['retry', 1, 5], ['retry', 2, 10], ['failed', 3, undefined]]
+    )
     const [dead] = await queue.deadLetters()
     const { id, type, payload, attempts: count, error, at: diedAt } = dead
-    assert.deepEqual({ type, payload, count, message: error.message, code: error.code }, { type: 'a', payload: 'p', count: 3, message: 'failed 3', code: 'E_OWN' })
+    assert.deepEqual(
+      { type, payload, count, message: error.message, code: error.code },
+      { type: 'a', payload: 'p', count: 3, message: 'failed 3', code: 'E_OWN' }
+    )
     assert(diedAt > 0)
     assert.equal(id, events[0][1].id)
-    assert.deepEqual(queue.stats(), { accepted: 1, rejected: 0, done: 0, failed: 1, cancelled: 0, retried: 2, lost: 0, running: 0, prefetched: 0, misuse: 0, overrun: 0 })
-    assert.deepEqual(queue.stats('a'), { accepted: 1, rejected: 0, done: 0, failed: 1, cancelled: 0, retried: 2, lost: 0, running: 0, prefetched: 0 })
+    assert.deepEqual(
+      queue.stats(),
+      { accepted: 1, rejected: 0, done: 0, failed: 1, cancelled: 0, retried: 2, lost: 0, running: 0, prefetched: 0, misuse: 0, overrun: 0 }
+    )
+    assert.deepEqual(
+      queue.stats('a'), { accepted: 1, rejected: 0, done: 0, failed: 1, cancelled: 0, retried: 2, lost: 0, running: 0, prefetched: 0 }
+    )
   })
 
   it('gives a dead letter all its attempts that another tool puts back', async () => {
@@ -176,7 +194,9 @@ describeWithRedis('a distributed queue', function () {
     assert.deepEqual((await queue.globalTypes({ limit: 2 })).map(({ type, waiting }) => [type, waiting]), [['c', 3], ['b', 2]])
     assert.equal((await queue.globalTypes()).length, 3)
     assert.deepEqual(await queue.globalStats(), { waiting: 6, delayed: 0, running: 0, dead: 0, types: 3 })
-    assert.deepEqual(await queue.globalStats('b'), { waiting: 2, delayed: 0, running: 0, dead: 0, types: 1, cap: Infinity, rate: null, paused: false })
+    assert.deepEqual(
+      await queue.globalStats('b'), { waiting: 2, delayed: 0, running: 0, dead: 0, types: 1, cap: Infinity, rate: null, paused: false }
+    )
   })
 
   it('rejects an add whose signal aborts, and takes its job away if it waits', async () => {
@@ -223,7 +243,9 @@ describeWithRedis('a distributed queue', function () {
     await expectReject(queue.add(1), 'FAIRLANE_ERR_ARGUMENT')
     await queue.push(1) // nobody waits for its result
     await once(queue, 'done')
-    const other = await at.open(async () => {}, { name: `${at.name}-bytes`, serialize: { encode: () => Buffer.from('x'), decode () { throw new Error('no') } } })
+    const other = await at.open(
+      async () => {}, { name: `${at.name}-bytes`, serialize: { encode: () => Buffer.from('x'), decode () { throw new Error('no') } } }
+    )
     await assert.rejects(other.add(1), /no/)
     assert.equal((await other.deadLetters({})).length, 1)
   })

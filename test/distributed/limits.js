@@ -69,7 +69,9 @@ function describeLimits (atBroker) {
 
     it('a capped type gets its share beside a flood', async () => {
       const { runner, now } = counting(15)
-      const queue = await at.open(async (...args) => { await runner(...args) }, { globalTypeCaps: { capped: 2 }, concurrency: 10, scheduler: 'fair' })
+      const queue = await at.open(
+        async (...args) => { await runner(...args) }, { globalTypeCaps: { capped: 2 }, concurrency: 10, scheduler: 'fair' }
+      )
       const done = { capped: 0, flood: 0 }
       queue.on('done', ({ type }) => { done[type]++ })
       await Promise.all(Array.from({ length: 1600 }, (_, n) => queue.pushType('flood', n)))
@@ -169,7 +171,11 @@ function describeLimits (atBroker) {
         if (failure === 'throttled') throw new Throttled(1500)
         if (failure === 'postponed') throw new Postponed(1000)
       }, { concurrency: 1, maxAttempts: 1 })
-      assert.deepEqual(await Promise.all([queue.add('throttled', { type: 'a' }), queue.add('postponed', { type: 'b' }), queue.add('none', { type: 'c' })]), ['done', 'done', null])
+      assert.deepEqual(
+        await Promise.all(
+          [queue.add('throttled', { type: 'a' }), queue.add('postponed', { type: 'b' }), queue.add('none', { type: 'c' })]
+        ), ['done', 'done', null]
+      )
       assert.deepEqual(starts.map(({ attempt }) => attempt), [1, 1, 1, 1, 1])
       for (const [type, ms] of [['a', 1500], ['b', 1000]]) {
         const [first, second] = starts.filter(start => start.type === type)

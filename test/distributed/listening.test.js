@@ -53,7 +53,9 @@ describe('the client for messages', () => {
       clients.push(new FakeClient('connecting'))
       return clients.at(-1)
     }
-    messages = new Messages(connect, { restored: () => told.push('restored'), unreadable: channel => told.push(`unreadable at ${channel}`) })
+    messages = new Messages(
+      connect, { restored: () => told.push('restored'), unreadable: channel => told.push(`unreadable at ${channel}`) }
+    )
   })
 
   afterEach(() => {
@@ -86,7 +88,9 @@ describe('the client for messages', () => {
     const client = await listening()
     await messages.listen('b', hear)
     assert.equal(clients.length, 1)
-    for (const [channel, text] of [['a', '[1]'], ['b', '"nonsense"'], ['c', '1'], ['a', '[1'], ['a', '']]) client.emit('message', channel, text)
+    for (const [channel, text] of [
+      ['a', '[1]'], ['b', '"nonsense"'], ['c', '1'], ['a', '[1'], ['a', '']
+    ]) client.emit('message', channel, text)
     assert.deepEqual(told, [[1], 'nonsense', 'unreadable at b', undefined, undefined])
   })
 

@@ -60,7 +60,9 @@ describeWithRedis('many types and processes', function () {
     // without what is on its way to clients and to the disk
     const used = () => {
       const info = at.server.cli('info', 'memory')
-      const [all, ...passing] = ['used_memory', 'mem_clients_normal', 'mem_aof_buffer'].map(name => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)[1]))
+      const [all, ...passing] = ['used_memory', 'mem_clients_normal', 'mem_aof_buffer'].map(
+        name => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)[1])
+      )
       return passing.reduce((left, bytes) => left - bytes, all)
     }
     await queue.push('x'.repeat(100))

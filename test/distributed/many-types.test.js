@@ -69,7 +69,11 @@ describeWithRedis('many types', function () {
     const first = queue.pushType('first', 1)
     await reached
     const others = Array.from({ length: TYPES }, (_, n) => queue.pushType(`other-${n}`, n))
-    await until(async () => Number(at.server.cli('exists', ...Array.from({ length: TYPES }, (_, n) => `{fairlane:${at.name}}:other-${n}:wait`))) === TYPES)
+    await until(
+      async () => Number(
+        at.server.cli('exists', ...Array.from({ length: TYPES }, (_, n) => `{fairlane:${at.name}}:other-${n}:wait`))
+      ) === TYPES
+    )
     letGo()
     await Promise.all([first, ...others])
     assert.deepEqual(told, [1, 500, 500])
@@ -106,7 +110,9 @@ describeWithRedis('dead letters of many types', function () {
 
   it('are the oldest of all, in their order', async () => {
     const rig = rigged(at.server.path)
-    const queue = await at.open(async () => { throw new Error('no') }, { maxAttempts: 1, connection: rig.connection, concurrency: 10, partitions: 2 })
+    const queue = await at.open(
+      async () => { throw new Error('no') }, { maxAttempts: 1, connection: rig.connection, concurrency: 10, partitions: 2 }
+    )
     for (let n = 0; n < 60; n++) {
       await Promise.all([queue.pushType(`type-${n % 20}`, n), queue.pushType('large', 2 * n), queue.pushType('large', 2 * n + 1)])
       await queue.onIdle()

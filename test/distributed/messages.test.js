@@ -1,7 +1,7 @@
 'use strict'
 
-// Messages that connections are lost beside, and messages that nobody can read. What looks around every half minute never does here, so a job that is
-// pushed runs only if a message says so.
+// Messages that connections are lost beside, and messages that nobody can read. What looks around every half minute never does here, so
+// a job that is pushed runs only if a message says so.
 
 const assert = require('node:assert')
 const { randomBytes } = require('node:crypto')
@@ -14,10 +14,14 @@ const { until } = require('./until')
 
 const LONG_MS = 20000
 const MESSAGES = [
-  '', 'garbage', '{', 'null', 'true', '5', '"a"', '[]', '[null]', '[1]', '[1,5]', '[1,"a"]', '[1,{"length":1}]', '["1",["a"]]', '[-1,["a"]]', '[1.5,["a"]]', '[1e300,["a"]]', '[281474976710656,["a"]]',
-  '[9,[5]]', '[9,[null]]', '[9,["%zz"]]', `[9,["${'x'.repeat(1e5)}"]]`, '{}', '{"cancelled":5}', '{"cancelled":["a"]}', '{"cancelled":["%zz","j"]}', '{"cancelled":[1,2]}', '{"cancelled":null}',
-  '{"changed":5}', '{"changed":"%zz"}', '{"changed":null}', '{"freed":5}', '{"freed":"%zz"}', '{"__proto__":{"changed":"a"}}', '{"__proto__":null}', '{"constructor":1}', '[["a"]]', '[["a:j"]]', '[["a:j","{"]]', '[["a:j",5]]',
-  '[["a:j",null,"{"]]', '[["a:j",null,5]]', '[["a:j",null,"null"]]', '[["a:j",null,"{\\"name\\":5}"]]', '[[{"__proto__":1},"1"]]', '['.repeat(1e5), `"${'x'.repeat(1e6)}"`
+  '', 'garbage', '{', 'null', 'true', '5', '"a"', '[]', '[null]', '[1]', '[1,5]', '[1,"a"]', '[1,{"length":1}]', '["1",["a"]]',
+  '[-1,["a"]]', '[1.5,["a"]]', '[1e300,["a"]]', '[281474976710656,["a"]]',
+  '[9,[5]]', '[9,[null]]', '[9,["%zz"]]', `[9,["${'x'.repeat(1e5)}"]]`, '{}', '{"cancelled":5}', '{"cancelled":["a"]}',
+  '{"cancelled":["%zz","j"]}', '{"cancelled":[1,2]}', '{"cancelled":null}',
+  '{"changed":5}', '{"changed":"%zz"}', '{"changed":null}', '{"freed":5}', '{"freed":"%zz"}', '{"__proto__":{"changed":"a"}}',
+  '{"__proto__":null}', '{"constructor":1}', '[["a"]]', '[["a:j"]]', '[["a:j","{"]]', '[["a:j",5]]',
+  '[["a:j",null,"{"]]', '[["a:j",null,5]]', '[["a:j",null,"null"]]', '[["a:j",null,"{\\"name\\":5}"]]', '[[{"__proto__":1},"1"]]',
+  '['.repeat(1e5), `"${'x'.repeat(1e6)}"`
 ]
 
 describeWithRedis('messages of the broker', function () {
@@ -57,7 +61,9 @@ describeWithRedis('messages of the broker', function () {
 
   const CONNECTIONS = {
     'of its own': () => ({ path: proxy.path }),
-    'of the caller': () => purpose => new Redis(purpose === 'messages' ? proxy.path : at.server.path, { maxRetriesPerRequest: 0, retryStrategy: () => 5 })
+    'of the caller': () => purpose => new Redis(
+      purpose === 'messages' ? proxy.path : at.server.path, { maxRetriesPerRequest: 0, retryStrategy: () => 5 }
+    )
   }
 
   for (const [whose, make] of Object.entries(CONNECTIONS)) {
@@ -84,7 +90,9 @@ describeWithRedis('messages of the broker', function () {
     pending.catch(() => {})
     const warnings = await warningsDuring(async () => {
       for (const channel of channels) {
-        for (const message of [...MESSAGES, ...Array.from({ length: 200 }, (_, n) => randomBytes(n))]) await client.publish(channel, message)
+        for (const message of [
+          ...MESSAGES, ...Array.from({ length: 200 }, (_, n) => randomBytes(n))
+        ]) await client.publish(channel, message)
       }
       for (const n of [2, 3]) assert.equal(await producer.add(n, { type: `type-${n}` }), n)
     })

@@ -4,7 +4,10 @@ const assert = require('node:assert')
 const { nameOf, typeOf, jobNameOf, partitionOf, prefixesOf, publicId, parseId, JobNames } = require('../../lib/distributed/names')
 const { expectThrow } = require('./expectations')
 
-const TYPES = ['', ':', '{}', '{a}:b', '%', '%25', '__proto__', 'constructor', '.ready', 'a b', 'ä', '漢字', '😀', 'x'.repeat(300), 'ü'.repeat(1024), '\0', '\n']
+const TYPES = [
+  '', ':', '{}', '{a}:b', '%', '%25', '__proto__', 'constructor', '.ready', 'a b', 'ä', '漢字', '😀', 'x'.repeat(300), 'ü'.repeat(1024),
+  '\0', '\n'
+]
 
 describe('names at the broker', () => {
   it('are those of types, without what has a meaning in keys', () => {

@@ -36,7 +36,10 @@ describe('observers of a distributed queue', function () {
     const job = (timestamp, delay, attempt, takenAt) => ({ number: 0, attempt, place, takenAt, json: { timestamp, opts: { delay } } })
     const now = Date.now()
     await withoutTime(() => {
-      for (const one of [job(now - 15000, undefined, 1, 0), job(now - 15000, 10000, 1, 0), job(now + 5000, undefined, 1, 0), job(now - 15000, undefined, 2, performance.now())]) {
+      for (const one of [
+        job(now - 15000, undefined, 1, 0), job(now - 15000, 10000, 1, 0), job(now + 5000, undefined, 1, 0),
+        job(now - 15000, undefined, 2, performance.now())
+      ]) {
         observed.begins(one)
         clock.advance(12)
         observed.ends({ job: one, kind: 'done', details: {} })
@@ -58,7 +61,10 @@ describe('observers of a distributed queue', function () {
     observed.begins(running)
     observed.lost(running, new Error('no'))
     const { types: [{ cancelled, failed, running: now, waiting, done, retried, accepted }] } = metrics.snapshot()
-    assert.deepEqual({ cancelled, failed, now, waiting, done, retried, accepted }, { cancelled: 1, failed: 1, now: 0, waiting: 0, done: 0, retried: 0, accepted: 2 })
+    assert.deepEqual(
+      { cancelled, failed, now, waiting, done, retried, accepted },
+      { cancelled: 1, failed: 1, now: 0, waiting: 0, done: 0, retried: 0, accepted: 2 }
+    )
   })
 
   it('observe no second queue', function () {
@@ -92,7 +98,10 @@ describeWithRedis('metrics of a distributed queue', function () {
     const { done, failed, cancelled, retried } = queue.stats()
     const { types, refused } = metrics.snapshot()
     const sum = name => types.reduce((total, type) => total + type[name], 0)
-    assert.deepEqual({ done: sum('done'), failed: sum('failed'), cancelled: sum('cancelled'), retried: sum('retried') }, { done, failed, cancelled, retried })
+    assert.deepEqual(
+      { done: sum('done'), failed: sum('failed'), cancelled: sum('cancelled'), retried: sum('retried') },
+      { done, failed, cancelled, retried }
+    )
     assert.deepEqual([sum('running'), sum('waiting'), refused], [0, 0, { FAIRLANE_ERR_TYPE_FULL: 1 }])
     assert.deepEqual(types.map(({ type, runMs }) => [type, runMs.buckets.reduce((total, count) => total + count, 0)]), [['a', 5], ['b', 2]])
     assert.deepEqual(seen, [1, 1, 1, 1, 1, 1, 1])

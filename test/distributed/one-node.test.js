@@ -34,7 +34,10 @@ describeWithRedis('a queue at a Redis Cluster of one node', function () {
       await open(null)
       await new Promise(resolve => setImmediate(resolve))
       process.off('warning', heard)
-      assert.equal(warnings.filter(({ code, message }) => code === 'FAIRLANE_WARN_BROKER' && /full-coverage/.test(message)).length, value === 'yes' ? 1 : 0)
+      assert.equal(
+        warnings.filter(({ code, message }) => code === 'FAIRLANE_WARN_BROKER' && /full-coverage/.test(message)).length,
+        value === 'yes' ? 1 : 0
+      )
     }
   })
 

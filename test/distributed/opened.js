@@ -14,8 +14,8 @@ const PARTLY = ['--cluster-require-full-coverage', 'no']
 /**
  * To be called in describe().
  * @param {string[]} [settings] of the server
- * @returns {{ open: (runner: any, options?: object) => Promise<object>, server: object, name: string, connection: any, keys: () => string[] }} keys: of
- *   the queues of the name of the test
+ * @returns {{ open: (runner: any, options?: object) => Promise<object>, server: object, name: string, connection: any, keys: () =>
+ *   string[] }} keys: of the queues of the name of the test
  */
 function atServer (settings) {
   const at = atQueues({ keys: () => at.server.cli('keys', `{fairlane:${at.name}}:*`).split('\n').filter(Boolean) })
@@ -30,7 +30,9 @@ function atServer (settings) {
 /** The same at a Redis Cluster of three masters. */
 function atCluster (settings = []) {
   const at = atQueues({
-    keys: () => at.server.ports.flatMap(port => at.server.cli('-p', String(port), 'keys', `{fairlane:${at.name}:*`).split('\n').filter(Boolean))
+    keys: () => at.server.ports.flatMap(
+      port => at.server.cli('-p', String(port), 'keys', `{fairlane:${at.name}:*`).split('\n').filter(Boolean)
+    )
   })
   before(async () => {
     at.server = await startCluster([...PARTLY, ...settings])
@@ -42,8 +44,8 @@ function atCluster (settings = []) {
 
 /**
  * Servers of single tests, for those that end them, and queues at them. To be called in describe(): what is left is ended after each test.
- * @returns {{ startServer: (settings?: string[]) => Promise<object>, open: (server: object, runner: any, options?: object) => Promise<object> }} a
- *   server has its `connection` and `folder`, and `kill()`, `start()`
+ * @returns {{ startServer: (settings?: string[]) => Promise<object>, open: (server: object, runner: any, options?: object) =>
+ *   Promise<object> }} a server has its `connection` and `folder`, and `kill()`, `start()`
  */
 function servers () {
   return brokers(startRedis)
@@ -88,7 +90,10 @@ function brokers (start) {
   }
 }
 
-/** Puts a job back that runs, as the keeper does when its lease is over. Whoever looks around, or hears of another job of its type, takes it. */
+/**
+ * Puts a job back that runs, as the keeper does when its lease is over. Whoever looks around, or hears of another job of its type,
+ * takes it.
+ */
 function giveBack ({ server, name: queueName }, id) {
   const [type, name] = id.split(':')
   const key = what => `{fairlane:${queueName}}:${what}`

@@ -21,7 +21,9 @@ const WRONG = {
   serialize: [null, 'xml', {}, { encode () {} }],
   globalTypeCap: [0, -1, 1.5, '3', null],
   globalTypeCaps: [1, null, [], { a: 0 }, new Map([['a', '1']])],
-  globalTypeRates: [1, null, [], { a: 1 }, { a: { limit: 1 } }, { a: { limit: 0, intervalMs: 1 } }, { a: { limit: 1, intervalMs: 1, x: 1 } }, { a: null }],
+  globalTypeRates: [
+    1, null, [], { a: 1 }, { a: { limit: 1 } }, { a: { limit: 0, intervalMs: 1 } }, { a: { limit: 1, intervalMs: 1, x: 1 } }, { a: null }
+  ],
   leaseMs: [0, 999, 1000.5, Infinity, '1000', null],
   prefetch: [-1, 1.5, Infinity, '1', null],
   resultTtlMs: [-1, 0.5, Infinity, '1', null],
@@ -37,7 +39,9 @@ const WRONG = {
   asyncContext: ['push', 'other'],
   schedulerOptions: [1, { weights: {} }] // these need a scheduler, too
 }
-const FOREIGN = ['maxWaiting', 'path', 'ack', 'capacity', 'capacityBytes', 'segmentBytes', 'repair', 'onProgress', 'maxInflightOps', 'rate', 'concurency']
+const FOREIGN = [
+  'maxWaiting', 'path', 'ack', 'capacity', 'capacityBytes', 'segmentBytes', 'repair', 'onProgress', 'maxInflightOps', 'rate', 'concurency'
+]
 
 describe('the options of distributed()', () => {
   for (const [option, values] of Object.entries(WRONG)) {
@@ -122,7 +126,9 @@ describe('the options of pushes', () => {
   })
 
   it('take a delay that is a time', () => {
-    for (const delayMs of [-1, NaN, Infinity, '5', null]) assert.throws(() => readPushOptions({ delayMs }, 'push'), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    for (const delayMs of [-1, NaN, Infinity, '5', null]) {
+      assert.throws(() => readPushOptions({ delayMs }, 'push'), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    }
     assert.deepEqual(readPushOptions({ delayMs: 0.5 }, 'push'), { jobName: undefined, delayMs: 1 })
   })
 })
@@ -130,7 +136,9 @@ describe('the options of pushes', () => {
 describe('payloads', () => {
   it('are JSON, which says what it cannot hold', () => {
     const { encode, decode } = readSerialize()
-    for (const payload of [null, 0, '', 'ü', [1, { a: null }], { payload: 1 }]) assert.deepEqual(decode(JSON.parse(encode(payload))), payload)
+    for (const payload of [null, 0, '', 'ü', [1, { a: null }], { payload: 1 }]) {
+      assert.deepEqual(decode(JSON.parse(encode(payload))), payload)
+    }
     assert.equal(decode(JSON.parse(encode(undefined))), undefined)
     assert.deepEqual(JSON.parse(encode(1, 'me')), { payload: 1, inbox: 'me' })
     const circular = {}
@@ -163,7 +171,10 @@ describe('payloads', () => {
 describe('the peers', () => {
   it('are asked for with the line that installs them', () => {
     for (const load of [() => { throw new Error("Cannot find module 'bullmq'") }, () => ({ bullmq: {}, ioredis: {} })]) {
-      assert.throws(() => loadPeers(load), err => err.code === 'FAIRLANE_ERR_PEER' && err.message.includes('npm install bullmq@6 ioredis') && err.cause instanceof Error)
+      assert.throws(
+        () => loadPeers(load),
+        err => err.code === 'FAIRLANE_ERR_PEER' && err.message.includes('npm install bullmq@6 ioredis') && err.cause instanceof Error
+      )
     }
   })
 })

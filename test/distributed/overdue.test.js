@@ -32,7 +32,9 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
   it('after a limit of its time keeps its place under the cap until it ends', async () => {
     const { gate, queue } = await overdue()
     await queue.pushType('a', 2)
-    assert.deepEqual(await queue.globalStats('a'), { waiting: 1, delayed: 0, running: 1, dead: 1, types: 1, cap: 1, rate: null, paused: false })
+    assert.deepEqual(
+      await queue.globalStats('a'), { waiting: 1, delayed: 0, running: 1, dead: 1, types: 1, cap: 1, rate: null, paused: false }
+    )
     assert.equal(gate.payloads.length, 1)
     gate.release(1)
     await gate.until(2)
@@ -252,7 +254,9 @@ describeWithRedis('a runner whose job has ended', function () {
   it('and whose process ends keeps its place for a lease or two, and its record is run by nobody', async () => {
     const server = await startServer()
     const options = { globalTypeCap: 1, leaseMs: 1000, maxAttempts: 1 }
-    const child = await startProcess({ connection: server.connection, log: `${server.folder}/starts`, options: { ...options, timeoutMs: 20 } })
+    const child = await startProcess(
+      { connection: server.connection, log: `${server.folder}/starts`, options: { ...options, timeoutMs: 20 } }
+    )
     const producer = await open(server, null)
     await expectReject(producer.add({ ms: 600000 }, { type: 'a' }), 'FAIRLANE_ERR_TIMEOUT')
     await child.kill()

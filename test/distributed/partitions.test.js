@@ -1,6 +1,7 @@
 'use strict'
 
-// Nodes that are lost and messages that do not arrive. What looks around every half minute never does here: each test shows what finds the jobs sooner.
+// Nodes that are lost and messages that do not arrive. What looks around every half minute never does here: each test shows what finds
+// the jobs sooner.
 
 const assert = require('node:assert')
 const { EventEmitter, once } = require('node:events')

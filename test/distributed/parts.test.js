@@ -251,15 +251,23 @@ describe('the keeper', () => {
     const announced = []
     const left = []
     const moved = new Map([['a', ['j']], ['b', []], ['c', ['o.1']], ['d', ['o.2', 'j', 'o.3']]])
-    const client = { fairlaneLeavePlace: async (active, wait, stalled, meta, key, lock, token, name) => left.push([active, key, lock, token, name]) }
+    const client = {
+      fairlaneLeavePlace: async (active, wait, stalled, meta, key, lock, token, name) => left.push([active, key, lock, token, name])
+    }
     const broker = {
       client,
-      placeOf: name => ({ name, partition: { wake: 'wake' }, key: what => `${name}:${what}`, backend: { moveStalledJobsToWait: async () => moved.get(name) } })
+      placeOf: name => ({
+        name, partition: { wake: 'wake' }, key: what => `${name}:${what}`, backend: { moveStalledJobsToWait: async () => moved.get(name) }
+      })
     }
-    const keeper = new Keeper({ broker, announcer: { announce: async ({ name }) => announced.push(name) } }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
+    const keeper = new Keeper(
+      { broker, announcer: { announce: async ({ name }) => announced.push(name) } }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' }
+    )
     for (const name of moved.keys()) await keeper.tendTo(name, HAS_ACTIVE, 0)
     assert.deepEqual(announced, ['a', 'd'])
-    assert.deepEqual(left, [['c', 1], ['d', 2], ['d', 3]].map(([type, n]) => [`${type}:active`, `${type}:o.${n}`, `${type}:o.${n}:lock`, '', `o.${n}`]))
+    assert.deepEqual(
+      left, [['c', 1], ['d', 2], ['d', 3]].map(([type, n]) => [`${type}:active`, `${type}:o.${n}`, `${type}:o.${n}:lock`, '', `o.${n}`])
+    )
   })
 
   it('walks while no other process does', async () => {
@@ -296,7 +304,9 @@ describe('the keeper', () => {
       }
     }
     const told = []
-    const broker = { isReady: true, client, partitions: [{ key: what => what }], troubles: { refused: (what, { message }) => told.push([what, message]) } }
+    const broker = {
+      isReady: true, client, partitions: [{ key: what => what }], troubles: { refused: (what, { message }) => told.push([what, message]) }
+    }
     const keeper = new Keeper({ broker, announcer: {} }, { leaseMs: 10, resultTtlMs: 0, token: 'me' })
     keeper.begin()
     await walked.opened
@@ -348,7 +358,9 @@ describe('attempts', () => {
     attempts = new Attempts(parts, { runner: () => {}, leaseMs: 1000, maxAttempts: 3, maxWaitMs: Infinity })
   })
 
-  const jobOf = (more) => ({ place: { running: 0 }, supply: { end: ({ kind }) => ends.push(kind), withdraw: () => ends.push('withdrawn') }, isEnding: false, ...more })
+  const jobOf = (more) => ({
+    place: { running: 0 }, supply: { end: ({ kind }) => ends.push(kind), withdraw: () => ends.push('withdrawn') }, isEnding: false, ...more
+  })
 
   it('of a job that is cancelled end: before they begin, while they run, and not when they end already', () => {
     attempts.cancelled(jobOf())

@@ -4,8 +4,9 @@
 //
 //   node process.js '{"connection": { "path": "/tmp/…/redis.sock" }, "log": "/tmp/…/starts", "options": { … }, "isProducer": false}'
 //
-// Its runner writes the id of each job that it starts into the log, in one write, so that it is there whatever becomes of the process. Its payload
-// says what the job does: { ms, fail, poison, echo, isTraced }; a traced one is in the file of the log's name and `.runs`, with its start and its end. Over the channel of fork() it takes { call, args } and tells { event, value }.
+// Its runner writes the id of each job that it starts into the log, in one write, so that it is there whatever becomes of the process.
+// Its payload says what the job does: { ms, fail, poison, echo, isTraced }; a traced one is in the file of the log's name and `.runs`,
+// with its start and its end. Over the channel of fork() it takes { call, args } and tells { event, value }.
 
 const { appendFileSync } = require('node:fs')
 const { setTimeout: sleep } = require('node:timers/promises')

@@ -15,7 +15,8 @@ module.exports = { startProcess, startsIn }
 
 /**
  * @param {object} settings of process.js
- * @returns {Promise<object>} `until(event, count)`; `of(event)`, its values so far; `call(name, ...args)` gives what the queue's method does; `kill(signal)`
+ * @returns {Promise<object>} `until(event, count)`; `of(event)`, its values so far; `call(name, ...args)` gives what the queue's method
+ *   does; `kill(signal)`
  */
 async function startProcess (settings) {
   const env = { ...process.env, NODE_OPTIONS: '' }

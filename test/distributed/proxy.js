@@ -10,8 +10,8 @@ module.exports = { startProxy }
 
 /**
  * @param {string} target path of a server's socket
- * @returns {Promise<object>} `path`; `block()` and `pass()`; `cut()` ends the connections that there are, `lead(path)` has new ones go to another server;
- *   `cutAt(text, count)` ends the next ones that send it, so often; `cutsCount`, how often that was; `close()`
+ * @returns {Promise<object>} `path`; `block()` and `pass()`; `cut()` ends the connections that there are, `lead(path)` has new ones go
+ *   to another server; `cutAt(text, count)` ends the next ones that send it, so often; `cutsCount`, how often that was; `close()`
  */
 async function startProxy (target) {
   const path = join(dirname(target), 'proxy.sock')

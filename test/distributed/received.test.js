@@ -17,7 +17,10 @@ describe('what comes from the broker', () => {
     assert.deepEqual(readWake({ cancelled: ['a', 'j'] }), { cancelled: ['a', 'j'] })
     assert.deepEqual(readWake({ changed: 'a' }), { changed: 'a' })
     assert.deepEqual(readWake({ freed: 'a' }), { freed: 'a' })
-    for (const nothing of [undefined, null, 5, 'a', [], [1], [1, ['a', 5]], [-1, []], [0.5, []], [2 ** 48, []], {}, { changed: 5 }, { freed: [] }, { cancelled: ['a'] }, { cancelled: ['a', 5] }, { cancelled: 'ab' }]) {
+    for (const nothing of [
+      undefined, null, 5, 'a', [], [1], [1, ['a', 5]], [-1, []], [0.5, []], [2 ** 48, []], {}, { changed: 5 }, { freed: [] },
+      { cancelled: ['a'] }, { cancelled: ['a', 5] }, { cancelled: 'ab' }
+    ]) {
       assert.equal(readWake(nothing), undefined)
     }
   })
@@ -27,11 +30,15 @@ describe('what comes from the broker', () => {
     assert.deepEqual(readNotice(['a:j', 'null', null]), { id: 'a:j', result: null })
     const { id, error } = readNotice(['a:j', null, errorText(Object.assign(new RangeError('no'), { code: 'E_OWN' }))])
     assert.deepEqual([id, error.name, error.message, error.code], ['a:j', 'RangeError', 'no', 'E_OWN'])
-    for (const nothing of [undefined, null, 5, {}, [], [5, '1'], ['a:j'], ['a:j', 5], ['a:j', '{'], ['a:j', null, 5], ['a:j', '1', {}]]) assert.equal(readNotice(nothing), undefined)
+    for (const nothing of [
+      undefined, null, 5, {}, [], [5, '1'], ['a:j'], ['a:j', 5], ['a:j', '{'], ['a:j', null, 5], ['a:j', '1', {}]
+    ]) assert.equal(readNotice(nothing), undefined)
   })
 
   it('is an error even if nobody can read which', () => {
-    for (const text of ['', '{', 'null', '5', '{}', '{"name":"a"}', '{"name":5,"message":"a"}', '{"name":"a","message":"b","code":{}}']) assert.match(faultOf(text).message, /cannot be read/)
+    for (const text of [
+      '', '{', 'null', '5', '{}', '{"name":"a"}', '{"name":5,"message":"a"}', '{"name":"a","message":"b","code":{}}'
+    ]) assert.match(faultOf(text).message, /cannot be read/)
     assert.equal(faultOf(errorText(new Error('own'))).message, 'own')
   })
 
@@ -53,7 +60,11 @@ describe('what comes from the broker', () => {
     const valueOf = depth => {
       if (depth === 0 || chance(0.4)) return pick(scalars)
       const values = Array.from({ length: below(4) }, () => valueOf(depth - 1))
-      return chance(0.6) ? values : Object.fromEntries(values.map(value => [pick(['__proto__', 'changed', 'cancelled', 'freed', 'length', 'constructor']), value]))
+      return chance(0.6)
+        ? values
+        : Object.fromEntries(
+          values.map(value => [pick(['__proto__', 'changed', 'cancelled', 'freed', 'length', 'constructor']), value])
+        )
     }
     const heard = []
     const broker = { partitions: [], placeOf: name => heard.push(name) && undefined }

@@ -24,8 +24,12 @@ describeWithRedis('what a queue in memory has and one at a broker has not', func
   it('is refused with a code, and a word of what to use', async () => {
     const queue = await at.open(null)
     const refused = { name: 'TypeError', code: 'FAIRLANE_ERR_UNSUPPORTED', message: /not there at a broker.*in memory.*[Uu]se/ }
-    for (const name of VALUES) assert.throws(() => queue[name], { ...refused, message: new RegExp(`^queue\\.${name} is ${refused.message.source}`) })
-    for (const name of METHODS) assert.throws(() => queue[name](), { ...refused, message: new RegExp(`^queue\\.${name}\\(\\) is ${refused.message.source}`) })
+    for (const name of VALUES) {
+      assert.throws(() => queue[name], { ...refused, message: new RegExp(`^queue\\.${name} is ${refused.message.source}`) })
+    }
+    for (const name of METHODS) {
+      assert.throws(() => queue[name](), { ...refused, message: new RegExp(`^queue\\.${name}\\(\\) is ${refused.message.source}`) })
+    }
     assert.throws(() => { queue.drain = () => {} }, refused)
     assert.throws(() => { queue.length = 5 }, refused)
   })
@@ -39,7 +43,9 @@ describeWithRedis('what a queue in memory has and one at a broker has not', func
     const queue = await at.open(null)
     assert.equal(await queue, queue)
     assert.deepEqual(Object.keys({ ...queue }).filter(name => [...VALUES, ...METHODS].includes(name)), [])
-    for (const options of [{}, { showHidden: true }, { getters: true, showHidden: true }, { depth: Infinity }]) assert.match(inspect(queue, options), /DistributedQueue/)
+    for (const options of [{}, { showHidden: true }, { getters: true, showHidden: true }, { depth: Infinity }]) {
+      assert.match(inspect(queue, options), /DistributedQueue/)
+    }
     assert.equal(typeof JSON.stringify(queue), 'string')
     assert.doesNotThrow(() => assert.notDeepEqual(queue, {}))
     assert.throws(() => [...queue], TypeError)

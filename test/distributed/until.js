@@ -1,6 +1,7 @@
 'use strict'
 
-// Waits for what another process, or the broker, says only when it is asked. What never comes fails: a test that has hung must not go on asking.
+// Waits for what another process, or the broker, says only when it is asked. What never comes fails: a test that has hung must not go
+// on asking.
 
 const { setTimeout: sleep } = require('node:timers/promises')
 

@@ -1,7 +1,7 @@
 'use strict'
 
 // The connections to the broker: one for calls, and, from the first need on, one for messages. Calls that fail since the broker is away, or
-// not what it is expected to be, are told from those that it refuses (failures.js); who makes a call again is up to the caller.
+// not what it is expected to be, are told from those that it refuses (failures.js); the caller says for how long a call is tried again.
 
 const { typeError, FairlaneError, warn } = require('../../arguments/errors')
 const { MessageClients, makeClient, pauseOf } = require('./clients')
@@ -22,7 +22,7 @@ class Broker {
   /**
    * @param {object} options read
    * @param {object} peers of loadPeers()
-   * @param {(error: Error) => void} tell of what goes wrong while nobody waits for it
+   * @param {(error: Error) => void} tell of what goes wrong and no call is waiting for
    */
   constructor ({ name, connection, isCluster, partitions, leaseMs, pushTimeoutMs }, peers, tell) {
     this.name = name
@@ -87,9 +87,10 @@ class Broker {
 
   /**
    * Makes a call, again and again while it fails by what passes.
-   * @param {number} deadline by performance.now(), at most pushTimeoutMs from now; Infinity: even a broker that lets nobody in is waited for
+   * @param {number} deadline by performance.now(), at most pushTimeoutMs from now; Infinity: also while the broker lets nobody in
    * @param {(isRepeated: boolean) => Promise<any>} call
-   * @param {{ what?: string, repeats?: (err: any) => void }} [told] what: the call, as an error names it; repeats: called before it is made again
+   * @param {{ what?: string, repeats?: (err: any) => void }} [told] what: the call, as an error names it; repeats: called before each
+   *   repetition
    * @returns {Promise<any>} rejects with what the broker refuses the call with, or, when the time is up, FAIRLANE_ERR_BROKER
    */
   async until (deadline, call, { what = 'A call to the broker', repeats = ignore } = {}) {
@@ -113,8 +114,8 @@ class Broker {
   }
 
   /**
-   * Makes calls together that change nothing. In a Redis Cluster each goes for itself: ioredis would have all of a pipeline follow one of them to where a slot
-   * moves, and what has not moved yet would be missing.
+   * Makes calls together that change nothing. In a Redis Cluster each goes for itself: ioredis would have all of a pipeline follow one
+   * of them to where a slot moves, and what has not moved yet would be missing.
    * @param {[string, ...any[]][]} calls names of methods, and arguments
    * @returns {Promise<any[]>} rejects with the first error among the answers
    */
@@ -127,7 +128,7 @@ class Broker {
     })
   }
 
-  /** What the broker says of a type. It is kept as long as it is used. */
+  /** Where a type is at the broker. It is kept as long as it is used. */
   place (type) {
     let place = this.places.get(type)
     if (place === undefined) {
@@ -140,7 +141,7 @@ class Broker {
     return place
   }
 
-  /** The same by its name at the broker. @returns {object | undefined} undefined if there can be no such type: others may write there too */
+  /** The same by its name at the broker. @returns {object | undefined} undefined if no type has such a name: other tools may write there */
   placeOf (name) {
     try {
       return this.place(typeOf(name))
@@ -149,7 +150,7 @@ class Broker {
     }
   }
 
-  /** Forgets the types that nobody here has had to do with for a while. O(types). */
+  /** Forgets the types that this process has had nothing to do with for a while. O(types). */
   forgetPlaces (now) {
     for (const [type, place] of this.places) {
       if (place.usersCount === 0 && now - place.usedAt > FORGET_AFTER_MS) this.places.delete(type)
@@ -162,7 +163,10 @@ class Broker {
     return this.client.fairlaneAnnounce(keys.length, ...keys, 'PUBLISH', wake, ...places.map(({ name }) => name))
   }
 
-  /** No job of a type is taken for so long; 0 ends that. BullMQ heeds that where a type has a rate, so it gets one that is never reached. jobName: that was started. */
+  /**
+   * No job of a type is taken for so long; 0 ends that. BullMQ heeds that where a type has a rate, so it gets one that is never reached.
+   * @param {string} [jobName] of a job that was started meanwhile
+   */
   hold (place, ms, jobName) {
     const keys = [place.key('meta'), place.key('limiter')]
     if (jobName !== undefined) keys.push(place.key(jobName))
@@ -241,7 +245,8 @@ class Broker {
       const [, isWhole] = await this.client.config('GET', 'cluster-require-full-coverage').catch(() => [])
       if (isWhole === 'yes') faults.push('cluster-require-full-coverage is yes, so that all types stop when one master is lost')
     }
-    if (faults.length > 0) warn('FAIRLANE_WARN_BROKER', `The broker of the queue ${this.name} is not set up to keep jobs: ${faults.join('; ')}.`)
+    if (faults.length === 0) return
+    warn('FAIRLANE_WARN_BROKER', `The broker of the queue ${this.name} is not set up to keep jobs: ${faults.join('; ')}.`)
   }
 
   async within (attempt, promise) {

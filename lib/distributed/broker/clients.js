@@ -7,7 +7,7 @@ const { isDemoted } = require('./failures')
 
 const LONGEST_PAUSE_MS = 1000
 const DEMOTED_PAUSE_MS = 1000
-const MOST_REDIRECTIONS = 5 // some 300 ms while a slot moves: who makes the call knows for how long to go on, and pauses
+const MOST_REDIRECTIONS = 5 // some 300 ms while a slot moves: Broker knows for how long to go on, and pauses
 
 /**
  * @param {{ connection: any, isCluster: boolean }} options read
@@ -42,7 +42,10 @@ class MessageClients {
     this.last = undefined // node that was chosen
   }
 
-  /** @returns {object | undefined} of a Redis Cluster one of any of its nodes, but the last one if there are others: undefined while none is known */
+  /**
+   * @returns {object | undefined} of a Redis Cluster that of any node, but the last one if there are others; undefined while none is
+   *   known
+   */
   make () {
     if (this.cluster === undefined) {
       const client = makeClient(this.options, this.peers, 'messages')
@@ -80,7 +83,10 @@ function checked (client) {
   throw typeError('FAIRLANE_ERR_OPTION', 'connection, as a function, must return a client of ioredis')
 }
 
-/** The connection of a server that has become a replica may last: a new one finds the master, by its name or by sentinels. Not at once again: there may be none yet. */
+/**
+ * The connection of a server that has become a replica may last: a new one finds the master, by its name or by sentinels. Not at once
+ * again: there may be none yet.
+ */
 function reconnectsToMaster () {
   let at = -Infinity
   return err => {

@@ -1,12 +1,13 @@
 'use strict'
 
-// What calls to the broker fail with, by what it means for whoever made the call. One table: it is asked for the code of an answer, which is its first
-// word, for the name and the code of an error of the client or the system, and, of errors that have neither, for their first sentence.
+// What calls to the broker fail with, by what it means for the caller. One table: it is asked for the code of an answer, which is its
+// first word, for the name and the code of an error of the client or the system, and, of errors that have neither, for their first
+// sentence.
 
 const { FairlaneError, codes } = require('../../arguments/errors')
 
 const PASSING = 'passing' // says nothing of the call: the broker starts, fails over, moves slots, or cannot be reached
-const DENIED = 'denied' // nobody is let in before somebody changes a setting
+const DENIED = 'denied' // no call is let in before a setting is changed
 
 const NO_NODE = 'No node of the Cluster can be listened to'
 const UNANSWERED = 'Not each of several calls has an answer'
@@ -18,9 +19,11 @@ const KINDS = new Map([
     // names that ioredis and BullMQ give
     'MaxRetriesPerRequestError', 'ClusterAllFailedError', 'AbortError', 'ConnectionClosedError',
     // codes of the system
-    'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOTFOUND', 'EAI_AGAIN',
+    'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EPIPE', 'ENOENT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN',
+    'ENOTFOUND', 'EAI_AGAIN',
     // errors of ioredis without a name of their own
-    'Connection is closed', 'Too many Cluster redirections', 'None of startup nodes is available', 'Command timed out', 'Cluster is disconnected', 'Cluster is disconnecting',
+    'Connection is closed', 'Too many Cluster redirections', 'None of startup nodes is available', 'Command timed out',
+    'Cluster is disconnected', 'Cluster is disconnecting',
     "Stream isn't writeable and enableOfflineQueue options is false", "Cluster isn't ready and enableOfflineQueue options is false",
     'All keys in the pipeline should belong to the same slots allocation group',
     // and of our own
@@ -29,7 +32,8 @@ const KINDS = new Map([
   ...[
     'WRONGPASS', 'NOAUTH', 'NOPERM',
     // certificates
-    'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
     'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_UNTRUSTED', 'CERT_REJECTED', 'CERT_REVOKED', 'ERR_TLS_CERT_ALTNAME_INVALID'
   ].map(word => [word, DENIED])
 ])

@@ -1,10 +1,10 @@
 'use strict'
 
-// Messages of the broker, which come through one plain client at a time: of a Redis Cluster too, which passes them on to all its nodes, so that any node
-// will do (docs/decisions/0056). What is listened to is subscribed to again with each new connection, here and not by the client, whose own way has nobody
-// who hears of its failures.
+// Messages of the broker, which come through one plain client at a time: of a Redis Cluster too, which passes them on to all its nodes,
+// so that any node will do (docs/decisions/0056). Channels are subscribed to again with each new connection, here and not by the
+// client, which would not tell of its failures.
 //
-//   open ──▶ connecting ──ready──▶ subscribed ──no answer, refused──▶ after a while, disconnected ──▶ connecting, or at its end another client
+//   open ──▶ connecting ──ready──▶ subscribed ──no answer, refused──▶ later, disconnected ──▶ connecting, or at its end another client
 //               └── not ready for long ──▶ disconnected
 
 const { pauseOf } = require('./clients')
@@ -18,7 +18,8 @@ const STEADY_MS = 5000 // a connection that lasted so long was a good one
 class Messages {
   /**
    * @param {() => object | undefined} connect makes a client; undefined while no node is known
-   * @param {{ restored: () => void, unreadable: (channel: string) => void }} hooks restored: messages come again after some may have been lost
+   * @param {{ restored: () => void, unreadable: (channel: string) => void }} hooks restored: messages come again, and some may have
+   *   been lost
    */
   constructor (connect, hooks) {
     this.connect = connect

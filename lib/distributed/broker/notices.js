@@ -26,7 +26,7 @@ class Notices {
   flush (channel) {
     const notices = this.batches.get(channel)
     this.batches.delete(channel)
-    // who waits looks by itself if it gets none
+    // the process that waits looks by itself if it gets none
     this.broker.client.publish(channel, JSON.stringify(notices)).catch(ignore)
   }
 }

@@ -1,7 +1,7 @@
 'use strict'
 
-// How many calls are made in one turn of the event loop: more of them, as for pushes of ten thousand types, would block it. Calls are counted and not
-// timed, since what a call costs comes in microtasks, when all have been made.
+// How many calls are made in one turn of the event loop: more of them, as for pushes of ten thousand types, would block it. Calls are
+// counted and not timed, since what a call costs comes in microtasks, when all have been made.
 
 class Pace {
   /** @param {number} most calls in a turn */

@@ -19,8 +19,8 @@ function loadPeers (load = loadInstalled) {
     if (createRedisBackend !== undefined && Redis !== undefined && Cluster !== undefined) return { createRedisBackend, Redis, Cluster }
     throw new Error('a version is installed that lacks what is needed')
   } catch (cause) {
-    const message = `fairlane/distributed needs two packages that are not installed with it (${cause.message}): npm install bullmq@6 ioredis`
-    throw new FairlaneError('FAIRLANE_ERR_PEER', message, { cause })
+    const what = `fairlane/distributed needs two packages that are not installed with it (${cause.message})`
+    throw new FairlaneError('FAIRLANE_ERR_PEER', `${what}: npm install bullmq@6 ioredis`, { cause })
   }
 }
 

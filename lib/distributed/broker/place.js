@@ -16,7 +16,7 @@ class Place {
     this.name = name
     this.partition = partition
     this.root = root
-    this.ownBackend = undefined // made when it is needed: who hears of many types asks for few at once
+    this.ownBackend = undefined // made when it is needed: of many types that a process hears of it asks for few at once
     this.usedAt = 0 // when it was last asked for, by performance.now()
     this.usersCount = 0 // parts of the queue that keep it; it is not forgotten before they let go
     this.preparedAt = -Infinity // when it was last sure that the broker has its settings

@@ -1,6 +1,7 @@
 'use strict'
 
-// Reads what others have written at the broker, or sent through it: another program may have done that, so all of it is checked before it is used.
+// Reads what others have written at the broker, or sent through it: another program may have done that, so all of it is checked before
+// it is used.
 
 const { errorOf } = require('../../job/error-text')
 
@@ -19,7 +20,8 @@ function jsonOf (text) {
 
 /**
  * What is said on the channel of a partition.
- * @returns {{ workersCount: number, names: string[] } | { cancelled: [string, string] } | { changed: string } | { freed: string } | undefined} undefined if it is none of that
+ * @returns {{ workersCount: number, names: string[] } | { cancelled: [string, string] } | { changed: string } | { freed: string } |
+ *   undefined} undefined if it is none of that
  */
 function readWake (message) {
   if (Array.isArray(message)) {

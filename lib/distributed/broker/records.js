@@ -4,7 +4,7 @@
 //
 //   fault      name, message and code of what the last attempt failed with
 //   attempts   how many a dead letter had
-//   base       failures and stalls when it died: whoever puts it back, it has all its attempts again
+//   base       failures and stalls when it died: if it is put back, by whatever tool, it has all its attempts again
 //   cancelled  it is not to be run again
 //   started    its runner has been called, though no attempt counts
 //   overdue    it is none: its runner outlived the job of that name, and keeps the place of it
@@ -29,7 +29,8 @@ class Records {
   /** @returns {Promise<{ base: { failures: number, stalls: number }, aloneAt: number | undefined, fault: string | undefined,
    *   isCancelled: boolean, hasStarted: boolean, isOverdue: boolean }>} */
   async historyOf (job) {
-    const [base, alone, fault, cancelled, started, overdue] = await this.call(() => this.broker.client.hmget(job.place.key(job.name), ...PAST))
+    const key = job.place.key(job.name)
+    const [base, alone, fault, cancelled, started, overdue] = await this.call(() => this.broker.client.hmget(key, ...PAST))
     return {
       base: baseOf(base),
       aloneAt: alone === null ? undefined : numberOf(alone),

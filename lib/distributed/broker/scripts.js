@@ -1,7 +1,7 @@
 'use strict'
 
-// What is done at the broker in one step, beside what BullMQ's own scripts do. Each declares all keys that it touches: in a Redis Cluster, while
-// a slot moves, a script that touches a key it has not declared ends halfway.
+// What is done at the broker in one step, beside what BullMQ's own scripts do. Each declares all keys that it touches: in a Redis
+// Cluster, while a slot moves, a script that touches a key it has not declared ends halfway.
 //
 //   .queue    hash     the format of all this, and the number of partitions
 //   .types    set      types that have, or had, anything at the broker
@@ -27,7 +27,8 @@ const HELD_MAX = Number.MAX_SAFE_INTEGER // what stands for a rate where a type 
 module.exports = { HELD_MAX, define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
 
 const scripts = {
-  // KEYS .queue   ARGV format, partitions   → what is kept of these: the highest format of those that have opened it, each the next one of that before
+  // KEYS .queue   ARGV format, partitions   → what is kept of these: the highest format of those that have opened it, each the next one
+  // of that before
   fairlaneOpen: {
     numberOfKeys: 1,
     lua: `
@@ -49,8 +50,8 @@ if ARGV[2] ~= '' and redis.call('HEXISTS', KEYS[1], 'fairlane:rate') == 0 then
 end`
   },
 
-  // KEYS meta, limiter, a job that was throttled or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type   No job of the type is taken
-  // for so long; 0 ends that, and leaves a limiter that counts what a rate allows.
+  // KEYS meta, limiter, a job that was throttled or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type
+  // No job of the type is taken for so long; 0 ends that, and leaves a limiter that counts what a rate allows.
   fairlaneHold: {
     lua: `
 if ARGV[1] == '0' then
@@ -87,8 +88,8 @@ redis.call(ARGV[1], ARGV[2], cjson.encode({ cancelled = { ARGV[3], ARGV[4] } }))
 return 1`
   },
 
-  // KEYS active, stalled, meta, lock of a job that is active, its runner's record and the lock of that   ARGV token, leaseMs, names of the record and
-  // of the job, now, 1: only under a cap   → 1 if the runner has a place of its own
+  // KEYS active, stalled, meta, lock of a job that is active, its runner's record and the lock of that
+  // ARGV token, leaseMs, names of the record and of the job, now, 1: only under a cap   → 1 if the runner has a place of its own
   fairlaneKeepPlace: {
     numberOfKeys: 6,
     lua: `
@@ -96,15 +97,16 @@ if redis.call('GET', KEYS[4]) ~= ARGV[1] then return 0 end
 if ARGV[6] == '1' and redis.call('HEXISTS', KEYS[3], 'concurrency') == 0 then return 0 end
 if redis.call('EXISTS', KEYS[5]) == 1 then return 1 end
 redis.call('SREM', KEYS[2], ARGV[3]) -- a script that has written may go on in a broker that is full
-redis.call('HSET', KEYS[5], 'name', 'overdue', 'overdue', ARGV[4], 'data', cjson.encode({ overdue = ARGV[4] }), 'opts', '{}', 'timestamp', ARGV[5],
-  'processedOn', ARGV[5], 'delay', 0, 'priority', 0)
+redis.call('HSET', KEYS[5], 'name', 'overdue', 'overdue', ARGV[4], 'data', cjson.encode({ overdue = ARGV[4] }), 'opts', '{}',
+  'timestamp', ARGV[5], 'processedOn', ARGV[5], 'delay', 0, 'priority', 0)
 redis.call('SET', KEYS[6], ARGV[1], 'PX', ARGV[2])
 redis.call('LPUSH', KEYS[1], ARGV[3])
 return 1`
   },
 
-  // KEYS active, wait, stalled, meta, a runner's record and its lock   ARGV token, name of the record, 1: only without a cap, 'PUBLISH' or 'SPUBLISH', .wake,
-  // name of the type   Those who wait for a place are told.
+  // KEYS active, wait, stalled, meta, a runner's record and its lock
+  // ARGV token, name of the record, 1: only without a cap, 'PUBLISH' or 'SPUBLISH', .wake, name of the type
+  // Processes that wait for a place are told.
   fairlaneLeavePlace: {
     numberOfKeys: 6,
     lua: `
@@ -152,7 +154,8 @@ return 0`
   },
 
   // KEYS .types, .ready, .workers, then of each type KEYS_OF_TYPE   ARGV 'PUBLISH' or 'SPUBLISH', .wake, the time until which jobs count as
-  // due, the time before which a completed one is old, names   → bits, of each type, or the text of an error: a type that has a key of the wrong kind keeps none of the others
+  // due, the time before which a completed one is old, names   → bits, of each type, or the text of an error: a type that has a key of
+  // the wrong kind keeps none of the others back
   fairlaneWalk: {
     lua: `
 local count = ${KEYS_OF_TYPE.length}
@@ -177,7 +180,8 @@ local function look (i)
   if active + waiting + delayed + completed + kept == 0 then
     local id = redis.call('GET', key(${STATES.length + 3})) or '0'
     if redis.call('HGET', meta, 'fairlane:idle') == id then
-      local isSet = redis.call('HEXISTS', meta, 'paused') + redis.call('HEXISTS', meta, 'fairlane:cap') + redis.call('HEXISTS', meta, 'fairlane:rate')
+      local isSet = redis.call('HEXISTS', meta, 'paused') + redis.call('HEXISTS', meta, 'fairlane:cap')
+      isSet = isSet + redis.call('HEXISTS', meta, 'fairlane:rate')
       for at = ${STATES.length + 3}, count do redis.call('DEL', key(at)) end
       if isSet == 0 then redis.call('DEL', meta) else redis.call('HDEL', meta, 'fairlane:idle') end
       redis.call('SREM', KEYS[1], name)

@@ -1,6 +1,6 @@
 'use strict'
 
-// What goes wrong at the broker while nobody waits for it: listeners of the queue are told, and of each kind there is one warning.
+// What goes wrong at the broker, and no call is waiting for: listeners of the queue are told, and of each kind there is one warning.
 
 const { FairlaneError, warn } = require('../../arguments/errors')
 const { causeOf } = require('./failures')

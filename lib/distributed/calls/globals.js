@@ -1,6 +1,6 @@
 'use strict'
 
-// What holds for a type in all processes, and what is asked of the broker about types: settings, counts, and jobs that wait, many at once.
+// What limits a type in all processes, and what is asked of the broker about types: settings, counts, and jobs that wait, many at once.
 
 const { inGroups } = require('../broker/groups')
 const { HELD_MAX } = require('../broker/scripts')
@@ -14,8 +14,8 @@ const LONGEST_PAUSE_MS = 250
 
 class Globals {
   /**
-   * @param {{ broker: object, announcer: object, worker: object | null }} parts worker: told at once of what other processes are told; null in a
-   *   process that runs no jobs
+   * @param {{ broker: object, announcer: object, worker: object | null }} parts worker: told at once of what other processes are told;
+   *   null in a process that runs no jobs
    */
   constructor ({ broker, announcer, worker }) {
     this.broker = broker
@@ -95,7 +95,8 @@ class Globals {
     let count = 0
     for await (const places of this.somePlaces(type)) {
       const counts = await this.countsOf(places)
-      const waiting = places.map((place, index) => ({ place, size: counts[index].waiting + counts[index].delayed })).filter(({ size }) => size > 0)
+      const sizes = places.map((place, index) => ({ place, size: counts[index].waiting + counts[index].delayed }))
+      const waiting = sizes.filter(({ size }) => size > 0)
       for (const group of inGroups(waiting, MOST_CLEARED, () => 1)) {
         await Promise.all(group.map(async ({ place, size }) => {
           await this.broker.soon(() => place.backend.drain(true))
@@ -116,8 +117,8 @@ class Globals {
   }
 
   /**
-   * The places of a type, or of all types that have, or had, anything at the broker: some of one partition at a time. Between these the event loop has its
-   * turn, since each of them is asked about.
+   * The places of a type, or of all types that have, or had, anything at the broker: some of one partition at a time. Between these the
+   * event loop has its turn, since each of them is asked about.
    * @param {string} [type]
    * @returns {AsyncGenerator<object[]>}
    */
@@ -149,7 +150,7 @@ class Globals {
     return this.broker.soon(() => this.broker.client.fairlaneCount(keys.length, ...keys, ...names.map(name => COUNT[name])))
   }
 
-  /** There may be jobs of the type that nobody knows of. */
+  /** Tells processes of a type that may have jobs. */
   announce (place) {
     return this.broker.soon(() => this.announcer.announce(place))
   }

@@ -1,7 +1,7 @@
 'use strict'
 
-// Pushes until the broker has them and others are told. What is pushed of a type while a call for it is on its way goes with the next one, so
-// there is one call for each type and turn at most, and jobs of a type arrive in their order.
+// Pushes until the broker has them and others are told. What is pushed of a type while a call for it is on its way goes with the next
+// one, so there is one call for each type and turn at most, and jobs of a type arrive in their order.
 //
 //   push ──▶ outlet of its type ──addJobs──▶ stored ──announce──▶ told ──▶ promise resolves
 //                    ▲                                    │
@@ -102,7 +102,7 @@ class Intake {
     }))).then(ignore)
   }
 
-  /** A type may have jobs that somebody else has stored. */
+  /** Tells of jobs of a type that were not pushed by this queue. */
   async announce (place) {
     await this.broker.soon(async () => {
       if (!this.settings.isPrepared(place)) await this.settings.prepare(place)
@@ -148,7 +148,8 @@ class Intake {
   async store (outlet, batch) {
     const { deadline } = batch[0]
     try {
-      const waiting = await this.broker.until(deadline, isRepeated => this.storeAndAnnounce(outlet.place, batch, isRepeated), { what: `A push of the type ${describe(outlet.place.type)}` })
+      const what = `A push of the type ${describe(outlet.place.type)}`
+      const waiting = await this.broker.until(deadline, isRepeated => this.storeAndAnnounce(outlet.place, batch, isRepeated), { what })
       outlet.learn(waiting, outlet.waiting.length, performance.now())
       for (const { resolve } of batch) resolve()
       this.pendingCount -= batch.length
@@ -177,7 +178,7 @@ class Intake {
 
   /** @returns {Promise<number>} how many jobs of the type wait then */
   async storeAndAnnounce (place, batch, isRepeated) {
-    // while a slot moves some of them may get through, and the others wait for their turn: a pipeline would be followed as a whole, or not at all
+    // while a slot moves some of them may get through, and the others wait: a pipeline would be followed as a whole, or not at all
     const areSingle = isRepeated && this.broker.isCluster
     for (;;) {
       const { epoch } = this.broker
@@ -201,8 +202,9 @@ class Intake {
 }
 
 /**
- * Of many types each has one job at a time mostly. A pipeline for it would take two fifths of a producer's CPU time (Node 24; bench: distributed, 1,000 types).
- * While a slot moves, a pipeline that ioredis has followed to another node, and then gives up, resolves without answers and without an error.
+ * Stores jobs of a type. Of many types each has one job at a time mostly: a pipeline for it would take two fifths of a producer's CPU time
+ * (Node 24; bench: distributed, 1,000 types). While a slot moves, a pipeline that ioredis has followed to another node, and then gives up,
+ * resolves without answers and without an error.
  */
 async function addAll (backend, batch) {
   const [{ job: { job, jobId } }] = batch
@@ -223,7 +225,8 @@ function entryOf ({ jobName, data, delayMs, unshift }) {
 function take (waiting) {
   let count = 0
   let chars = 0
-  while (count < waiting.length && count < MOST_JOBS && (count === 0 || chars + waiting[count].chars <= MOST_CHARS)) chars += waiting[count++].chars
+  const hasRoom = () => count === 0 || chars + waiting[count].chars <= MOST_CHARS
+  while (count < waiting.length && count < MOST_JOBS && hasRoom()) chars += waiting[count++].chars
   return waiting.splice(0, count)
 }
 

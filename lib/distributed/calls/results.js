@@ -1,7 +1,7 @@
 'use strict'
 
-// Who waits for the results of jobs. Processes that run jobs send notices to the inbox of the process that added them. Notices may be lost: who has
-// waited for a while looks at the record of its job, in ever longer intervals.
+// Callers of add() in this process, until the results of their jobs are there. Processes that run jobs send notices to the inbox of the
+// process that added them. Notices may be lost: so the record of a job is looked at after a while, in ever longer intervals.
 
 const { FairlaneError, closedError, resultLostError } = require('../../arguments/errors')
 const { inboxOf } = require('../broker/notices')
@@ -12,14 +12,15 @@ const FIRST_LOOK_MS = 2000
 const LONGEST_LOOK_MS = 30000
 const TICK_MS = 500
 const MOST_AT_ONCE = 1000
+const UNREADABLE = 'The job has ended, and what the broker has of its result cannot be read'
 
-/** An add() that waits. */
-class Waiter {
+/** A caller of add(). */
+class ResultWaiter {
   constructor (place, name, settle, isKept) {
     this.place = place
     this.name = name
     this.settle = settle // (err, result)
-    this.isKept = isKept // somebody wants the job who does not wait for it
+    this.isKept = isKept // the job was pushed as well, by a call that does not wait for its result
     this.lookMs = FIRST_LOOK_MS
     this.lookAt = Infinity // until the broker has the job
   }
@@ -34,7 +35,7 @@ class Results {
     this.broker = broker
     this.records = records
     this.inbox = token
-    this.waiters = new Map() // id → Waiter[]
+    this.waiters = new Map() // id → ResultWaiter[]
     this.size = 0
     this.timer = undefined
     this.opening = undefined
@@ -52,28 +53,28 @@ class Results {
     return this.opening
   }
 
-  /** @returns {Promise<void>} resolves when nobody waits for open() any more */
+  /** @returns {Promise<void>} resolves when no call of open() waits any more */
   whenOpen () {
     return this.opening === undefined ? Promise.resolve() : this.opening.then(ignore, ignore)
   }
 
-  /** @returns {Waiter} from now on settle is called when the job has ended, once */
+  /** @returns {ResultWaiter} from now on settle is called when the job has ended, once */
   add (place, name, settle) {
     const id = place.idOf(name)
     const others = this.waiters.get(id)
-    const waiter = new Waiter(place, name, settle, others !== undefined && others[0].isKept)
+    const waiter = new ResultWaiter(place, name, settle, others !== undefined && others[0].isKept)
     if (others === undefined) this.waiters.set(id, [waiter])
     else others.push(waiter)
     this.size++
     return waiter
   }
 
-  /** Somebody in this process has pushed a job with a key, who does not wait for it. */
+  /** This process has pushed a job with a key, and does not wait for its result. */
   keep (place, name) {
     for (const waiter of this.waiters.get(place.idOf(name)) ?? []) waiter.isKept = true
   }
 
-  /** Whether somebody in this process wants the job of a waiter that was settled. */
+  /** Whether this process still wants the job of a waiter that was settled. */
   isWanted ({ place, name, isKept }) {
     return isKept || this.waiters.has(place.idOf(name))
   }
@@ -101,7 +102,7 @@ class Results {
     return this.size > 0 ? this.look(Number.MAX_VALUE) : Promise.resolve()
   }
 
-  /** Nobody learns more. */
+  /** Those that still wait are told that the queue has closed. */
   close () {
     clearTimeout(this.timer)
     this.settleAll(() => closedError())
@@ -163,7 +164,7 @@ class Results {
   settleBy (waiter, text) {
     const result = jsonOf(text)
     if (result !== undefined) this.settle(waiter, null, result)
-    else this.settle(waiter, new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and what the broker has of its result cannot be read'))
+    else this.settle(waiter, new FairlaneError('FAIRLANE_ERR_RESULT', UNREADABLE))
   }
 }
 

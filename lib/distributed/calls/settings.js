@@ -1,7 +1,7 @@
 'use strict'
 
-// What the options of this process limit a type to in all processes. It is at the broker before the first job of the type is, and again when
-// the broker may have forgotten the type since.
+// What the options of this process limit a type to in all processes. It is at the broker before the first job of the type is, and again
+// when the broker may have forgotten the type since.
 
 class Settings {
   /**

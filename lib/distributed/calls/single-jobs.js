@@ -44,7 +44,11 @@ class SingleJobs {
     return this.records.markCancelled(place, name)
   }
 
-  /** A process does not want a job any more that it has added; one that others have queued, with the same key, is theirs. @returns {Promise<boolean>} as cancel() */
+  /**
+   * Cancels a job that this process has added and does not want any more. One that another process has queued, with the same key, is
+   * left alone.
+   * @returns {Promise<boolean>} as cancel()
+   */
   async desert (place, name, inbox) {
     const record = await this.records.read(place, name)
     if (record === undefined || Object(jsonOf(record.data)).inbox !== inbox) return false
@@ -84,7 +88,7 @@ class SingleJobs {
     try {
       await this.broker.soon(() => place.backend.retryFinishedJob({ id: name, opts: {} }, 'failed'))
     } catch (err) {
-      if (typeof err.code === 'number') return false // somebody else did so meanwhile
+      if (typeof err.code === 'number') return false // another process did so meanwhile
       throw err
     }
     await this.globals.announce(place)

@@ -1,7 +1,7 @@
 'use strict'
 
-// HOT (bench: distributed). From the slot that a job was given to what the broker is told of its end. One that failed before, or whose process
-// ended with it, is looked at first: how many attempts are left, and whether it must run alone.
+// HOT (bench: distributed). From the slot that a job was given to what the broker is told of its end. One that failed before, or whose
+// process ended with it, is looked at first: how many attempts are left, and whether it must run alone.
 //
 //   slot ──▶ runner ──┬─ done ─────────────────────────────────▶ done
 //                     ├─ Throttled, Postponed ─────────────────▶ waits again: the attempt does not count
@@ -40,7 +40,7 @@ class Attempts {
     this.suspects = suspects
     this.overdue = overdue
     this.outcomes = outcomes
-    this.observed = observed // undefined if nobody observes
+    this.observed = observed // undefined without observers
     this.running = new Set() // jobs whose runners were called and whose slots are theirs
     this.abandoned = new Set() // jobs whose runners the closing queue has told to end
     this.isOver = false
@@ -128,7 +128,7 @@ class Attempts {
       this.overdue.leave(job, false)
       return
     }
-    // a dead letter that was put back has all its attempts, whoever did that
+    // a dead letter that was put back has all its attempts, also if another tool did that
     const failures = attemptsMade >= base.failures ? attemptsMade - base.failures : attemptsMade
     const stalls = Math.max(0, stalledCounter - base.stalls)
     // a stall counts for each job that the process had taken, even if it was not begun: so there may be more of them than attempts
@@ -265,7 +265,7 @@ class Attempts {
     this.suspects.left(job, this.running.size)
   }
 
-  /** The slot is given back, and the job goes to whoever can run it. */
+  /** The slot is given back, and the job goes back to the broker. */
   giveUp (delivery, job) {
     if (this.isLost(delivery, job)) return
     job.delivery = undefined

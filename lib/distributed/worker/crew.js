@@ -38,7 +38,7 @@ class Crew {
     this.supplies.get(place?.type)?.cancelled(name)
   }
 
-  /** What limits a type in all processes is another: what was prefetched of it was taken by the old limit. @returns {Promise<void> | undefined} */
+  /** The limits of a type have changed: what was prefetched of it was taken by the old ones. @returns {Promise<void> | undefined} */
   changed (place) {
     return this.supplies.get(place?.type)?.recheck()
   }

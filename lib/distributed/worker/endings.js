@@ -1,7 +1,7 @@
 'use strict'
 
-// How the broker is told of what became of jobs. A call whose answer was lost is made again: if the broker refuses it then, it may have been the first
-// one that ended the job, which is looked up. A job that is someone else's by then is lost.
+// How the broker is told of what became of jobs. A call whose answer was lost is made again: if the broker refuses it then, it may have
+// been the first one that ended the job, which is looked up. A job that is someone else's by then is lost.
 
 const { errorOf } = require('../../job/error-text')
 
@@ -68,8 +68,9 @@ class Endings {
     switch (kind) {
       case 'done': {
         const isKept = job.inbox !== undefined
-        const { result } = await backend.moveToCompleted({ id, opts: {} }, isKept ? details.result : null, isKept ? this.kept : true, token, fetches)
-        return result
+        const [result, removal] = isKept ? [details.result, this.kept] : [null, true]
+        const { result: next } = await backend.moveToCompleted({ id, opts: {} }, result, removal, token, fetches)
+        return next
       }
       case 'dead': case 'cancelled': {
         const { fields, fault } = details

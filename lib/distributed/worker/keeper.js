@@ -1,8 +1,8 @@
 'use strict'
 
-// Looks after what nobody holds any more. One process at a time walks over all types that have anything, every half lease: jobs whose processes
-// are gone go back, what is due or was forgotten is announced, results that were kept long enough go, and so do the keys of types
-// without jobs.
+// Looks after jobs whose processes are gone, and types without jobs. One process at a time walks over all types that have anything,
+// every half lease: jobs whose processes are gone go back, what is due or was forgotten is announced, results that were kept long
+// enough go, and so do the keys of types without jobs.
 
 const { describe } = require('../../arguments/errors')
 const { isPassing } = require('../broker/failures')
@@ -64,7 +64,9 @@ class Keeper {
     do {
       const [next, names] = await client.sscan(partition.types, cursor, 'COUNT', MOST_AT_ONCE)
       cursor = next
-      for (let at = 0; at < names.length && !this.isOver; at += MOST_AT_ONCE) await this.lookAt(partition, names.slice(at, at + MOST_AT_ONCE))
+      for (let at = 0; at < names.length && !this.isOver; at += MOST_AT_ONCE) {
+        await this.lookAt(partition, names.slice(at, at + MOST_AT_ONCE))
+      }
     } while (cursor !== '0' && !this.isOver)
   }
 
@@ -96,7 +98,7 @@ class Keeper {
       const moved = await place.backend.moveStalledJobsToWait()
       const jobs = moved.filter(name => !isOfRunner(name))
       if (jobs.length > 0) await this.announcer.announce(place)
-      // who takes one before that, takes it away
+      // a process that takes one before that takes it away
       await Promise.all(moved.filter(isOfRunner).map(name => leavePlace(this.broker, place, name, '', false)))
     }
   }

@@ -1,7 +1,7 @@
 'use strict'
 
-// Says every third of a lease that this process is there, and that its jobs, and the places of its runners, still are its. Those of which the
-// broker does not agree are lost.
+// Says every third of a lease that this process is there, and that its jobs, and the places of its runners, still are its. Those of
+// which the broker does not agree are lost.
 
 const MOST_AT_ONCE = 1000
 
@@ -61,10 +61,11 @@ class Leases {
     for (let at = 0; at < jobs.length; at += MOST_AT_ONCE) {
       const some = jobs.slice(at, at + MOST_AT_ONCE)
       const now = performance.now()
-      const refused = new Set(await supply.place.backend.extendLocks(some.map(({ name }) => name), some.map(() => this.token), this.leaseMs))
+      const tokens = some.map(() => this.token)
+      const refused = new Set(await supply.place.backend.extendLocks(some.map(({ name }) => name), tokens, this.leaseMs))
       for (const job of some) {
         if (!refused.has(job.name)) job.renewedAt = now
-        else if (supply.overdue.delete(job)) continue // a runner whose place nobody keeps any more
+        else if (supply.overdue.delete(job)) continue // a runner whose place was given away
         // one that has ended meanwhile has no lock
         else if (!job.isEnding && supply.jobs.get(job.name) === job) supply.lose(job)
       }

@@ -1,7 +1,8 @@
 'use strict'
 
-// What observers are told by the process that runs a job, with a number that is the job's in this process, from the call of its runner on, or from its end
-// if it came to none. What becomes of it elsewhere nobody here knows: so it is gone when it goes back, or is to be tried again.
+// What observers are told by the process that runs a job: by a number that the job has in this process, from the call of its runner on,
+// or from its end if it came to none. This process does not learn what becomes of a job elsewhere: so it is gone when it goes back, or
+// is to be tried again.
 
 const { RUNS_ONLY, attach } = require('../../core/internals')
 const { rangeError } = require('../../arguments/errors')
@@ -72,7 +73,7 @@ class Observed {
  * @param {object} queue
  * @param {object[]} observers read
  * @param {object} clock of the queue
- * @returns {Observed | undefined} undefined if nobody observes
+ * @returns {Observed | undefined} undefined without observers
  * @throws FAIRLANE_ERR_OPTION
  */
 function observe (queue, observers, clock) {
@@ -82,7 +83,9 @@ function observe (queue, observers, clock) {
 
 /** @throws FAIRLANE_ERR_OPTION */
 function checkObservers (observers, runner) {
-  if (observers.length > 0 && runner === null) throw rangeError('FAIRLANE_ERR_OPTION', 'observers: a process without a runner has nothing to show')
+  if (observers.length > 0 && runner === null) {
+    throw rangeError('FAIRLANE_ERR_OPTION', 'observers: a process without a runner has nothing to show')
+  }
   if (observers.every(observer => observer[RUNS_ONLY] === true)) return
   throw rangeError('FAIRLANE_ERR_OPTION', 'observers: they must be Metrics, since the broker has the records of jobs')
 }

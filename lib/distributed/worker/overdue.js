@@ -1,10 +1,11 @@
 'use strict'
 
-// Runners that go on when their jobs have ended, by a limit of time or a cancel. Each keeps its place under the cap of its type: BullMQ counts the
-// records of active jobs, so there is one for the runner from before the end of its job on (docs/decisions/0104-places-of-runners.md).
+// Runners that go on when their jobs have ended, by a limit of time or a cancel. Each keeps its place under the cap of its type: BullMQ
+// counts the records of active jobs, so there is one for the runner from before the end of its job on
+// (docs/decisions/0104-places-of-runners.md).
 //
-//   job ended, runner goes on ──keep()──▶ a record of its own, renewed as jobs are ──the runner ends──▶ leave(): who waits is told
-//                                              └─ its process ends ─▶ BullMQ has it wait, as any job ─▶ leave(), by the keeper, or who takes it
+//   job ended, runner goes on ──keep()──▶ a record of its own, renewed as jobs are ──the runner ends──▶ leave(): its place is announced
+//                                              └─ its process ends ─▶ BullMQ has it wait, as any job ─▶ leave(), by the keeper or a worker
 
 const { promisify } = require('node:util')
 const { JobNames } = require('../names')
@@ -32,7 +33,7 @@ class Overdue {
     this.token = token
     this.leaseMs = leaseMs
     this.names = new JobNames(token, KIND)
-    this.isOver = false // the queue has closed: nobody learns when runners end
+    this.isOver = false // the queue has closed, and does not learn when runners end
   }
 
   /**
@@ -48,7 +49,8 @@ class Overdue {
     const runner = new OverdueRunner(this.names.next(), supply)
     supply.overdue.add(runner)
     const { name } = runner
-    const keys = [place.key('active'), place.key('stalled'), place.key('meta'), place.key(`${job.name}:lock`), place.key(name), place.key(`${name}:lock`)]
+    const names = ['active', 'stalled', 'meta', `${job.name}:lock`, name, `${name}:lock`]
+    const keys = names.map(key => place.key(key))
     const isKept = await this.broker.until(Infinity, () => {
       return this.broker.client.fairlaneKeepPlace(...keys, this.token, this.leaseMs, name, job.name, Date.now(), this.isOver ? 1 : 0)
     }).catch(() => 0) // the caller of the job is not to wait for a broker that refuses it
@@ -73,7 +75,10 @@ class Overdue {
   }
 }
 
-/** The record of a runner goes, unless somebody else looks after it by now. @param {string} token who does here; '' if nobody does any more */
+/**
+ * The record of a runner goes, unless another process looks after it by now.
+ * @param {string} token of the process that looks after it; '' if none does any more
+ */
 function leavePlace ({ client }, place, name, token, isUnsure) {
   const keys = [place.key('active'), place.key('wait'), place.key('stalled'), place.key('meta'), place.key(name), place.key(`${name}:lock`)]
   return client.fairlaneLeavePlace(...keys, token, name, isUnsure ? 1 : 0, 'PUBLISH', place.partition.wake, place.name)

@@ -1,7 +1,7 @@
 'use strict'
 
-// How many jobs are taken ahead, before there is a slot for them: no more than were started lately. If jobs are long, those taken ahead would wait
-// beside idle processes.
+// How many jobs are taken ahead, before there is a slot for them: no more than were started lately. If jobs are long, those taken ahead
+// would wait beside idle processes.
 
 const STRETCH_MS = 50 // starts are counted in stretches of this
 const LONGEST_MS = 1000 // a job that has waited here for longer is given back

@@ -22,7 +22,7 @@ class Requests {
     return this.taking.isOn && !partition.isAway && this.broker.isReady
   }
 
-  /** @returns {Promise<any[] | undefined>} as of moveToActive; undefined without an answer: what it may have taken is another's after a lease */
+  /** @returns {Promise<any[] | undefined>} as of moveToActive; undefined without an answer: what it may have taken is free after a lease */
   async ask (place) {
     try {
       return await place.backend.moveToActive(this.token)

@@ -1,7 +1,7 @@
 'use strict'
 
-// Looks which types of a partition are ready. Messages say so, but messages can be lost: so it looks when a connection is there again, every half
-// minute, and in short intervals after a node was lost or has come back, since that node does not pass on messages at once.
+// Looks which types of a partition are ready. Messages say so, but messages can be lost: so it looks when a connection is there again,
+// every half minute, and in short intervals after a node was lost or has come back, since that node does not pass on messages at once.
 //
 //   there ──a call failed──▶ away: nothing of the partition is asked for, or calls that wait for a lost node would take all slots
 //     ▲                       │

@@ -1,7 +1,7 @@
 'use strict'
 
-// HOT (bench: distributed). Tokens of jobs that may be had, in the queue in memory: its scheduler decides by them which type is next, and a token
-// that is given a slot is served by the supply of its type.
+// HOT (bench: distributed). Tokens of jobs that may be had, in the queue in memory: its scheduler decides by them which type is next,
+// and a token that is given a slot is served by the supply of its type.
 
 const { Delivery } = require('../../job/delivery')
 

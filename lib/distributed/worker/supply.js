@@ -6,9 +6,10 @@
 //                    ▲                                                                │
 //                    └────────────────── it does not: a push came between ◀──────────┘ twice in a row: at a cap, asked again later
 //
-// For each job that may be had a token stands in the queue in memory, by which its scheduler decides. A token that is given a slot takes a job
-// that was prefetched, or asks the broker; if there is none the slot is given back. What is to be asked is decided in a microtask, after the
-// queue in memory has filled its slots: so the end of a job brings the next one with the same call, if a slot waits for it.
+// For each job that may be had a token stands in the queue in memory, by which its scheduler decides. A token that is given a slot
+// takes a job that was prefetched, or asks the broker; if there is none the slot is given back. What is to be asked is decided in a
+// microtask, after the queue in memory has filled its slots: so the end of a job brings the next one with the same call, if a slot
+// waits for it.
 
 const { checkJob } = require('../broker/received')
 const { Ending, lostError } = require('./ending')
@@ -44,7 +45,7 @@ class Supply {
     this.dueTimer = undefined // for the next delayed job
     this.dueAt = Infinity
     this.isDeciding = false
-    this.rechecksCount = 0 // how often what limits it has become another
+    this.rechecksCount = 0 // how often the limits of the type have changed
     this.waiters = [] // callers of whenTold()
   }
 
@@ -54,7 +55,10 @@ class Supply {
     this.topUp()
   }
 
-  /** What limits it is another. @returns {Promise<void> | undefined} resolves when what was taken by the old limit is given back */
+  /**
+   * The limits of the type have changed.
+   * @returns {Promise<void> | undefined} resolves when what was taken by the old limits is given back
+   */
   recheck () {
     this.rechecksCount++
     const returned = this.returnPrefetched(Infinity)
@@ -86,7 +90,7 @@ class Supply {
     this.decideSoon()
   }
 
-  /** A place of the type under its cap is free, which somebody else had. */
+  /** A place of the type under its cap is free, which another process had. */
   freed () {
     this.stillCount = 0 // what the broker is saying now it may have said before that
     if (this.isAtCap) this.unblock()
@@ -167,7 +171,7 @@ class Supply {
     return new Promise(resolve => this.waiters.push(resolve))
   }
 
-  /** Nothing is known of it, and nobody needs it. */
+  /** Whether nothing of it is here, nor on its way. */
   get isIdle () {
     const { jobs, overdue, tokensCount, askers, askingCount, tellingCount } = this
     const count = jobs.size + overdue.size + tokensCount + askers.length + askingCount + tellingCount
@@ -258,7 +262,8 @@ class Supply {
   }
 
   /**
-   * @param {any[] | undefined} next what BullMQ's scripts say: job, its name, ms of a limit, when the next delayed one is due; undefined: no answer
+   * @param {any[] | undefined} next what BullMQ's scripts say: job, its name, ms of a limit, when the next delayed one is due;
+   *   undefined: nothing
    * @param {object} asked as question() gave it
    */
   answered (asker, next, asked) {
@@ -279,7 +284,7 @@ class Supply {
   /** The broker has given a job to this process. */
   taken (name, json, askedAt) {
     const before = this.jobs.get(name)
-    // It was another's, or nobody's, in between: what of it goes on here is late. If the broker is being told of its end, the answer
+    // Its lease was over in between: what of it goes on here is late. If the broker is being told of its end, the answer
     // says what became of it: it may have gone back by that.
     if (before !== undefined && !before.isEnding) this.lose(before)
     checkJob(json)

@@ -1,7 +1,7 @@
 'use strict'
 
-// Jobs with one attempt left that were there when a process ended. Each runs alone, in the whole process: what ends the process then, was that job,
-// and nobody else pays for it.
+// Jobs with one attempt left that were there when a process ended. Each runs alone, in the whole process: if the process ends then, it
+// was that job, and no other job loses an attempt.
 
 class Suspects {
   /** @param {{ stage: object, taking: object }} parts that are held up while a job runs alone */

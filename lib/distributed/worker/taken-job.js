@@ -27,7 +27,7 @@ class TakenJob {
     this.isAlone = false // nothing else runs beside it
   }
 
-  /** Whom to tell its result. */
+  /** The process that waits for its result; undefined if none does. */
   get inbox () {
     const { inbox } = Object(this.data ?? jsonOf(this.json.data))
     return typeof inbox === 'string' ? inbox : undefined

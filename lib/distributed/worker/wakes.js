@@ -1,7 +1,8 @@
 'use strict'
 
-// What a process that runs jobs hears of types: which are ready, whose jobs are cancelled, what limits them, and where a place is free. Of many
-// processes some ask for a type that has become ready; the others look a little later whether that was enough, and if not, some more ask.
+// What a process that runs jobs hears of types: which are ready, whose jobs are cancelled, what limits them, and where a place is free.
+// Of many processes some ask for a type that has become ready; the others look a little later whether that was enough, and if not, some
+// more ask.
 
 const { randomInt } = require('node:crypto')
 const { PACE, Slice } = require('../../platform/slice')

@@ -1,7 +1,7 @@
 'use strict'
 
-// What a process that runs jobs has beside one that only pushes. A word that a type has jobs reaches its supply, which has a token of it stand in the
-// queue in memory; a token with a slot gets a job of the broker, and the end of that job brings the next one.
+// What a process that runs jobs has beside one that only pushes. A word that a type has jobs reaches its supply, which has a token of
+// it stand in the queue in memory; a token with a slot gets a job of the broker, and the end of that job brings the next one.
 //
 //   wakes, scouts ─▶ crew ─▶ supply ─▶ slots ─▶ queue in memory ─▶ slots ─▶ supply ─▶ requests ─▶ attempts ─▶ supply ─▶ endings
 //
@@ -28,7 +28,7 @@ const WIRING = {
   announcer: [],
   broker: [],
   core: [], // the queue in memory
-  observed: [], // undefined if nobody observes
+  observed: [], // undefined without observers
   outcomes: [],
   records: [],
   stage: [], // what the owner of the queue in memory may do
@@ -105,7 +105,7 @@ class Worker {
     this.parts.attempts.settled(token, err, result)
   }
 
-  /** Begins to hear of types, and looks which are ready. No job is taken before it resolves: nobody could listen to what becomes of it. */
+  /** Begins to hear of types, and looks which are ready. No job is taken before it resolves: the queue has no listeners yet. */
   async open () {
     const { leases, scouts, wakes } = this.parts
     await wakes.open()
@@ -120,7 +120,7 @@ class Worker {
     this.parts.keeper.begin()
   }
 
-  /** What limits a type in all processes is another. */
+  /** The limits of a type have changed. */
   changed (place) {
     this.parts.crew.changed(place)
   }
