@@ -14,6 +14,11 @@ module.exports = [
     rules: { strict: ['error', 'global'] }
   },
   {
+    // Links, and texts that are one piece, may be longer.
+    files: ['lib/{arguments,board,compat,history,job,metrics,platform,testing,threads}/**/*.js', 'schedulers/*.js', 'bench/**/*.js', 'test/support/*.js'],
+    rules: { '@stylistic/max-len': ['error', { code: 140, ignoreUrls: true, ignoreTemplateLiterals: true, ignoreStrings: true, ignoreRegExpLiterals: true }] }
+  },
+  {
     files: ['test/**/*.js'],
     languageOptions: {
       globals: { describe: 'readonly', it: 'readonly', before: 'readonly', after: 'readonly', beforeEach: 'readonly', afterEach: 'readonly' }

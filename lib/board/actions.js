@@ -36,7 +36,9 @@ function actionsOf (queue) {
  */
 async function act (queue, { action, type, id }) {
   const known = ACTIONS.get(action)
-  if (known === undefined || !known.fits(queue)) throw typeError(ARGUMENT, `action must be one of ${actionsOf(queue).join(', ')}, not ${describe(action)}`)
+  if (known === undefined || !known.fits(queue)) {
+    throw typeError(ARGUMENT, `action must be one of ${actionsOf(queue).join(', ')}, not ${describe(action)}`)
+  }
   if (known.of === 'type' && typeof type !== 'string') throw typeError(ARGUMENT, `${action}: type must be a string, not ${describe(type)}`)
   if (known.of === 'id' && typeof id !== 'number' && typeof id !== 'string') {
     throw typeError(ARGUMENT, `${action}: id must be that of a job, not ${describe(id)}`)

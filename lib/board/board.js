@@ -73,7 +73,9 @@ async function answerTo (shown, request) {
   const route = ROUTES.get(path || '/') // what is left of an address may be nothing
   if (route === undefined) throw new Refusal(404, 'There is nothing at this address.')
   const { methods, answer } = route
-  if (!methods.includes(request.method)) throw new Refusal(405, `This address answers ${methods.join(' and ')}.`, { allow: methods.join(', ') })
+  if (!methods.includes(request.method)) {
+    throw new Refusal(405, `This address answers ${methods.join(' and ')}.`, { allow: methods.join(', ') })
+  }
   return answer(shown, request, new URLSearchParams(search))
 }
 

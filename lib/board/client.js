@@ -45,7 +45,8 @@ let isStale = false // the newest question had no good answer
 let timer
 
 for (const [table, columns] of [[byId('types'), TYPES], [byId('dead'), DEAD_LETTERS], [byId('failures'), FAILURES]]) {
-  table.querySelector('thead tr').append(...columns.map(({ title, kind = '' }) => element('th', { scope: 'col', className: kind, textContent: title })))
+  const head = columns.map(({ title, kind = '' }) => element('th', { scope: 'col', className: kind, textContent: title }))
+  table.querySelector('thead tr').append(...head)
 }
 byId('pause').addEventListener('click', () => act('pause'))
 byId('resume').addEventListener('click', () => act('resume'))
@@ -92,7 +93,8 @@ async function act (action, fields) {
 
 /** What the server says, or throws what it says against it. */
 async function answerOf (response) {
-  if (!/^application\/json/.test(response.headers.get('content-type'))) throw new Error(`the server answered ${response.status}, and no JSON`)
+  const isJson = /^application\/json/.test(response.headers.get('content-type'))
+  if (!isJson) throw new Error(`the server answered ${response.status}, and no JSON`)
   const answer = await response.json()
   if (!response.ok) throw new Error(answer.error.message)
   return answer

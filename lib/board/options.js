@@ -3,7 +3,9 @@
 // Whose queues are shown, read once.
 
 const { typeError, describe } = require('../arguments/errors')
-const { checkObject, entriesOf, hasMethods, readAll, readFields, readFlag, readPart, readText, rejectUnknown } = require('../arguments/fields')
+const {
+  checkObject, entriesOf, hasMethods, readAll, readFields, readFlag, readPart, readText, rejectUnknown
+} = require('../arguments/fields')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'

@@ -7,7 +7,8 @@ const { typeError } = require('../arguments/errors')
 const { hasMethods } = require('../arguments/fields')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
-const STATES = { active: 'running', waiting: 'waiting', completed: 'done', failed: 'failed', delayed: 'delayed' } // status of bull-board → ours
+// status of bull-board → ours
+const STATES = { active: 'running', waiting: 'waiting', completed: 'done', failed: 'failed', delayed: 'delayed' }
 const STATUSES = Object.fromEntries(Object.entries(STATES).map(([status, state]) => [state, status]))
 
 class RecordedJobs {
@@ -60,7 +61,9 @@ class RecordedJobs {
   }
 
   async retry (id) {
-    if (!this.isOnDisk || !await this.queue.retryDead(id)) throw typeError(ARGUMENT, `Job ${id} is no dead letter, so it cannot be retried.`)
+    if (!this.isOnDisk || !await this.queue.retryDead(id)) {
+      throw typeError(ARGUMENT, `Job ${id} is no dead letter, so it cannot be retried.`)
+    }
   }
 
   /** Cancels a job that waits or is delayed, deletes a dead letter, and forgets what has ended. */

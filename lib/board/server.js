@@ -23,7 +23,10 @@ module.exports = { listen }
  */
 function listen (handler, args) {
   const { host, address } = withHost(args)
-  if (host === '') throw rangeError('FAIRLANE_ERR_ARGUMENT', "listen: the host must not be empty, which is every address: '::' and '0.0.0.0' say so")
+  if (host === '') {
+    const message = "listen: the host must not be empty, which is every address: '::' and '0.0.0.0' say so"
+    throw rangeError('FAIRLANE_ERR_ARGUMENT', message)
+  }
   let isLocal = false
   const server = createServer((request, response) => {
     if (!isLocal || isOwnName(request.headers.host, host)) return handler(request, response)

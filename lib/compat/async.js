@@ -11,7 +11,7 @@ const fairlane = require('../../index.js')
 const { startNow } = require('../core/internals')
 const { callSafely } = require('../platform/clock')
 const { FairlaneError, rangeError, typeError } = require('../arguments/errors')
-const { isArray } = require('../arguments/fields')
+const { isArray, readFunction } = require('../arguments/fields')
 const { Priority } = require('./priority')
 
 module.exports = { queue, priorityQueue, cargo, cargoQueue }
@@ -229,9 +229,7 @@ function makeQueue (worker, concurrency, payload, { isCargo, scheduler }) {
 
   /** One task, or each of an array of them. */
   function add (data, callback, how) {
-    if (callback != null && typeof callback !== 'function') {
-      throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
-    }
+    if (callback != null) readFunction(callback, 'a callback', 'FAIRLANE_ERR_CALLBACK')
     if (!isArray(data)) return addOne(data, callback, how)
     if (data.length > 0 || !isIdle()) return data.map(datum => addOne(datum, callback, how))
     queueMicrotask(() => events.drain.trigger())

@@ -7,7 +7,8 @@
 const fairlane = require('../../index.js')
 const { startNow, startPromptly } = require('../core/internals')
 const { callSafely } = require('../platform/clock')
-const { FairlaneError, rangeError, typeError } = require('../arguments/errors')
+const { FairlaneError, rangeError } = require('../arguments/errors')
+const { readFunction } = require('../arguments/fields')
 
 const ABORT = Symbol('abort')
 
@@ -99,8 +100,7 @@ function makeQueue (settleBy, context, worker, concurrency) {
   }
 
   function add (method, value, done) {
-    const callback = done || noop
-    if (typeof callback !== 'function') throw typeError('FAIRLANE_ERR_CALLBACK', 'a callback must be a function')
+    const callback = readFunction(done || noop, 'a callback', 'FAIRLANE_ERR_CALLBACK')
     const task = new Task(value, callback, onError)
     const isFirst = jobs.waiting === 0
     task.hasWaited = jobs.paused || running() >= slots

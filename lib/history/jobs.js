@@ -2,7 +2,9 @@
 
 // Records of a ledger as users see them, and what can be calculated of them.
 
-const { TIMES, ACCEPTED, STARTED, ENDED, WORDS, TYPE, STATE, WAITING, RUNNING, DELAYED, DEAD, STATE_MASK, STATE_NAMES } = require('../ledger/segment')
+const {
+  TIMES, ACCEPTED, STARTED, ENDED, WORDS, TYPE, STATE, WAITING, RUNNING, DELAYED, DEAD, STATE_MASK, STATE_NAMES
+} = require('../ledger/segment')
 const { attemptsOf, errorOf, versionsOf } = require('../ledger/versions')
 
 module.exports = { jobOf, jobAsOf, versionsShown, stateAt, valuesOf }

@@ -43,7 +43,8 @@ class Labels {
    * several.
    */
   isType (label) {
-    return this.labelOf === undefined && label !== this.otherLabel && label !== '' && label.length < MOST_CHARACTERS && !label.includes('\uFFFD')
+    const isWhole = label !== '' && label.length < MOST_CHARACTERS && !label.includes('\uFFFD')
+    return isWhole && this.labelOf === undefined && label !== this.otherLabel
   }
 
   /** Keeps a type until it gets its label. @returns {boolean} whether it is the first one that is kept */

@@ -13,7 +13,9 @@
 const { ROW_MASK, TIMES, ACCEPTED: ACCEPTED_AT, STARTED: STARTED_AT, ENDED: ENDED_AT, WORDS, TYPE, RUNNING } = require('../ledger/segment')
 const { changedAt } = require('../ledger/versions')
 const { Between } = require('./between')
-const { NOWHERE, DONE_LESS_RUNS, UNACCEPTED, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
+const {
+  NOWHERE, DONE_LESS_RUNS, UNACCEPTED, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET
+} = require('./places')
 const { Types, PLACE, SINCE, STARTED: STARTED_LAST, USED } = require('./types')
 
 class Meter extends Between {

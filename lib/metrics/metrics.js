@@ -12,7 +12,9 @@ const { Buckets } = require('./buckets')
 const { Meter } = require('./meter')
 const { readMetricsOptions } = require('./options')
 const { Labels } = require('./labels')
-const { Places, fit, DONE_LESS_RUNS, UNACCEPTED, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET } = require('./places')
+const {
+  Places, fit, DONE_LESS_RUNS, UNACCEPTED, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET
+} = require('./places')
 const { meterBy } = require('./otel')
 const { register, textOf } = require('./prometheus')
 const { PLACE, USED } = require('./types')

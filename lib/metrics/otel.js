@@ -5,8 +5,7 @@
 //
 // There is no observable histogram in its API. So quantiles are shown as gauges: those of the times since the meter has asked before.
 
-const { typeError, describe } = require('../arguments/errors')
-const { hasMethods } = require('../arguments/fields')
+const { readPart } = require('../arguments/fields')
 const { Sources } = require('./sources')
 
 const METHODS = ['createObservableCounter', 'createObservableGauge', 'addBatchObservableCallback']
@@ -42,7 +41,7 @@ module.exports = { meterBy }
  * @throws FAIRLANE_ERR_ARGUMENT if it is no meter, or has metrics of another queue of that name; what the meter throws
  */
 function meterBy (meter, name, owner, read) {
-  if (!hasMethods(meter, METHODS)) throw typeError('FAIRLANE_ERR_ARGUMENT', `meter: it must be one of OpenTelemetry, not ${describe(meter)}`)
+  readPart(meter, METHODS, 'meter: it must be one of OpenTelemetry', 'FAIRLANE_ERR_ARGUMENT')
   const sources = shownBy.get(meter) ?? new Sources()
   const add = sources.adding(name, owner, read)
   if (!shownBy.has(meter)) {

@@ -19,7 +19,8 @@ class Sources {
    */
   adding (name, owner, read) {
     if ((this.byName.get(name)?.owner ?? owner) !== owner) {
-      throw typeError('FAIRLANE_ERR_ARGUMENT', `another queue of the name ${describe(name)} is registered there; give each its own, in the option name`)
+      const message = `another queue of the name ${describe(name)} is registered there; give each its own, in the option name`
+      throw typeError('FAIRLANE_ERR_ARGUMENT', message)
     }
     return () => { this.byName.set(name, { owner, read }) }
   }

@@ -47,7 +47,8 @@ function traced (runner, options) {
 /** What a runner has: how many parameters, its name, and what the caller has put there. */
 function membersOf (runner) {
   const all = descriptorsOf(runner)
-  return Object.fromEntries(Reflect.ownKeys(all).filter(key => key === 'length' || key === 'name' || all[key].enumerable).map(key => [key, all[key]]))
+  const keys = Reflect.ownKeys(all).filter(key => key === 'length' || key === 'name' || all[key].enumerable)
+  return Object.fromEntries(keys.map(key => [key, all[key]]))
 }
 
 function descriptorsOf (runner) {
@@ -158,7 +159,12 @@ class Spans {
 
   open ({ id, type, attempt }) {
     const { context, trace, SpanKind, isSpanContextValid } = this.api
-    const attributes = { 'messaging.system': 'fairlane', 'messaging.operation.type': 'process', 'messaging.destination.name': this.name, 'fairlane.attempt': attempt }
+    const attributes = {
+      'messaging.system': 'fairlane',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': this.name,
+      'fairlane.attempt': attempt
+    }
     if (type !== undefined) attributes['fairlane.type'] = type
     if (id !== undefined) attributes['messaging.message.id'] = String(id)
     const ofPush = trace.getSpanContext(context.active())

@@ -40,7 +40,8 @@ function frameGetter () {
   if (!isolatesEnterWith) return undefined
   const { AsyncResource } = hooks
   const options = { requireManualDestroy: true }
-  const key = Object.getOwnPropertySymbols(new AsyncResource('fairlane', options)).find(({ description }) => description === 'context_frame')
+  const symbols = Object.getOwnPropertySymbols(new AsyncResource('fairlane', options))
+  const key = symbols.find(({ description }) => description === 'context_frame')
   return key === undefined ? undefined : () => new AsyncResource('fairlane', options)[key]
 }
 

@@ -36,7 +36,9 @@ function schedulerChecks (makeScheduler, { isWorkConserving = true, seed = 1, ro
     check('copes with changes of the concurrency', names, ['push', 'end', 'configure']),
     check('copes with paused types, if it is of lanes', names, ['push', 'unshift', 'end', 'pauseType', 'resumeType', 'remove']),
     check('takes any string for a type', ODD_TYPES, ['push', 'end', 'unshift', 'remove']),
-    check('copes with types that share lanes, if it is of lanes', manyTypes(60), ['push', 'unshift', 'end', 'remove', 'clearType', 'pauseType', 'resumeType']),
+    check('copes with types that share lanes, if it is of lanes', manyTypes(60), [
+      'push', 'unshift', 'end', 'remove', 'clearType', 'pauseType', 'resumeType'
+    ]),
     check('lets go of types that are idle, if it is of lanes', manyTypes(300), ['push', 'end', 'idle'])
   ]
 }

@@ -260,7 +260,8 @@ class Jobs {
 function movable (list) {
   if (!Array.isArray(list)) throw typeError('FAIRLANE_ERR_OPTION', 'transfer must return an array')
   if (list.some(isGone)) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'transfer: what it returned was moved before, by an earlier attempt or another job, so the payload is not whole')
+    const message = 'transfer: what it returned was moved before, by an earlier attempt or another job, so the payload is not whole'
+    throw typeError('FAIRLANE_ERR_OPTION', message)
   }
   return list.filter(item => isMarkedAsUntransferable?.(item) !== true)
 }
