@@ -12,7 +12,7 @@ class Crew {
     this.supplies = new Map() // by type
     parts.prefetch.whenStale(takenBefore => this.returnPrefetched(takenBefore))
     parts.taking.whenHeldUp(isHeldUp => {
-      if (isHeldUp) this.returnPrefetched(Infinity).catch(ignore)
+      if (isHeldUp) this.returnPrefetched(Infinity)
       else this.topUpAll()
     })
   }
@@ -89,7 +89,5 @@ class Crew {
     return [...this.supplies.values()].reduce((sum, supply) => sum + supply.askersCount, 0)
   }
 }
-
-function ignore () {}
 
 module.exports = { Crew }
