@@ -10,9 +10,21 @@ export type Queue<P = any, R = any> = fairlane.Queue<P, R>
 export declare const FairlaneError: fairlane.FairlaneErrorConstructor
 export type FairlaneError = fairlane.FairlaneError
 
+export declare const Throttled: fairlane.ThrottledConstructor
+export type Throttled = fairlane.Throttled
+
+export declare const Postponed: fairlane.PostponedConstructor
+export type Postponed = fairlane.Postponed
+
+export declare const backoff: fairlane.Fairlane['backoff']
+export declare const batches: fairlane.Fairlane['batches']
+
 export type {
   AddOptions,
   AsyncRunner,
+  BackoffOptions,
+  Batches,
+  BatchesOptions,
   CallQueue,
   Callback,
   Clock,
@@ -23,21 +35,29 @@ export type {
   Fairlane,
   FairlaneErrorConstructor,
   JobContext,
+  JobRetry,
   Lane,
   LaneScheduler,
   MapOptions,
   MapSource,
   NewQueue,
   Observer,
+  PlanOptions,
+  PostponedConstructor,
   PromiseOptions,
   PromiseRunner,
   QueueConstructor,
   QueueEvents,
   QueueOptions,
   QueueStats,
+  Rate,
+  Rates,
+  RatesPerType,
   Runner,
   SchedulerName,
   SettleBy,
+  ThrottledConstructor,
+  TypeStats,
   WaitingJob,
   WaitingTypes,
   WarningCode,

@@ -210,9 +210,48 @@ declare namespace fairlane {
     /** Where time comes from. Default: the clock of the system. */
     clock?: Clock | undefined
 
+    /**
+     * How often a job is started until it is done. Infinity: without end.
+     *
+     * @default 1
+     */
+    maxAttempts?: number | undefined
+
+    /**
+     * How long a job waits after an attempt that has failed, in ms: a time, or a function that is given the number of the attempt and its error.
+     * If it gives Infinity, the job has failed. Default: 1 s, 2 s, 4 s, … up to 60 s.
+     */
+    backoffMs?: number | ((attempt: number, error: any) => number) | undefined
+
+    /**
+     * What a step of `priority` is worth, in ms: a job of priority p stands where it would had it been pushed p times as long earlier. Up to 2^31.
+     * Needs a scheduler with lanes, or none. Default: jobs have no priorities.
+     */
+    priorityMs?: number | undefined
+
+    /** How many jobs of the whole queue start in a stretch of time at most, attempts included. Default: no limit. */
+    rate?: Rates | undefined
+
+    /** As `rate`, of each type. Needs a scheduler with lanes. Default: no limits. */
+    ratePerType?: RatesPerType | undefined
+
     /** Who is told what becomes of each job: one or several made by `fairlane/history` and `fairlane/metrics`, each for one queue. Default: nobody. */
     observers?: Observer | readonly Observer[] | undefined
   }
+
+  /** At most `limit` jobs start in any stretch of `intervalMs`. */
+  interface Rate {
+    /** A positive integer. */
+    limit: number
+    /** Above 0. */
+    intervalMs: number
+  }
+
+  /** One rate, or several, all of which hold. */
+  type Rates = Rate | readonly Rate[]
+
+  /** The same rates for each type, or rates by type, or a function that is asked when a type has nothing left to count. */
+  type RatesPerType = Rates | ReadonlyMap<string, Rates> | ((type: string) => Rates | undefined)
 
   /** What `fairlane/history` and `fairlane/metrics` make, for the option `observers`. It cannot be made otherwise. */
   interface Observer {
@@ -302,7 +341,51 @@ declare namespace fairlane {
     readonly payload: P
   }
 
-  interface AddOptions {
+  /** What can be said of a job, in memory and on disk. */
+  interface PlanOptions {
+    /**
+     * The job is put into the queue after so many ms, at the end. `maxWaitMs` counts from there.
+     *
+     * @default 0
+     */
+    delayMs?: number | undefined
+    /** How often the job is started, in the place of the queue's `maxAttempts`. */
+    maxAttempts?: number | undefined
+    /**
+     * An integer from 0 to 15: among the jobs of its type, the job stands where it would had it been pushed so many times `priorityMs` earlier. Needs a
+     * queue with `priorityMs`.
+     *
+     * @default 0
+     */
+    priority?: number | undefined
+    /**
+     * While it is taken within the type, a job that is queued with it is not taken in but shares the one that has taken it. A finite number is made
+     * into a string.
+     */
+    key?: string | number | undefined
+    /**
+     * What comes of a job whose key is taken. 'replace': the one that has it, if it waits for its first start, gets the new payload. 'postpone': and its
+     * delay begins again, if its time has not come. Needs a key.
+     *
+     * @default 'join'
+     */
+    onDuplicate?: 'join' | 'replace' | 'postpone' | undefined
+    /**
+     * How long the job keeps its key: until its first start, until it has settled, or for so many ms from when it was queued and until it has started.
+     * A job that is cancelled before its start leaves its key free; one that is cancelled later does not shorten that time. Needs a key.
+     *
+     * @default 'started'
+     */
+    keyUntil?: 'started' | 'settled' | number | undefined
+    /**
+     * 'postpone' puts a job off until so many ms after it was queued at most. Needs a key.
+     *
+     * @default Infinity
+     */
+    maxDelayMs?: number | undefined
+  }
+
+  interface AddOptions extends PlanOptions {
     /** Required with a scheduler, ignored without one. */
     type?: unknown
     /** @default false */
@@ -339,8 +422,8 @@ declare namespace fairlane {
     timeoutMs?: number | undefined
   }
 
-  /** Totals since the queue was created, except `waiting`, `running`, `overrun` and `types`, which are current. */
-  interface QueueStats {
+  /** Counts of a type since it was last idle; `waiting`, `running`, `overrun`, `types` and `delayed` are current. */
+  interface TypeStats {
     /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs whose runners still hold a slot. */
     accepted: number
     waiting: number
@@ -357,6 +440,31 @@ declare namespace fairlane {
     overrun: number
     /** Types with a job waiting or running. */
     types: number
+    /** Jobs whose time has not come. They are part of `waiting`. */
+    delayed: number
+  }
+
+  /** Totals since the queue was created, except `waiting`, `running`, `overrun`, `types`, `delayed` and `heldTypes`, which are current. */
+  interface QueueStats extends TypeStats {
+    /** Attempts that have failed and were followed by another one, or will be. */
+    retried: number
+    /** Attempts that have failed with `Throttled`. */
+    throttled: number
+    /** Jobs that were not taken in but share another one by its key. */
+    joined: number
+    /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
+    heldTypes: number
+  }
+
+  /** A job that has failed, and is to be tried again. */
+  interface JobRetry {
+    type: string | undefined
+    payload: any
+    /** The number of the attempt that has failed, from 1. */
+    attempt: number
+    error: any
+    /** It waits so long. */
+    delayMs: number
   }
 
   interface QueueEvents {
@@ -368,6 +476,8 @@ declare namespace fairlane {
     unsaturated: () => void
     /** A job has failed. Comes after its callback, for jobs that were started while somebody listened. */
     jobfailed: (error: any, job: { type: string | undefined, payload: any }) => void
+    /** An attempt has failed, and there will be another one. */
+    retry: (retry: JobRetry) => void
     /** The queue has closed. `abandonedCount` runners had not ended. */
     close: (abandonedCount: number) => void
   }
@@ -429,6 +539,7 @@ declare namespace fairlane {
 
     /**
      * Queues a job and returns a promise of its result. The promise rejects with the error that the job fails, is cancelled or is refused with. O(1).
+     * With a key that is taken, the promise is that of the job which has taken it; those with a signal get one of their own.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
@@ -536,13 +647,105 @@ declare namespace fairlane {
     isTypePaused (type: unknown): boolean
 
     /**
+     * Starts no job of a type for so many ms. Another call replaces the time; 0 ends it. The other types go on.
+     *
+     * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
+     * @throws FAIRLANE_ERR_TYPE if the type is undefined, null, a symbol, or an object without a `toString` of its own or its class
+     * @throws FAIRLANE_ERR_ARGUMENT if the time is not a finite number, 0 or above
+     */
+    holdType (type: unknown, ms: number): Queue<P, R>
+
+    /**
+     * Starts no job for so many ms. Another call replaces the time; 0 ends it.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT if the time is not a finite number, 0 or above
+     */
+    hold (ms: number): Queue<P, R>
+
+    /**
+     * In how many ms a job might start as far as rates and holds go; 0 if one may start now. Of a type, or of the whole queue.
+     *
+     * @throws FAIRLANE_ERR_SCHEDULER if a type is given and types cannot be held
+     * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
+     */
+    heldMs (type?: unknown): number
+
+    /**
+     * Replaces the rates that are given; null: there is none from now on. What has started stays counted in windows of the same `intervalMs`. Holds stay.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT if a rate is wrong, or `rates` has another name in it
+     * @throws FAIRLANE_ERR_SCHEDULER if `ratePerType` is given and types cannot be held
+     */
+    setRates (rates: { rate?: Rates | null | undefined, ratePerType?: RatesPerType | null | undefined }): Queue<P, R>
+
+    /**
      * Counts of jobs. O(1).
      *
      * @param type only the counts of one type, since it was last idle: types without jobs are forgotten
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
-    stats (type?: unknown): QueueStats
+    stats (): QueueStats
+    stats (type: unknown): TypeStats
+  }
+
+  /** What a runner fails with when it was told to come back later: the type of the job is held for so long, and the attempt does not count. */
+  interface Throttled extends Error {
+    /** Of a date, the time until then by the clock of the machine, when this was made. A queue goes by its own clock if that tells ms since 1970. */
+    readonly retryAfterMs: number
+  }
+
+  interface ThrottledConstructor {
+    readonly prototype: Throttled
+    /** @param retryAfterMs ms, 1 or more; or the text of a Retry-After header: seconds, also with a fraction, or a date. What is neither, or over, is 1 s */
+    new (retryAfterMs?: number | string | null, options?: { cause?: unknown }): Throttled
+  }
+
+  /** What a runner fails with to have its job tried later, without counting the attempt, while others of its type go on. */
+  interface Postponed extends Error {
+    readonly delayMs: number
+  }
+
+  interface PostponedConstructor {
+    readonly prototype: Postponed
+    /** @throws FAIRLANE_ERR_ARGUMENT if the delay is not from 0 to 2^31 */
+    new (delayMs: number, options?: { cause?: unknown }): Postponed
+  }
+
+  interface BackoffOptions {
+    /** @default 1000 */
+    firstMs?: number | undefined
+    /** 1 or above. @default 2 */
+    factor?: number | undefined
+    /** @default 60000 */
+    mostMs?: number | undefined
+    /** Up to which part of the time is left out at random, from 0 to 1. @default 0.5 */
+    jitter?: number | undefined
+  }
+
+  interface BatchesOptions<P = any> {
+    /** How many jobs are in a batch at most: a positive integer, or Infinity. */
+    maxSize: number
+    /**
+     * How long a batch waits for others before it is put into the queue, in ms. It waits no longer when it is full.
+     *
+     * @default 0
+     */
+    delayMs?: number | undefined
+    /** Only jobs with the same key go together. A finite number is made into a string. Default: all of a type do. */
+    key?: ((payload: P) => string | number) | undefined
+  }
+
+  /** Gathers jobs of one type into batches, each of which is one job of a queue. */
+  interface Batches<P = any, R = any> {
+    /**
+     * Adds a job to the batch of its type that waits, or begins one. O(1).
+     *
+     * @returns a promise of its own result. It rejects with the Error in its place, with what the batch failed with, or with FAIRLANE_ERR_RUNNER if the
+     *   runner did not give an array with a result for each job
+     * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED, and what `key` throws
+     */
+    add (payload: P, options?: { type?: unknown }): Promise<R>
   }
 
   /** The options of a queue whose runner may settle its jobs either way. */
@@ -586,6 +789,22 @@ declare namespace fairlane {
   interface Fairlane extends CallQueue, NewQueue {
     readonly Queue: QueueConstructor
     readonly FairlaneError: FairlaneErrorConstructor
+    readonly Throttled: ThrottledConstructor
+    readonly Postponed: PostponedConstructor
+
+    /**
+     * Makes a function for `backoffMs`. It never gives less than `retryAfterMs` of the error.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT
+     */
+    backoff (options?: BackoffOptions): (attempt: number, error?: any) => number
+
+    /**
+     * For a queue whose runner takes an array of payloads, and gives an array of results, or Errors, in the same order.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT
+     */
+    batches<P = any, R = any> (queue: Queue<P[], Array<R | Error>> | Queue<P[], R[]>, options: BatchesOptions<P>): Batches<P, R>
   }
 }
 

@@ -2,10 +2,21 @@
 
 const { Queue } = require('./lib/core/queue')
 const { FairlaneError } = require('./lib/arguments/errors')
+const { Postponed, Throttled } = require('./lib/job/postponing')
 
 /** A queue that runs jobs through runner; with or without `new`, and as a base class. Takes and throws what Queue does. */
 function fairlane (runner, options) {
   return Reflect.construct(Queue, [runner, options], new.target ?? Queue)
+}
+
+/** As in lib/job/backoff.js, which is loaded by the first call. */
+function backoff (options) {
+  return require('./lib/job/backoff').backoff(options)
+}
+
+/** As in lib/core/batches.js, which is loaded by the first call. */
+function batches (queue, options) {
+  return require('./lib/core/batches').batches(queue, options)
 }
 
 fairlane.prototype = Queue.prototype
@@ -13,3 +24,7 @@ fairlane.prototype = Queue.prototype
 module.exports = fairlane
 module.exports.Queue = Queue
 module.exports.FairlaneError = FairlaneError
+module.exports.Throttled = Throttled
+module.exports.Postponed = Postponed
+module.exports.backoff = backoff
+module.exports.batches = batches

@@ -2,4 +2,4 @@
 import fairlane from './index.js'
 
 export default fairlane
-export const { Queue, FairlaneError } = fairlane
+export const { Queue, FairlaneError, Throttled, Postponed, backoff, batches } = fairlane

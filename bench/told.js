@@ -1,8 +1,8 @@
 'use strict'
 
 // A million at once, for the case eventloop: what one call, or one moment, ends or lets go. Each load is
-// `{ label, prepare(fairlane, count, told) → act }`, where `told` is to be called for each, and act() begins it. Those of flow get that in
-// its place.
+// `{ label, prepare(fairlane, count, told) → act }`, where `told` is to be called for each, and act() begins it. Version 0.1.0 had not what
+// `isOfLimits` need.
 
 const noop = () => {}
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -85,9 +85,9 @@ const loads = {
 
   'signal-keys': {
     label: 'a signal that they share, keys',
-    isOfFlow: true,
-    prepare (flow, count, told) {
-      const queue = flow(noop).pause()
+    isOfLimits: true,
+    prepare (fairlane, count, told) {
+      const queue = fairlane(noop).pause()
       const controller = new AbortController()
       repeat(count, (i) => queue.add(i, { key: i, signal: controller.signal }).catch(told))
       return () => controller.abort()
@@ -96,9 +96,9 @@ const loads = {
 
   'close-delayed': {
     label: 'close({ drain: false }), delayed, keys',
-    isOfFlow: true,
-    prepare (flow, count, told) {
-      const queue = flow(noop, { scheduler: 'equal' })
+    isOfLimits: true,
+    prepare (fairlane, count, told) {
+      const queue = fairlane(noop, { scheduler: 'equal' })
       repeat(count, (i) => queue.add(i, { type: i % 1000, key: i, delayMs: 1e6 + i }).catch(told))
       return () => { queue.close({ drain: false }) }
     }
@@ -106,10 +106,10 @@ const loads = {
 
   rates: {
     label: 'setRates with a function, as many types',
-    isOfFlow: true,
-    async prepare (flow, count, told) {
+    isOfLimits: true,
+    async prepare (fairlane, count, told) {
       const rate = { limit: 1, intervalMs: 1e9 }
-      const queue = flow((payload, done) => done(), { scheduler: 'equal', concurrency: 1000, ratePerType: () => rate })
+      const queue = fairlane((payload, done) => done(), { scheduler: 'equal', concurrency: 1000, ratePerType: () => rate })
       repeat(count, (i) => queue.pushType(i, i))
       await queue.onIdle()
       repeat(count, (i) => queue.pushType(i, i))
@@ -214,8 +214,8 @@ function * sourceOf (count, told) {
  */
 async function measureTold (fairlane, name, count) {
   const told = { count: 0 }
-  const { prepare, isOfFlow } = loads[name]
-  const act = await prepare(isOfFlow ? require('../lib/flow').flow : fairlane, count, () => { told.count++ })
+  const { prepare } = loads[name]
+  const act = await prepare(fairlane, count, () => { told.count++ })
   const begunCpu = process.cpuUsage()
   let blockMs = 0
   let last = performance.now()

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { flow } from 'fairlane/flow'
+import fairlane from 'fairlane'
 
-const queue = flow(({ name }, _, { signal }) => work(name, signal), {
+const queue = fairlane(({ name }, _, { signal }) => work(name, signal), {
   concurrency: 8,
   scheduler: 'equal', // the slots are shared equally among the tenants that have jobs
   ratePerType: { limit: 100, intervalMs: 1000 }, // what a tenant has paid for: so many of its jobs start in a second

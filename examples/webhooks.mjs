@@ -5,14 +5,14 @@
 // 50 requests in a second; one that answers 429 gets none for as long as it says, and then the same event again.
 
 import { createServer } from 'node:http'
-import { flow, Throttled } from 'fairlane/flow'
+import fairlane, { Throttled } from 'fairlane'
 
 const caps = new Map(process.env.RECEIVERS.split(',').map(entry => {
   const at = entry.lastIndexOf('=')
   return [entry.slice(0, at), Number(entry.slice(at + 1))]
 }))
 
-const queue = flow(deliver, {
+const queue = fairlane(deliver, {
   concurrency: 100,
   settleBy: 'promise',
   scheduler: 'equal',

@@ -45,12 +45,12 @@ module.exports = {
       weight: 2
     }))
     const cannot = process.env.FAIRLANE_BEFORE === undefined ? 'measured where FAIRLANE_BEFORE names a checkout of it' : undefined
-    const told = Object.entries(loads).map(([id, { label, isOfFlow }]) => ({
+    const told = Object.entries(loads).map(([id, { label, isOfLimits }]) => ({
       id,
       label,
       section: TOLD,
       jobs: quick ? 1e4 : 1e6,
-      contenders: [{ name: 'fairlane' }, { name: BEFORE, cannot: isOfFlow ? 'it has no flow' : cannot }],
+      contenders: [{ name: 'fairlane' }, { name: BEFORE, cannot: isOfLimits ? 'it had no such jobs' : cannot }],
       weight: 4
     }))
     return [...floods, ...told]

@@ -17,7 +17,7 @@ const LIMIT = 100
 module.exports = {
   name: 'flow',
   title: 'Queues with flow',
-  page: 'docs/flow.md',
+  page: 'docs/limits.md',
   peers: ['bottleneck', 'limiter', 'p-retry'],
   about: 'CPU time from before the first push of a burst until its last end, 10 jobs at a time, in bursts of 10,000, of 3,000 where others are ' +
     'compared, and of 100,000 with `delayMs`. The runner does nothing. `maxAttempts` under *Promises* is 1: it shows what any option of a job costs, be it a priority. fairlane is the queue without flow under *Callbacks* and *Promises*, and one with flow in the other tables. In the last ones a queue gets half a window\'s jobs, and a backlog of 2,000 when the window, a second, is nearly over.',

@@ -5,7 +5,6 @@
 // another where jobs are functions that return promises. `startsPerJob` says how often jobs start, if not once.
 
 const fairlane = require('../..')
-const { flow } = require('../../lib/flow')
 const { packagePath } = require('../durable/peers')
 const { typeNames } = require('../types')
 
@@ -16,15 +15,16 @@ const NEVER = { limit: 1e9, intervalMs: HOUR } // reached
 const P_RETRY = { package: 'p-retry', peer: 'p-retry' }
 const BOTTLENECK = { package: 'bottleneck', peer: 'bottleneck' }
 
+// `flow` is what `fairlane` is, under the name that it has in results of before, when it was another class.
 const queues = {
   // Callbacks, arrival order.
   plain: {
     fairlane: pushing(runner => fairlane(runner, { concurrency: CONCURRENCY })),
-    flow: pushing(runner => flow(runner, { concurrency: CONCURRENCY })),
-    rate: pushing(runner => flow(runner, { concurrency: CONCURRENCY, rate: NEVER })),
-    'maxAttempts: 3': pushing(runner => flow(runner, { concurrency: CONCURRENCY, maxAttempts: 3 })),
+    flow: pushing(runner => fairlane(runner, { concurrency: CONCURRENCY })),
+    rate: pushing(runner => fairlane(runner, { concurrency: CONCURRENCY, rate: NEVER })),
+    'maxAttempts: 3': pushing(runner => fairlane(runner, { concurrency: CONCURRENCY, maxAttempts: 3 })),
     'maxAttempts: 3, each fails once': {
-      ...pushing(runner => flow(failingOnce(runner), { concurrency: CONCURRENCY, maxAttempts: 3, backoffMs: 0 })),
+      ...pushing(runner => fairlane(failingOnce(runner), { concurrency: CONCURRENCY, maxAttempts: 3, backoffMs: 0 })),
       startsPerJob: 2
     }
   },
@@ -32,8 +32,8 @@ const queues = {
   // Callbacks, ten types, `scheduler: 'equal'`.
   equal: {
     fairlane: pushingTypes(runner => fairlane(runner, { concurrency: CONCURRENCY, scheduler: 'equal' })),
-    flow: pushingTypes(runner => flow(runner, { concurrency: CONCURRENCY, scheduler: 'equal' })),
-    ratePerType: pushingTypes(runner => flow(runner, { concurrency: CONCURRENCY, scheduler: 'equal', ratePerType: NEVER }))
+    flow: pushingTypes(runner => fairlane(runner, { concurrency: CONCURRENCY, scheduler: 'equal' })),
+    ratePerType: pushingTypes(runner => fairlane(runner, { concurrency: CONCURRENCY, scheduler: 'equal', ratePerType: NEVER }))
   },
 
   // Ten types that may start, alone or beside a thousand with ten jobs each that may not.
@@ -45,17 +45,17 @@ const queues = {
   // Promises of results.
   add: {
     fairlane: adding(promise => fairlane(promise, { concurrency: CONCURRENCY })),
-    flow: adding(promise => flow(promise, { concurrency: CONCURRENCY })),
-    key: adding(promise => flow(promise, { concurrency: CONCURRENCY }), payload => ({ key: payload })),
-    'key, nine of ten join': { ...adding(promise => flow(promise, { concurrency: CONCURRENCY }), payload => ({ key: Math.floor(payload / 10) })), startsPerJob: 0.1 },
-    maxAttempts: adding(promise => flow(promise, { concurrency: CONCURRENCY }), () => ({ maxAttempts: 1 })), // what any option costs
-    'priority, 4 levels': adding(promise => flow(promise, { concurrency: CONCURRENCY, priorityMs: 1000 }), payload => ({ priority: payload % 4 })),
-    delayMs: adding(promise => flow(promise, { concurrency: CONCURRENCY }), () => ({ delayMs: 1 }))
+    flow: adding(promise => fairlane(promise, { concurrency: CONCURRENCY })),
+    key: adding(promise => fairlane(promise, { concurrency: CONCURRENCY }), payload => ({ key: payload })),
+    'key, nine of ten join': { ...adding(promise => fairlane(promise, { concurrency: CONCURRENCY }), payload => ({ key: Math.floor(payload / 10) })), startsPerJob: 0.1 },
+    maxAttempts: adding(promise => fairlane(promise, { concurrency: CONCURRENCY }), () => ({ maxAttempts: 1 })), // what any option costs
+    'priority, 4 levels': adding(promise => fairlane(promise, { concurrency: CONCURRENCY, priorityMs: 1000 }), payload => ({ priority: payload % 4 })),
+    delayMs: adding(promise => fairlane(promise, { concurrency: CONCURRENCY }), () => ({ delayMs: 1 }))
   },
 
   // Promises, with a limit that is never reached, or is.
   limited: {
-    fairlane: { package: 'fairlane', open: (runner, promise, rate = NEVER) => add(flow(promise, { concurrency: CONCURRENCY, rate })) },
+    fairlane: { package: 'fairlane', open: (runner, promise, rate = NEVER) => add(fairlane(promise, { concurrency: CONCURRENCY, rate })) },
     'p-queue intervalCap': { package: 'p-queue', open: (runner, promise, rate) => openPQueue(promise, rate, false) },
     'p-queue strict': { package: 'p-queue', open: (runner, promise, rate) => openPQueue(promise, rate, true) },
     'bottleneck reservoir': {
@@ -89,7 +89,7 @@ const queues = {
     fairlane: {
       package: 'fairlane',
       open (runner, promise) {
-        const queue = flow(promise, { concurrency: CONCURRENCY, scheduler: 'equal', ratePerType: NEVER })
+        const queue = fairlane(promise, { concurrency: CONCURRENCY, scheduler: 'equal', ratePerType: NEVER })
         return payload => queue.add(payload, { type: TYPES[payload % 10] })
       }
     },
@@ -110,7 +110,7 @@ const queues = {
       package: 'fairlane',
       startsPerJob: 2,
       open (runner, promise) {
-        const queue = flow(async (payload, _, { attempt }) => {
+        const queue = fairlane(async (payload, _, { attempt }) => {
           await promise(payload)
           if (attempt === 1) throw ERROR
         }, { concurrency: CONCURRENCY, maxAttempts: 3, backoffMs: 0 })
@@ -176,7 +176,7 @@ function failingOnce (runner) {
 async function besideHeld (runner, count) {
   const others = Array.from({ length: count }, (_, i) => `other ${i}`)
   const ratePerType = new Map(others.map(type => [type, { limit: 1, intervalMs: HOUR }]))
-  const queue = flow((payload, done) => payload === undefined ? done() : runner(payload, done), { concurrency: CONCURRENCY, scheduler: 'equal', ratePerType })
+  const queue = fairlane((payload, done) => payload === undefined ? done() : runner(payload, done), { concurrency: CONCURRENCY, scheduler: 'equal', ratePerType })
   for (const type of others) for (let i = 0; i <= 10; i++) queue.pushType(type)
   while (queue.stats().heldTypes < count) await new Promise(setImmediate)
   return Object.assign((payload, whenSettled) => queue.pushType(TYPES[payload % 10], payload, whenSettled), { end: () => queue.clear() })

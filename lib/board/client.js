@@ -147,7 +147,7 @@ function showNumbers ({ slots, running, waiting, delayed, dead, closed, paused, 
   const numbers = Object.entries({
     running: `${count(running)} of ${slots === null ? '∞' : count(slots)} slots`,
     waiting: count(waiting),
-    delayed: delayed === null ? '' : count(delayed),
+    delayed: count(delayed),
     'dead letters': dead === null ? '' : count(dead),
     refused: count(Object.values(refused).reduce((sum, number) => sum + number, 0)),
     fairness: fairness === null ? '' : fairness.toFixed(3),

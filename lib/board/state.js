@@ -50,7 +50,7 @@ async function stateOf ({ name, queue, metrics, history, readOnly }, filter) {
 
 /** Of a queue in memory or on disk. */
 function localView (queue, { types }) {
-  const { waiting, running, delayed = null, dead = null } = queue.stats()
+  const { waiting, running, delayed, dead = null } = queue.stats()
   return {
     counts: { paused: queue.paused, waiting, running, delayed, dead },
     types: queue.scheduler === null ? types.map(type => ({ ...type, isType: false })) : types,

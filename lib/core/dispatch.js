@@ -24,9 +24,10 @@ class Dispatch {
   /**
    * @param {Function} runner
    * @param {object} list where jobs wait (lists/)
-   * @param {{ concurrency: number, settleBy: string, asyncContext: string }} options
+   * @param {{ concurrency: number, settleBy: string, asyncContext: string, maxAttempts: number }} options
    * @param {object} hooks what the queue does: `onDrain()` each time the last job has ended, `onLevel()` if isWatched and
-   *   fewer jobs may wait, `onFailure(err, { type, payload })` for jobs that were started while isObserved
+   *   fewer jobs may wait, `onFailure(err, { type, payload })` for jobs that were started while isObserved, `retryOf(job, err, own)` for one that has
+   *   failed and may be tried again: who is to be told so, or undefined
    */
   constructor (runner, list, options, hooks) {
     this.runner = runner
@@ -48,7 +49,8 @@ class Dispatch {
     this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
     this.isObserved = false // somebody listens to failures
-    this.retries = undefined // of a room that tries jobs again; set before the first job comes. takes(job, err) gives who is to be told, or undefined
+    this.maxAttempts = options.maxAttempts
+    this.isInner = false // its owner tries jobs again; set before the first one comes
     this.isPlain = this.givesDone // jobs without extras start by the short way
     this.pending = new Ring() // started jobs whose runners have returned and that have not settled: close() must find them
     this.postponed = undefined // what the job whose runner is on the stack is to be settled by, if it pends when that returns
@@ -214,7 +216,7 @@ class Dispatch {
         isUnsure = !this.start() && this.isWary
         continue
       }
-      const job = new Running(this, whenSettled, list.generation, list.origin, this.retries === undefined ? undefined : payload)
+      const job = new Running(this, whenSettled, list.generation, list.origin, payload)
       list.payload = list.whenSettled = undefined
       this.running++
       try {
@@ -272,7 +274,7 @@ class Dispatch {
   start () {
     const { list, runner } = this
     const { payload, whenSettled, context } = list
-    const job = new Running(this, whenSettled, list.generation, list.origin, this.retries === undefined ? undefined : payload)
+    const job = new Running(this, whenSettled, list.generation, list.origin, payload)
     if (this.isObserved) job.whenSettled = new FailureObserver(this, whenSettled, context.type, payload)
     list.payload = list.whenSettled = undefined
     this.running++
@@ -381,7 +383,7 @@ class Dispatch {
 
   /** Frees the slot of a job that has ended. Retains nothing of it: callers may keep `done`. @returns who is to be told */
   release (job, err, isFinal) {
-    if (err && this.retries !== undefined && !isFinal) {
+    if (err && !isFinal) {
       const retry = releaseToRetry(job, err)
       if (retry !== undefined) return retry
     }

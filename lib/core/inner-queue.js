@@ -5,7 +5,7 @@
 
 const { whenAborted } = require('../platform/signals')
 const { NO_EXTRAS } = require('./options')
-const { SharedTicket } = require('./tickets')
+const { SharedTicket } = require('./tickets/tickets')
 
 class InnerQueue {
   /**
@@ -23,7 +23,7 @@ class InnerQueue {
     this.close = close // (drain, timeoutMs, cause)
     this.hold = hold // nothing starts until letGo(), whatever users pause and resume meanwhile
     this.letGo = letGo
-    tickets.isInner = true
+    tickets.isInner = dispatch.isInner = true
   }
 
   /** In the runner's call: the ticket of its job, for limit(). */

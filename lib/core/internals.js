@@ -4,25 +4,23 @@
 //
 //   durable, compat   innerQueueOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
-//   durable, distributed   makeInnerQueue(); KeptQueue, which their public classes extend; ROOMS.announce() and attach() for themselves
+//   durable, distributed   makeInnerQueue(); KeptQueue, which their public classes extend; announce() and attach() for themselves
 //   ledger            lists that tell it what becomes of jobs: lists, OBSERVE; RUNS_ONLY: for distributed
-//   what brings parts of its own: Queue with ROOMS
 
 const { typeError } = require('../arguments/errors')
 const { InnerQueue } = require('./inner-queue')
 const options = require('./options')
 const { startNow, startPromptly } = require('./immediate')
 const { Queue, internalsOf } = require('./queue')
-const { ROOMS } = require('./rooms')
+const { announce } = require('./rooms')
 
-const { OBSERVE } = options
+const { INNER, OBSERVE } = options
 const NOT_INNER = { settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined }
 
 module.exports = {
   OBSERVE,
   RUNS_ONLY: options.RUNS_ONLY,
-  Queue,
-  ROOMS,
+  announce,
   internalsOf,
   options,
 
@@ -40,13 +38,10 @@ module.exports = {
     return { ...require('./limits/limiter'), ...require('./limits/reservations') }
   },
 
-  /** Jobs whose time has not come. */
-  get delays () {
-    return { ...require('./tickets/delays'), ...require('./tickets/type-delays') }
+  /** How those are read. */
+  get limitOptions () {
+    return require('./limits/options')
   },
-
-  /** What jobs with extras have in the place of callbacks. */
-  get tickets () { return require('./tickets') },
 
   /** Batches of those that are told in slices. */
   get telling () { return require('./notifications') },
@@ -54,16 +49,13 @@ module.exports = {
   /** What the public classes of queues have in common whose jobs are kept elsewhere. */
   get KeptQueue () { return require('./kept-queue').KeptQueue },
 
-  get FailureObserver () { return require('./running').FailureObserver },
-
   /** As the constructor of InnerQueue, of a queue. */
   innerQueueOf: (queue, whenSettled) => new InnerQueue(internalsOf(queue), whenSettled),
 
   /**
    * A queue that is part of another one, which has the rest of the options: nobody is told of it, and nobody observes it.
-   * @param {object} [rooms] in the place of those of a plain queue
    */
-  makeInnerQueue: (runner, options, rooms) => new Queue(runner, { ...options, ...NOT_INNER }, { ...ROOMS, announce () {}, ...rooms }),
+  makeInnerQueue: (runner, options) => new Queue(runner, { ...options, ...NOT_INNER, [INNER]: true }),
 
   /**
    * Has observers make a ledger together.

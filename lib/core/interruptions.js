@@ -6,7 +6,7 @@
 //   waiting ──cancel, abandon──▶ settled                 runner on the stack ──▶ postponed until it returns
 //   running ──interrupt, abandon──▶ overdue, in its slot, or released ──the runner's end──▶ gone
 
-const { ON_STACK, PENDING, ENDED, OVERDUE, RELEASED, FailureObserver } = require('./running')
+const { ON_STACK, PENDING, ENDED, OVERDUE, RELEASED, FailureObserver, retryOf } = require('./running')
 const { Removed, Ended } = require('./notifications')
 const { End } = require('./verdict')
 
@@ -169,7 +169,7 @@ class Interruptions {
     const { hasFailed, releases } = end.verdict
     const { whenSettled } = job
     const own = whenSettled instanceof FailureObserver ? whenSettled.whenSettled : whenSettled
-    const retry = hasFailed && dispatch.retries !== undefined ? dispatch.retries.takes(job, end.error()) : undefined
+    const retry = hasFailed ? retryOf(job, end.error()) : undefined
     end.whenSettled = retry ?? (hasFailed ? whenSettled : own)
     end.generation = retry === undefined ? job.generation : dispatch.list.newestGeneration // the job itself is waited for still
     dispatch.untoldCount++

@@ -19,19 +19,23 @@ const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
 const OBSERVE = Symbol('observe')
 // What it has under this one is true if it needs to know of runs only, not of all that becomes of a job.
 const RUNS_ONLY = Symbol('runs only')
-// What is said of names that are no options of a queue, and may be of another one. Whatever flow has, durable has, too. A test holds that it is true.
-const BOTH = 'fairlane/flow and fairlane/durable have'
+// What a queue has under this one is true if it is part of another one: nobody is told of it.
+const INNER = Symbol('inner')
+// What is said of names that are no options of a queue, and may be of another one. A test holds that it is true.
+const BOTH = 'fairlane() and fairlane/durable have'
 const HINTS = new Map([
-  ...hints('maxAttempts backoffMs priorityMs rate ratePerType', BOTH),
+  ...hints('priorityMs rate ratePerType', BOTH),
   ...hints('path capacity capacityBytes maxInflightOps ack segmentBytes repair onProgress serialize schedules', 'fairlane/durable has'),
   ...hints('name connection partitions globalTypeCap globalTypeCaps globalTypeRates leaseMs prefetch resultTtlMs pushTimeoutMs', 'fairlane/distributed has'),
   ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
   ['keepContext', "use asyncContext: 'push' instead of true"]
 ])
-const JOB_HINTS = new Map(hints('delayMs maxAttempts priority key keyUntil onDuplicate maxDelayMs', `jobs of ${BOTH}`))
+const JOB_HINTS = new Map(hints('maxAttempts priority maxDelayMs', `jobs of ${BOTH}`))
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+
+let Plan // loaded for the first job of which something is said that most jobs have nothing of
 
 // name → how its value is read, given the value or undefined; what it returns is the normal form
 const readers = {
@@ -50,6 +54,9 @@ const readers = {
   clock: readClock,
   observers: readObservers
 }
+// What queues that keep their jobs elsewhere read for themselves.
+const LIMIT_NAMES = ['maxAttempts', 'backoffMs', 'priorityMs', 'rate', 'ratePerType']
+const NO_LIMITS = { maxAttempts: 1, backoffMs: undefined, priorityMs: undefined, rates: undefined }
 
 // The same for the options of methods, where wrong ones are wrong arguments.
 const ADD_NAMES = ['type', 'unshift', 'signal', 'timeoutMs', 'maxWaitMs']
@@ -68,7 +75,7 @@ const closeReaders = {
   timeoutMs: value => value === undefined ? undefined : readDuration(value, 'timeoutMs', ARGUMENT)
 }
 
-/** What is said of a job beside its payload. `plan` is what a room that extends the queue reads beside. */
+/** What is said of a job beside its payload. `plan` is what is said that most jobs have nothing of. */
 class Extras {
   /** @throws FAIRLANE_ERR_ARGUMENT for values that are wrong; the type is not looked at */
   constructor (type, unshift, signal, timeoutMs, maxWaitMs, plan) {
@@ -86,9 +93,10 @@ const NO_EXTRAS = Object.freeze(new Extras())
 
 module.exports = {
   HINTS,
+  INNER,
   JOB_HINTS,
+  LIMIT_NAMES,
   NO_EXTRAS,
-  Extras,
   OBSERVE,
   RUNS_ONLY,
   names: Object.keys(readers),
@@ -115,17 +123,19 @@ module.exports = {
  * @returns {{ concurrency: number, settleBy: string, scheduler: string | object | null,
  *   schedulerOptions: object | undefined, maxTypes: number, maxWaiting: number,
  *   maxWaitingPerType: { all: number, byType: Map<string, number> }, maxWaitMs: number, timeoutMs: number, onTimeout: string,
- *   signal: AbortSignal | undefined, asyncContext: string, clock: object, observers: object[] }} clock: a SteadyClock, or the system's
+ *   signal: AbortSignal | undefined, asyncContext: string, clock: object, observers: object[], maxAttempts: number, backoffMs: Function | undefined,
+ *   priorityMs: number | undefined, rates: object | undefined, isInner: boolean, returns: true, isLimited: boolean, needsTickets: boolean }}
+ *   clock: a SteadyClock, or the system's; returns: jobs may be delayed, and come back; isLimited: they may be refused; needsTickets: all jobs have extras
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
   if (typeof options === 'number' || typeof options === 'string') options = { concurrency: options }
   if (options === undefined) options = {}
   if (!isObject(options)) throw typeError(OPTION, `options must be an object or the concurrency, not ${describe(options)}`)
-  const names = Object.keys(readers)
+  const names = [...Object.keys(readers), ...LIMIT_NAMES]
   rejectUnknownOptions(options, names)
   const given = readFields(options, names, OPTION)
-  const read = readEach(given, readers)
+  const read = Object.assign(readEach(given, readers), readLimits(given), { isInner: options[INNER] === true, returns: true })
   if (read.scheduler === null && given.maxWaitingPerType !== undefined) {
     throw typeError(OPTION, 'maxWaitingPerType needs a scheduler')
   }
@@ -135,7 +145,15 @@ function readOptions (options) {
   if (read.maxTypes !== Infinity && !isLaneScheduler(read.scheduler)) {
     throw typeError(OPTION, 'maxTypes needs a scheduler with lanes')
   }
+  read.isLimited = read.maxWaiting !== Infinity || read.maxWaitingPerType.all !== Infinity || read.maxWaitingPerType.byType.size > 0
+  read.needsTickets = read.timeoutMs !== Infinity || read.maxWaitMs !== Infinity || read.asyncContext === 'push'
   return read
+}
+
+/** What reads these is not loaded without them. */
+function readLimits (given) {
+  if (LIMIT_NAMES.every(name => given[name] === undefined)) return NO_LIMITS
+  return require('./limits/options').readLimitOptions(given)
 }
 
 function hints (names, rooms) {
@@ -149,13 +167,11 @@ function rejectUnknownOptions (options, names) {
 
 /**
  * By hand, because with a scheduler each add() has options: 50 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: features).
- * @param {{ reads: (name: string, options: object) => boolean, names: string[], checked: () => object | undefined }} [others] what reads names that
- *   are not the core's, says whether it knows them, and gives a plan of what it has read
  * @returns {Extras}
  */
-function readAddOptions (options, others) {
+function readAddOptions (options) {
   checkObject(options, 'add: the options', ARGUMENT)
-  let type, unshift, signal, timeoutMs, maxWaitMs
+  let type, unshift, signal, timeoutMs, maxWaitMs, plan
   for (const name of ownNames(options, ARGUMENT)) {
     switch (name) {
       case 'type': type = options.type; break
@@ -163,10 +179,17 @@ function readAddOptions (options, others) {
       case 'signal': signal = options.signal; break
       case 'timeoutMs': timeoutMs = options.timeoutMs; break
       case 'maxWaitMs': maxWaitMs = options.maxWaitMs; break
-      default: if (!others?.reads(name, options)) rejectName(options, name, [...ADD_NAMES, ...others?.names ?? []], ARGUMENT, JOB_HINTS)
+      default:
+        plan ??= makePlan()
+        if (!plan.reads(name, options)) rejectName(options, name, [...ADD_NAMES, ...plan.names], ARGUMENT)
     }
   }
-  return new Extras(type, unshift, signal, timeoutMs, maxWaitMs, others?.checked())
+  return new Extras(type, unshift, signal, timeoutMs, maxWaitMs, plan?.checked())
+}
+
+function makePlan () {
+  Plan ??= require('../job/plan').Plan
+  return new Plan()
 }
 
 /** Whether a scheduler is of the lane protocol; one by name is. An object that has the methods of both is, too. */

@@ -5,15 +5,15 @@
 // docs/api.md. Parts that a queue does not use are made, and loaded, when it first needs them.
 
 const { JobContext } = require('../platform/context')
-const { abortedError, clearedError, removedError, typeError } = require('../arguments/errors')
-const { behindOthers, callbackOf } = require('../platform/promised')
+const { clearedError, removedError, typeError } = require('../arguments/errors')
+const { behindOthers } = require('../platform/promised')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
 const {
-  NO_EXTRAS, OBSERVE, isPausing, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType, readKnownType, readMapOptions,
-  readPausableType, readSource, readType, typeRequired
+  NO_EXTRAS, OBSERVE, isPausing, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType, readKnownType,
+  readMapOptions, readOptions, readPausableType, readSource, readType, typeRequired
 } = require('./options')
-const { ROOMS } = require('./rooms')
+const { announce, makeList, makeScheduler, makeTickets } = require('./rooms')
 
 const PAUSED = -1
 
@@ -23,26 +23,25 @@ let internalsOf
 /**
  * A job queue. Made by `fairlane(runner, options)` or `new Queue(runner, options)`.
  * Emits `drain` each time the last job has ended, `saturated` when it begins to refuse jobs and `unsaturated` when it accepts
- * all again, `jobfailed` (error, { type, payload }) for each job that fails, `close` (abandonedCount) when it has closed.
+ * all again, `jobfailed` (error, { type, payload }) for each job that fails, `retry` ({ type, payload, attempt, error, delayMs }) for each attempt that
+ * is followed by another one, `close` (abandonedCount) when it has closed.
  */
 class Queue extends Emitter {
   #read // the options
-  #rooms
   #scheduler
   #list
   #dispatch
   #madeTickets = undefined
   #madeAdmission = undefined
-  #stallWatch = undefined
+  #madeLimiting = undefined
+  #madeIntake = undefined
   #drain = null
   #lastConcurrency
   #heldConcurrency = undefined // while the owner of an inner queue lets nothing start: what `concurrency` is otherwise
   #closing = undefined
   #stopListening = undefined // to the option `signal`
   #reconfiguring = undefined // kept here, since the scheduler refers to it weakly
-  #isLimited // jobs may be refused
-  #needsTickets // all jobs have extras
-  #isGuarded // one of these: push has more to do than to put jobs into the list
+  #isGuarded // jobs may be refused, or all have extras: push has more to do than to put them into the list
 
   static {
     internalsOf = queue => queue.#internals()
@@ -51,29 +50,27 @@ class Queue extends Emitter {
   /**
    * @param {Function} runner called for each job
    * @param {object | number | string} [options] or the concurrency alone
-   * @param {object} [rooms] who builds the parts; not public
    * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
    */
-  constructor (runner, options, rooms = ROOMS) {
+  constructor (runner, options) {
     super(() => { this.#dispatch.observe(this.listenerCount('jobfailed') > 0) })
     if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function')
-    const read = this.#read = rooms.readOptions(options)
-    this.#rooms = rooms
+    const read = this.#read = readOptions(options)
     this.#lastConcurrency = read.concurrency
-    this.#scheduler = rooms.makeScheduler(read)
-    rooms.announce(this, read)
+    this.#scheduler = makeScheduler(read)
+    if (!read.isInner) announce(this, read)
     for (const observer of read.observers) read.ledger = observer[OBSERVE](this, read.ledger, read)
-    this.#list = rooms.makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.interruptions.signal))
+    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.interruptions.signal))
     this.#dispatch = new Dispatch(runner, this.#list, read, {
       onDrain: () => this.#drained(),
       onLevel: () => this.#admission.check(),
-      onFailure: (err, job) => this.emit('jobfailed', err, job)
+      onFailure: (err, job) => this.emit('jobfailed', err, job),
+      retryOf: (job, err, own) => this.#tickets.planned.takes(job, err, own)
     })
-    this.#isLimited = read.maxWaiting !== Infinity || read.maxWaitingPerType.all !== Infinity || read.maxWaitingPerType.byType.size > 0
-    this.#needsTickets = read.timeoutMs !== Infinity || read.maxWaitMs !== Infinity || read.asyncContext === 'push'
-    this.#isGuarded = this.#isLimited || this.#needsTickets
-    if (this.#isLimited) this.#admission.check() // its measure of time begins
-    if (this.#scheduler !== null) this.#heed()
+    this.#isGuarded = read.isLimited || read.needsTickets
+    if (read.isLimited) this.#admission.check() // its measure of time begins
+    if (read.rates !== undefined) this.#madeLimiting = this.#limiting
+    if (this.#scheduler !== null) this.#reconfiguring = require('./reconfiguring').heed(this.#scheduler, this.#list, this.#dispatch, read)
     if (read.signal !== undefined) this.#closeBy(read.signal)
   }
 
@@ -129,7 +126,7 @@ class Queue extends Emitter {
   push (payload, callback) {
     if (this.#scheduler !== null) throw typeRequired('push')
     const whenSettled = readCallback(callback)
-    if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, false, NO_EXTRAS)
+    if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, false)
     this.#dispatch.accept()
     this.#list.push(undefined, payload, whenSettled)
     return this
@@ -139,7 +136,7 @@ class Queue extends Emitter {
   unshift (payload, callback) {
     if (this.#scheduler !== null) throw typeRequired('unshift')
     const whenSettled = readCallback(callback)
-    if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, true, NO_EXTRAS)
+    if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, true)
     this.#dispatch.accept()
     this.#list.unshift(undefined, payload, whenSettled)
     return this
@@ -149,7 +146,7 @@ class Queue extends Emitter {
   pushType (type, payload, callback) {
     const name = readType(type)
     const whenSettled = readCallback(callback)
-    if (this.#isGuarded) return this.#put(name, payload, whenSettled, false, NO_EXTRAS)
+    if (this.#isGuarded) return this.#put(name, payload, whenSettled, false)
     this.#dispatch.accept()
     this.#list.push(name, payload, whenSettled)
     return this
@@ -159,21 +156,23 @@ class Queue extends Emitter {
   unshiftType (type, payload, callback) {
     const name = readType(type)
     const whenSettled = readCallback(callback)
-    if (this.#isGuarded) return this.#put(name, payload, whenSettled, true, NO_EXTRAS)
+    if (this.#isGuarded) return this.#put(name, payload, whenSettled, true)
     this.#dispatch.accept()
     this.#list.unshift(name, payload, whenSettled)
     return this
   }
 
-  /** Queues a job, for a promise of its result. @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED */
+  /**
+   * Queues a job, for a promise of its result. With a key that is taken: shares the job that has taken it.
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
+   */
   add (payload, options) {
-    const extras = options === undefined ? NO_EXTRAS : this.#rooms.readAddOptions(options)
-    const name = readJobType(extras.type, this.#scheduler, 'add')
-    let settle
-    const promise = new Promise(resolve => { settle = resolve })
-    this.#put(name, payload, callbackOf(settle), extras.unshift, extras)
-    if (this.#dispatch.running >= this.#dispatch.concurrency) this.#watchForStalls()
-    return promise
+    const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
+    const { plan } = extras
+    if (plan !== undefined && plan.priority !== undefined && this.#read.priorityMs === undefined) {
+      throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
+    }
+    return this.#intake.add(readJobType(extras.type, this.#scheduler, 'add'), payload, extras)
   }
 
   /** Runs a job for each value of a source, as its results are asked for. Throws as add(). @returns {AsyncIterableIterator<any>} */
@@ -277,16 +276,53 @@ class Queue extends Emitter {
     return this.#list.isTypePaused(readType(type))
   }
 
+  /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
+  holdType (type, ms) {
+    const name = readPausableType(type, this.#scheduler, 'holdType')
+    this.#limiting.holdType(name, ms)
+    return this
+  }
+
+  /** Starts no job for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_ARGUMENT */
+  hold (ms) {
+    this.#limiting.hold(ms)
+    return this
+  }
+
+  /** In how many ms a job (of a type) might start as far as rates and holds go; 0: now. @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE */
+  heldMs (type) {
+    const name = type === undefined ? undefined : readPausableType(type, this.#scheduler, 'heldMs')
+    return this.#madeLimiting === undefined ? 0 : this.#madeLimiting.heldMs(name)
+  }
+
+  /** Replaces the rates that are given; null: none. @returns {this} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_SCHEDULER */
+  setRates (rates) {
+    this.#limiting.setRates(rates)
+    return this
+  }
+
   /** Counts, of the queue or of a type. O(1). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   stats (type) {
-    if (type !== undefined) return this.#list.statsOf(readKnownType(type, this.#scheduler, 'stats'))
-    const { accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun } = this.#dispatch
-    return { accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun, types: this.#list.typesCount }
+    if (type !== undefined) return { delayed: 0, ...this.#list.statsOf(readKnownType(type, this.#scheduler, 'stats')) }
+    return require('./stats').statsOf(this.#dispatch, this.#list, this.#scheduler !== null, this.#madeTickets?.madePlanned, this.#madeLimiting)
   }
 
   /** Deadlines of jobs and of close(), signals, and what jobs with extras have in the place of callbacks. */
   get #tickets () {
-    return (this.#madeTickets ??= this.#rooms.makeTickets(this.#dispatch, this.#list, this.#read))
+    return (this.#madeTickets ??= makeTickets(this.#dispatch, this.#read, {
+      throttle: (type, ms) => this.#limiting.throttle(type, ms),
+      onRetry: about => this.#announce('retry', about)
+    }))
+  }
+
+  /** Rates and holds. */
+  get #limiting () {
+    return (this.#madeLimiting ??= new (require('./limits/limiting').Limiting)(this.#internals(), this.#scheduler))
+  }
+
+  /** Jobs that are more than payload and callback, or may be refused. */
+  get #intake () {
+    return (this.#madeIntake ??= new (require('./intake').Intake)(this.#internals()))
   }
 
   get #admission () {
@@ -309,31 +345,8 @@ class Queue extends Emitter {
     }
   }
 
-  /** Has the scheduler know the concurrency, and the queue ask again whenever it has other options. */
-  #heed () {
-    if (this.#read.schedulerOptions === undefined) this.#list.configure({ concurrency: this.#read.concurrency })
-    this.#reconfiguring = new (require('./reconfiguring').Reconfiguring)(this.#scheduler, () => {
-      this.#list.configured()
-      this.#dispatch.wake()
-    })
-    this.#list.whenStalled = () => this.#reconfiguring.stalled()
-  }
-
-  /** Puts a job into the list, unless it is refused. */
-  #put (type, payload, whenSettled, atHead, extras) {
-    const { signal, timeoutMs, maxWaitMs, plan } = extras
-    if (signal !== undefined && signal.aborted) {
-      this.#admission.countRejected(type)
-      return this.#tellRefused(type, whenSettled, abortedError(signal.reason))
-    }
-    const refusal = this.#isLimited ? this.#admission.refuse(type) : undefined
-    if (refusal !== undefined) return this.#tellRefused(type, whenSettled, refusal)
-    if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || plan !== undefined || this.#needsTickets) {
-      this.#tickets.accept(type, payload, whenSettled, atHead, extras)
-    } else {
-      this.#dispatch.accept()
-      this.#list[atHead ? 'unshift' : 'push'](type, payload, whenSettled)
-    }
+  #put (type, payload, whenSettled, atHead) {
+    this.#intake.put(type, payload, whenSettled, atHead, NO_EXTRAS)
     return this
   }
 
@@ -341,27 +354,12 @@ class Queue extends Emitter {
     return this.#dispatch.interruptions.cancel(remove, new (require('./verdict').Verdict)(makeError, about))
   }
 
-  /** In a microtask of the context that the callback of an accepted job would have. */
-  #tellRefused (type, whenSettled, error) {
-    this.#read.ledger?.refused(type, error)
-    if (whenSettled === undefined) return this
-    const isInQueue = this.#read.asyncContext === 'queue'
-    queueMicrotask(isInQueue ? () => this.#dispatch.call(() => whenSettled(error)) : () => whenSettled(error))
-    return this
-  }
-
-  /** A job was added, for which somebody may wait, while all slots are taken. */
-  #watchForStalls () {
-    this.#stallWatch ??= new (require('./stall').StallWatch)(this.#dispatch, this.#read.clock)
-    this.#stallWatch.added()
-  }
-
   #close (drain, timeoutMs, cause) {
     this.#admission.close(cause)
     if (this.#closing === undefined) {
       const { Closing } = require('./closing')
       this.#closing = new Closing(this.#dispatch, this.#tickets.deadlines, abandonedCount => this.#closed(abandonedCount))
-      this.#isLimited = this.#isGuarded = true
+      this.#intake.isLimited = this.#isGuarded = true
       if (this.paused) this.resume()
       if (this.#scheduler !== null) this.#list.resumeAllTypes()
       this.#dispatch.wake()
@@ -374,7 +372,7 @@ class Queue extends Emitter {
 
   #closed (abandonedCount) {
     if (this.#stopListening !== undefined) this.#stopListening()
-    this.#stallWatch?.end()
+    this.#madeIntake?.stallWatch?.end()
     this.#dispatch.call(() => this.emit('close', abandonedCount))
   }
 
@@ -404,15 +402,15 @@ class Queue extends Emitter {
     if (this.#dispatch.isWatched) this.#admission.check()
   }
 
-  #announce (event) {
-    if (this.listenerCount(event) > 0) this.#dispatch.call(() => this.emit(event))
+  #announce (event, ...about) {
+    if (this.listenerCount(event) > 0) this.#dispatch.call(() => this.emit(event, ...about))
   }
 
   #drained () {
     this.#reconfiguring?.drained()
-    this.#stallWatch?.end()
+    this.#madeIntake?.stallWatch?.end()
     if (this.#drain !== null) this.#dispatch.call(this.#drain)
-    if (this.listenerCount('drain') > 0) this.#dispatch.call(() => this.emit('drain'))
+    this.#announce('drain')
   }
 }
 

@@ -30,6 +30,20 @@ class Reconfiguring {
   }
 }
 
+/**
+ * Has a scheduler know the concurrency of a queue, and the queue ask again whenever it has other options.
+ * @returns {Reconfiguring} which the queue keeps
+ */
+function heed (scheduler, list, dispatch, { schedulerOptions, concurrency }) {
+  if (schedulerOptions === undefined) list.configure({ concurrency })
+  const reconfiguring = new Reconfiguring(scheduler, () => {
+    list.configured()
+    dispatch.wake()
+  })
+  list.whenStalled = () => reconfiguring.stalled()
+  return reconfiguring
+}
+
 /** @returns {Set<Reconfiguring>} those that the scheduler keeps */
 function listen (scheduler, listener) {
   const { configure } = scheduler
@@ -62,4 +76,4 @@ function remember (known, listener) {
   known.references.push(new WeakRef(listener))
 }
 
-module.exports = { Reconfiguring }
+module.exports = { heed }

@@ -1,16 +1,15 @@
 'use strict'
 
-// Who builds the parts of a queue. A room that extends the queue hands in builders of its own in their place; what a queue does not
-// use is not even loaded.
+// Who builds the parts of a queue. What a queue does not use is not even loaded.
 
 const { channelOf } = require('../platform/channels')
 const { typeError } = require('../arguments/errors')
-const { isLaneScheduler, readAddOptions, readOptions } = require('./options')
+const { isLaneScheduler } = require('./options')
 
 let Fifo // loaded for the first queue
 let queues // the channel of queues, likewise
 
-const ROOMS = { readOptions, readAddOptions, announce, makeScheduler, makeList, makeTickets }
+module.exports = { announce, makeScheduler, makeList, makeTickets }
 
 /** Before a queue is observed: who wants to know of queues may add observers. @param {string} [name] */
 function announce (queue, { observers }, name) {
@@ -20,13 +19,14 @@ function announce (queue, { observers }, name) {
 
 /**
  * The scheduler that the options name, or the one that they hold, with the schedulerOptions, if there are any; null if none.
- * @throws FAIRLANE_ERR_OPTION, also if there are priorities and no lanes for them
+ * @throws FAIRLANE_ERR_OPTION, also if there are priorities and no lanes for them, or rates of types that it cannot hold
  */
 function makeScheduler (read) {
   const scheduler = chooseScheduler(read)
   if (read.priorityMs !== undefined && scheduler !== null && !isLaneScheduler(scheduler)) {
     throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, or none')
   }
+  if (read.rates !== undefined) require('./limits/limiter').checkRates(scheduler, read.rates.ratePerType)
   return scheduler
 }
 
@@ -94,10 +94,14 @@ function makeListByPriority (scheduler, read, makeContext) {
   return list
 }
 
-/** Called when the first job with extras comes, or the queue closes. */
-function makeTickets (dispatch, list, read) {
-  const { Tickets } = require('./tickets')
-  return new Tickets(dispatch, read)
+/** Called when the first job with extras comes, or the queue closes. @param {object} hooks as of PlannedJobs */
+function makeTickets (dispatch, read, hooks) {
+  const { Tickets } = require('./tickets/tickets')
+  return new Tickets(dispatch, read, tickets => makePlanned(tickets, read, hooks))
 }
 
-module.exports = { ROOMS }
+/** Called when the first job comes that is to wait for its time, or has a key, or is to be tried again. */
+function makePlanned (tickets, read, hooks) {
+  const { PlannedJobs } = require('./tickets/planned')
+  return new PlannedJobs(tickets, read, hooks)
+}

@@ -7,6 +7,7 @@
 
 const { callSafely, rethrow } = require('../platform/clock')
 const { failure, warn } = require('../arguments/errors')
+const { isPostponed, isThrottled } = require('../job/postponing')
 
 // What ended a job, as a third argument of `done` that callers can not have.
 const FULFILLED = Symbol('fulfilled')
@@ -20,7 +21,7 @@ const RELEASED = -4 // ... and without its slot
 
 /** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
 class Running {
-  /** @param {any} payload kept only where the job may be tried again: here, since a class of its own made such jobs cost half as much again */
+  /** @param {any} payload kept until the job has settled, since it may be tried again */
   constructor (dispatch, whenSettled, generation, origin, payload) {
     this.dispatch = dispatch
     this.whenSettled = whenSettled
@@ -77,10 +78,20 @@ function reject (reason) {
   settle.call(this, reason, undefined, THROWN)
 }
 
+/** Asked about each job that has failed, so it loads nothing where none is tried again. @returns who is to be told if this one is, else undefined */
+function retryOf (job, err) {
+  const { dispatch, whenSettled } = job
+  if (dispatch.isInner) return undefined
+  const own = whenSettled instanceof FailureObserver ? whenSettled.whenSettled : whenSettled
+  const ticket = typeof own === 'object' ? own : undefined
+  if ((ticket?.maxAttempts ?? dispatch.maxAttempts) === 1 && !isThrottled(err) && !isPostponed(err)) return undefined
+  return dispatch.hooks.retryOf(job, err, own)
+}
+
 /** Frees the slot of a job that has failed, if it is to be tried again. @returns who is to be told so, else undefined */
 function releaseToRetry (job, err) {
   const { dispatch, origin } = job
-  const retry = dispatch.retries.takes(job, err)
+  const retry = retryOf(job, err)
   if (retry === undefined) return undefined
   job.whenSettled = job.payload = undefined
   dispatch.running--
@@ -119,5 +130,5 @@ function callBack (whenSettled, err, result) {
 }
 
 module.exports = {
-  Running, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED
+  Running, FailureObserver, retryOf, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED
 }

@@ -2,7 +2,9 @@
 
 import type { Metrics } from '../metrics/index'
 import { EventEmitter } from 'eventemitter3'
-import type { CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, QueueOptions, WindowScheduler } from '../../index'
+import type { CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, Rate, WindowScheduler } from '../../index'
+
+export { Postponed, Throttled } from '../../index'
 
 /** Makes bytes of payloads, and payloads of bytes. */
 export interface DistributedSerializer<P = any> {
@@ -11,10 +13,7 @@ export interface DistributedSerializer<P = any> {
 }
 
 /** At most `limit` starts in `intervalMs`, over all processes; in windows, each of which is begun by a start. */
-export interface TypeRate {
-  limit: number
-  intervalMs: number
-}
+export interface TypeRate extends Rate {}
 
 /** A client of ioredis, as the function `connection` gives it. */
 export interface BrokerClient {
@@ -22,7 +21,7 @@ export interface BrokerClient {
   disconnect (): void
 }
 
-export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWaiting' | 'observers' | 'asyncContext'> {
+export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWaiting' | 'observers' | 'asyncContext' | 'priorityMs' | 'rate' | 'ratePerType'> {
   /** Metrics of the jobs that this process runs. The broker has the records of jobs, so there is no History. */
   observers?: Metrics | readonly Metrics[] | undefined
 
@@ -120,17 +119,15 @@ export type DistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, co
 export type AnyDistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => unknown
 export type DistributedPromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: DistributedContext) => R | PromiseLike<R>
 
-export interface DistributedPushOptions {
+export interface DistributedPushOptions extends Pick<PlanOptions, 'delayMs'> {
   /**
    * One job for each key and type: while there is one, also as a dead letter, a push with its key gives its id. A finite number is made
    * into a string.
    */
-  key?: string | number | undefined
+  key?: PlanOptions['key']
   /** Must be given with a key. */
   keyUntil?: 'settled' | undefined
   onDuplicate?: 'join' | undefined
-  /** Not before so many ms have gone by. */
-  delayMs?: number | undefined
 }
 
 export interface DistributedAddOptions extends DistributedPushOptions {
@@ -141,24 +138,6 @@ export interface DistributedAddOptions extends DistributedPushOptions {
    * process it runs.
    */
   signal?: AbortSignal | undefined
-}
-
-/** What a runner fails with when it was told of too many requests: its type is held, and the attempt does not count. */
-export class Throttled extends Error {
-  /**
-   * @param retryAfterMs ms, 1 or more; or the text of a Retry-After header: seconds, also with a fraction, or a date. What is neither,
-   *   or over, is
-   * 1 s.
-   */
-  constructor (retryAfterMs?: number | string | null, options?: { cause?: unknown })
-  /** Of a date, the time until then by the clock of the machine, when this was made. */
-  readonly retryAfterMs: number
-}
-
-/** What a runner fails with to have its job tried later. The attempt does not count, and others of its type go on. */
-export class Postponed extends Error {
-  constructor (delayMs: number, options?: { cause?: unknown })
-  readonly delayMs: number
 }
 
 /** A job, as it is at the broker. */

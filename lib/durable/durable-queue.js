@@ -209,7 +209,7 @@ class DurableQueue extends KeptQueue {
    * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
   stats (type) {
-    const stats = this.#core.stats(type)
+    const { delayed, ...stats } = this.#core.stats(type)
     if (type !== undefined) return stats
     const { counts: { rejected, ...counts }, retries, dead, limiting: { heldTypes } } = this.#parts
     const types = this.#parts.hasTypes ? stats.types : 0 // where priorities are, there is a lane nonetheless

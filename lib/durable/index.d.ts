@@ -2,13 +2,12 @@
 
 import { EventEmitter } from 'eventemitter3'
 import type {
-  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, QueueOptions, QueueStats, WindowScheduler
+  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, QueueStats, Rates, RatesPerType, TypeStats, WindowScheduler
 } from '../../index'
-import type { Rates, RatesPerType } from '../flow/index'
 import type { LogOptions, Recovered } from '../log/index'
 
-export { Postponed, Throttled } from '../flow/index'
-export type { Rate, Rates, RatesPerType } from '../flow/index'
+export { Postponed, Throttled } from '../../index'
+export type { Rate, Rates, RatesPerType } from '../../index'
 export type { Acknowledge, LogOptions, Lost, Recovered } from '../log/index'
 
 /** Makes bytes of payloads, and payloads of bytes. */
@@ -43,15 +42,6 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
 
   /** How many jobs start in a stretch of time at most, attempts included. Counted by this process, from when it opened the queue. Default: no limit. */
   rate?: Rates | undefined
-
-  /** As `rate`, of each type. Needs a scheduler with lanes. Default: no limits. */
-  ratePerType?: RatesPerType | undefined
-
-  /**
-   * What a step of `priority` is worth, in ms: a job of priority p stands where it would had it been pushed p times as long earlier. Up to 2^31. Needs a
-   * scheduler with lanes, or none. Default: jobs have no priorities.
-   */
-  priorityMs?: number | undefined
 
   /** Jobs that are pushed at certain times, by name. Default: none. */
   schedules?: { readonly [name: string]: Schedule<P> } | ReadonlyMap<string, Schedule<P>> | undefined
@@ -110,55 +100,12 @@ export interface ScheduleState {
 }
 
 /** What can be said of a job when it is pushed. It is kept on disk. */
-export interface PushOptions {
-  /**
-   * The job is not put into the queue before so many ms have passed; then at the end.
-   *
-   * @default 0
-   */
-  delayMs?: number | undefined
-
-  /** How often the job is started, in the place of the queue's `maxAttempts`. */
-  maxAttempts?: number | undefined
-
+export interface PushOptions extends PlanOptions {
   /** How long each attempt may take, in ms above 0, in the place of the queue's `timeoutMs`. */
   timeoutMs?: number | undefined
 
   /** How long the job may wait for its first start, in ms above 0, in the place of the queue's `maxWaitMs`; counted from the end of its delay. */
   maxWaitMs?: number | undefined
-
-  /**
-   * An integer from 0 to 15: among the jobs of its type, the job stands where it would had it been pushed so many times `priorityMs` earlier. Needs a
-   * queue with `priorityMs`.
-   *
-   * @default 0
-   */
-  priority?: number | undefined
-
-  /** While a job of the type has the key, a push with it shares that job. A finite number is made into a string. */
-  key?: string | number | undefined
-
-  /**
-   * What a push does whose key is taken: `'join'` leaves the job as it is; `'replace'` gives it this payload, if it waits for its first start;
-   * `'postpone'` does too, and its `delayMs` begins again.
-   *
-   * @default 'join'
-   */
-  onDuplicate?: 'join' | 'replace' | 'postpone' | undefined
-
-  /**
-   * How long the key is taken: until the first start of the job, until the job has settled, or so many ms since its push, and until it has started.
-   *
-   * @default 'started'
-   */
-  keyUntil?: 'started' | 'settled' | number | undefined
-
-  /**
-   * `'postpone'` puts the job off so many ms since its first push at most.
-   *
-   * @default Infinity
-   */
-  maxDelayMs?: number | undefined
 }
 
 export interface DurableAddOptions extends PushOptions {
@@ -271,18 +218,8 @@ export interface DurableEvents<P = any, R = any> {
 
 /** Totals since the queue was opened, except `waiting`, `delayed`, `running`, `dead`, `overrun`, `types` and `heldTypes`, which are current. */
 export interface DurableStats extends QueueStats {
-  /** How many of the waiting jobs are to start later. */
-  delayed: number
   /** Dead letters. */
   dead: number
-  /** Attempts that failed and were not the last. */
-  retried: number
-  /** Attempts that failed with `Throttled`. */
-  throttled: number
-  /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
-  heldTypes: number
-  /** Pushes that shared a job by its key. They are not among the accepted ones. */
-  joined: number
 }
 
 /** A job queue on disk. Its methods do what those of a queue in memory do, durably. */
@@ -388,7 +325,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   deleteDead (id: number): Promise<boolean>
 
   stats (): DurableStats
-  stats (type: unknown): QueueStats
+  stats (type: unknown): Omit<TypeStats, 'delayed'>
   /** Bytes of all segments. */
   diskBytes (): number
   /** Resolves when all that was done up to now is on the disk. */

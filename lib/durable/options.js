@@ -21,7 +21,7 @@ const jobReaders = {
   serialize: value => readSerializer(value, 'structured'),
   maxAttempts: (value = 5) => readPositiveCount(value, 'maxAttempts', OPTION),
   backoffMs: readBackoff,
-  priorityMs: value => value === undefined ? undefined : require('../flow/options').readPriorityMs(value),
+  priorityMs: value => value === undefined ? undefined : limitOptions().readPriorityMs(value),
   schedules: value => value // read when it is known whether jobs have types
 }
 
@@ -51,9 +51,13 @@ function readJobOptions (options = {}) {
   return { path: readPath(given.path, OPTION), jobs: { ...readEach(given, own), rates: readRates(given) }, queue }
 }
 
-/** @returns {{ rate: object[] | undefined, ratePerType: object } | undefined} undefined if none is given: then nothing of flow is loaded */
+/** @returns {{ rate: object[] | undefined, ratePerType: object } | undefined} undefined if none is given: then what reads them is not loaded */
 function readRates (given) {
-  return RATE_NAMES.every(name => given[name] === undefined) ? undefined : require('../flow/options').readRateOptions(given)
+  return RATE_NAMES.every(name => given[name] === undefined) ? undefined : limitOptions().readRateOptions(given)
+}
+
+function limitOptions () {
+  return require('../core/internals').limitOptions
 }
 
 /** @returns {{ type: string | undefined, limit: number }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */

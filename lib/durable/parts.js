@@ -3,7 +3,7 @@
 // Makes the parts of a durable queue and connects them, by a table of who is given whom. The queue in memory comes first, since wrong options are to
 // be told at once; then the store, and what works with it.
 
-const { ROOMS, attach, innerQueueOf, makeInnerQueue, options: { readOptions } } = require('../core/internals')
+const { announce, attach, innerQueueOf, makeInnerQueue, options: { readOptions } } = require('../core/internals')
 const { Admission } = require('../log/admission')
 const { givenTo } = require('../platform/wiring')
 const { Clocks } = require('./life/clocks')
@@ -158,7 +158,7 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   const parts = {}
   // those of the parts that the queue in memory calls are there before it has a job
   const start = typeof runner === 'function' ? (job, done, slot) => parts.attempts.start(job, done, slot) : runner
-  parts.core = makeInnerQueue(start, queue, jobs.priorityMs === undefined ? undefined : levels().levelRooms(jobs.priorityMs))
+  parts.core = makeInnerQueue(start, { ...queue, priorityMs: jobs.priorityMs })
   checkRates(parts.core, jobs.rates)
   const hasTypes = scheduler !== null
   const hasLevels = jobs.priorityMs !== undefined
@@ -166,7 +166,7 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   const options = { ...jobs, runner, settleBy, hasTypes, hasLevels, maxWaitMs, schedules, now: environment.now }
   return async () => {
     parts.queue = makeQueue(parts)
-    ROOMS.announce(parts.queue, { observers }, path)
+    announce(parts.queue, { observers }, path)
     const survey = observers.length === 0 && !hasLevels ? new Survey() : makeTimedSurvey()
     parts.store = await openJobStore(path, { ...jobs, observer: survey }, environment)
     await observe(parts, observers, clock)

@@ -43,7 +43,7 @@ function checkInvariants (queue) {
   const pending = dispatch.pending.list()
   check(pending.length <= running - overdueCount, 'more jobs pend than run')
   check(pending.every(({ state }) => state === PENDING), 'a job pends that has settled')
-  checkTelling(dispatch, generations)
+  checkTelling(dispatch, generations, madeTickets?.madePlanned !== undefined)
   if (madeTickets !== undefined) checkTickets(madeTickets)
   if (madeAdmission !== undefined) checkAdmission(madeAdmission, dispatch)
   check(dispatch.isObserved === (queue.listenerCount('jobfailed') > 0), 'failures are watched for nobody, or not for those who listen')
@@ -68,12 +68,13 @@ function checkAdmission ({ waiters, ring, isSaturated }, { isWatched }) {
 }
 
 /** What is left to be told; flushes and idleness must wait for it. */
-function checkTelling ({ untoldCount, madeTelling, madeFlushes, isFlushing, accepted, waiting, running, retries }, waitingByGeneration) {
+function checkTelling (dispatch, waitingByGeneration, mayComeBack) {
+  const { untoldCount, madeTelling, madeFlushes, isFlushing, accepted, waiting, running } = dispatch
   const { batches, isDue } = madeTelling ?? { batches: new QList(), isDue: false }
   let count = 0
   for (let i = 0; i < batches.size(); i++) count += batches.peekAt(i).untoldCount ?? 0
   check(count <= untoldCount, 'more jobs are to be told than were settled')
-  const most = retries === undefined ? accepted - waiting : Infinity // an attempt may be told of, too, while its job waits for the next one
+  const most = mayComeBack ? Infinity : accepted - waiting // an attempt may be told of, too, while its job waits for the next one
   check(untoldCount >= 0 && untoldCount <= most, 'jobs are to be told that have not settled')
   check(isDue || batches.isEmpty(), 'nobody is going to tell what is left')
   if (madeFlushes === undefined) return

@@ -7,7 +7,7 @@ const assert = require('node:assert/strict')
 const { runInNewContext } = require('node:vm')
 const fairlane = require('../..')
 const { Equal } = require('../../schedulers')
-const { batches, flow } = require('../../lib/flow')
+const { batches } = require('../..')
 const { isError, isMap } = require('../../lib/arguments/fields')
 const { revoked } = require('../support/proxies')
 
@@ -30,7 +30,7 @@ describe('A Map of another realm', function () {
     const queue = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: foreign.map([['a', 1]]) }).pause()
     for (const type of ['a', 'a', 'b', 'b']) queue.pushType(type, 1)
     assert.deepEqual([queue.waiting, queue.stats('a').rejected], [3, 1])
-    const limited = flow(() => {}, { scheduler: 'equal', ratePerType: foreign.map([['a', { limit: 1, intervalMs: 1000 }]]) })
+    const limited = fairlane(() => {}, { scheduler: 'equal', ratePerType: foreign.map([['a', { limit: 1, intervalMs: 1000 }]]) })
     limited.setRates({ ratePerType: foreign.map([[7, { limit: 1, intervalMs: 500 }]]) })
     assert.throws(() => limited.setRates({ ratePerType: foreign.map([['a', { limit: 0, intervalMs: 1 }]]) }), { code: 'FAIRLANE_ERR_ARGUMENT', message: /^limit of ratePerType of 'a'/ })
   })
@@ -40,7 +40,7 @@ describe('A Proxy of a Map', function () {
   it('is wrong use where a Map is read, and no object without entries', function () {
     for (const map of [new Proxy(new Map([['a', 1]]), {}), revoked(new Map())]) {
       assert.throws(() => fairlane(() => {}, { scheduler: 'equal', schedulerOptions: { typeCaps: map } }), { code: 'FAIRLANE_ERR_OPTION' })
-      assert.throws(() => flow(() => {}, { scheduler: 'equal', ratePerType: map }), { code: 'FAIRLANE_ERR_OPTION' })
+      assert.throws(() => fairlane(() => {}, { scheduler: 'equal', ratePerType: map }), { code: 'FAIRLANE_ERR_OPTION' })
     }
   })
 })
@@ -52,7 +52,7 @@ describe('An error of another realm', function () {
   })
 
   it('in the results of a batch is the failure of its job', async function () {
-    const queue = flow(async payloads => payloads.map((payload, at) => payload === 'fails' ? foreign.errors[at] : payload))
+    const queue = fairlane(async payloads => payloads.map((payload, at) => payload === 'fails' ? foreign.errors[at] : payload))
     const gathered = batches(queue, { maxSize: 5 })
     const results = await Promise.allSettled(['fails', 'fails', 'fails', 'is well'].map(payload => gathered.add(payload)))
     assert.deepEqual(results.map(({ status }) => status), ['rejected', 'rejected', 'rejected', 'fulfilled'])

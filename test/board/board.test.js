@@ -68,7 +68,7 @@ describe('a page for a queue', function () {
       paused: false,
       waiting: 0,
       running: 2,
-      delayed: null,
+      delayed: 0,
       dead: null,
       fairness: null,
       starving: [],

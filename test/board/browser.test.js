@@ -61,7 +61,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     assert.deepEqual(await cellsOf(page), expected)
     assert.deepEqual(await page.$$eval('#types tbody tr', rows => rows.map(row => row.cells[0].style.getPropertyValue('--share'))), types.map(({ slotMs }) => `${slotMs / totalMs * 100}%`))
     assert.equal(await page.title(), 'mails – fairlane')
-    assert.match(await page.textContent('#numbers'), /^running2 of 2 slotswaiting3refused1/)
+    assert.match(await page.textContent('#numbers'), /^running2 of 2 slotswaiting3delayed0refused1/)
   })
 
   it('pauses and resumes a type by its button', async function () {

@@ -9,7 +9,6 @@ const Module = require('node:module')
 const fairlane = require('../..')
 const { bullBoardQueue } = require('../../lib/board/bull-board')
 const { loadBaseAdapter } = require('../../lib/board/peer')
-const { flow } = require('../../lib/flow')
 const { History } = require('../../lib/history')
 const { fakeClock } = require('../../lib/testing')
 const { Bench } = require('../durable/bench')
@@ -168,9 +167,9 @@ describe('an adapter for bull-board', function () {
       assert.deepEqual([adapter.getName(), adapter.getDisplayName(), adapter.delimiter], ['mails:50\uFF05\uFFFD', 'mails:50%\uD800', ':'])
     })
 
-    it('is one of a queue with flow, too', async function () {
+    it('is one of a queue with limits, too', async function () {
       const history = new History()
-      const queue = flow(gate.runner, { observers: history, clock })
+      const queue = fairlane(gate.runner, { observers: history, clock })
       queue.add(1, { delayMs: 1000 }).catch(() => {})
       const adapter = bullBoardQueue(queue, { name: 'flow', history })
       assert.equal((await adapter.getJobCounts()).delayed, 1)

@@ -11,7 +11,7 @@ const { root } = require('../support/child')
 
 const { exports: entries } = require('../../package.json')
 
-const NODE_ONLY = ['./durable', './history', './distributed', './board', './board/bull-board', './threads', './package.json']
+const NODE_ONLY = ['./log', './durable', './history', './distributed', './board', './board/bull-board', './threads', './package.json']
 const nodeNames = ['process', 'setImmediate', 'global', 'require']
 const options = {
   stdin: { contents: "import fairlane from 'fairlane'\nglobalThis.fairlane = fairlane", resolveDir: root },

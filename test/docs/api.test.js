@@ -7,11 +7,10 @@ const { Queue } = require('../..')
 const { DistributedQueue } = require('../../lib/distributed')
 const { DurableQueue } = require('../../lib/durable')
 const { PersistentQueue } = require('../../lib/log')
-const { FlowQueue } = require('../../lib/flow')
 const { History } = require('../../lib/history')
 const { Metrics } = require('../../lib/metrics')
 const { KeptQueue } = require('../../lib/core/internals')
-const { names: queueOptions } = require('../../lib/core/options')
+const { LIMIT_NAMES: limitOptions, names: queueOptions } = require('../../lib/core/options')
 const { root } = require('../support/child')
 
 const read = file => readFileSync(join(root, file), 'utf8')
@@ -37,7 +36,13 @@ describe('each option of a queue', () => {
   it('has a heading in docs/api.md and is declared in index.d.ts, and no other', () => {
     const headings = read('docs/api.md').matchAll(/^### options\.(\w+)/gm)
     assert.deepEqual([...headings].map(([, name]) => name).sort(), [...queueOptions].sort())
-    assert.deepEqual(declaredIn(bodyOf('interface QueueOptions', read('index.d.ts'))), [...queueOptions].sort())
+    assert.deepEqual(declaredIn(bodyOf('interface QueueOptions', read('index.d.ts'))), [...queueOptions, ...limitOptions].sort())
+  })
+
+  it('is in a table of docs/limits.md if it is one of limits, and so is what can be said of a job', () => {
+    const named = ['Rates', 'Attempts', 'Keys', 'Priorities'].flatMap(section => firstCellsOf(section, 'docs/limits.md')).sort()
+    const ofJobs = declaredIn(bodyOf('interface PlanOptions', read('index.d.ts'))).filter(name => name !== 'delayMs') // which has a section
+    assert.deepEqual(named, [...new Set([...limitOptions, ...ofJobs])].sort())
   })
 })
 
@@ -78,20 +83,6 @@ for (const { title, Class, page, statics, declarations, options } of observing) 
   })
 }
 
-describe('each method and property of a queue with flow', () => {
-  const own = membersOf(FlowQueue).filter(name => !membersOf(Queue).includes(name))
-
-  it('that others have not is in docs/flow.md', () => {
-    const named = [...read('docs/flow.md').matchAll(/`(?:queue\.)?(\w+)[(`]/g)].map(([, name]) => name)
-    assert.deepEqual(own.filter(name => !named.includes(name)), [])
-  })
-
-  it('is declared in lib/flow/index.d.ts, and nothing else is', () => {
-    const declared = declaredIn(bodyOf('export interface FlowQueue', read('lib/flow/index.d.ts')))
-    assert.deepEqual(declared.filter(name => !(name in Queue.prototype)), own)
-  })
-})
-
 describe('each method and property of a queue at a broker', () => {
   const names = membersOf(DistributedQueue)
 
@@ -119,7 +110,7 @@ describe('each option of', () => {
   })
 
   it('a job queue on disk is in the table of docs/durability.md', () => {
-    const own = declaredIn(bodyOf('export interface DurableOptions', declarations))
+    const own = [...limitOptions, ...declaredIn(bodyOf('export interface DurableOptions', declarations)).filter(name => !limitOptions.includes(name))]
     const named = firstCellsOf('Options of job queues')
     assert.deepEqual(named.filter(name => !queueOptions.includes(name)), [...ofLogs, ...own].sort())
   })

@@ -5,7 +5,6 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
-const { flow } = require('../../lib/flow')
 const { once } = require('../support/attempts')
 const { isLong } = require('../support/rounds')
 const { stoppedTime } = require('../support/time')
@@ -373,7 +372,7 @@ describe('what many are told at once', function () {
     for (const keyOf of [i => i, () => 'shared']) {
       let told = 0
       const controller = new AbortController()
-      const queue = flow(noop).pause()
+      const queue = fairlane(noop).pause()
       for (let i = 0; i < COUNT; i++) queue.add(i, { key: keyOf(i), signal: controller.signal }).catch(() => { told++ })
       const toldAtIdle = queue.onIdle().then(() => told)
       const most = await mostInOneTurn(() => { controller.abort() }, () => told, COUNT)

@@ -7,7 +7,7 @@ const { rmSync } = require('node:fs')
 const { join } = require('node:path')
 const fairlane = require('../..')
 const { durable } = require('../../lib/durable')
-const { flow, Postponed } = require('../../lib/flow')
+const { Postponed } = require('../..')
 const { History } = require('../../lib/history')
 const { Metrics, channels } = require('../../lib/metrics')
 const { fakeClock } = require('../../lib/testing')
@@ -71,11 +71,11 @@ describe('channels()', function () {
     ])
   })
 
-  it('publishes attempts, on queues with flow', async function () {
+  it('publishes attempts, on queues with limits', async function () {
     const seen = []
     const clock = fakeClock()
     const errors = [new Error('no'), new Postponed(5), undefined]
-    const queue = flow((payload, done) => { done(errors.shift()) }, { maxAttempts: 3, backoffMs: 20, observers: channels(), clock })
+    const queue = fairlane((payload, done) => { done(errors.shift()) }, { maxAttempts: 3, backoffMs: 20, observers: channels(), clock })
     listen(JOB_CHANNELS, (name, { attempt, state, waitMs, runMs }) => seen.push([name, attempt, state, waitMs, runMs]))
     queue.push(1)
     for (let i = 0; i < 10; i++) {
@@ -95,7 +95,7 @@ describe('channels()', function () {
       if (error.message === 'is cancelled') queue.remove(() => true)
       return error.message === 'is tried again' ? 20 : Infinity
     }
-    const queue = flow((payload, done) => { clock.setTimeout(() => done(new Error(payload)), 5) }, { maxAttempts: 2, backoffMs, observers: channels(), clock, concurrency: 1 })
+    const queue = fairlane((payload, done) => { clock.setTimeout(() => done(new Error(payload)), 5) }, { maxAttempts: 2, backoffMs, observers: channels(), clock, concurrency: 1 })
     listen(JOB_CHANNELS, (name, { id, attempt, state, waitMs, runMs, error }) => {
       if (name !== 'accepted') seen.push([name, id, attempt, state, waitMs, runMs, error?.message])
     })
@@ -166,7 +166,7 @@ describe('channels()', function () {
   it('publishes that a job was cancelled which was not due', async function () {
     const seen = []
     listen(JOB_CHANNELS, (name, { state, waitMs, runMs }) => seen.push([name, state, waitMs, runMs]))
-    const queue = flow(() => {}, { observers: channels(), clock: fakeClock() })
+    const queue = fairlane(() => {}, { observers: channels(), clock: fakeClock() })
     const added = assert.rejects(queue.add(1, { delayMs: 50 }), { code: 'FAIRLANE_ERR_CLEARED' })
     queue.clear()
     await added
@@ -265,7 +265,7 @@ describe('the channel of queues', function () {
     }
     diagnostics.subscribe('fairlane:queue', subscriber)
     const own = new Metrics()
-    const queues = [fairlane((n, done) => done()), flow((n, done) => done()), fairlane((n, done) => done(), { scheduler: 'equal', observers: own })]
+    const queues = [fairlane((n, done) => done()), fairlane((n, done) => done()), fairlane((n, done) => done(), { scheduler: 'equal', observers: own })]
     diagnostics.unsubscribe('fairlane:queue', subscriber)
     fairlane(() => {})
     assert.deepEqual(seen.map(([queue, name]) => [queues.indexOf(queue), name]), [[0, undefined], [1, undefined], [2, undefined]])

@@ -3,7 +3,6 @@
 const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
-const { flow } = require('../../lib/flow')
 const { Metrics } = require('../../lib/metrics')
 const { History } = require('../../lib/history')
 const { fakeClock } = require('../../lib/testing')
@@ -139,14 +138,14 @@ describe('a type that starves', function () {
     }
   })
 
-  it('is not one that a limit of its own holds, on a queue with flow', async function () {
+  it('is not one that a limit of its own holds, on a queue with limits', async function () {
     const clock = fakeClock()
     const metrics = new Metrics({ starveMs: STARVE_MS })
     const options = { concurrency: 1, observers: metrics, clock, rate: { limit: 1, intervalMs: 50 }, ratePerType: type => type === 'b' ? { limit: 1, intervalMs: 8 * STARVE_MS } : undefined }
     const told = []
     metrics.on('starving', news => told.push(news))
     for (const scheduler of ['equal', undefined]) {
-      const queue = flow((ms, done) => { clock.setTimeout(done, ms) }, scheduler === undefined ? { clock, rate: options.rate, observers: new Metrics() } : { ...options, scheduler })
+      const queue = fairlane((ms, done) => { clock.setTimeout(done, ms) }, scheduler === undefined ? { clock, rate: options.rate, observers: new Metrics() } : { ...options, scheduler })
       for (let i = 0; i < 500; i++) queue.pushType('a', 10)
       queue.pushType('b', 10).pushType('b', 10)
       for (let i = 0; i < 300; i++) {

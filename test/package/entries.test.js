@@ -43,7 +43,7 @@ describe('the entries of the package', () => {
     `])
   })
 
-  for (const entry of ['flow', 'log', 'durable', 'distributed', 'history', 'metrics', 'board', 'board/bull-board', 'threads', 'testing', 'schedulers']) {
+  for (const entry of ['log', 'durable', 'distributed', 'history', 'metrics', 'board', 'board/bull-board', 'threads', 'testing', 'schedulers']) {
     it(`of ${entry} are the same for import and for require`, async () => {
       await assertRuns(['--input-type=module', '--eval', `
         import assert from 'node:assert'
@@ -74,8 +74,33 @@ describe('the entries of the package', () => {
       'index.js', 'lib/arguments/errors.js', 'lib/arguments/fields.js',
       'lib/core/dispatch.js', 'lib/core/emitter.js', 'lib/core/lists/fifo.js', 'lib/core/options.js',
       'lib/core/pace.js', 'lib/core/queue.js', 'lib/core/ring.js', 'lib/core/rooms.js', 'lib/core/running.js',
+      'lib/job/postponing.js',
       'lib/platform/channels.js', 'lib/platform/clock.js', 'lib/platform/context.js', 'lib/platform/promised.js'
     ])
+  })
+
+  it('load what limits jobs, and what has them wait or come back, when there is a limit, or such a job', async () => {
+    await assertRuns(['--eval', `
+      const assert = require('node:assert')
+      const { sep } = require('node:path')
+      const fairlane = require('fairlane')
+      const isLoaded = name => Object.keys(require.cache).some(file => file.replaceAll(sep, '/').includes(name))
+      const PARTS = ['core/limits/', 'core/tickets/', 'core/tickets/planned', 'core/tickets/keys', 'core/batches', 'job/plan', 'job/backoff']
+      const loaded = () => PARTS.filter(isLoaded)
+      const queue = fairlane(async n => n, { scheduler: 'equal' })
+      queue.add(1, { type: 'a' })
+      assert.deepEqual([queue.heldMs(), queue.stats().heldTypes, loaded()], [0, 0, []])
+      queue.add(1, { type: 'a', timeoutMs: 1000 })
+      assert.deepEqual(loaded(), ['core/tickets/'])
+      queue.add(1, { type: 'a', delayMs: 1 })
+      assert.deepEqual(loaded(), ['core/tickets/', 'core/tickets/planned', 'job/plan', 'job/backoff'])
+      queue.add(1, { type: 'a', key: 1 })
+      assert.deepEqual(loaded(), ['core/tickets/', 'core/tickets/planned', 'core/tickets/keys', 'job/plan', 'job/backoff'])
+      queue.hold(1)
+      assert.deepEqual(loaded(), PARTS.filter(name => name !== 'core/batches'))
+      fairlane.batches(queue, { maxSize: 2 })
+      assert.deepEqual(loaded(), PARTS)
+    `])
   })
 
   it('load no peer before it is needed', async () => {
@@ -99,7 +124,7 @@ describe('the entries of the package', () => {
       const { tmpdir } = require('node:os')
       const { join, sep } = require('node:path')
       const { durable } = require('fairlane/durable')
-      const isLoaded = () => Object.keys(require.cache).some(file => file.includes(join('lib', 'flow') + sep))
+      const isLoaded = () => Object.keys(require.cache).some(file => file.includes(join('core', 'limits') + sep))
       durable(async () => {}, { path: mkdtempSync(join(tmpdir(), 'queue-')) }).then(async queue => {
         await queue.push(1)
         await queue.onIdle()

@@ -10,7 +10,7 @@ const { FILES, importsOf } = require('../support/imports')
 // Who may import whom. lib/README.md draws it.
 const PUBLIC = 'index.js'
 const INTERNALS = 'lib/core/internals.js'
-const NO_CLOCKWORK = ['lib/core/queue.js', 'lib/core/rooms.js', INTERNALS]
+const NO_CLOCKWORK = ['lib/core/queue.js', 'lib/core/batches.js', 'lib/core/rooms.js', INTERNALS]
 
 // From outside the package; modules of Node are for the rooms that run in Node only.
 const PACKAGES = {
@@ -36,9 +36,11 @@ const SHARED = ['lib/arguments', 'lib/platform', 'lib/job']
 const DISTRIBUTED = ['lib/distributed/broker', 'lib/distributed/calls', 'lib/distributed/worker']
 const LOOSE_IN_DISTRIBUTED = ['lib/distributed/names.js', 'lib/distributed/serialize.js']
 
+const OF_ENTRY = ['lib/core/queue.js', 'lib/core/batches.js', 'lib/arguments/errors.js', 'lib/job/backoff.js', 'lib/job/postponing.js']
+
 /** What files of a room may import beside packages and what stands with them. */
 const RULES = [
-  { of: file => file === PUBLIC, may: name => ['lib/core/queue.js', 'lib/arguments/errors.js'].includes(name) },
+  { of: file => file === PUBLIC, may: name => OF_ENTRY.includes(name) },
   { of: isShared, may: (name, file) => SHARED.slice(0, SHARED.indexOf(roomOf(file)) + 1).includes(roomOf(name)) },
   { of: file => file === 'lib/core/rooms.js', may: name => isShared(name) || isIn(name, 'lib/core') || isIn(name, 'schedulers') },
   { of: file => isIn(file, 'lib/core/lists'), may: name => isShared(name) || isIn(name, 'lib/core/lists') },
@@ -50,8 +52,8 @@ const RULES = [
   { of: file => file === 'lib/metrics/metrics.js', may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') || name === 'schedulers/shares.js' },
   // what history and metrics have in common
   { of: file => isIn(file, 'lib/history') || isIn(file, 'lib/metrics'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') },
-  // whose jobs are in a log; and which has the limits of flow when it is given rates, and its priorities
-  { of: file => isIn(file, 'lib/durable'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/log') || isIn(name, 'lib/flow') },
+  // whose jobs are in a log
+  { of: file => isIn(file, 'lib/durable'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/log') },
   // calls and worker are built on the broker, and know nothing of each other; parts.js puts them together
   { of: file => DISTRIBUTED.some(place => isIn(file, place)), may: mayInDistributed },
   { of: file => isIn(file, 'lib'), may: mayAnyRoom }

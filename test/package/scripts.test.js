@@ -46,7 +46,6 @@ describe('the scripts of the package', () => {
   })
 
   it('run a room with those that import it', async () => {
-    assert.deepEqual(importersOf('flow'), ['durable'])
     assert.deepEqual(importersOf('ledger'), ['history', 'metrics'])
     assert(importersOf('core').includes('distributed'))
     const { code, stdout } = await node([join(root, 'test/room.js'), 'threads', '--dry-run'])

@@ -302,8 +302,9 @@ class MisbehavingRound extends Expectations {
     await turn()
     checkInvariants(queue)
     const { accepted, rejected, waiting, running, types, misuse, overrun, ...ends } = queue.stats()
+    const none = { delayed: 0, retried: 0, throttled: 0, joined: 0, heldTypes: 0 }
     const count = (outcome) => this.jobs.filter((job) => job.outcome === outcome).length
-    const counts = { done: count('done'), failed: count('failed'), cancelled: count('cancelled') }
+    const counts = { done: count('done'), failed: count('failed'), cancelled: count('cancelled'), ...none }
     this.expect(waiting + running + types === 0, `at the end ${waiting} jobs wait and ${running} run, of ${types} types`)
     this.expect(count(undefined) === 0, `${count(undefined)} jobs are not told`)
     this.expect(accepted + rejected === this.jobs.length && rejected === count('refused'), `${rejected} are counted as refused, not ${count('refused')}`)

@@ -4,7 +4,6 @@
  * Random histories for schedulers.
  */
 
-const { flow } = require('../../lib/flow')
 const { simulation } = require('./simulation')
 const { seeded } = require('./random')
 const { withoutTime } = require('./time')
@@ -202,7 +201,7 @@ async function heldTrace (seed, Scheduler) {
       tell('free', lane)
     }
   }({ weights })
-  const sim = simulation({ concurrency: 1 + random.below(20), scheduler, ratePerType: rates }, flow)
+  const sim = simulation({ concurrency: 1 + random.below(20), scheduler, ratePerType: rates })
   for (const type of types) {
     const ms = 10 ** (2 * random.next())
     const isMixed = random.chance(0.5)

@@ -104,6 +104,7 @@ describe('schedulerChecks', function () {
       try {
         assert.notEqual(failures(() => new Fair()).length, 0, method)
       } finally {
+        delete List.prototype[method] // one that it inherits
         Object.defineProperties(List.prototype, original)
       }
     }

@@ -7,7 +7,6 @@ const { SHARE_ENV } = require('node:worker_threads')
 const { rmSync } = require('node:fs')
 const fairlane = require('../..')
 const { durable } = require('../../lib/durable')
-const { flow } = require('../../lib/flow')
 const { threads } = require('../../lib/threads')
 const { temporaryFolder } = require('../support/folders')
 const { start, endAll, fileOf, gate, letPass, arrived } = require('./start')
@@ -150,7 +149,7 @@ describe('a runner in threads', () => {
 
     it('nothing that was moved before, so another attempt fails with FAIRLANE_ERR_OPTION and has no empty payload', async () => {
       const runner = start('jobs.js', { threads: 1, transfer: ({ bytes }) => [bytes.buffer] })
-      const queue = flow(runner, { concurrency: 1, maxAttempts: 2, backoffMs: 0 })
+      const queue = fairlane(runner, { concurrency: 1, maxAttempts: 2, backoffMs: 0 })
       const errors = []
       queue.on('retry', ({ error }) => errors.push(error.message))
       await assert.rejects(queue.add({ act: 'fail', bytes: new Uint8Array(5) }), { name: 'TypeError', code: 'FAIRLANE_ERR_OPTION', message: /moved before/ })

@@ -6,7 +6,6 @@ import { createBullBoard } from '@bull-board/api'
 import { bullBoardQueue } from 'fairlane/board/bull-board'
 import { distributed } from 'fairlane/distributed'
 import { durable } from 'fairlane/durable'
-import { flow } from 'fairlane/flow'
 import { History } from 'fairlane/history'
 import { Metrics } from 'fairlane/metrics'
 
@@ -21,7 +20,7 @@ export async function use (serverAdapter: Parameters<typeof createBullBoard>[0][
   const onDisk = await durable(async (n: number) => n, { path: 'folder' })
   const atBroker = await distributed(async (n: number) => n, { name: 'mails', connection: [] })
   board(onDisk, { metrics })
-  board(flow(async () => {}), { metrics })
+  board(fairlane(async () => {}), { metrics })
   board(atBroker)
   board({ mails: { queue, metrics }, images: { queue: onDisk, metrics, readOnly: true }, all: { queue: atBroker } })
 

@@ -3,7 +3,6 @@
 import fairlane = require('fairlane')
 import { Capped, Equal, Fair } from 'fairlane/schedulers'
 import { Equal as SameEqual } from 'fairlane/schedulers/equal'
-import { flow } from 'fairlane/flow'
 import { fakeClock, schedulerChecks } from 'fairlane/testing'
 
 const runner = (payload: string, done: fairlane.Done<number>, { type }: fairlane.JobContext) => done(null, payload.length)
@@ -21,8 +20,8 @@ fairlane(runner, { scheduler: { select: () => 0 } })
 fairlane(runner, { scheduler: 'equal', schedulerOptions: { weigths: {} } })
 // @ts-expect-error the same beside one that is right
 fairlane(runner, { scheduler: 'capped', schedulerOptions: { maxTypeCap: 1, typeCap: {} } })
-// @ts-expect-error the same of another queue
-flow(runner, { scheduler: 'equal', schedulerOptions: { weigths: {} } })
+// @ts-expect-error the same beside a rate
+fairlane(runner, { rate: { limit: 1, intervalMs: 1 }, scheduler: 'equal', schedulerOptions: { weigths: {} } })
 // @ts-expect-error the same of a class
 const misspelt = new fairlane.Queue(runner, { scheduler: 'equal', schedulerOptions: { maxTypeShares: 1 } })
 // @ts-expect-error no such clock

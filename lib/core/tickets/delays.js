@@ -15,7 +15,7 @@ class Delays {
     this.emptied = [] // of those, what may still have a place among the deadlines: the clock is the caller's, and may do anything
   }
 
-  /** A job whose deadlines its ticket sees to. @param {FlowTicket} ticket with payload, type and generation @param {number} dueAt */
+  /** A job whose deadlines its ticket sees to. @param {PlannedTicket} ticket with payload, type and generation @param {number} dueAt */
   add (ticket, dueAt) {
     ticket.isDelayed = true
     ticket.dueAt = dueAt
@@ -65,7 +65,7 @@ class Delays {
     return job
   }
 
-  /** Takes jobs of list() out. letGo() must follow. @returns {(RowJob | FlowTicket)[]} those of them that were still there */
+  /** Takes jobs of list() out. letGo() must follow. @returns {(RowJob | PlannedTicket)[]} those of them that were still there */
   takeOut (items) {
     const orders = new Map() // type → of its RowJobs
     for (const item of items) {

@@ -127,7 +127,7 @@ class TypeDelays {
     return Array.from({ length: this.end - this.first }, (_, i) => new RowJob(this, this.first + i))
   }
 
-  /** All of the type, in no particular order. @returns {(RowJob | FlowTicket)[]} */
+  /** All of the type, in no particular order. @returns {(RowJob | PlannedTicket)[]} */
   list () {
     return [...this.row(), ...this.tickets]
   }

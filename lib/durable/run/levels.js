@@ -1,21 +1,11 @@
 'use strict'
 
-// Priorities of a job queue: as in flow, and by that. Nothing of it is loaded without the option `priorityMs`
+// Priorities of a job queue: those of the queue in memory. Nothing of it is loaded without the option `priorityMs`
 // (docs/decisions/0087-priorities-on-disk.md).
 //
 // The list of the queue in memory tells by its own clock when a job was pushed. Jobs that are found on disk were pushed by earlier processes: for
 // them it reaches back to the first one. In the order of their ids no job counts as pushed before those in front of it, nor after the queue was
 // opened, wherever the clock of the machine was set meanwhile.
-
-const { ROOMS } = require('../../core/internals')
-
-/** @param {number} priorityMs @returns {object} what builds the list of the queue in memory, in the place of what a plain queue has */
-function levelRooms (priorityMs) {
-  return {
-    makeScheduler: read => ROOMS.makeScheduler({ ...read, priorityMs }),
-    makeList: (scheduler, read, makeContext) => ROOMS.makeList(scheduler, { ...read, priorityMs }, makeContext)
-  }
-}
 
 /** Has jobs that are found on disk count as pushed when they were. */
 class Ages {
@@ -47,4 +37,4 @@ class Ages {
   }
 }
 
-module.exports = { Ages, levelRooms }
+module.exports = { Ages }

@@ -2,7 +2,7 @@
 
 // What is asked of rates and holds while a queue runs. Jobs that have a slot and have not begun lose it to a hold.
 
-const { flowOptions } = require('./limits')
+const { limitOptions } = require('./limits')
 
 class Limiting {
   /** @param {{ [name: string]: object }} parts of the queue */
@@ -17,13 +17,13 @@ class Limiting {
   }
 
   holdType (type, ms) {
-    const read = flowOptions().readHoldMs(ms)
+    const read = limitOptions().readHoldMs(ms)
     this.limits.limiter.holdType(type, read)
     if (read > 0) this.recallOf(type)
   }
 
   hold (ms) {
-    const read = flowOptions().readHoldMs(ms)
+    const read = limitOptions().readHoldMs(ms)
     this.limits.limiter.hold(read)
     if (read > 0) this.recallOf(undefined)
   }
@@ -33,7 +33,7 @@ class Limiting {
   }
 
   setRates (rates) {
-    this.limits.limiter.setRates(flowOptions().readNewRates(rates))
+    this.limits.limiter.setRates(limitOptions().readNewRates(rates))
     this.recallOf(undefined) // they get slots again by the new rates
   }
 

@@ -21,7 +21,7 @@ class Limits {
   }
 
   get limiter () {
-    return this.made ?? this.make(flowOptions().readRateOptions({}))
+    return this.made ?? this.make(limitOptions().readRateOptions({}))
   }
 
   // private from here on
@@ -43,8 +43,8 @@ function limits () {
   return require('../../core/internals').limits
 }
 
-function flowOptions () {
-  return require('../../flow/options')
+function limitOptions () {
+  return require('../../core/internals').limitOptions
 }
 
-module.exports = { Limits, checkRates, flowOptions }
+module.exports = { Limits, checkRates, limitOptions }

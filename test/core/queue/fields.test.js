@@ -231,11 +231,11 @@ describe('the source of map', function () {
 
 describe('the message about an unknown option', function () {
   it('names a known one that is near: a third of its letters differ at most, or are swapped', function () {
-    const near = { concurency: 'concurrency', settleby: 'settleBy', maxWaitng: 'maxWaiting', sginal: 'signal', clok: 'clock', maxTypez: 'maxTypes' }
+    const near = { concurency: 'concurrency', settleby: 'settleBy', maxWaitng: 'maxWaiting', sginal: 'signal', clok: 'clock', maxTypez: 'maxTypes', priority: 'priorityMs' }
     for (const [name, known] of Object.entries(near)) {
       assert.throws(() => fairlane(noop, { [name]: 1 }), { message: `unknown option '${name}'; did you mean '${known}'?` })
     }
-    for (const name of ['foo', 'priority', 'retries', 'clk', 'x', '', 'limit']) {
+    for (const name of ['foo', 'important', 'retries', 'clk', 'x', '', 'limit']) {
       assert.throws(() => fairlane(noop, { [name]: 1 }), { message: `unknown option '${name}'` })
     }
     assert.throws(() => typed().close({ force: true }), { message: "unknown option 'force'" })

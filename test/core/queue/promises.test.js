@@ -5,7 +5,6 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../../..')
-const { flow } = require('../../../lib/flow')
 const { fakeClock } = require('../../../lib/testing')
 const { LOOKS } = require('../../shared/looks')
 const { turn } = require('../../support/turns')
@@ -20,17 +19,17 @@ const FAILURES = {
   'a runner that throws': { runner (text) { throw new Error(text) } },
   'done, inside the runner': { runner (text, done) { done(new Error(text)) } },
   'done, later': { runner (text, done) { setImmediate(done, new Error(text)) } },
-  'a key that others share': { make: flow, options: { key: 'k' }, runner: failing },
-  'a key, for one with a signal': { make: flow, options: { key: 'k', signal: new AbortController().signal }, runner: failing },
+  'a key that others share': { options: { key: 'k' }, runner: failing },
+  'a key, for one with a signal': { options: { key: 'k', signal: new AbortController().signal }, runner: failing },
   'a signal that is there': { options: { signal: new AbortController().signal }, runner: failing }
 }
 
 describe('What waits for all jobs comes when their promises have been handled', function () {
   for (const [wait, begin] of Object.entries(WAITS)) {
     for (const [look, attach] of Object.entries(LOOKS)) {
-      for (const [failure, { make = fairlane, options, runner }] of Object.entries(FAILURES)) {
+      for (const [failure, { options, runner }] of Object.entries(FAILURES)) {
         it(`${wait} and ${look}, of jobs that fail by ${failure}`, async function () {
-          const queue = make(runner)
+          const queue = fairlane(runner)
           const told = []
           for (const text of ['a', 'b', 'c']) attach(queue.add(text, options), told)
           await begin(queue)
@@ -54,7 +53,7 @@ describe('What waits for all jobs comes when their promises have been handled', 
 
       for (const [kind, options] of Object.entries({ plain: undefined, 'of keys and signals': { signal: new AbortController().signal } })) {
         it(`${wait} and ${look}, of many jobs that are cleared or aborted at once, ${kind}`, async function () {
-          const queue = flow(() => {}).pause()
+          const queue = fairlane(() => {}).pause()
           const controller = new AbortController()
           const told = []
           for (let i = 0; i < 40; i++) {

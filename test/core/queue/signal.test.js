@@ -58,8 +58,23 @@ describe('the signal of a job', function () {
     gate.release()
     await queue.onIdle()
     assert.equal(isFlushed, true)
-    assert.deepEqual({ ...queue.stats(), types: 0 },
-      { accepted: 2, waiting: 0, running: 0, done: 1, failed: 0, cancelled: 1, rejected: 0, misuse: 0, overrun: 0, types: 0 })
+    assert.deepEqual({ ...queue.stats(), types: 0 }, {
+      accepted: 2,
+      waiting: 0,
+      running: 0,
+      done: 1,
+      failed: 0,
+      cancelled: 1,
+      rejected: 0,
+      misuse: 0,
+      overrun: 0,
+      types: 0,
+      delayed: 0,
+      retried: 0,
+      throttled: 0,
+      joined: 0,
+      heldTypes: 0
+    })
   })
 
   it('that is read first after the abort is aborted', async function () {

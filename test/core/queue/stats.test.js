@@ -6,7 +6,21 @@ const gates = require('../../support/gates')
 const { quiet } = require('../../support/turns')
 
 const EMPTY = {
-  accepted: 0, waiting: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, misuse: 0, overrun: 0, types: 0
+  accepted: 0,
+  waiting: 0,
+  running: 0,
+  done: 0,
+  failed: 0,
+  cancelled: 0,
+  rejected: 0,
+  misuse: 0,
+  overrun: 0,
+  types: 0,
+  delayed: 0,
+  retried: 0,
+  throttled: 0,
+  joined: 0,
+  heldTypes: 0
 }
 
 describe('stats', function () {

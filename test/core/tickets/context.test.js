@@ -1,11 +1,12 @@
 'use strict'
 
-// In whose AsyncLocalStorage context flow calls the caller's code.
+// In whose AsyncLocalStorage context limits call the caller's code.
 
 const assert = require('node:assert')
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { flow, Throttled } = require('../../lib/flow')
-const { startsOf } = require('../support/starts')
+const fairlane = require('../../..')
+const { Throttled } = require('../../..')
+const { startsOf } = require('../../support/starts')
 
 const ERROR = new Error('expected')
 
@@ -16,7 +17,7 @@ describe('the AsyncLocalStorage context', function () {
       const seen = []
       const see = what => seen.push(`${what} ${storage.getStore()}`)
       const errors = [ERROR, new Throttled(10)]
-      const { queue, pass } = storage.run('queue', () => startsOf(flow, {
+      const { queue, pass } = storage.run('queue', () => startsOf(fairlane, {
         asyncContext,
         scheduler: 'equal',
         maxAttempts: 2,
@@ -39,7 +40,7 @@ describe('the AsyncLocalStorage context', function () {
     it(`of jobs that were delayed is that of the ${own} (${asyncContext})`, async function () {
       const storage = new AsyncLocalStorage()
       const seen = []
-      const { queue, pass } = storage.run('queue', () => startsOf(flow, { asyncContext }, (payload, done) => {
+      const { queue, pass } = storage.run('queue', () => startsOf(fairlane, { asyncContext }, (payload, done) => {
         seen.push(`${payload} ${storage.getStore()}`)
         done()
       }))

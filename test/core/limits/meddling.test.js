@@ -1,12 +1,13 @@
 'use strict'
 
-// What the caller's code does while a queue with flow is in the middle of something: schedulers, tests of remove() and listeners may call anything.
+// What the caller's code does while a queue with limits is in the middle of something: schedulers, tests of remove() and listeners may call anything.
 
 const assert = require('node:assert')
-const { flow, Throttled } = require('../../lib/flow')
-const { checkInvariants } = require('../../lib/testing')
-const { startsOf } = require('../support/starts')
-const { quiet } = require('../support/turns')
+const fairlane = require('../../..')
+const { Throttled } = require('../../..')
+const { checkInvariants } = require('../../../lib/testing')
+const { startsOf } = require('../../support/starts')
+const { quiet } = require('../../support/turns')
 
 const ERROR = new Error('expected')
 const RATE = { limit: 1, intervalMs: 100 }
@@ -27,10 +28,10 @@ function meddling (on) {
   }
 }
 
-describe('a scheduler of a queue with flow', function () {
+describe('a scheduler of a queue with limits', function () {
   it('may clear the queue when it is told of a hold', async function () {
     const on = {}
-    const { queue, clock, pass } = startsOf(flow, { scheduler: meddling(on), ratePerType: RATE })
+    const { queue, clock, pass } = startsOf(fairlane, { scheduler: meddling(on), ratePerType: RATE })
     queue.pushType('a', 1)
     await pass(1)
     on.paused = () => queue.clear()
@@ -41,7 +42,7 @@ describe('a scheduler of a queue with flow', function () {
 
   it('may clear the queue when it is told of the end of a hold', async function () {
     const on = {}
-    const { queue, clock, pass } = startsOf(flow, { scheduler: meddling(on), ratePerType: RATE })
+    const { queue, clock, pass } = startsOf(fairlane, { scheduler: meddling(on), ratePerType: RATE })
     for (const type of ['a', 'b', 'c']) queue.pushType(type, 1).pushType(type, 2)
     await pass(1)
     assert.equal(queue.stats().heldTypes, 3)
@@ -53,7 +54,7 @@ describe('a scheduler of a queue with flow', function () {
 
   it('may end another hold when it is told that one has ended', async function () {
     const on = {}
-    const { queue, clock } = startsOf(flow, { scheduler: meddling(on) })
+    const { queue, clock } = startsOf(fairlane, { scheduler: meddling(on) })
     queue.holdType('a', 100).holdType('b', 100).pushType('a', 1).pushType('b', 1)
     on.resumed = () => { on.resumed = undefined; queue.holdType('b', 0) }
     queue.holdType('a', 0)
@@ -69,7 +70,7 @@ describe('a scheduler of a queue with flow', function () {
     const faster = { limit: 1, intervalMs: 50 }
     for (const [before, after, expected] of [[RATE, faster, [0, 50]], [RATE, null, [0, 0]], [undefined, RATE, [0, 100]]]) {
       const on = {}
-      const { queue, pass, times } = startsOf(flow, { scheduler: meddling(on), ratePerType: before })
+      const { queue, pass, times } = startsOf(fairlane, { scheduler: meddling(on), ratePerType: before })
       on.started = () => { on.started = undefined; queue.setRates({ ratePerType: after }) }
       queue.pushType('a', 1).pushType('a', 2)
       await pass(200)
@@ -80,7 +81,7 @@ describe('a scheduler of a queue with flow', function () {
   it('may clear the queue when a delayed job comes in, and others come with it', async function () {
     for (const extras of [{}, { timeoutMs: 1000 }]) {
       const on = {}
-      const { queue, clock, pass, starts } = startsOf(flow, { scheduler: meddling(on) })
+      const { queue, clock, pass, starts } = startsOf(fairlane, { scheduler: meddling(on) })
       const codes = []
       for (const payload of [1, 2]) queue.add(payload, { type: 'a', delayMs: 100, ...extras }).catch(({ code }) => codes.push(`${payload} ${code}`))
       on.queued = () => queue.clear()
@@ -93,7 +94,7 @@ describe('a scheduler of a queue with flow', function () {
   it('may add a delayed job, or move the clock on, when it is told that delayed ones were taken out with others', async function () {
     for (const [meddle, expected] of [[queue => queue.add('new', { type: 'a', delayMs: 50 }), ['first', 'new', 'kept']], [(queue, clock) => clock.advance(100), ['first', 'kept']]]) {
       const on = {}
-      const { queue, clock, pass, starts } = startsOf(flow, { scheduler: meddling(on), concurrency: 1 }, (payload, done) => { clock.setTimeout(done, 1) })
+      const { queue, clock, pass, starts } = startsOf(fairlane, { scheduler: meddling(on), concurrency: 1 }, (payload, done) => { clock.setTimeout(done, 1) })
       queue.add('first', { type: 'a' })
       await pass(0)
       const ends = ['waits', 'delayed'].map((payload, i) => queue.add(payload, { type: 'a', delayMs: 100 * i }))
@@ -113,7 +114,7 @@ describe('a scheduler of a queue with flow', function () {
 
   it('may clear the queue when it is told of an attempt that has failed', async function () {
     const on = {}
-    const { queue, clock, pass, times } = startsOf(flow, { scheduler: meddling(on), maxAttempts: 3 }, (payload, done) => done(ERROR))
+    const { queue, clock, pass, times } = startsOf(fairlane, { scheduler: meddling(on), maxAttempts: 3 }, (payload, done) => done(ERROR))
     on.ended = () => queue.clear()
     const end = assert.rejects(queue.add(1, { type: 'a' }), { code: 'FAIRLANE_ERR_CLEARED' })
     await pass(10)
@@ -124,7 +125,7 @@ describe('a scheduler of a queue with flow', function () {
 
   it('may clear the queue when a job is throttled', async function () {
     const on = {}
-    const { queue, clock, pass } = startsOf(flow, { scheduler: meddling(on), concurrency: 1 }, (payload, done) => done(new Throttled(100)))
+    const { queue, clock, pass } = startsOf(fairlane, { scheduler: meddling(on), concurrency: 1 }, (payload, done) => done(new Throttled(100)))
     const ends = ['1', '2'].map(payload => assert.rejects(queue.add(payload, { type: 'a' }), { code: 'FAIRLANE_ERR_CLEARED' }))
     on.paused = () => queue.clear()
     await pass(10)
@@ -137,7 +138,7 @@ describe('a scheduler of a queue with flow', function () {
 describe('a test of remove()', function () {
   for (const extras of [{}, { timeoutMs: 1000 }]) {
     it(`may remove delayed jobs itself (${JSON.stringify(extras)})`, async function () {
-      const { queue } = startsOf(flow, {})
+      const { queue } = startsOf(fairlane, {})
       const ends = [1, 2].map(payload => assert.rejects(queue.add(payload, { delayMs: 100, ...extras }), { code: 'FAIRLANE_ERR_CLEARED' }))
       assert.equal(queue.remove(({ payload }) => { if (payload === 2) queue.clear(); return true }), 0)
       await Promise.all(ends)
@@ -149,7 +150,7 @@ describe('a test of remove()', function () {
 
 describe('a listener to retries', function () {
   it('may clear the queue', async function () {
-    const { queue, clock, pass, times } = startsOf(flow, { maxAttempts: 3, backoffMs: 10 }, (payload, done) => done(ERROR))
+    const { queue, clock, pass, times } = startsOf(fairlane, { maxAttempts: 3, backoffMs: 10 }, (payload, done) => done(ERROR))
     queue.on('retry', () => queue.clear())
     const end = assert.rejects(queue.add(1), { code: 'FAIRLANE_ERR_CLEARED' })
     await pass(100)
@@ -159,9 +160,9 @@ describe('a listener to retries', function () {
   })
 })
 
-describe('a queue with flow', function () {
+describe('a queue with limits', function () {
   it('shows jobs by type before any was delayed', async function () {
-    const { queue } = startsOf(flow, { scheduler: 'equal' })
+    const { queue } = startsOf(fairlane, { scheduler: 'equal' })
     queue.pushType('a', 1).pushType('b', 2)
     assert.deepEqual([...queue.jobs('a')], [{ type: 'a', payload: 1 }])
     assert.deepEqual([...queue.jobs()].length, 2)
@@ -173,7 +174,7 @@ describe('a queue with flow', function () {
     const name = typeof scheduler === 'object' ? 'windows' : scheduler ?? 'no scheduler'
 
     it(`counts a job that backoffMs gives up as failed (${name})`, async function () {
-      const { queue, pass } = startsOf(flow, { scheduler, maxAttempts: 3, backoffMs: () => Infinity }, (payload, done) => setImmediate(() => done(ERROR)))
+      const { queue, pass } = startsOf(fairlane, { scheduler, maxAttempts: 3, backoffMs: () => Infinity }, (payload, done) => setImmediate(() => done(ERROR)))
       const end = assert.rejects(queue.add(1, { type: scheduler && 'a' }), ERROR)
       await pass(10)
       await end

@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { flow } = require('../../lib/flow')
+const fairlane = require('../..')
 const { fakeClock } = require('../../lib/testing')
 const { heapUsed } = require('../support/memory')
 const { isLong } = require('../support/rounds')
@@ -11,10 +11,10 @@ const MB = 1024 * 1024
 const BURST = 10000
 const TYPES = isLong ? 1e6 : 2e5
 
-describe('memory of a queue with flow', function () {
+describe('memory of a queue with limits', function () {
   it(`is at most 2 MB more after ${TYPES} types with a rate and a job each, once their windows are empty`, async function () {
     const clock = fakeClock()
-    const queue = flow((n, done) => done(), { scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 10 }, clock })
+    const queue = fairlane((n, done) => done(), { scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 10 }, clock })
 
     async function run (count, name) {
       for (let n = 0; n < count; n += BURST) {
@@ -36,7 +36,7 @@ describe('memory of a queue with flow', function () {
 
   it('is at most 2 MB more after 300,000 keys that are taken for a time, once that is over', async function () {
     const clock = fakeClock()
-    const queue = flow((n, done) => done(), { clock })
+    const queue = fairlane((n, done) => done(), { clock })
 
     async function run (count, name) {
       for (let n = 0; n < count; n += BURST) {

@@ -1,21 +1,22 @@
 'use strict'
 
-// Random mixtures of all that flow does with what ends, refuses or holds back jobs. Replay a failure with SEED=n.
+// Random mixtures of limits, delays, attempts and keys with what ends, refuses or holds back jobs. Replay a failure with SEED=n.
 
 const assert = require('node:assert')
-const { flow, Postponed, Throttled } = require('../../lib/flow')
-const { History } = require('../../lib/history')
-const { Metrics } = require('../../lib/metrics')
-const { internalsOf } = require('../../lib/core/internals')
-const { checkInvariants } = require('../../lib/testing')
-const { startsOf } = require('../support/starts')
-const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds, playRounds } = require('../support/rounds')
+const fairlane = require('../../..')
+const { Postponed, Throttled } = require('../../..')
+const { History } = require('../../../lib/history')
+const { Metrics } = require('../../../lib/metrics')
+const { internalsOf } = require('../../../lib/core/internals')
+const { checkInvariants } = require('../../../lib/testing')
+const { startsOf } = require('../../support/starts')
+const { seeded, seedFromEnvironment } = require('../../support/random')
+const { rounds, playRounds } = require('../../support/rounds')
 
 const WINDOWS = () => ({ waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 })
 const TYPES = ['a', 'b', 'c']
 
-describe('a queue with flow', function () {
+describe('a queue with limits', function () {
   const seed = seedFromEnvironment()
 
   it(`settles each job once, with its counts right after each step (SEED=${seed})`, () => playRounds(rounds(20), seed, seeded, play))
@@ -40,7 +41,7 @@ async function play (random) {
   const heldUntil = new Map() // by type; of undefined: the whole queue
   let job = 0
 
-  const { queue, clock, pass } = startsOf(flow, {
+  const { queue, clock, pass } = startsOf(fairlane, {
     scheduler,
     concurrency: 1 + random.below(4),
     maxAttempts: random.pick([1, 3]),
@@ -128,7 +129,7 @@ async function play (random) {
     queue.add(id, options).then(() => tell(id), error => tell(id, error))
   }
 
-  const { hooks } = internalsOf(queue).dispatch.list
+  const { hooks } = internalsOf(queue).tickets.planned
   const { throttle } = hooks
   hooks.throttle = (type, ms) => {
     const held = hasLanes ? type : undefined

@@ -9,9 +9,9 @@
 const { typeError, describe } = require('../arguments/errors')
 const { isArray, isError, isOf, readFiniteMs, readFunction, readOwn, readPositiveCount } = require('../arguments/fields')
 const { readKey } = require('../job/plan')
-const { options: { readType } } = require('../core/internals')
-const { FlowQueue } = require('./flow-queue')
-const { idOf } = require('./keys')
+const { readType } = require('./options')
+const { Queue } = require('./queue')
+const { idOf } = require('./tickets/keys')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const NAMES = ['maxSize', 'delayMs', 'key']
@@ -94,13 +94,13 @@ class Batches {
 
 /**
  * Gathers jobs of one type into batches, for a queue whose runner takes arrays.
- * @param {FlowQueue} queue
+ * @param {Queue} queue
  * @param {{ maxSize: number, delayMs?: number, key?: (payload: any) => any }} options
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function batches (queue, options) {
-  if (isOf(queue, FlowQueue)) return new Batches(queue, readGiven(options, NAMES, 'batches'))
-  throw typeError(ARGUMENT, `batches: the queue must be one of fairlane/flow, not ${describe(queue)}`)
+  if (isOf(queue, Queue)) return new Batches(queue, readGiven(options, NAMES, 'batches'))
+  throw typeError(ARGUMENT, `batches: the queue must be one of fairlane(), not ${describe(queue)}`)
 }
 
 function readGiven (options, names, method) {

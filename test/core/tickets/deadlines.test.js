@@ -4,7 +4,7 @@
 
 const assert = require('node:assert/strict')
 const { plainScope } = require('../../../lib/platform/context')
-const { Deadlines } = require('../../../lib/core/deadlines')
+const { Deadlines } = require('../../../lib/core/tickets/deadlines')
 const { captureUncaught } = require('../../support/uncaught')
 
 const FAILURE = new Error('expected')

@@ -6,13 +6,13 @@
 //   made ──▶ waiting ──run()──▶ running ──retire()──▶ ──leave()──▶ settled
 //               └────────────────────────────────▲
 
-const { asyncScope, JobContext } = require('../platform/context')
-const { FairlaneError, abortedError, overdueError, typeError } = require('../arguments/errors')
+const { asyncScope, JobContext } = require('../../platform/context')
+const { FairlaneError, abortedError, overdueError, typeError } = require('../../arguments/errors')
 const { Deadlines } = require('./deadlines')
-const { NO_EXTRAS } = require('./options')
-const { promiseOf } = require('../platform/promised')
-const { Signals } = require('../platform/signals')
-const { Verdict } = require('./verdict')
+const { NO_EXTRAS } = require('../options')
+const { promiseOf } = require('../../platform/promised')
+const { Signals } = require('../../platform/signals')
+const { Verdict } = require('../verdict')
 
 /** The extras of one job. */
 class Ticket {
@@ -115,7 +115,7 @@ class Ticket {
   }
 }
 
-// Of a job that is tried once, and of one without a priority; such tickets have no room for it.
+// Of the first attempt, and of a job without a priority; such tickets have no room for it.
 Ticket.prototype.attempt = 1
 Ticket.prototype.priority = 0
 
@@ -162,9 +162,12 @@ class Tickets {
   /**
    * @param {object} dispatch
    * @param {{ timeoutMs: number, maxWaitMs: number, onTimeout: string, asyncContext: string, settleBy: string, clock: object }} options
+   * @param {(tickets: Tickets) => object} makePlanned makes the PlannedJobs of the queue
    */
-  constructor (dispatch, { timeoutMs, maxWaitMs, onTimeout, asyncContext, settleBy, clock }) {
+  constructor (dispatch, { timeoutMs, maxWaitMs, onTimeout, asyncContext, settleBy, clock }, makePlanned) {
     this.dispatch = dispatch
+    this.makePlanned = makePlanned
+    this.madePlanned = undefined
     this.timeoutMs = timeoutMs
     this.maxWaitMs = maxWaitMs
     this.releases = onTimeout === 'release'
@@ -177,8 +180,17 @@ class Tickets {
     this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
   }
 
+  /** Jobs that wait for their time, come back or have a key; made for the first job of which such a thing is said. */
+  get planned () {
+    return (this.madePlanned ??= this.makePlanned(this))
+  }
+
   /** A job with extras comes in. */
   accept (type, payload, callback, atHead, extras) {
+    if (extras.plan !== undefined && extras.plan.delayMs > 0) {
+      this.planned.accept(type, payload, callback, atHead, extras)
+      return
+    }
     const { dispatch } = this
     const ticket = this.issue(callback, extras)
     dispatch.accept()
@@ -189,10 +201,11 @@ class Tickets {
   /**
    * A ticket for a job that is to be accepted now.
    * @param {Function | undefined} callback
-   * @param {{ signal?: AbortSignal, timeoutMs?: number }} extras undefined: the queue's
+   * @param {{ signal?: AbortSignal, timeoutMs?: number, plan?: object }} extras undefined: the queue's
    */
-  issue (callback, { signal, timeoutMs = this.timeoutMs }) {
+  issue (callback, { signal, timeoutMs = this.timeoutMs, plan }) {
     const scope = this.keepsContext ? asyncScope() : undefined
+    if (plan !== undefined) return this.planned.issue(callback, signal, timeoutMs, scope, plan)
     return new Ticket(this, callback, signal, timeoutMs, scope)
   }
 
@@ -245,7 +258,9 @@ class Tickets {
     this.dispatch.interruptions.interrupt(tickets, () => verdict, others)
   }
 
-  end (items) {
+  end (due) {
+    const items = this.madePlanned === undefined ? due : this.madePlanned.enterDue(due)
+    if (items.length === 0) return
     // one that is taken out of the list already does not wait any more
     const tickets = items.filter(item => item instanceof Ticket && (item.job !== undefined || !item.isTaken))
     const verdicts = new Map() // by timeoutMs; undefined: on those that wait

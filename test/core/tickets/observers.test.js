@@ -3,23 +3,24 @@
 // What a history has of jobs that wait for their time, or are tried again. mixtures.test.js has the rest.
 
 const assert = require('node:assert/strict')
-const { flow, Postponed, Throttled } = require('../../lib/flow')
-const { History } = require('../../lib/history')
-const { Metrics } = require('../../lib/metrics')
-const { startsOf } = require('../support/starts')
+const fairlane = require('../../..')
+const { Postponed, Throttled } = require('../../..')
+const { History } = require('../../../lib/history')
+const { Metrics } = require('../../../lib/metrics')
+const { startsOf } = require('../../support/starts')
 
 const WINDOW = { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }
 const KINDS = { 'no scheduler': {}, lanes: { scheduler: 'equal' }, 'shared lanes': { scheduler: 'equal', maxTypes: 1 }, 'a window': { scheduler: WINDOW } }
 const PRIORITIES = { 'no scheduler, with priorities': { priorityMs: 1000 }, 'lanes, with priorities': { scheduler: 'equal', priorityMs: 1000 } }
 
 for (const [name, options] of Object.entries({ ...KINDS, ...PRIORITIES })) {
-  describe(`a history of a queue with flow (${name})`, () => {
+  describe(`a history of a queue with limits (${name})`, () => {
     const type = options.scheduler === undefined ? undefined : 'a'
     let history
 
     beforeEach(() => { history = new History() })
 
-    const observed = (more, run) => startsOf(flow, { concurrency: 1, ...options, ...more, observers: history }, run)
+    const observed = (more, run) => startsOf(fairlane, { concurrency: 1, ...options, ...more, observers: history }, run)
     const versions = id => history.versions(id).map(({ state, at, attempt }) => `${state} ${attempt} at ${at}`)
 
     it('has a job as delayed until its time has come', async () => {
@@ -129,12 +130,12 @@ for (const [name, options] of Object.entries({ ...KINDS, ...PRIORITIES })) {
   })
 }
 
-describe('metrics of a queue with flow', () => {
+describe('metrics of a queue with limits', () => {
   const shown = metrics => metrics.snapshot().types[0]
 
   it('take no delay for a wait', async () => {
     const metrics = new Metrics()
-    const { queue, pass } = startsOf(flow, { observers: metrics })
+    const { queue, pass } = startsOf(fairlane, { observers: metrics })
     queue.add(1, { delayMs: 50 })
     assert.equal(shown(metrics).waiting, 0)
     assert.match(new TextDecoder().decode(metrics.toText()), /fairlane_jobs\{state="delayed",queue="default",type=""\} 1/)
@@ -147,7 +148,7 @@ describe('metrics of a queue with flow', () => {
     const metrics = new Metrics()
     const errors = [new Throttled(10), new Postponed(10), new Error('no'), undefined]
     const clock = { finish: undefined }
-    const { queue, pass } = startsOf(flow, { observers: metrics, maxAttempts: 2, backoffMs: 10 }, (payload, done) => { clock.finish = () => done(errors.shift()) })
+    const { queue, pass } = startsOf(fairlane, { observers: metrics, maxAttempts: 2, backoffMs: 10 }, (payload, done) => { clock.finish = () => done(errors.shift()) })
     queue.add(1)
     for (let attempt = 0; attempt < 4; attempt++) {
       await pass(3)
@@ -161,7 +162,7 @@ describe('metrics of a queue with flow', () => {
 
   it('count a job once that is not tried again after all', async () => {
     const metrics = new Metrics()
-    const { queue, pass } = startsOf(flow, { observers: metrics, maxAttempts: 2, backoffMs: () => Infinity }, (payload, done) => done(new Error('no')))
+    const { queue, pass } = startsOf(fairlane, { observers: metrics, maxAttempts: 2, backoffMs: () => Infinity }, (payload, done) => done(new Error('no')))
     queue.add(1).catch(() => {})
     await pass(0)
     const { failed, retried, runMs } = shown(metrics)
@@ -177,7 +178,7 @@ describe('metrics of a queue with flow', () => {
       'is over': () => Infinity,
       'is tried again': () => 10
     }
-    const { queue, pass } = startsOf(flow, {
+    const { queue, pass } = startsOf(fairlane, {
       observers: metrics,
       concurrency: 1,
       maxAttempts: 2,
@@ -199,11 +200,11 @@ describe('metrics of a queue with flow', () => {
   const sum = counts => counts.reduce((total, count) => total + count, 0)
 })
 
-describe('a history of a queue with flow', () => {
+describe('a history of a queue with limits', () => {
   it('records types though a queue without a scheduler ignores them', () => {
     for (const options of [{}, { priorityMs: 1 }]) {
       const history = new History()
-      const queue = flow(() => {}, { ...options, observers: history }).pause()
+      const queue = fairlane(() => {}, { ...options, observers: history }).pause()
       queue.pushType('a', 1).unshiftType('b', 2)
       queue.add(3, { type: 'c', delayMs: 1000 }).catch(() => {})
       assert.deepEqual([1, 2, 3].map(id => history.get(id).type), ['a', 'b', 'c'])

@@ -1,39 +1,40 @@
 'use strict'
 
 const assert = require('node:assert')
-const { batches, flow } = require('../../lib/flow')
-const { checkInvariants } = require('../../lib/testing')
-const { revoked } = require('../support/proxies')
-const { mostWithin, startsOf } = require('../support/starts')
-const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
-const { quiet } = require('../support/turns')
-const { captureUncaught, captureWarnings } = require('../support/uncaught')
+const fairlane = require('../../..')
+const { batches } = require('../../..')
+const { checkInvariants } = require('../../../lib/testing')
+const { revoked } = require('../../support/proxies')
+const { mostWithin, startsOf } = require('../../support/starts')
+const { seeded, seedFromEnvironment } = require('../../support/random')
+const { rounds } = require('../../support/rounds')
+const { quiet } = require('../../support/turns')
+const { captureUncaught, captureWarnings } = require('../../support/uncaught')
 
 describe('the option rate', function () {
   it('lets so many jobs start in a stretch, and each other one as soon as it may', async function () {
-    const { queue, pass, times } = startsOf(flow, { rate: { limit: 2, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { rate: { limit: 2, intervalMs: 100 } })
     for (let i = 0; i < 5; i++) queue.push(i)
     await pass(1000)
     assert.deepEqual(times(), [0, 0, 100, 100, 200])
   })
 
   it('spaces jobs evenly with a limit of 1', async function () {
-    const { queue, pass, times } = startsOf(flow, { rate: { limit: 1, intervalMs: 30 } })
+    const { queue, pass, times } = startsOf(fairlane, { rate: { limit: 1, intervalMs: 30 } })
     for (let i = 0; i < 3; i++) queue.push(i)
     await pass(100)
     assert.deepEqual(times(), [0, 30, 60])
   })
 
   it('counts starts, not ends', async function () {
-    const { queue, pass, times } = startsOf(flow, { rate: { limit: 1, intervalMs: 30 } }, () => {})
+    const { queue, pass, times } = startsOf(fairlane, { rate: { limit: 1, intervalMs: 30 } }, () => {})
     queue.push(1).push(2)
     await pass(100)
     assert.deepEqual(times(), [0, 30])
   })
 
   it('does not count jobs that are cleared', async function () {
-    const { queue, pass, times } = startsOf(flow, { rate: { limit: 1, intervalMs: 1000 } })
+    const { queue, pass, times } = startsOf(fairlane, { rate: { limit: 1, intervalMs: 1000 } })
     const told = []
     queue.pause()
     for (let i = 0; i < 5; i++) queue.push(i, error => told.push(error.code))
@@ -45,7 +46,7 @@ describe('the option rate', function () {
   })
 
   it('may be several, all of which hold', async function () {
-    const { queue, pass, times } = startsOf(flow, { rate: [{ limit: 2, intervalMs: 10 }, { limit: 3, intervalMs: 100 }] })
+    const { queue, pass, times } = startsOf(fairlane, { rate: [{ limit: 2, intervalMs: 10 }, { limit: 3, intervalMs: 100 }] })
     for (let i = 0; i < 6; i++) queue.push(i)
     await pass(200)
     assert.deepEqual(times(), [0, 0, 10, 100, 100, 110])
@@ -53,7 +54,7 @@ describe('the option rate', function () {
 
   for (const scheduler of ['fair', 'capped', 'equal', { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }]) {
     it(`holds with the scheduler ${typeof scheduler === 'string' ? scheduler : 'of windows'}`, async function () {
-      const { queue, pass, times } = startsOf(flow, { rate: { limit: 2, intervalMs: 100 }, scheduler })
+      const { queue, pass, times } = startsOf(fairlane, { rate: { limit: 2, intervalMs: 100 }, scheduler })
       for (let i = 0; i < 3; i++) queue.pushType('a', i).pushType('b', i)
       await pass(1000)
       assert.deepEqual(times(), [0, 0, 100, 100, 200, 200])
@@ -61,7 +62,7 @@ describe('the option rate', function () {
   }
 
   it('sets a timer only while a job waits for it', async function () {
-    const { queue, clock, pass } = startsOf(flow, { rate: { limit: 1, intervalMs: 3600000 } })
+    const { queue, clock, pass } = startsOf(fairlane, { rate: { limit: 1, intervalMs: 3600000 } })
     queue.push(1)
     await quiet()
     assert.equal(clock.timerCount, 0)
@@ -82,7 +83,7 @@ describe('the option rate', function () {
 
 describe('the option ratePerType', function () {
   it('lets so many jobs of each type start, while others go on', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal', concurrency: 1, ratePerType: { limit: 2, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal', concurrency: 1, ratePerType: { limit: 2, intervalMs: 100 } })
     for (let i = 0; i < 5; i++) queue.pushType('a', i)
     for (let i = 0; i < 2; i++) queue.pushType('b', i)
     await pass(1000)
@@ -94,7 +95,7 @@ describe('the option ratePerType', function () {
     const asked = []
     const rates = new Map([['a', { limit: 1, intervalMs: 10 }], ['b', [{ limit: 1, intervalMs: 20 }]]])
     for (const ratePerType of [rates, type => { asked.push(type); return rates.get(type) }]) {
-      const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType })
+      const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', ratePerType })
       for (let i = 0; i < 3; i++) queue.pushType('a', i).pushType('b', i).pushType('c', i)
       await pass(100)
       assert.deepEqual([times('a'), times('b'), times('c')], [[0, 10, 20], [0, 20, 40], [0, 0, 0]])
@@ -106,7 +107,7 @@ describe('the option ratePerType', function () {
     const uncaught = captureUncaught()
     try {
       const answers = { a: () => { throw new Error('expected') }, b: () => ({ limit: 0, intervalMs: 1 }) }
-      const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType: type => answers[type]() })
+      const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', ratePerType: type => answers[type]() })
       queue.pushType('a', 1).pushType('b', 2)
       await pass(1)
       await uncaught.until(2)
@@ -121,7 +122,7 @@ describe('the option ratePerType', function () {
     const changes = [queue => queue.setRates({ ratePerType: { limit: 1, intervalMs: 100 } }), queue => queue.holdType('a', 100)]
     for (const ratePerType of [{ limit: 5, intervalMs: 100 }, new Map([['b', { limit: 1, intervalMs: 100 }]])]) {
       for (const change of changes) {
-        const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType }, () => {})
+        const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', ratePerType }, () => {})
         queue.pushType('a', 1).pushType('b', 1)
         await pass(0)
         change(queue)
@@ -136,7 +137,7 @@ describe('the option ratePerType', function () {
   })
 
   it('outlives the idleness of a type', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType: { limit: 1, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', ratePerType: { limit: 1, intervalMs: 100 } })
     queue.pushType('a', 1)
     await pass(50)
     assert.equal(queue.stats().types, 0)
@@ -146,7 +147,7 @@ describe('the option ratePerType', function () {
   })
 
   it('takes no slot, and charges a type nothing, while that is out of rate', async function () {
-    const { queue, pass, starts } = startsOf(flow, { scheduler: 'equal', concurrency: 2, ratePerType: new Map([['a', { limit: 1, intervalMs: 1000 }]]) }, (payload, done) => {})
+    const { queue, pass, starts } = startsOf(fairlane, { scheduler: 'equal', concurrency: 2, ratePerType: new Map([['a', { limit: 1, intervalMs: 1000 }]]) }, (payload, done) => {})
     for (let i = 0; i < 3; i++) queue.pushType('a', i).pushType('b', i)
     await pass(10)
     assert.deepEqual(starts.map(({ type }) => type).sort(), ['a', 'b'])
@@ -167,7 +168,7 @@ describe('the option ratePerType', function () {
       removed: tell('removed')
     }
     const warnings = captureWarnings()
-    const { queue, pass } = startsOf(flow, { scheduler, ratePerType: { limit: 1, intervalMs: 100 } })
+    const { queue, pass } = startsOf(fairlane, { scheduler, ratePerType: { limit: 1, intervalMs: 100 } })
     queue.pushType('a', 1)
     await pass(1)
     queue.pushType('a', 2)
@@ -182,7 +183,7 @@ describe('the option ratePerType', function () {
   })
 
   it('is independent of pauses by users', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType: { limit: 1, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', ratePerType: { limit: 1, intervalMs: 100 } })
     queue.pushType('a', 1).pushType('a', 2).pushType('a', 3)
     await pass(10)
     assert.equal(queue.isTypePaused('a'), false)
@@ -202,7 +203,7 @@ describe('the option ratePerType', function () {
   })
 
   it('sets no timer for a type without waiting jobs', async function () {
-    const { queue, clock } = startsOf(flow, { scheduler: 'fair', ratePerType: { limit: 1, intervalMs: 3600000 } })
+    const { queue, clock } = startsOf(fairlane, { scheduler: 'fair', ratePerType: { limit: 1, intervalMs: 3600000 } })
     queue.pushType('a', 1).pushType('a', 2)
     await quiet()
     assert.equal(clock.timerCount, 1)
@@ -216,7 +217,7 @@ describe('the option ratePerType', function () {
   })
 
   it('is shared by the types that share a lane, and goes on where a type gets one of its own', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', maxTypes: 1, ratePerType: { limit: 2, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', maxTypes: 1, ratePerType: { limit: 2, intervalMs: 100 } })
     queue.pushType('own', 0).pushType('own', 0)
     for (let i = 0; i < 2; i++) queue.pushType('b', i).pushType('c', i)
     await pass(10)
@@ -233,17 +234,17 @@ describe('the option ratePerType', function () {
   it('needs a scheduler whose types can be paused', function () {
     const ratePerType = { limit: 1, intervalMs: 1 }
     const scheduler = { queued () {}, next () {}, started () {}, ended () {} }
-    for (const options of [{ ratePerType }, { ratePerType, scheduler }]) assert.throws(() => flow(() => {}, options), { code: 'FAIRLANE_ERR_OPTION' })
-    assert.throws(() => flow(() => {}, { scheduler }).setRates({ ratePerType }), { code: 'FAIRLANE_ERR_SCHEDULER' })
-    flow(() => {}, { scheduler: 'equal', ratePerType: new Map() })
+    for (const options of [{ ratePerType }, { ratePerType, scheduler }]) assert.throws(() => fairlane(() => {}, options), { code: 'FAIRLANE_ERR_OPTION' })
+    assert.throws(() => fairlane(() => {}, { scheduler }).setRates({ ratePerType }), { code: 'FAIRLANE_ERR_SCHEDULER' })
+    fairlane(() => {}, { scheduler: 'equal', ratePerType: new Map() })
   })
 })
 
 describe('rates', function () {
   it('and other options that cannot be looked at are wrong use like other', function () {
     const proxy = revoked()
-    const queue = flow(() => {}, { scheduler: 'equal' })
-    assert.throws(() => flow(() => {}, { scheduler: 'equal', ratePerType: proxy }), { code: 'FAIRLANE_ERR_OPTION' })
+    const queue = fairlane(() => {}, { scheduler: 'equal' })
+    assert.throws(() => fairlane(() => {}, { scheduler: 'equal', ratePerType: proxy }), { code: 'FAIRLANE_ERR_OPTION' })
     for (const wrong of [() => queue.add(1, proxy), () => queue.setRates({ ratePerType: proxy }), () => batches(proxy, { maxSize: 2 })]) {
       assert.throws(wrong, { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
@@ -251,7 +252,7 @@ describe('rates', function () {
 
   it('count each attempt', async function () {
     for (const options of [{ rate: { limit: 2, intervalMs: 100 } }, { scheduler: 'equal', ratePerType: { limit: 2, intervalMs: 100 } }]) {
-      const { queue, pass, times } = startsOf(flow, { ...options, maxAttempts: 5, backoffMs: 10 }, (payload, done) => done(new Error('expected')))
+      const { queue, pass, times } = startsOf(fairlane, { ...options, maxAttempts: 5, backoffMs: 10 }, (payload, done) => done(new Error('expected')))
       queue.add('p', { type: 'a' }).catch(() => {})
       await pass(500)
       assert.deepEqual(times(), [0, 10, 100, 110, 200])
@@ -264,18 +265,18 @@ describe('rates', function () {
       { limit: 1, intervalMs: 0 }, { limit: 1, intervalMs: Infinity }, { limit: 1, intervalMs: '1' }, { limit: 1, intervalMs: 1, interval: 1 }
     ]
     for (const rate of wrong) {
-      assert.throws(() => flow(() => {}, { rate }), { code: 'FAIRLANE_ERR_OPTION' }, JSON.stringify(rate))
-      assert.throws(() => flow(() => {}, { scheduler: 'fair', ratePerType: new Map([['a', rate]]) }), { code: 'FAIRLANE_ERR_OPTION' })
-      if (rate !== null) assert.throws(() => flow(() => {}).setRates({ rate }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      assert.throws(() => fairlane(() => {}, { rate }), { code: 'FAIRLANE_ERR_OPTION' }, JSON.stringify(rate))
+      assert.throws(() => fairlane(() => {}, { scheduler: 'fair', ratePerType: new Map([['a', rate]]) }), { code: 'FAIRLANE_ERR_OPTION' })
+      if (rate !== null) assert.throws(() => fairlane(() => {}).setRates({ rate }), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
-    for (const rates of [undefined, 3, [], { rates: 1 }]) assert.throws(() => flow(() => {}).setRates(rates), { code: 'FAIRLANE_ERR_ARGUMENT' })
-    assert.throws(() => flow(() => {}, { rates: 1 }), { code: 'FAIRLANE_ERR_OPTION', message: /did you mean 'rate'/ })
-    assert.throws(() => flow(() => {}, null), { code: 'FAIRLANE_ERR_OPTION' })
-    assert.equal(flow(() => {}, 3).concurrency, 3)
+    for (const rates of [undefined, 3, [], { rates: 1 }]) assert.throws(() => fairlane(() => {}).setRates(rates), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    assert.throws(() => fairlane(() => {}, { rates: 1 }), { code: 'FAIRLANE_ERR_OPTION', message: /did you mean 'rate'/ })
+    assert.throws(() => fairlane(() => {}, null), { code: 'FAIRLANE_ERR_OPTION' })
+    assert.equal(fairlane(() => {}, 3).concurrency, 3)
   })
 
   it('can be replaced, and what has started stays counted', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', rate: { limit: 4, intervalMs: 100 }, ratePerType: { limit: 2, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', rate: { limit: 4, intervalMs: 100 }, ratePerType: { limit: 2, intervalMs: 100 } })
     for (let i = 0; i < 6; i++) queue.pushType('a', i)
     await pass(10)
     queue.setRates({ ratePerType: { limit: 3, intervalMs: 100 } })
@@ -290,7 +291,7 @@ describe('rates', function () {
   })
 
   it('that name a type which shares a lane give it one of its own', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', maxTypes: 1, concurrency: 10 })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', maxTypes: 1, concurrency: 10 })
     queue.hold(10).pushType('own', 0)
     for (let i = 0; i < 3; i++) queue.pushType('b', i).pushType('a', i)
     queue.setRates({ ratePerType: new Map([['a', { limit: 1, intervalMs: 100 }]]) })
@@ -301,7 +302,7 @@ describe('rates', function () {
   })
 
   it('that are new hold back those that wait', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', ratePerType: () => undefined }, () => {})
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', ratePerType: () => undefined }, () => {})
     queue.concurrency = 1
     for (let i = 0; i < 3; i++) queue.pushType('a', i)
     await pass(1)
@@ -316,7 +317,7 @@ describe('rates', function () {
   })
 
   it('are kept when the queue is closed', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'fair', rate: { limit: 3, intervalMs: 100 }, ratePerType: { limit: 1, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'fair', rate: { limit: 3, intervalMs: 100 }, ratePerType: { limit: 1, intervalMs: 100 } })
     queue.pushType('a', 1).pushType('a', 2)
     const closed = queue.close()
     await pass(200)
@@ -332,7 +333,7 @@ describe('rates', function () {
       const rate = random.chance(0.5) ? { limit: 1 + random.below(6), intervalMs: 10 + random.below(50) } : undefined
       const ratePerType = random.pick([of, type => of.get(type)])
       const options = { rate, ratePerType, scheduler: random.pick(['fair', 'capped', 'equal']), concurrency: 1 + random.below(5), maxTypes: random.pick([1, Infinity]) }
-      const { queue, clock, pass, times } = startsOf(flow, options, (payload, done) => { clock.setTimeout(done, random.below(20)) })
+      const { queue, clock, pass, times } = startsOf(fairlane, options, (payload, done) => { clock.setTimeout(done, random.below(20)) })
       for (let step = 0; step < 60; step++) {
         for (let i = random.below(4); i > 0; i--) {
           const type = random.pick(['a', 'b', 'c', 'd'])

@@ -11,10 +11,10 @@
 // (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after it, when there are twice as
 // many, or where there are many by a timer: a Map whose front is taken off again and again gets slow.
 
-const { abortedError } = require('../arguments/errors')
-const { Forgetting, MANY } = require('../platform/forgetting')
-const { Signals } = require('../platform/signals')
-const { telling: { Promises } } = require('../core/internals')
+const { abortedError } = require('../../arguments/errors')
+const { Forgetting, MANY } = require('../../platform/forgetting')
+const { Signals } = require('../../platform/signals')
+const { Promises } = require('../notifications')
 
 const FEW = 64
 
@@ -96,13 +96,13 @@ class Entry {
 }
 
 class Keys {
-  /** @param {object} tickets the FlowTickets of the queue */
-  constructor (tickets) {
-    this.tickets = tickets
+  /** @param {object} jobs the PlannedJobs of the queue */
+  constructor (jobs) {
+    this.jobs = jobs
     this.entries = new Map() // by id
     this.sweepAt = FEW // when there are so many, those that are over are forgotten
-    const call = fn => tickets.dispatch.freshScope().runInAsyncScope(fn)
-    this.forgetting = new Forgetting(tickets.deadlines.clock, call, () => this.entries.values(), (entry, now) => this.look(entry, now))
+    const call = fn => jobs.dispatch.freshScope().runInAsyncScope(fn)
+    this.forgetting = new Forgetting(jobs.deadlines.clock, call, () => this.entries.values(), (entry, now) => this.look(entry, now))
     this.joinedCount = 0
     this.signals = new Signals((signal, sharers) => this.abort(signal, sharers))
   }
@@ -147,7 +147,7 @@ class Keys {
 
   /** The clock is read only where time counts: a read costs 30 to 70 ns. */
   get now () {
-    return this.tickets.deadlines.clock.now()
+    return this.jobs.deadlines.clock.now()
   }
 
   find (id) {
@@ -182,11 +182,11 @@ class Keys {
   /** What the add of a key that is taken does to a job that waits for its first start. */
   update ({ ticket, hasStarted, delayMs, addedAt }, payload, plan) {
     if (ticket === undefined || hasStarted || ticket.isTaken) return
-    this.tickets.dispatch.list.exchange(ticket, payload)
+    this.jobs.dispatch.list.exchange(ticket, payload)
     if (plan.onDuplicate === 'replace' || !ticket.isDelayed) return
     const { now } = this
     const dueAt = Math.min(now + (plan.delayMs ?? delayMs), addedAt + plan.maxDelayMs)
-    this.tickets.postpone(ticket, Math.max(dueAt - now, 0))
+    this.jobs.postpone(ticket, Math.max(dueAt - now, 0))
   }
 
   /** @returns {Promise<any>} of the job, or of one who may leave it by a signal */
@@ -224,8 +224,8 @@ class Keys {
     }
     if (rejects.length === 0) return
     const left = new Promises(rejects, { error: () => reason })
-    if (deserted.size > 0) this.tickets.abort(signal, deserted, left)
-    else this.tickets.dispatch.telling.tell(left)
+    if (deserted.size > 0) this.jobs.tickets.abort(signal, deserted, left)
+    else this.jobs.dispatch.telling.tell(left)
   }
 }
 

@@ -1,13 +1,14 @@
 'use strict'
 
 const assert = require('node:assert')
-const { flow, Postponed, Throttled } = require('../../lib/flow')
-const { History } = require('../../lib/history')
-const { checkInvariants } = require('../../lib/testing')
-const { setPace } = require('../support/pace')
-const { startsOf } = require('../support/starts')
-const { quiet } = require('../support/turns')
-const { captureUncaught } = require('../support/uncaught')
+const fairlane = require('../../..')
+const { Postponed, Throttled } = require('../../..')
+const { History } = require('../../../lib/history')
+const { checkInvariants } = require('../../../lib/testing')
+const { setPace } = require('../../support/pace')
+const { startsOf } = require('../../support/starts')
+const { quiet } = require('../../support/turns')
+const { captureUncaught } = require('../../support/uncaught')
 
 const ERROR = new Error('expected')
 const WINDOWS = { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }
@@ -23,7 +24,7 @@ describe('the option maxAttempts', function () {
     const name = scheduler === WINDOWS ? 'windows' : scheduler ?? 'no scheduler'
 
     it(`has a job that fails tried again, after a while (${name})`, async function () {
-      const { queue, pass, times, starts } = startsOf(flow, { scheduler, maxAttempts: 3, backoffMs: 100 }, failing(2))
+      const { queue, pass, times, starts } = startsOf(fairlane, { scheduler, maxAttempts: 3, backoffMs: 100 }, failing(2))
       const told = []
       const retried = []
       queue.on('retry', about => retried.push(about))
@@ -45,7 +46,7 @@ describe('the option maxAttempts', function () {
     })
 
     it(`tells the last error, once, when there is no attempt left (${name})`, async function () {
-      const { queue, pass, times } = startsOf(flow, { scheduler, maxAttempts: 2, backoffMs: 10 }, async () => { throw ERROR })
+      const { queue, pass, times } = startsOf(fairlane, { scheduler, maxAttempts: 2, backoffMs: 10 }, async () => { throw ERROR })
       const failed = []
       queue.on('jobfailed', (error, job) => failed.push([error, job]))
       const result = assert.rejects(queue.add('p', { type }), ERROR)
@@ -62,7 +63,7 @@ describe('the option maxAttempts', function () {
   }
 
   it('has the job start before those that wait', async function () {
-    const { queue, pass, starts } = startsOf(flow, { concurrency: 1, maxAttempts: 2, backoffMs: 10 }, failing(1))
+    const { queue, pass, starts } = startsOf(fairlane, { concurrency: 1, maxAttempts: 2, backoffMs: 10 }, failing(1))
     queue.push('a')
     await pass(5)
     queue.pause().push('b').push('c')
@@ -73,7 +74,7 @@ describe('the option maxAttempts', function () {
   })
 
   it('may differ by job', async function () {
-    const { queue, pass, times } = startsOf(flow, { backoffMs: 10 }, failing(Infinity))
+    const { queue, pass, times } = startsOf(fairlane, { backoffMs: 10 }, failing(Infinity))
     const results = [assert.rejects(queue.add(1, { maxAttempts: 3 }), ERROR), assert.rejects(queue.add(2), ERROR), assert.rejects(queue.add(3, { delayMs: 5, maxAttempts: 1 }), ERROR)]
     await pass(100)
     await Promise.all(results)
@@ -82,16 +83,16 @@ describe('the option maxAttempts', function () {
 
   it('is checked', function () {
     for (const maxAttempts of [0, 1.5, NaN, '2', null]) {
-      assert.throws(() => flow(() => {}, { maxAttempts }), { code: 'FAIRLANE_ERR_OPTION' })
-      assert.throws(() => flow(() => {}).add(1, { maxAttempts }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      assert.throws(() => fairlane(() => {}, { maxAttempts }), { code: 'FAIRLANE_ERR_OPTION' })
+      assert.throws(() => fairlane(() => {}).add(1, { maxAttempts }), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
-    assert.throws(() => flow(() => {}, { backoffMs: -1 }), { code: 'FAIRLANE_ERR_OPTION' })
+    assert.throws(() => fairlane(() => {}, { backoffMs: -1 }), { code: 'FAIRLANE_ERR_OPTION' })
   })
 
   for (const onTimeout of ['hold', 'release']) {
     it(`gives each attempt a time limit and a signal of its own (${onTimeout})`, async function () {
       const signals = []
-      const { queue, pass, times } = startsOf(flow, { maxAttempts: 2, backoffMs: 10, timeoutMs: 50, onTimeout, concurrency: 3 }, (payload, done, { signal }) => {
+      const { queue, pass, times } = startsOf(fairlane, { maxAttempts: 2, backoffMs: 10, timeoutMs: 50, onTimeout, concurrency: 3 }, (payload, done, { signal }) => {
         signals.push(signal)
       })
       const result = assert.rejects(queue.add(1), { code: 'FAIRLANE_ERR_TIMEOUT' })
@@ -113,7 +114,7 @@ describe('the option maxAttempts', function () {
   for (const options of [{}, { asyncContext: 'push' }, { maxWaitMs: 10 }]) {
     it(`limits no time of a job without a limit, though the queue has one (${JSON.stringify(options)})`, async function () {
       const postponed = new Set()
-      const { queue, clock, pass, starts } = startsOf(flow, { timeoutMs: 30, ...options }, (payload, done) => {
+      const { queue, clock, pass, starts } = startsOf(fairlane, { timeoutMs: 30, ...options }, (payload, done) => {
         const error = postponed.has(payload) ? null : new Postponed(5)
         postponed.add(payload)
         clock.setTimeout(() => done(error, payload), 50)
@@ -129,7 +130,7 @@ describe('the option maxAttempts', function () {
   }
 
   it('ends by the signal of the job, by clear and by close', async function () {
-    const { queue, clock, pass, times } = startsOf(flow, { maxAttempts: 9, backoffMs: 100 }, failing(Infinity))
+    const { queue, clock, pass, times } = startsOf(fairlane, { maxAttempts: 9, backoffMs: 100 }, failing(Infinity))
     const controller = new AbortController()
     const ends = [
       assert.rejects(queue.add(1, { signal: controller.signal }), { code: 'FAIRLANE_ERR_ABORTED' }),
@@ -148,8 +149,8 @@ describe('the option maxAttempts', function () {
 
   it('has no job tried again that was aborted, or whose queue was closed, inside its runner', async function () {
     const controller = new AbortController()
-    const run = startsOf(flow, { maxAttempts: 9 }, (payload, done) => { controller.abort(); done(ERROR) })
-    const closing = startsOf(flow, { maxAttempts: 9 }, (payload, done) => { closing.queue.close({ drain: false }); done(ERROR) })
+    const run = startsOf(fairlane, { maxAttempts: 9 }, (payload, done) => { controller.abort(); done(ERROR) })
+    const closing = startsOf(fairlane, { maxAttempts: 9 }, (payload, done) => { closing.queue.close({ drain: false }); done(ERROR) })
     const ends = [assert.rejects(run.queue.add(1, { signal: controller.signal }), ERROR), assert.rejects(closing.queue.add(1), ERROR)]
     await quiet()
     await Promise.all(ends)
@@ -160,7 +161,7 @@ describe('the option maxAttempts', function () {
   })
 
   it('is waited for by flushes and by close', async function () {
-    const { queue, pass } = startsOf(flow, { maxAttempts: 3, backoffMs: 10, scheduler: 'fair' }, failing(2))
+    const { queue, pass } = startsOf(fairlane, { maxAttempts: 3, backoffMs: 10, scheduler: 'fair' }, failing(2))
     let isFlushed = false
     queue.pushType('a', 1)
     queue.fflush(() => { isFlushed = true })
@@ -181,7 +182,7 @@ describe('the option backoffMs', function () {
       asked.push([attempt, error])
       return attempt === 2 ? Infinity : 10
     }
-    const { queue, pass, times } = startsOf(flow, { maxAttempts: 9, backoffMs, scheduler: 'equal' }, failing(Infinity))
+    const { queue, pass, times } = startsOf(fairlane, { maxAttempts: 9, backoffMs, scheduler: 'equal' }, failing(Infinity))
     const failed = []
     queue.on('jobfailed', error => failed.push(error))
     const result = assert.rejects(queue.add(1, { type: 'a' }), ERROR)
@@ -195,7 +196,7 @@ describe('the option backoffMs', function () {
 
   it('may clear the queue and say that there is no more', async function () {
     const retried = []
-    const { queue, pass, times } = startsOf(flow, { maxAttempts: 9, scheduler: 'equal', backoffMs: () => { queue.clear(); return Infinity } }, failing(Infinity))
+    const { queue, pass, times } = startsOf(fairlane, { maxAttempts: 9, scheduler: 'equal', backoffMs: () => { queue.clear(); return Infinity } }, failing(Infinity))
     queue.on('retry', about => retried.push(about))
     const result = assert.rejects(queue.add('p', { type: 'a' }), { code: 'FAIRLANE_ERR_CLEARED' })
     await pass(10)
@@ -207,7 +208,7 @@ describe('the option backoffMs', function () {
 
   it('may clear and close', async function () {
     for (const end of [queue => queue.clear(), queue => queue.close({ drain: false })]) {
-      const { queue, clock, pass, times } = startsOf(flow, { maxAttempts: 9, backoffMs: () => { checkInvariants(queue); end(queue); return 10 } }, failing(Infinity))
+      const { queue, clock, pass, times } = startsOf(fairlane, { maxAttempts: 9, backoffMs: () => { checkInvariants(queue); end(queue); return 10 } }, failing(Infinity))
       const result = assert.rejects(queue.add(1), ({ code }) => /CLEARED|CLOSED/.test(code))
       await pass(100)
       await result
@@ -219,7 +220,7 @@ describe('the option backoffMs', function () {
     const uncaught = captureUncaught()
     try {
       const answers = [() => { throw ERROR }, () => 'soon']
-      const { queue, pass, times } = startsOf(flow, { maxAttempts: 3, backoffMs: attempt => answers[attempt - 1]() }, failing(2))
+      const { queue, pass, times } = startsOf(fairlane, { maxAttempts: 3, backoffMs: attempt => answers[attempt - 1]() }, failing(2))
       queue.push(1)
       await pass(10000)
       await uncaught.until(2)
@@ -233,7 +234,7 @@ describe('the option backoffMs', function () {
 
 describe('Throttled', function () {
   it('holds the type, whose first job is tried again, without counting the attempt', async function () {
-    const { queue, pass, starts } = startsOf(flow, { scheduler: 'equal', concurrency: 1 }, failing(1, () => new Throttled(100)))
+    const { queue, pass, starts } = startsOf(fairlane, { scheduler: 'equal', concurrency: 1 }, failing(1, () => new Throttled(100)))
     const results = ['a1', 'a2'].map(payload => queue.add(payload, { type: 'a' }))
     queue.pushType('b', 'b1')
     await pass(50)
@@ -247,7 +248,7 @@ describe('Throttled', function () {
   it('holds the queue where there are no types, and no hold becomes shorter by it', async function () {
     for (const scheduler of [undefined, WINDOWS, 'equal']) {
       const errors = [new Throttled(100), new Throttled(10)]
-      const { queue, pass, times } = startsOf(flow, { scheduler, concurrency: 2 }, (payload, done) => { setImmediate(() => done(errors.shift())) })
+      const { queue, pass, times } = startsOf(fairlane, { scheduler, concurrency: 2 }, (payload, done) => { setImmediate(() => done(errors.shift())) })
       setPace(queue, 'all at once') // two jobs end in one turn
       for (const payload of [1, 2]) queue.add(payload, { type: 'a' })
       await pass(200)
@@ -256,7 +257,7 @@ describe('Throttled', function () {
   })
 
   it('leaves the job to its signal', async function () {
-    const { queue, clock, pass } = startsOf(flow, { scheduler: 'equal' }, failing(1, () => new Throttled(100)))
+    const { queue, clock, pass } = startsOf(fairlane, { scheduler: 'equal' }, failing(1, () => new Throttled(100)))
     const controller = new AbortController()
     const result = assert.rejects(queue.add(1, { type: 'a', signal: controller.signal }), { code: 'FAIRLANE_ERR_ABORTED' })
     await pass(10)
@@ -269,7 +270,7 @@ describe('Throttled', function () {
 
 describe('Postponed', function () {
   it('delays the job without counting the attempt, while others of its type go on', async function () {
-    const { queue, pass, starts } = startsOf(flow, { scheduler: 'equal', concurrency: 1 }, failing(1, () => new Postponed(100)))
+    const { queue, pass, starts } = startsOf(fairlane, { scheduler: 'equal', concurrency: 1 }, failing(1, () => new Postponed(100)))
     queue.pushType('a', 'a1').pushType('a', 'a2')
     await pass(200)
     assert.deepEqual(starts.map(({ payload, attempt, at }) => `${payload} ${attempt} ${at}`), ['a1 1 0', 'a2 1 0', 'a1 1 100'])
@@ -277,7 +278,7 @@ describe('Postponed', function () {
   })
 })
 
-describe('a runner of a queue with flow', function () {
+describe('a runner of a queue with limits', function () {
   const revoked = () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
@@ -290,7 +291,7 @@ describe('a runner of a queue with flow', function () {
     for (const [name, make] of Object.entries(kinds)) {
       it(`may fail with ${name}, as with any error (maxAttempts: ${maxAttempts})`, async function () {
         const history = new History()
-        const { queue, pass, starts } = startsOf(flow, { scheduler: 'equal', concurrency: 1, maxAttempts, backoffMs: 10, observers: history }, (payload, done) => done(make()))
+        const { queue, pass, starts } = startsOf(fairlane, { scheduler: 'equal', concurrency: 1, maxAttempts, backoffMs: 10, observers: history }, (payload, done) => done(make()))
         const told = []
         queue.pushType('a', 1, err => told.push(Boolean(err)))
         queue.add(2, { type: 'a' }).then(() => told.push(false), () => told.push(true))

@@ -1,6 +1,6 @@
 'use strict'
 
-// The extras of a job with flow: when it is to be put into the list, and how often it is tried.
+// The extras of a job of which more is said: when it is to be put into the list, how often it is tried, whom it shares a key with.
 //
 //   accept() ──▶ delayed ──due──▶ waiting ──▶ running ──▶ settled
 //      │            ▲                ▲           │
@@ -9,16 +9,18 @@
 //
 // Each attempt has a ticket of its own, and so a signal and a time limit. A job without extras gets its first ticket when it fails.
 
-const { counts, endOf } = require('../job/outcome')
-const { callSafely } = require('../platform/clock')
-const { asyncScope } = require('../platform/context')
-const { delays: { Delays, TypeDelays }, options: { NO_EXTRAS }, tickets: { Ticket, Tickets } } = require('../core/internals')
-const { Keys } = require('./keys')
+const { counts, endOf } = require('../../job/outcome')
+const { callSafely } = require('../../platform/clock')
+const { asyncScope } = require('../../platform/context')
+const { defaultBackoffMs } = require('../../job/backoff')
+const { Delays } = require('./delays')
 const { Retry, idOf, typeOf } = require('./retry')
+const { Ticket } = require('./tickets')
+const { TypeDelays } = require('./type-delays')
 
-class FlowTicket extends Ticket {
-  constructor (tickets, callback, signal, timeoutMs, scope) {
-    super(tickets, callback, signal, timeoutMs, scope)
+class PlannedTicket extends Ticket {
+  constructor (jobs, callback, signal, timeoutMs, scope) {
+    super(jobs.tickets, callback, signal, timeoutMs, scope)
     this.listed = 0
     this.born = undefined // the flush generation in which it was accepted, if it was not put into the list then
     this.isDelayed = false
@@ -29,7 +31,7 @@ class FlowTicket extends Ticket {
     this.atHead = false
     this.maxWaitMs = undefined
     this.attempt = 1
-    this.maxAttempts = tickets.maxAttempts
+    this.maxAttempts = jobs.maxAttempts
     this.entry = undefined // of its key
     this.priority = 0
     this.id = 0 // of an observed job
@@ -80,26 +82,38 @@ class FlowTicket extends Ticket {
   }
 }
 
-class FlowTickets extends Tickets {
-  constructor (dispatch, read) {
-    super(dispatch, read)
-    this.hasTypes = read.scheduler !== null // without a scheduler, jobs have none whatever was given
-    this.hasExtras = this.timeoutMs !== Infinity || this.maxWaitMs !== Infinity || this.keepsContext // so all jobs have
-    this.maxAttempts = read.maxAttempts
-    this.backoffMs = read.backoffMs
+const NO_TICKET = {}
+
+/** The jobs of a queue that wait for their time, come back, or have keys. */
+class PlannedJobs {
+  /**
+   * @param {object} tickets the Tickets of the queue
+   * @param {{ scheduler: any, maxAttempts: number, backoffMs?: (attempt: number, error: any) => number }} options
+   * @param {{ throttle: (type: string | undefined, ms: number) => void, onRetry: (event: object) => void }} hooks what the queue does
+   */
+  constructor (tickets, { scheduler, maxAttempts, backoffMs = defaultBackoffMs }, hooks) {
+    const { dispatch, deadlines } = tickets
+    this.tickets = tickets
+    this.dispatch = dispatch
+    this.deadlines = deadlines
+    this.hooks = hooks
+    this.hasTypes = scheduler !== null // without a scheduler, jobs have none whatever was given
+    this.hasExtras = tickets.timeoutMs !== Infinity || tickets.maxWaitMs !== Infinity || tickets.keepsContext // so all jobs have
+    this.maxAttempts = maxAttempts
+    this.backoffMs = backoffMs
     this.retriedCount = this.throttledCount = 0
-    this.hooks = dispatch.list.hooks // of the queue: throttle(type, ms), onRetry(event)
-    this.delays = dispatch.list.delays = new Delays(dispatch, this.deadlines)
-    this.keys = new Keys(this)
+    this.delays = dispatch.list.delays = new Delays(dispatch, deadlines)
+    this.madeKeys = undefined
   }
 
+  get keys () {
+    return (this.madeKeys ??= new (require('./keys').Keys)(this))
+  }
+
+  /** A job comes in that is to wait for its time. */
   accept (type, payload, callback, atHead, extras) {
-    const delayMs = extras.plan?.delayMs ?? 0
-    if (delayMs === 0) {
-      super.accept(type, payload, callback, atHead, extras)
-      return
-    }
     const { dispatch, delays } = this
+    const { signal, maxWaitMs, plan: { delayMs } } = extras
     const now = this.deadlines.clock.now()
     const dueAt = now + delayMs
     const ofType = delays.of(this.hasTypes ? type : undefined)
@@ -109,37 +123,37 @@ class FlowTickets extends Tickets {
       this.delay(ofType, payload, callback, dueAt, now)
       return
     }
-    const { signal, maxWaitMs } = extras
-    const ticket = this.issue(callback, extras)
+    const ticket = this.tickets.issue(callback, extras)
     ticket.expect(ofType.type, payload, dispatch.list.newestGeneration)
     ticket.isBare = isBare
     ticket.atHead = atHead
     ticket.maxWaitMs = maxWaitMs
     if (dispatch.list.recorder !== null) dispatch.list.recorder.delayed(ticket, type)
     delays.add(ticket, dueAt)
-    this.watch(ticket, { signal, maxWaitMs: delayMs, now })
+    this.tickets.watch(ticket, { signal, maxWaitMs: delayMs, now })
   }
 
-  issue (callback, { signal, timeoutMs = this.timeoutMs, plan }) {
-    const entry = plan?.entry
-    const ticket = new FlowTicket(this, callback, signal, timeoutMs, this.keepsContext ? asyncScope() : undefined)
-    if (plan?.maxAttempts !== undefined) ticket.maxAttempts = plan.maxAttempts
-    if (plan?.priority !== undefined) ticket.priority = plan.priority
+  /** As issue() of tickets, for a job with a plan. */
+  issue (callback, signal, timeoutMs, scope, { maxAttempts, priority, entry }) {
+    const ticket = new PlannedTicket(this, callback, signal, timeoutMs, scope)
+    if (maxAttempts !== undefined) ticket.maxAttempts = maxAttempts
+    if (priority !== undefined) ticket.priority = priority
     if (entry !== undefined) this.join(ticket, entry)
     return ticket
   }
 
   /**
-   * What dispatch asks when a job has failed. Nothing of the caller's is called.
-   * @param {Function | FlowTicket | undefined} own what the job has in the place of a callback
+   * What dispatch asks when a job has failed that may be tried again. Nothing of the caller's is called.
+   * @param {Function | Ticket | undefined} own what the job has in the place of a callback
+   * @returns {Retry | undefined} undefined if it is not tried again
    */
   takes (job, err, own) {
     const before = typeof own === 'object' ? own : undefined
-    const { attempt, maxAttempts } = before ?? { attempt: 1, maxAttempts: this.maxAttempts }
+    const { attempt = 1, maxAttempts = this.maxAttempts } = before ?? NO_TICKET
     const end = endOf(err, attempt, maxAttempts)
     if (end === 'failed') return undefined
-    const { callback, signal, timeoutMs, scope } = before ?? { callback: own, signal: undefined, timeoutMs: this.timeoutMs, scope: undefined }
-    const ticket = new FlowTicket(this, callback, signal, timeoutMs, scope)
+    const { callback, signal, timeoutMs, scope } = before ?? { callback: own, signal: undefined, timeoutMs: this.tickets.timeoutMs, scope: undefined }
+    const ticket = new PlannedTicket(this, callback, signal, timeoutMs, scope)
     ticket.attempt = counts(end) ? attempt + 1 : attempt
     ticket.maxAttempts = maxAttempts
     ticket.maxWaitMs = Infinity // it has started
@@ -157,7 +171,7 @@ class FlowTickets extends Tickets {
     const now = this.deadlines.clock.now()
     ticket.dueAt = now + ms
     this.deadlines.remove(ticket)
-    this.watch(ticket, { signal, maxWaitMs: ms, now })
+    this.tickets.watch(ticket, { signal, maxWaitMs: ms, now })
   }
 
   /** A job is not tried again after all: it has failed. */
@@ -174,15 +188,8 @@ class FlowTickets extends Tickets {
     if (dispatch.isObserved) dispatch.hooks.onFailure(err, { type, payload })
   }
 
-  // private from here on
-
-  /** The ticket is that of the job which has taken a key. */
-  join (ticket, entry) {
-    ticket.entry = entry
-    entry.accept(ticket)
-  }
-
-  end (items) {
+  /** The time of some jobs has come. @param {object[]} items that are due @returns {object[]} those of other kinds */
+  enterDue (items) {
     const delayed = []
     const others = []
     for (const item of items) (item.isDelayed || item instanceof TypeDelays ? delayed : others).push(item)
@@ -190,7 +197,15 @@ class FlowTickets extends Tickets {
       if (item instanceof TypeDelays) this.enterNext(item)
       else if (item.isDelayed) this.enter(item) // a scheduler may have cancelled it
     }
-    if (others.length > 0) super.end(others)
+    return others
+  }
+
+  // private from here on
+
+  /** The ticket is that of the job which has taken a key. */
+  join (ticket, entry) {
+    ticket.entry = entry
+    entry.accept(ticket)
   }
 
   /** The time of a job has come. */
@@ -203,7 +218,7 @@ class FlowTickets extends Tickets {
     } else {
       ticket.payload = undefined
       list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
-      this.watch(ticket, { signal: undefined, maxWaitMs })
+      this.tickets.watch(ticket, { signal: undefined, maxWaitMs })
     }
     dispatch.wake()
   }
@@ -236,16 +251,17 @@ class FlowTickets extends Tickets {
     } catch (reason) {
       const ticket = this.ticketFor(ofType.type, payload, callback, generation)
       delays.add(ticket, dueAt)
-      this.refuse(ticket, reason)
+      this.tickets.refuse(ticket, reason)
     }
   }
 
   /** A ticket for a job that had none. */
   ticketFor (type, payload, callback, generation) {
-    const ticket = this.issue(callback, NO_EXTRAS)
+    const { tickets } = this
+    const ticket = new PlannedTicket(this, callback, undefined, tickets.timeoutMs, tickets.keepsContext ? asyncScope() : undefined)
     ticket.expect(type, payload, generation)
     return ticket
   }
 }
 
-module.exports = { FlowTickets }
+module.exports = { PlannedJobs }

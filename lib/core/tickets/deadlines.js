@@ -3,8 +3,8 @@
 // Everything that falls due at a time: how long jobs may wait and run, how long close() waits. One heap and one timer for
 // all, on the queue's clock; the timer is set only while something is due.
 
-const { callSafely, defer, rethrow, systemClock } = require('../platform/clock')
-const { Heap } = require('../platform/heap')
+const { callSafely, defer, rethrow, systemClock } = require('../../platform/clock')
+const { Heap } = require('../../platform/heap')
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 // When a clock that could not set a timer is asked again.

@@ -2,13 +2,13 @@
 
 const assert = require('node:assert')
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { flow } = require('../../lib/flow')
-const { checkInvariants } = require('../../lib/testing')
-const { startsOf } = require('../support/starts')
+const fairlane = require('../../..')
+const { checkInvariants } = require('../../../lib/testing')
+const { startsOf } = require('../../support/starts')
 
-describe('a flow queue without any option of its own', function () {
+describe('a queue without an option of limits', function () {
   it('removes and clears as a plain one does', function () {
-    const queue = flow(() => {}, { scheduler: 'fair' })
+    const queue = fairlane(() => {}, { scheduler: 'fair' })
     const told = []
     queue.pause()
     for (const type of ['a', 'b', 'c']) for (const n of [1, 2, 3]) queue.pushType(type, n, ({ code }) => told.push([type, n, code]))
@@ -25,7 +25,7 @@ describe('a flow queue without any option of its own', function () {
 describe('a job that is not tried again after all', function () {
   for (const isFlushed of [false, true]) {
     it(isFlushed ? 'is over for the flush that waits for it' : 'is over where no flush waits', async function () {
-      const { queue, pass } = startsOf(flow, { maxAttempts: 2, backoffMs: () => Infinity }, (payload, done) => done(new Error('no')))
+      const { queue, pass } = startsOf(fairlane, { maxAttempts: 2, backoffMs: () => Infinity }, (payload, done) => done(new Error('no')))
       const told = []
       queue.push(1, ({ message }) => told.push(message))
       if (isFlushed) queue.fflush(() => told.push('flushed'))
@@ -36,7 +36,7 @@ describe('a job that is not tried again after all', function () {
   }
 
   it('counts for its type, while that has others', async function () {
-    const { queue, pass } = startsOf(flow, { scheduler: 'fair', maxAttempts: 2, backoffMs: () => Infinity }, (n, done) => n === 1 ? done(new Error('no')) : undefined)
+    const { queue, pass } = startsOf(fairlane, { scheduler: 'fair', maxAttempts: 2, backoffMs: () => Infinity }, (n, done) => n === 1 ? done(new Error('no')) : undefined)
     for (const n of [1, 2]) queue.pushType('a', n)
     await pass(1)
     const { failed, running, waiting } = queue.stats('a')
@@ -48,7 +48,7 @@ describe('a job that is not tried again after all', function () {
 describe('a signal of who shares a job', function () {
   it('comes too late when the job has settled, though that was not told yet', async function () {
     const leaving = new AbortController()
-    const { queue, pass } = startsOf(flow, { timeoutMs: 10, concurrency: 2 }, () => {})
+    const { queue, pass } = startsOf(fairlane, { timeoutMs: 10, concurrency: 2 }, () => {})
     queue.push('first', () => leaving.abort())
     const shared = assert.rejects(queue.add('second', { key: 'k', keyUntil: 'settled', signal: leaving.signal }), { code: 'FAIRLANE_ERR_TIMEOUT' })
     await pass(20)
@@ -57,7 +57,7 @@ describe('a signal of who shares a job', function () {
   })
 })
 
-describe('the context of what a flow queue calls', function () {
+describe('the context of what a queue calls between attempts', function () {
   const storage = new AsyncLocalStorage()
 
   for (const [asyncContext, contexts] of [['queue', ['maker', 'maker', 'maker']], ['push', ['pusher', 'pusher', 'pusher']]]) {
@@ -72,7 +72,7 @@ describe('the context of what a flow queue calls', function () {
         see()
         done(seen.length < 3 ? new Error('no') : null)
       }
-      const { queue, pass } = storage.run('maker', () => startsOf(flow, { asyncContext, maxAttempts: 2, backoffMs }, runner))
+      const { queue, pass } = storage.run('maker', () => startsOf(fairlane, { asyncContext, maxAttempts: 2, backoffMs }, runner))
       const result = storage.run('pusher', () => queue.add(1, { delayMs: 5 }))
       await storage.run('elsewhere', () => pass(50))
       await result

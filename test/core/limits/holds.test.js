@@ -1,15 +1,16 @@
 'use strict'
 
 const assert = require('node:assert')
-const { flow, Throttled } = require('../../lib/flow')
-const { checkInvariants, fakeClock } = require('../../lib/testing')
-const { giveChance, withChance } = require('../support/chance')
-const { passingOf, startsOf } = require('../support/starts')
-const { quiet } = require('../support/turns')
+const fairlane = require('../../..')
+const { Throttled } = require('../../..')
+const { checkInvariants, fakeClock } = require('../../../lib/testing')
+const { giveChance, withChance } = require('../../support/chance')
+const { passingOf, startsOf } = require('../../support/starts')
+const { quiet } = require('../../support/turns')
 
 describe('hold', function () {
   it('starts no job for so long, and lets running ones finish', async function () {
-    const { queue, pass, times } = startsOf(flow, {})
+    const { queue, pass, times } = startsOf(fairlane, {})
     assert.equal(queue.heldMs(), 0)
     assert.equal(queue.hold(50), queue)
     queue.push(1)
@@ -21,7 +22,7 @@ describe('hold', function () {
   })
 
   it('can be made longer, shorter, and ended', async function () {
-    const { queue, pass, times } = startsOf(flow, {})
+    const { queue, pass, times } = startsOf(fairlane, {})
     queue.hold(50).push(1)
     await pass(10)
     queue.hold(100)
@@ -39,13 +40,13 @@ describe('hold', function () {
 
   it('takes a finite time', function () {
     for (const ms of [undefined, null, '1', NaN, -1, Infinity]) {
-      assert.throws(() => flow(() => {}).hold(ms), { code: 'FAIRLANE_ERR_ARGUMENT' })
-      assert.throws(() => flow(() => {}, { scheduler: 'fair' }).holdType('a', ms), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      assert.throws(() => fairlane(() => {}).hold(ms), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      assert.throws(() => fairlane(() => {}, { scheduler: 'fair' }).holdType('a', ms), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
   })
 
   it('goes with a rate', async function () {
-    const { queue, pass, times } = startsOf(flow, { rate: { limit: 1, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { rate: { limit: 1, intervalMs: 100 } })
     queue.push(1).push(2)
     await pass(10)
     assert.equal(queue.heldMs(), 90)
@@ -58,7 +59,7 @@ describe('hold', function () {
 
 describe('holdType', function () {
   it('starts no job of the type for so long, while others go on', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal', concurrency: 1 })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal', concurrency: 1 })
     queue.pushType('a', 1).pushType('b', 2).holdType('a', 50)
     assert.equal(queue.heldMs('a'), 50)
     assert.equal(queue.heldMs('b'), 0)
@@ -69,7 +70,7 @@ describe('holdType', function () {
   })
 
   it('holds a type without jobs, for which there is no timer', async function () {
-    const { queue, clock, pass, times } = startsOf(flow, { scheduler: 'equal' })
+    const { queue, clock, pass, times } = startsOf(fairlane, { scheduler: 'equal' })
     queue.holdType('a', 50)
     assert.deepEqual([clock.timerCount, queue.stats().heldTypes, queue.isTypePaused('a')], [0, 0, false])
     await pass(20)
@@ -80,7 +81,7 @@ describe('holdType', function () {
   })
 
   it('can be made longer, shorter, and ended', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal' })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal' })
     queue.pushType('a', 1).holdType('a', 10).holdType('a', 50)
     await pass(40)
     assert.deepEqual(times(), [])
@@ -93,7 +94,7 @@ describe('holdType', function () {
   })
 
   it('is independent of pauses by users', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal' })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal' })
     queue.pauseType('a').holdType('a', 10).pushType('a', 1)
     await pass(20)
     assert.deepEqual(times(), [])
@@ -103,7 +104,7 @@ describe('holdType', function () {
   })
 
   it('gives a type that shares a lane one of its own', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal', maxTypes: 1 })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal', maxTypes: 1 })
     queue.pause().pushType('own', 1).pushType('a', 2).pushType('b', 3).holdType('a', 50)
     assert.equal(queue.stats('a').waiting, 1)
     checkInvariants(queue)
@@ -117,7 +118,7 @@ describe('holdType', function () {
   })
 
   it('holds when the queue has closed, and close() waits for it', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal' })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal' })
     queue.pushType('a', 1)
     const closed = queue.close()
     queue.holdType('a', 50)
@@ -128,14 +129,14 @@ describe('holdType', function () {
 
   it('needs a scheduler whose types can be paused', function () {
     for (const scheduler of [undefined, { queued () {}, next () {}, started () {}, ended () {} }]) {
-      const queue = flow(() => {}, { scheduler })
+      const queue = fairlane(() => {}, { scheduler })
       for (const call of [() => queue.holdType('a', 1), () => queue.heldMs('a')]) assert.throws(call, { code: 'FAIRLANE_ERR_SCHEDULER' })
     }
-    assert.throws(() => flow(() => {}, { scheduler: 'equal' }).holdType(Symbol('a'), 1), { code: 'FAIRLANE_ERR_TYPE' })
+    assert.throws(() => fairlane(() => {}, { scheduler: 'equal' }).holdType(Symbol('a'), 1), { code: 'FAIRLANE_ERR_TYPE' })
   })
 
   it('warns of no stall', async function () {
-    const { queue, pass } = startsOf(flow, { scheduler: 'fair' })
+    const { queue, pass } = startsOf(fairlane, { scheduler: 'fair' })
     const warned = []
     process.on('warning', warning => warned.push(warning))
     queue.holdType('a', 10).pushType('a', 1)
@@ -155,7 +156,7 @@ describe('a time that is longer than a timer of Node.js can be', function () {
     const clock = { ...time, setTimeout: (fn, ms) => time.setTimeout(fn, ms > LONGEST_MS ? 1 : ms) }
     const begin = time.now()
     const times = []
-    const queue = flow((payload, done, { type }) => {
+    const queue = fairlane((payload, done, { type }) => {
       times.push(time.now() - begin)
       run(payload, done, times.length)
     }, { clock, ...options })
@@ -199,7 +200,7 @@ describe('a hold and a rate', function () {
     ['of the queue', undefined, { rate: RATE }, { rate: null }]
   ]) {
     it(`${name} are over each by itself, though a runner was throttled for less time than the rate takes`, async function () {
-      const { queue, pass, times } = startsOf(flow, { scheduler, ...rates }, (payload, done) => done(times().length === 1 ? new Throttled(500) : null))
+      const { queue, pass, times } = startsOf(fairlane, { scheduler, ...rates }, (payload, done) => done(times().length === 1 ? new Throttled(500) : null))
       queue.add('p', { type: scheduler && 'a' })
       await pass(10)
       assert.equal(queue.heldMs(scheduler && 'a'), 990)
@@ -210,7 +211,7 @@ describe('a hold and a rate', function () {
     })
 
     it(`${name} are over each by itself, though the hold is ended before the rate`, async function () {
-      const { queue, pass, times } = startsOf(flow, { scheduler, ...rates }, (payload, done) => done(times().length === 1 ? new Throttled(5000) : null))
+      const { queue, pass, times } = startsOf(fairlane, { scheduler, ...rates }, (payload, done) => done(times().length === 1 ? new Throttled(5000) : null))
       queue.add('p', { type: scheduler && 'a' })
       await pass(10)
       if (scheduler) queue.holdType('a', 0)
@@ -221,7 +222,7 @@ describe('a hold and a rate', function () {
   }
 
   it('of types: the longest hold counts, and a call replaces it', async function () {
-    const { queue, clock, pass } = startsOf(flow, { scheduler: 'equal', concurrency: 3 }, (ms, done) => clock.setTimeout(() => done(new Throttled(ms)), 1))
+    const { queue, clock, pass } = startsOf(fairlane, { scheduler: 'equal', concurrency: 3 }, (ms, done) => clock.setTimeout(() => done(new Throttled(ms)), 1))
     for (const ms of [100, 300, 200]) queue.pushType('a', ms)
     await pass(1)
     assert.equal(queue.heldMs('a'), 300)
@@ -236,7 +237,7 @@ describe('heldMs of a type', function () {
 
   it('is that of its hold, where its jobs would share a lane with others', async function () {
     for (const isShared of [false, true]) {
-      const { queue, pass, times } = startsOf(flow, busy, (payload, done) => payload === 'own' ? undefined : done())
+      const { queue, pass, times } = startsOf(fairlane, busy, (payload, done) => payload === 'own' ? undefined : done())
       queue.pushType('own', 'own')
       if (isShared) queue.pushType('b', 'b')
       queue.holdType('a', 50)
@@ -250,7 +251,7 @@ describe('heldMs of a type', function () {
   })
 
   it('is that of the lane which its jobs would share, or whose counts they would begin with', async function () {
-    const { queue, pass, times } = startsOf(flow, { ...busy, ratePerType: { limit: 1, intervalMs: 100 } })
+    const { queue, pass, times } = startsOf(fairlane, { ...busy, ratePerType: { limit: 1, intervalMs: 100 } })
     assert.equal(queue.heldMs('c'), 0)
     queue.pushType('own', 1).pushType('b', 2)
     await pass(10)
@@ -261,7 +262,7 @@ describe('heldMs of a type', function () {
   })
 
   it('is that of its own lane, whatever others have started that share one', async function () {
-    const { queue, pass } = startsOf(flow, { ...busy, ratePerType: { limit: 1, intervalMs: 100 } })
+    const { queue, pass } = startsOf(fairlane, { ...busy, ratePerType: { limit: 1, intervalMs: 100 } })
     queue.pauseType('own').pushType('own', 1).pushType('b', 2)
     await pass(10)
     assert.deepEqual([queue.heldMs('own'), queue.heldMs('b')], [0, 90])
@@ -269,7 +270,7 @@ describe('heldMs of a type', function () {
   })
 
   it('is that of its own rate, where it has one', async function () {
-    const { queue, pass, times } = startsOf(flow, { ...busy, ratePerType: new Map([['a', { limit: 1, intervalMs: 100 }]]) })
+    const { queue, pass, times } = startsOf(fairlane, { ...busy, ratePerType: new Map([['a', { limit: 1, intervalMs: 100 }]]) })
     queue.pushType('own', 1).pushType('b', 2).pushType('a', 3)
     await pass(10)
     assert.deepEqual([queue.heldMs('a'), queue.heldMs('b'), queue.heldMs('c')], [90, 0, 0])
@@ -283,7 +284,7 @@ describe('a refusal of a type with limits', function () {
   withChance(0)
 
   async function retryAfterMs (options, waiting, act = () => {}) {
-    const { queue, pass } = startsOf(flow, { scheduler: 'equal', concurrency: 1, maxWaitingPerType: waiting, ...options })
+    const { queue, pass } = startsOf(fairlane, { scheduler: 'equal', concurrency: 1, maxWaitingPerType: waiting, ...options })
     await act(queue, pass)
     queue.pause()
     for (let i = 0; i < waiting; i++) queue.pushType('a', i)
@@ -304,7 +305,7 @@ describe('a refusal of a type with limits', function () {
   })
 
   it('says so where its jobs would share a lane with others', async function () {
-    const { queue } = startsOf(flow, { scheduler: 'equal', maxTypes: 1, maxWaitingPerType: { a: 0 } })
+    const { queue } = startsOf(fairlane, { scheduler: 'equal', maxTypes: 1, maxWaitingPerType: { a: 0 } })
     queue.pause().pushType('own', 1).pushType('b', 1).holdType('a', 100000)
     const { code, retryAfterMs } = await queue.add('refused', { type: 'a' }).then(assert.fail, error => error)
     assert.deepEqual([code, retryAfterMs], ['FAIRLANE_ERR_TYPE_FULL', 100000])
@@ -321,7 +322,7 @@ describe('a refusal of a type with limits', function () {
   })
 
   it('counts with what must start before', async function () {
-    const { queue, pass } = startsOf(flow, { scheduler: 'equal', maxWaiting: 20, ratePerType: { limit: 2, intervalMs: 100000 } })
+    const { queue, pass } = startsOf(fairlane, { scheduler: 'equal', maxWaiting: 20, ratePerType: { limit: 2, intervalMs: 100000 } })
     const refused = () => queue.add('refused', { type: 'a' }).then(assert.fail, error => error)
     for (let i = 0; i < 2; i++) {
       queue.pushType('a', i)

@@ -3,11 +3,11 @@
 // Types that are out of rate or held are out of the count of `equal`: while they are not, its bound holds.
 
 const assert = require('node:assert/strict')
-const { Equal } = require('../../schedulers')
-const { seedFromEnvironment } = require('../support/random')
-const { rounds } = require('../support/rounds')
-const { extremes, worstExcess } = require('../support/shares')
-const { heldTrace } = require('../support/traces')
+const { Equal } = require('../../../schedulers')
+const { seedFromEnvironment } = require('../../support/random')
+const { rounds } = require('../../support/rounds')
+const { extremes, worstExcess } = require('../../support/shares')
+const { heldTrace } = require('../../support/traces')
 
 const ROUNDS = rounds(40)
 const base = seedFromEnvironment()

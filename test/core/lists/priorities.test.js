@@ -1,11 +1,11 @@
 'use strict'
 
 const assert = require('node:assert')
-const { flow } = require('../../lib/flow')
-const { checkInvariants } = require('../../lib/testing')
-const { startsOf } = require('../support/starts')
-const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds, playRounds } = require('../support/rounds')
+const fairlane = require('../../..')
+const { checkInvariants } = require('../../../lib/testing')
+const { startsOf } = require('../../support/starts')
+const { seeded, seedFromEnvironment } = require('../../support/random')
+const { rounds, playRounds } = require('../../support/rounds')
 
 const ERROR = new Error('expected')
 const WINDOWS = { waiting () {}, start () {}, done () {}, select: () => 0 }
@@ -15,7 +15,7 @@ for (const scheduler of [undefined, 'equal', 'fair', 'capped']) {
   const type = scheduler && 'a'
 
   describe(`the option priority (${scheduler ?? 'no scheduler'})`, function () {
-    const made = (options, run) => startsOf(flow, { scheduler, priorityMs: 100, concurrency: 1, ...options }, run)
+    const made = (options, run) => startsOf(fairlane, { scheduler, priorityMs: 100, concurrency: 1, ...options }, run)
     const push = (queue, payload, callback) => type ? queue.pushType(type, payload, callback) : queue.push(payload, callback)
 
     it('has a job start where it would had it been pushed earlier', async function () {
@@ -106,16 +106,16 @@ for (const scheduler of [undefined, 'equal', 'fair', 'capped']) {
 
 describe('the options priority and priorityMs', function () {
   it('are checked', function () {
-    for (const priorityMs of [0, -1, Infinity, NaN, '1', null, 2 ** 32]) assert.throws(() => flow(() => {}, { priorityMs }), { code: 'FAIRLANE_ERR_OPTION' })
-    assert.throws(() => flow(() => {}, { priorityMs: 5, scheduler: WINDOWS }), { code: 'FAIRLANE_ERR_OPTION' })
-    const queue = flow(() => {}, { priorityMs: 5 })
+    for (const priorityMs of [0, -1, Infinity, NaN, '1', null, 2 ** 32]) assert.throws(() => fairlane(() => {}, { priorityMs }), { code: 'FAIRLANE_ERR_OPTION' })
+    assert.throws(() => fairlane(() => {}, { priorityMs: 5, scheduler: WINDOWS }), { code: 'FAIRLANE_ERR_OPTION' })
+    const queue = fairlane(() => {}, { priorityMs: 5 })
     for (const priority of [-1, 16, 1.5, '1', null, NaN]) assert.throws(() => queue.add(1, { priority }), { code: 'FAIRLANE_ERR_ARGUMENT' })
-    assert.throws(() => flow(() => {}).add(1, { priority: 0 }), { code: 'FAIRLANE_ERR_ARGUMENT', message: /priorityMs/ })
+    assert.throws(() => fairlane(() => {}).add(1, { priority: 0 }), { code: 'FAIRLANE_ERR_ARGUMENT', message: /priorityMs/ })
     assert.equal(queue.length, 0)
   })
 
   it('take nothing from other types', async function () {
-    const { queue, pass, starts } = startsOf(flow, { scheduler: 'fair', concurrency: 1, priorityMs: 1000 })
+    const { queue, pass, starts } = startsOf(fairlane, { scheduler: 'fair', concurrency: 1, priorityMs: 1000 })
     queue.pause()
     queue.pushType('b', 'b').pushType('b', 'b')
     for (let i = 0; i < 3; i++) queue.add('a', { type: 'a', priority: 15 })
@@ -125,7 +125,7 @@ describe('the options priority and priorityMs', function () {
   })
 
   it('do not count in a lane that types share, and count again in a lane of their own', async function () {
-    const { queue, pass, starts } = startsOf(flow, { scheduler: 'equal', concurrency: 1, priorityMs: 1000, maxTypes: 1 })
+    const { queue, pass, starts } = startsOf(fairlane, { scheduler: 'equal', concurrency: 1, priorityMs: 1000, maxTypes: 1 })
     queue.pause()
     queue.pushType('own', 'own')
     queue.add('low', { type: 'a' })
@@ -146,10 +146,10 @@ describe('the options priority and priorityMs', function () {
   it('go with a scheduler that fails', async function () {
     const lanes = new Set()
     const scheduler = { queued: lane => lanes.add(lane), next () { throw ERROR }, started () {}, ended () {} }
-    const { captureWarnings } = require('../support/uncaught')
+    const { captureWarnings } = require('../../support/uncaught')
     const warnings = captureWarnings()
     try {
-      const { queue, pass, starts } = startsOf(flow, { scheduler, concurrency: 1, priorityMs: 10 })
+      const { queue, pass, starts } = startsOf(fairlane, { scheduler, concurrency: 1, priorityMs: 10 })
       queue.pause()
       for (let i = 0; i < 20; i++) queue.add(i, { type: 'a', priority: i % 2 })
       queue.resume(1)
@@ -169,7 +169,7 @@ async function play (random, scheduler) {
   let last = -1
   let front = 0
   let count = 0
-  const { queue, clock, pass } = startsOf(flow, { scheduler, concurrency: 1, priorityMs, maxAttempts: 1 }, (id, done) => {
+  const { queue, clock, pass } = startsOf(fairlane, { scheduler, concurrency: 1, priorityMs, maxAttempts: 1 }, (id, done) => {
     const sorted = waiting.toSorted((a, b) => a.key - b.key || b.priority - a.priority)
     if (sorted[0].id !== id) failure ??= new Error(`${id} started, not ${sorted[0].id}`)
     waiting.splice(waiting.findIndex(job => job.id === id), 1)

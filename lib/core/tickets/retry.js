@@ -3,19 +3,19 @@
 // A job that has failed and is to be tried again. It stands in the place of the job's callback: when that would be called, the caller is asked how
 // long the job is to wait. The job counts as delayed from its failure on.
 
-const { backoffAfter } = require('../job/backoff')
-const { heldMsOf } = require('../job/postponing')
-const { rethrow } = require('../platform/clock')
+const { backoffAfter } = require('../../job/backoff')
+const { heldMsOf } = require('../../job/postponing')
+const { rethrow } = require('../../platform/clock')
 
 class Retry {
   /**
-   * @param {object} tickets
+   * @param {object} jobs the PlannedJobs of the queue
    * @param {object | undefined} before the ticket of the attempt that has failed
    * @param {object} ticket of the next attempt
    * @param {'throttled' | 'postponed' | 'retry'} end how that one has ended
    */
-  constructor (tickets, before, ticket, end) {
-    this.tickets = tickets
+  constructor (jobs, before, ticket, end) {
+    this.jobs = jobs
     this.before = before
     this.ticket = ticket
     this.end = end
@@ -27,38 +27,38 @@ class Retry {
     if (!this.ticket.isDelayed) return
     if (this.end === 'throttled') this.throttle(err)
     else if (this.end === 'retry') this.backOff(err, this.ticket.attempt - 1)
-    else this.tickets.postpone(this.ticket, err.delayMs, this.ticket.signal)
+    else this.jobs.postpone(this.ticket, err.delayMs, this.ticket.signal)
   }
 
   // private from here on
 
   /** The job waits as the first of its type, which is held. */
   throttle (err) {
-    const { tickets, ticket } = this
-    tickets.throttledCount++
-    tickets.hooks.throttle(ticket.type, heldMsOf(err, tickets.deadlines.clock))
+    const { jobs, ticket } = this
+    jobs.throttledCount++
+    jobs.hooks.throttle(ticket.type, heldMsOf(err, jobs.deadlines.clock))
     if (!ticket.isDelayed) return // a scheduler has cleared the queue
-    tickets.enter(ticket)
-    tickets.watch(ticket, { signal: ticket.signal, maxWaitMs: Infinity })
+    jobs.enter(ticket)
+    jobs.tickets.watch(ticket, { signal: ticket.signal, maxWaitMs: Infinity })
   }
 
   backOff (err, attempt) {
-    const { tickets, ticket } = this
+    const { jobs, ticket } = this
     const ms = this.backoffAfter(err, attempt)
     if (!ticket.isDelayed) return
     if (ms === Infinity) {
-      tickets.fail(ticket, err)
+      jobs.fail(ticket, err)
       return
     }
-    tickets.retriedCount++
-    tickets.dispatch.list.recorder?.again(ticket.id, err)
-    tickets.hooks.onRetry({ type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
-    if (ticket.isDelayed) tickets.postpone(ticket, ms, ticket.signal)
+    jobs.retriedCount++
+    jobs.dispatch.list.recorder?.again(ticket.id, err)
+    jobs.hooks.onRetry({ type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
+    if (ticket.isDelayed) jobs.postpone(ticket, ms, ticket.signal)
   }
 
   /** What the caller says, in the context of the queue or the push. Infinity: the job is not tried again. */
   backoffAfter (err, attempt) {
-    const { tickets: { backoffMs }, ticket: { scope } } = this
+    const { jobs: { backoffMs }, ticket: { scope } } = this
     const ask = scope === undefined ? backoffMs : (...args) => scope.runInAsyncScope(backoffMs, undefined, ...args)
     return backoffAfter(ask, attempt, err, rethrow)
   }

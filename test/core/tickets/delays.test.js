@@ -1,19 +1,19 @@
 'use strict'
 
 const assert = require('node:assert')
-const { internalsOf } = require('../../lib/core/internals')
-const { flow } = require('../../lib/flow')
-const { checkInvariants } = require('../../lib/testing')
-const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds, playRounds } = require('../support/rounds')
-const { startsOf } = require('../support/starts')
-const { quiet } = require('../support/turns')
+const { internalsOf } = require('../../../lib/core/internals')
+const fairlane = require('../../..')
+const { checkInvariants } = require('../../../lib/testing')
+const { seeded, seedFromEnvironment } = require('../../support/random')
+const { rounds, playRounds } = require('../../support/rounds')
+const { startsOf } = require('../../support/starts')
+const { quiet } = require('../../support/turns')
 
 const WINDOWS = { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }
 
 describe('the option delayMs', function () {
   it('has a job start no earlier, behind those that wait then', async function () {
-    const { queue, pass, starts } = startsOf(flow, {})
+    const { queue, pass, starts } = startsOf(fairlane, {})
     queue.add('late', { delayMs: 100 })
     queue.add('later', { delayMs: 200 })
     queue.push('now')
@@ -27,7 +27,7 @@ describe('the option delayMs', function () {
   })
 
   it('keeps what is said of the job, though somebody waits for a flush meanwhile', async function () {
-    const { queue, clock, pass, starts } = startsOf(flow, { timeoutMs: 30, maxWaitMs: 10 }, (payload, done) => clock.setTimeout(() => done(null, payload), 50))
+    const { queue, clock, pass, starts } = startsOf(fairlane, { timeoutMs: 30, maxWaitMs: 10 }, (payload, done) => clock.setTimeout(() => done(null, payload), 50))
     const results = [false, true].map((unshift, i) => queue.add(i, { delayMs: 5, timeoutMs: Infinity, maxWaitMs: Infinity, unshift }))
     const flushed = queue.fflush()
     queue.pause()
@@ -41,7 +41,7 @@ describe('the option delayMs', function () {
 
   it('leaves a job the limits of its queue', async function () {
     for (const [options, code] of [[{ maxWaitMs: 10 }, 'FAIRLANE_ERR_MAX_WAIT'], [{ timeoutMs: 10 }, 'FAIRLANE_ERR_TIMEOUT']]) {
-      const { queue, pass } = startsOf(flow, options, () => {})
+      const { queue, pass } = startsOf(fairlane, options, () => {})
       if (options.maxWaitMs) queue.pause()
       const limited = assert.rejects(queue.add(1, { delayMs: 5 }), { code })
       await pass(14)
@@ -52,7 +52,7 @@ describe('the option delayMs', function () {
   })
 
   it('gives a promise of the result', async function () {
-    const { queue, pass } = startsOf(flow, {}, async payload => 2 * payload)
+    const { queue, pass } = startsOf(fairlane, {}, async payload => 2 * payload)
     const result = queue.add(21, { delayMs: 100 })
     await pass(100)
     assert.equal(await result, 42)
@@ -60,7 +60,7 @@ describe('the option delayMs', function () {
 
   for (const [name, scheduler] of [['no scheduler', undefined], ['equal', 'equal'], ['windows', WINDOWS]]) {
     it(`counts the job in all that counts waiting ones (${name})`, async function () {
-      const { queue, clock, pass, times } = startsOf(flow, { scheduler })
+      const { queue, clock, pass, times } = startsOf(fairlane, { scheduler })
       let isFlushed = false
       let isIdle = false
       const type = scheduler && 'a'
@@ -81,7 +81,7 @@ describe('the option delayMs', function () {
     })
 
     it(`lets the job be removed and cleared (${name})`, async function () {
-      const { queue, clock, pass, times } = startsOf(flow, { scheduler })
+      const { queue, clock, pass, times } = startsOf(fairlane, { scheduler })
       const type = scheduler && 'a'
       const codes = []
       for (const payload of [1, 2, 3, 4]) queue.add(payload, { type, delayMs: 100 - payload }).catch(({ code }) => codes.push(`${payload} ${code}`))
@@ -103,7 +103,7 @@ describe('the option delayMs', function () {
   }
 
   it('makes nothing of a type that a queue without a scheduler is given', async function () {
-    const { queue } = startsOf(flow, {})
+    const { queue } = startsOf(fairlane, {})
     const cleared = assert.rejects(queue.add(1, { type: 'a', delayMs: 100 }), { code: 'FAIRLANE_ERR_CLEARED' })
     assert.deepEqual([...queue.jobs()], [{ type: undefined, payload: 1 }])
     assert.equal(queue.clear(), 1)
@@ -112,7 +112,7 @@ describe('the option delayMs', function () {
   })
 
   it('is ended by a signal and by close', async function () {
-    const { queue, clock, pass, times } = startsOf(flow, {})
+    const { queue, clock, pass, times } = startsOf(fairlane, {})
     const controller = new AbortController()
     const aborted = queue.add(1, { delayMs: 100, signal: controller.signal })
     const closed = queue.add(2, { delayMs: 100 })
@@ -128,7 +128,7 @@ describe('the option delayMs', function () {
   })
 
   it('is waited for by close', async function () {
-    const { queue, pass, times } = startsOf(flow, {})
+    const { queue, pass, times } = startsOf(fairlane, {})
     queue.add(1, { delayMs: 100 })
     const closed = queue.close()
     await pass(100)
@@ -137,20 +137,20 @@ describe('the option delayMs', function () {
   })
 
   it('counts against limits of what may wait, and the job is not refused when its time has come', async function () {
-    const { queue, pass, times } = startsOf(flow, { scheduler: 'equal', concurrency: 1, maxWaiting: 1, maxWaitingPerType: { a: 2 } })
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal', concurrency: 1, maxWaiting: 1, maxWaitingPerType: { a: 2 } })
     queue.add(1, { type: 'a', delayMs: 100 })
     queue.add(2, { type: 'a', delayMs: 100 })
     await assert.rejects(queue.add(3, { type: 'a' }), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
     await pass(100)
     assert.deepEqual(times(), [100, 100])
-    const typed = startsOf(flow, { scheduler: 'equal', maxWaitingPerType: 1 }).queue
+    const typed = startsOf(fairlane, { scheduler: 'equal', maxWaitingPerType: 1 }).queue
     typed.add(1, { type: 'a', delayMs: 100 })
     await assert.rejects(typed.add(2, { type: 'a' }), { code: 'FAIRLANE_ERR_TYPE_FULL' })
     typed.close({ drain: false })
   })
 
   it('comes before the time of maxWaitMs begins', async function () {
-    const { queue, pass, times } = startsOf(flow, { concurrency: 1 })
+    const { queue, pass, times } = startsOf(fairlane, { concurrency: 1 })
     const started = queue.add(1, { delayMs: 100, maxWaitMs: 50 })
     const expired = assert.rejects(queue.add(2, { delayMs: 200, maxWaitMs: 50 }), { code: 'FAIRLANE_ERR_MAX_WAIT' })
     await pass(150)
@@ -162,7 +162,7 @@ describe('the option delayMs', function () {
   })
 
   it('leaves the job what else was said of it', async function () {
-    const { queue, pass, times } = startsOf(flow, { backoffMs: 10 }, (payload, done) => { if (payload === 'fails') done(new Error('expected')) })
+    const { queue, pass, times } = startsOf(fairlane, { backoffMs: 10 }, (payload, done) => { if (payload === 'fails') done(new Error('expected')) })
     const expired = assert.rejects(queue.add('waits', { delayMs: 100, timeoutMs: 5 }), { code: 'FAIRLANE_ERR_TIMEOUT' })
     const failed = assert.rejects(queue.add('fails', { delayMs: 200, maxAttempts: 3 }), /expected/)
     await pass(110)
@@ -173,7 +173,7 @@ describe('the option delayMs', function () {
   })
 
   it('goes with unshift: then the job starts before those that wait', async function () {
-    const { queue, pass, starts } = startsOf(flow, { concurrency: 1 })
+    const { queue, pass, starts } = startsOf(fairlane, { concurrency: 1 })
     queue.pause()
     queue.add('first', { delayMs: 100, unshift: true })
     queue.push('second')
@@ -185,7 +185,7 @@ describe('the option delayMs', function () {
 
   it('keeps the job in the flush before which it was pushed, also when it comes back behind a later one', async function () {
     for (const scheduler of [undefined, 'equal', WINDOWS]) {
-      const { queue, pass } = startsOf(flow, { scheduler, concurrency: 1 }, () => {})
+      const { queue, pass } = startsOf(fairlane, { scheduler, concurrency: 1 }, () => {})
       const type = scheduler && 'a'
       const flushed = []
       queue.add(1, { type, delayMs: 10 }).catch(() => {})
@@ -212,7 +212,7 @@ describe('the option delayMs', function () {
   })
 
   it('is 0 or more, and 0 is none', async function () {
-    const { queue, clock, pass, times } = startsOf(flow, {})
+    const { queue, clock, pass, times } = startsOf(fairlane, {})
     for (const delayMs of ['1', null, NaN, -1, Infinity]) assert.throws(() => queue.add(1, { delayMs }), { code: 'FAIRLANE_ERR_ARGUMENT' })
     for (const options of [null, 3, { delayMS: 1 }, { delayMs: 1, typ: 1 }]) assert.throws(() => queue.add(1, options), { code: 'FAIRLANE_ERR_ARGUMENT' })
     assert.throws(() => queue.add(1, { type: 'a', delayMS: 1 }), /did you mean 'delayMs'/)
@@ -225,14 +225,14 @@ describe('the option delayMs', function () {
 
   it('is ended by a clock that fails', async function () {
     const clock = { now: () => 0, setTimeout () { throw new Error('expected') }, clearTimeout () {} }
-    const queue = flow(() => {}, { clock })
+    const queue = fairlane(() => {}, { clock })
     await assert.rejects(queue.add(1, { delayMs: 5 }), /expected/)
     checkInvariants(queue)
     assert.equal(queue.length, 0)
   })
 
   it('is ended for one job by a clock that fails once, and for no other', async function () {
-    const { queue, clock, pass, times } = startsOf(flow, {})
+    const { queue, clock, pass, times } = startsOf(fairlane, {})
     const { setTimeout } = clock
     clock.setTimeout = () => { throw new Error('expected') }
     const failed = assert.rejects(queue.add(1, { delayMs: 20 }), /expected/)
@@ -247,7 +247,7 @@ describe('the option delayMs', function () {
   })
 
   it('is ended once if the clock cancels the job and throws', async function () {
-    const { queue, clock, pass, times } = startsOf(flow, {})
+    const { queue, clock, pass, times } = startsOf(fairlane, {})
     const { setTimeout } = clock
     clock.setTimeout = () => {
       queue.clear()
@@ -263,7 +263,7 @@ describe('the option delayMs', function () {
   })
 
   it('starts no job that the clock cancels when it is due, nor another one in its place', async function () {
-    const { queue, clock, pass, times, starts } = startsOf(flow, {})
+    const { queue, clock, pass, times, starts } = startsOf(fairlane, {})
     const { setTimeout } = clock
     const ends = [[1, 10], [2, 10], [3, 20]].map(([payload, delayMs]) => queue.add(payload, { delayMs }))
     clock.setTimeout = (...args) => {
@@ -282,7 +282,7 @@ describe('the option delayMs', function () {
   it('is refused by a clock that gives no number', async function () {
     let now = 0
     const clock = { now: () => now, setTimeout: () => ({}), clearTimeout () {} }
-    const queue = flow(() => {}, { clock })
+    const queue = fairlane(() => {}, { clock })
     queue.add(1, { delayMs: 5 }).catch(() => {})
     now = NaN
     await assert.rejects(queue.add(2, { delayMs: 5 }), { code: 'FAIRLANE_ERR_OPTION' })
@@ -300,7 +300,7 @@ describe('the option delayMs', function () {
       },
       clearTimeout
     }
-    const queue = flow((payload, done) => done(null, payload), { clock, scheduler: 'equal' })
+    const queue = fairlane((payload, done) => done(null, payload), { clock, scheduler: 'equal' })
     const others = queue.add('other', { type: 'a', delayMs: 50 })
     fails = true
     await assert.rejects(queue.add('sooner', { type: 'b', delayMs: 1 }), /expected/)
@@ -309,7 +309,7 @@ describe('the option delayMs', function () {
   })
 
   it('leaves nothing behind of jobs that have gone on, nor of their types', async function () {
-    const { queue, pass } = startsOf(flow, { scheduler: 'equal' })
+    const { queue, pass } = startsOf(fairlane, { scheduler: 'equal' })
     const { list } = internalsOf(queue)
     const add = type => queue.add(1, { type, delayMs: 30 })
     for (let i = 0; i < 1000; i++) {
@@ -334,7 +334,7 @@ async function play (random) {
   const scheduler = random.pick([undefined, 'equal'])
   const types = scheduler === undefined ? [undefined] : ['a', 'b', 'c']
   const startsOfType = (starts, type) => starts.filter(start => start.type === type).map(({ payload, at }) => [payload, at])
-  const { queue, clock, pass, starts } = startsOf(flow, { scheduler, concurrency: Infinity })
+  const { queue, clock, pass, starts } = startsOf(fairlane, { scheduler, concurrency: Infinity })
   const signals = [new AbortController(), new AbortController()]
   const usual = random.pick([undefined, 10, 30]) // how long all wait that are not to come out of order
   const expected = []

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert')
 const fairlane = require('../..')
-const { batches, flow } = require('../../lib/flow')
+const { batches } = require('../..')
 const { checkInvariants } = require('../../lib/testing')
 const { NO_KEYS } = require('../shared/keys')
 const { startsOf } = require('../support/starts')
@@ -13,7 +13,7 @@ const ERROR = new Error('expected')
 
 /** A queue of batches whose jobs are doubled. */
 function made (options, batchOptions, run = async payloads => payloads.map(n => 2 * n)) {
-  const made = startsOf(flow, options, run)
+  const made = startsOf(fairlane, options, run)
   return { ...made, batches: batches(made.queue, { maxSize: 3, ...batchOptions }), sizes: () => made.starts.map(({ payload }) => payload.length) }
 }
 
@@ -145,9 +145,9 @@ describe('batches', function () {
   })
 
   it('take options that are checked', function () {
-    const queue = flow(() => {}, { scheduler: 'equal' })
+    const queue = fairlane(() => {}, { scheduler: 'equal' })
     const wrong = { code: 'FAIRLANE_ERR_ARGUMENT' }
-    for (const other of [undefined, {}, fairlane(() => {})]) assert.throws(() => batches(other, { maxSize: 1 }), wrong)
+    for (const other of [undefined, {}, fairlane]) assert.throws(() => batches(other, { maxSize: 1 }), wrong)
     for (const options of [undefined, null, 5, {}, { maxSize: 0 }, { maxSize: '1' }, { maxSize: 2, delayMs: -1 }, { maxSize: 2, key: 'k' }, { maxsize: 2 }]) assert.throws(() => batches(queue, options), wrong)
     const gatherer = batches(queue, { maxSize: 2 })
     for (const options of [null, 5, { typ: 1 }]) assert.throws(() => gatherer.add(1, options), wrong)

@@ -1,13 +1,11 @@
 'use strict'
 
-// Options of flow, read once.
+// Options of rates, attempts and priorities, and what is said of rates and holds later, read once. Not loaded before there is one.
 
-const { readBackoff } = require('../job/backoff')
-const { rangeError } = require('../arguments/errors')
-const { isArray, isMap, isObject, isOf, readByType, readEach, readFields, readFiniteMs, readOwn, readPositiveCount, wrong } = require('../arguments/fields')
-const { readRate } = require('../arguments/rates')
-const { Plan } = require('../job/plan')
-const { ROOMS, options: queueOptions } = require('../core/internals')
+const { readBackoff } = require('../../job/backoff')
+const { rangeError } = require('../../arguments/errors')
+const { isArray, isMap, readByType, readFiniteMs, readOwn, readPositiveCount, wrong } = require('../../arguments/fields')
+const { readRate } = require('../../arguments/rates')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
@@ -15,40 +13,28 @@ const LONGEST_MS = 2 ** 31
 const RATES_NAMES = ['rate', 'ratePerType']
 const NO_RATES = Object.freeze({ all: undefined, byType: new Map(), ask: undefined })
 
-const readers = {
-  maxAttempts: value => value === undefined ? 1 : readPositiveCount(value, 'maxAttempts', OPTION),
-  backoffMs: readBackoff,
-  priorityMs: readPriorityMs,
-  rate: value => value === undefined ? undefined : readRates(value, 'rate', OPTION),
-  ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value, OPTION)
-}
-
-module.exports = { readOptions, readRateOptions, readAddOptions, readNewRates, readHoldMs, readPriorityMs }
+module.exports = { NO_RATES, readLimitOptions, readRateOptions, readNewRates, readHoldMs, readPriorityMs }
 
 /**
- * @returns {object} what a queue reads, and `rate`, an array of them or undefined, and `ratePerType`
- * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
+ * @param {object} given any of these, as they were given
+ * @returns {{ maxAttempts: number, backoffMs: Function, priorityMs: number | undefined, rates: object | undefined }} rates: undefined if none are given
+ * @throws FAIRLANE_ERR_OPTION
  */
-function readOptions (options) {
-  if (!isObject(options)) return { ...ROOMS.readOptions(options), ...readEach({}, readers) }
-  const names = Object.keys(readers)
-  queueOptions.rejectUnknownOptions(options, [...queueOptions.names, ...names])
-  const own = readEach(readFields(options, names, OPTION), readers)
-  const others = readFields(options, queueOptions.names, OPTION)
-  return { ...ROOMS.readOptions(others), ...own }
+function readLimitOptions ({ maxAttempts, backoffMs, priorityMs, rate, ratePerType }) {
+  return {
+    maxAttempts: maxAttempts === undefined ? 1 : readPositiveCount(maxAttempts, 'maxAttempts', OPTION),
+    backoffMs: readBackoff(backoffMs),
+    priorityMs: readPriorityMs(priorityMs),
+    rates: rate === undefined && ratePerType === undefined ? undefined : readRateOptions({ rate, ratePerType })
+  }
 }
 
 /** @returns {{ rate: object[] | undefined, ratePerType: object }} @throws FAIRLANE_ERR_OPTION */
 function readRateOptions ({ rate, ratePerType }) {
-  return { rate: readers.rate(rate), ratePerType: readers.ratePerType(ratePerType) }
-}
-
-/**
- * As of a queue; `plan`, if there is one: what else is said of the job. What it has given already it gives again: add() of a queue reads its options, too.
- * @returns {Extras} @throws FAIRLANE_ERR_ARGUMENT
- */
-function readAddOptions (options) {
-  return isOf(options, queueOptions.Extras) ? options : ROOMS.readAddOptions(options, new Plan())
+  return {
+    rate: rate === undefined ? undefined : readRates(rate, 'rate', OPTION),
+    ratePerType: ratePerType === undefined ? NO_RATES : readRatePerType(ratePerType, OPTION)
+  }
 }
 
 /** @returns {{ rate?: object[] | null, ratePerType?: object }} those that are given; null, or no rates: none from now on */

@@ -1,16 +1,17 @@
 'use strict'
 
 const assert = require('node:assert')
-const { flow, Postponed } = require('../../lib/flow')
-const { internalsOf } = require('../../lib/core/internals')
-const { checkInvariants } = require('../../lib/testing')
-const { KEYS, NO_KEYS } = require('../shared/keys')
-const { setPace } = require('../support/pace')
-const { startsOf } = require('../support/starts')
-const { seeded, seedFromEnvironment } = require('../support/random')
-const { rounds, playRounds } = require('../support/rounds')
-const { stoppedTime } = require('../support/time')
-const { quiet } = require('../support/turns')
+const fairlane = require('../../..')
+const { Postponed } = require('../../..')
+const { internalsOf } = require('../../../lib/core/internals')
+const { checkInvariants } = require('../../../lib/testing')
+const { KEYS, NO_KEYS } = require('../../shared/keys')
+const { setPace } = require('../../support/pace')
+const { startsOf } = require('../../support/starts')
+const { seeded, seedFromEnvironment } = require('../../support/random')
+const { rounds, playRounds } = require('../../support/rounds')
+const { stoppedTime } = require('../../support/time')
+const { quiet } = require('../../support/turns')
 
 const ERROR = new Error('expected')
 const WINDOWS = { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }
@@ -20,7 +21,7 @@ const later = (payload, done) => setImmediate(() => done(null, payload))
 
 describe('the option key', function () {
   it('has those who add the same key share a job until that has started', async function () {
-    const { queue, pass, starts } = startsOf(flow, {}, later)
+    const { queue, pass, starts } = startsOf(fairlane, {}, later)
     const first = queue.add(1, { key: 'k' })
     assert.equal(queue.add(2, { key: 'k' }), first)
     assert.deepEqual([queue.waiting, queue.stats().accepted, queue.stats().joined], [1, 1, 1])
@@ -36,7 +37,7 @@ describe('the option key', function () {
 
   it('belongs to the type', async function () {
     for (const scheduler of ['equal', undefined]) {
-      const { queue, pass, starts } = startsOf(flow, { scheduler })
+      const { queue, pass, starts } = startsOf(fairlane, { scheduler })
       for (const type of ['a', 'b', '1', '11']) for (const key of ['k', '1:k', 'k']) queue.add(`${type} ${key}`, { type, key })
       if (!scheduler) for (const key of ['k', '', '1:ak', '\u00001:ak', '\u0001k', '\u0001\u00001:ak', 'k']) queue.add('none', { key })
       await pass(0)
@@ -45,7 +46,7 @@ describe('the option key', function () {
   })
 
   it('is shared though the queue is full, and is taken by no job that was refused', async function () {
-    const { queue, pass, starts } = startsOf(flow, { maxWaiting: 1, concurrency: 1 })
+    const { queue, pass, starts } = startsOf(fairlane, { maxWaiting: 1, concurrency: 1 })
     queue.pause()
     const first = queue.add(1, { key: 'a' })
     const refused = { code: 'FAIRLANE_ERR_QUEUE_FULL' }
@@ -63,7 +64,7 @@ describe('the option key', function () {
   })
 
   it('is free when its job was cleared, before anybody is told', async function () {
-    const { queue, pass, starts } = startsOf(flow, { scheduler: 'equal' })
+    const { queue, pass, starts } = startsOf(fairlane, { scheduler: 'equal' })
     const cleared = queue.add(1, { type: 'a', key: 'k' })
     let again
     queue.pushType('a', 0, () => { again ??= queue.add(2, { type: 'a', key: 'k' }) })
@@ -84,7 +85,7 @@ describe('the option key', function () {
         if (isCleared) queue.clear()
       }
       const scheduler = { queued, next: () => [...lanes].find(({ size }) => size > 0), started () {}, ended () {} }
-      const { queue, pass, starts } = startsOf(flow, { scheduler }, later)
+      const { queue, pass, starts } = startsOf(fairlane, { scheduler }, later)
       const promise = queue.add(1, { type: 'a', key: 'k' })
       assert.equal(nested, promise)
       checkInvariants(queue)
@@ -96,7 +97,7 @@ describe('the option key', function () {
   })
 
   it('is a string, or a finite number that is made into one, and nothing else', async function () {
-    const { queue, pass, starts } = startsOf(flow, {})
+    const { queue, pass, starts } = startsOf(fairlane, {})
     for (const [key, text] of KEYS) assert.equal(queue.add(0, { key }), queue.add(0, { key: text }))
     queue.add(1, { key: undefined })
     queue.add(2, { key: undefined })
@@ -108,17 +109,17 @@ describe('the option key', function () {
   })
 
   it('is checked with what goes with it', function () {
-    const { queue } = startsOf(flow, {})
+    const { queue } = startsOf(fairlane, {})
     const wrong = [{ onDuplicate: 'drop' }, { onDuplicate: 1 }, { keyUntil: 'done' }, { keyUntil: -1 }, { keyUntil: Infinity }, { maxDelayMs: -1 }, { maxDelayMs: '1' }]
     for (const options of wrong) assert.throws(() => queue.add(0, { key: 'k', ...options }), { code: 'FAIRLANE_ERR_ARGUMENT' })
     for (const options of [{ onDuplicate: 'join' }, { keyUntil: 'started' }, { maxDelayMs: 5 }]) assert.throws(() => queue.add(0, options), { code: 'FAIRLANE_ERR_ARGUMENT', message: /needs a key/ })
-    const typed = flow(() => {}, { scheduler: 'equal' })
+    const typed = fairlane(() => {}, { scheduler: 'equal' })
     assert.throws(() => typed.add(0, { key: 'k' }), { code: 'FAIRLANE_ERR_TYPE_REQUIRED' })
     assert.equal(queue.length, 0)
   })
 
   it('of jobs that are tried again is taken as long as it would be', async function () {
-    const { queue, pass } = startsOf(flow, { maxAttempts: 3, backoffMs: 100 }, (payload, done, { attempt }) => done(attempt < 3 && ERROR, attempt))
+    const { queue, pass } = startsOf(fairlane, { maxAttempts: 3, backoffMs: 100 }, (payload, done, { attempt }) => done(attempt < 3 && ERROR, attempt))
     const one = queue.add(1, { key: 'started' })
     const other = queue.add(1, { key: 'settled', keyUntil: 'settled' })
     await pass(150)
@@ -134,7 +135,7 @@ describe('the option key', function () {
 
 describe('the option keyUntil', function () {
   it("'settled' has a job that runs shared", async function () {
-    const { queue, pass, starts } = startsOf(flow, {}, (payload, done) => queue.add('again', { key: 'k' }).then(() => {}) && later(payload, done))
+    const { queue, pass, starts } = startsOf(fairlane, {}, (payload, done) => queue.add('again', { key: 'k' }).then(() => {}) && later(payload, done))
     const first = queue.add(1, { key: 'k', keyUntil: 'settled' })
     await pass(0)
     assert.equal(await first, 1)
@@ -145,7 +146,7 @@ describe('the option keyUntil', function () {
   })
 
   it('of so many ms lets one job in per time, from when it was added, and until it has started', async function () {
-    const { queue, pass, starts } = startsOf(flow, {}, async payload => payload)
+    const { queue, pass, starts } = startsOf(fairlane, {}, async payload => payload)
     const add = payload => queue.add(payload, { key: 'k', keyUntil: 100 })
     const results = [add(1)]
     await pass(99)
@@ -164,7 +165,7 @@ describe('the option keyUntil', function () {
   })
 
   it('of so many ms is over when a job was cancelled that never started, and lets nobody leave what has settled', async function () {
-    const { queue, pass } = startsOf(flow, {}, async payload => payload)
+    const { queue, pass } = startsOf(fairlane, {}, async payload => payload)
     const cleared = assert.rejects(queue.add(1, { key: 'k', keyUntil: 100 }), { code: 'FAIRLANE_ERR_CLEARED' })
     queue.clear()
     await cleared
@@ -177,9 +178,9 @@ describe('the option keyUntil', function () {
   })
 
   it('of so many ms is forgotten', async function () {
-    const { queue, pass } = startsOf(flow, {}, async () => {})
+    const { queue, pass } = startsOf(fairlane, {}, async () => {})
     for (let i = 0; i < 100; i++) queue.add(i, { key: i, keyUntil: 100 })
-    const { entries } = internalsOf(queue).tickets.keys
+    const { entries } = internalsOf(queue).tickets.planned.keys
     await pass(50)
     assert.equal(entries.size, 100)
     await pass(50)
@@ -192,7 +193,7 @@ describe('the option keyUntil', function () {
 describe('the option onDuplicate', function () {
   for (const [name, options] of [['no scheduler', {}], ['equal', { scheduler: 'equal' }], ['a shared lane', { scheduler: 'equal', maxTypes: 1 }], ['windows', { scheduler: WINDOWS }]]) {
     it(`'replace' gives a job that waits another payload, in its place (${name})`, async function () {
-      const { queue, pass, starts } = startsOf(flow, { ...options, concurrency: 1 })
+      const { queue, pass, starts } = startsOf(fairlane, { ...options, concurrency: 1 })
       const type = options.scheduler && 'a'
       if (options.maxTypes) queue.add('other', { type: 'b' })
       const before = starts.length
@@ -213,7 +214,7 @@ describe('the option onDuplicate', function () {
   }
 
   it("'replace' changes nothing once the job has started", async function () {
-    const { queue, pass, starts } = startsOf(flow, {}, (payload, done, { attempt }) => starts.length === 1 ? done(new Postponed(100)) : done(null, payload))
+    const { queue, pass, starts } = startsOf(fairlane, {}, (payload, done, { attempt }) => starts.length === 1 ? done(new Postponed(100)) : done(null, payload))
     const first = queue.add(1, { key: 'k', keyUntil: 'settled' })
     await pass(50)
     assert.equal(queue.add(2, { key: 'k', onDuplicate: 'replace' }), first)
@@ -232,7 +233,7 @@ describe('the option onDuplicate', function () {
       started: ({ isShared }) => { if (isShared) again ??= queue.add('new', { type: 'a', key: 'k', onDuplicate: 'replace' }) },
       ended () {}
     }
-    const { queue, pass, starts } = startsOf(flow, { scheduler, maxTypes: 1 })
+    const { queue, pass, starts } = startsOf(fairlane, { scheduler, maxTypes: 1 })
     queue.pushType('b', 'other')
     const first = queue.add('old', { type: 'a', key: 'k' })
     await pass(0)
@@ -241,7 +242,7 @@ describe('the option onDuplicate', function () {
   })
 
   it('are those of one type, however the names go together', function () {
-    const { queue } = startsOf(flow, { scheduler: 'equal' })
+    const { queue } = startsOf(fairlane, { scheduler: 'equal' })
     queue.pause()
     const jobs = [['a', 'b:c'], ['a:b', 'c'], ['', 'a:b:c'], ['1', ':1:a'], ['1:1', 'a'], ['11', '1:a'], ['1:', '1:1a']]
     for (const [type, key] of jobs) queue.add(key, { type, key }).catch(() => {})
@@ -250,9 +251,9 @@ describe('the option onDuplicate', function () {
   })
 
   it('that are taken for a time are forgotten by a timer, where there are many', async function () {
-    const { queue, clock } = startsOf(flow, { scheduler: 'equal', concurrency: Infinity })
+    const { queue, clock } = startsOf(fairlane, { scheduler: 'equal', concurrency: Infinity })
     setPace(queue, 'all at once')
-    const { keys } = internalsOf(queue).tickets
+    const { keys } = internalsOf(queue).tickets.planned
     for (let i = 0; i < 3000; i++) queue.add(i, { type: 'a', key: i, keyUntil: 100 })
     for (let i = 0; i < 3000; i++) queue.add(i, { type: 'b', key: i, delayMs: 500 })
     await quiet()
@@ -271,17 +272,17 @@ describe('the option onDuplicate', function () {
   })
 
   it('that are taken for a time have no timer, where there are few', async function () {
-    const { queue, clock } = startsOf(flow, {})
+    const { queue, clock } = startsOf(fairlane, {})
     for (let i = 0; i < 1000; i++) queue.add(i, { key: i, keyUntil: 100 })
     await queue.onIdle()
-    assert.deepEqual([internalsOf(queue).tickets.keys.entries.size, clock.timerCount], [1000, 0])
+    assert.deepEqual([internalsOf(queue).tickets.planned.keys.entries.size, clock.timerCount], [1000, 0])
   })
 
   it('that are taken for a time are forgotten in slices, however long others are taken', async function () {
     const COUNT = 50000
-    const { queue, clock } = startsOf(flow, { concurrency: Infinity })
+    const { queue, clock } = startsOf(fairlane, { concurrency: Infinity })
     setPace(queue, 'all at once')
-    const { keys } = internalsOf(queue).tickets
+    const { keys } = internalsOf(queue).tickets.planned
     queue.add(0, { key: 'long', keyUntil: 1e9 })
     for (let i = 0; i < COUNT; i++) queue.add(i, { key: i, keyUntil: 1000 })
     await queue.onIdle()
@@ -304,7 +305,7 @@ describe('the option onDuplicate', function () {
   })
 
   it("'postpone' has a delay begin again, up to maxDelayMs", async function () {
-    const { queue, clock, pass, starts } = startsOf(flow, {})
+    const { queue, clock, pass, starts } = startsOf(fairlane, {})
     const add = (payload, options) => queue.add(payload, { key: 'k', delayMs: 100, onDuplicate: 'postpone', ...options })
     add(1)
     await pass(60)
@@ -333,7 +334,7 @@ describe('a signal of one who shares a job', function () {
   it('ends nobody else', async function () {
     for (const isRunning of [false, true]) {
       let end
-      const { queue, pass, starts } = startsOf(flow, {}, (payload, done) => { end = () => done(null, payload) })
+      const { queue, pass, starts } = startsOf(fairlane, {}, (payload, done) => { end = () => done(null, payload) })
       const first = new AbortController()
       const second = new AbortController()
       queue.pause()
@@ -358,7 +359,7 @@ describe('a signal of one who shares a job', function () {
 
   it('ends the job where all have left', async function () {
     const signals = []
-    const { queue, pass } = startsOf(flow, {}, (payload, done, { signal }) => { signals.push(signal) })
+    const { queue, pass } = startsOf(fairlane, {}, (payload, done, { signal }) => { signals.push(signal) })
     const controller = new AbortController()
     const add = () => queue.add(1, { key: 'k', keyUntil: 1000, signal: controller.signal })
     const promises = [add(), add(), queue.add(1, { key: 'other', signal: controller.signal })]
@@ -373,7 +374,7 @@ describe('a signal of one who shares a job', function () {
   })
 
   it('leaves the key taken for its time once the job has started, and those who add it share the cancellation', async function () {
-    const { queue, pass, starts } = startsOf(flow, { maxAttempts: 2, backoffMs: 10 }, (payload, done) => payload === 'fails' ? done(ERROR) : undefined)
+    const { queue, pass, starts } = startsOf(fairlane, { maxAttempts: 2, backoffMs: 10 }, (payload, done) => payload === 'fails' ? done(ERROR) : undefined)
     for (const [payload, reached] of [['runs', 0], ['fails', 5]]) {
       const controller = new AbortController()
       const before = starts.length
@@ -401,7 +402,7 @@ describe('a signal of one who shares a job', function () {
     let again
     const removed = () => { again ??= [0, 1, 2].map(key => queue.add(`again ${key}`, { type: 'b', key, keyUntil: 'settled' })) }
     const scheduler = { queued: lane => lanes.add(lane), next: () => [...lanes].find(({ size }) => size > 0), started () {}, ended () {}, removed }
-    const { queue, pass } = startsOf(flow, { scheduler }, later)
+    const { queue, pass } = startsOf(fairlane, { scheduler }, later)
     queue.pause()
     const left = [0, 1, 2].map(key => assert.rejects(queue.add('left', { type: 'b', key, keyUntil: 'settled', signal: controller.signal }), ABORTED))
     controller.abort()
@@ -417,7 +418,7 @@ describe('a signal of one who shares a job', function () {
       const controller = new AbortController()
       const lanes = new Set()
       const scheduler = { queued: lane => lanes.add(lane), next: () => [...lanes].find(({ size }) => size > 0), started () { if (method === 'started') controller.abort() }, ended () {} }
-      const { queue, pass, starts } = startsOf(flow, { scheduler }, () => { if (method === 'run') controller.abort() })
+      const { queue, pass, starts } = startsOf(fairlane, { scheduler }, () => { if (method === 'run') controller.abort() })
       const left = assert.rejects(queue.add(1, { type: 'a', key: 'k', keyUntil: 100, signal: controller.signal }), ABORTED)
       await pass(0)
       await left
@@ -429,7 +430,7 @@ describe('a signal of one who shares a job', function () {
   })
 
   it("has the key free at once where the job had not started, or has it until it is 'settled'", async function () {
-    const { queue, pass, starts } = startsOf(flow, {}, () => {})
+    const { queue, pass, starts } = startsOf(fairlane, {}, () => {})
     for (const keyUntil of ['started', 'settled', 100]) {
       for (const hasStarted of [false, true]) {
         if (hasStarted && keyUntil === 100) continue
@@ -456,7 +457,7 @@ describe('a signal of one who shares a job', function () {
 
   it('has the runner get a context of its own, unless somebody without one shares the job', async function () {
     const contexts = []
-    const { queue, pass } = startsOf(flow, {}, (payload, done, context) => {
+    const { queue, pass } = startsOf(fairlane, {}, (payload, done, context) => {
       contexts.push(context)
       done()
     })
@@ -471,7 +472,7 @@ describe('a signal of one who shares a job', function () {
   })
 
   it('ends no job that somebody without one shares', async function () {
-    const { queue, pass } = startsOf(flow, {}, later)
+    const { queue, pass } = startsOf(fairlane, {}, later)
     const controller = new AbortController()
     const left = assert.rejects(queue.add(1, { key: 'k', signal: controller.signal }), ABORTED)
     const kept = queue.add(2, { key: 'k' })
@@ -489,7 +490,7 @@ describe('a signal of one who shares a job', function () {
       addEventListener: (...args) => { listenerCount++; signal.addEventListener(...args) },
       removeEventListener: (...args) => { listenerCount--; signal.removeEventListener(...args) }
     }
-    const { queue, pass } = startsOf(flow, { maxAttempts: 2, backoffMs: 10 }, (payload, done, { attempt }) => done(attempt === 1 && ERROR))
+    const { queue, pass } = startsOf(fairlane, { maxAttempts: 2, backoffMs: 10 }, (payload, done, { attempt }) => done(attempt === 1 && ERROR))
     const promises = [1, 2].map(() => queue.add(1, { key: 'k', keyUntil: 'settled', signal: counting }))
     await pass(5)
     assert.equal(listenerCount, 1)
@@ -502,11 +503,11 @@ describe('a signal of one who shares a job', function () {
     const controller = new AbortController()
     const lanes = new Set()
     const scheduler = { queued: lane => { lanes.add(lane); controller.abort() }, next: () => [...lanes].find(({ size }) => size > 0), started () {}, ended () {} }
-    const aborting = startsOf(flow, { scheduler }).queue
+    const aborting = startsOf(fairlane, { scheduler }).queue
     aborting.pause()
     await assert.rejects(aborting.add(1, { type: 'a', key: 'k', signal: controller.signal }), ABORTED)
     assert.equal(aborting.length, 0)
-    const { queue } = startsOf(flow, {})
+    const { queue } = startsOf(fairlane, {})
     const signal = { aborted: false, addEventListener () { throw ERROR }, removeEventListener () {} }
     queue.pause()
     await assert.rejects(queue.add(1, { key: 'k', signal }), ERROR)
@@ -532,7 +533,7 @@ async function play (random) {
   let count = 0
   let joined = 0
   const failures = []
-  const { queue, clock, pass } = startsOf(flow, {
+  const { queue, clock, pass } = startsOf(fairlane, {
     scheduler,
     ...(typeof scheduler === 'string' ? { maxTypes } : {}),
     concurrency: 1 + random.below(3),

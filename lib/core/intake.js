@@ -1,0 +1,72 @@
+'use strict'
+
+// HOT (bench: add, features). Jobs that come in and are more than payload and callback: they may be refused, have extras, or give a promise.
+// The short way of all others is in queue.js.
+
+const { abortedError } = require('../arguments/errors')
+const { callbackOf } = require('../platform/promised')
+
+class Intake {
+  /** @param {object} internals of the queue */
+  constructor (internals) {
+    const { dispatch, list, read } = internals
+    this.internals = internals // which make admission and tickets when they are asked for them
+    this.isLimited = read.isLimited // jobs may be refused; all are from close() on
+    this.dispatch = dispatch
+    this.list = list
+    this.read = read
+    this.stallWatch = undefined
+  }
+
+  /** A job that gives a promise. With a key that is taken: shares the job that has taken it. */
+  add (type, payload, extras) {
+    const { plan } = extras
+    if (plan === undefined || plan.key === undefined) return this.addNew(type, payload, extras)
+    return this.internals.tickets.planned.keys.add(type, payload, extras, extras => this.addNew(type, payload, extras))
+  }
+
+  /** Puts a job into the list, unless it is refused. */
+  put (type, payload, whenSettled, atHead, extras) {
+    const { signal, timeoutMs, maxWaitMs, plan } = extras
+    if (signal !== undefined && signal.aborted) {
+      this.internals.admission.countRejected(type)
+      this.tellRefused(type, whenSettled, abortedError(signal.reason))
+      return
+    }
+    const refusal = this.isLimited ? this.internals.admission.refuse(type) : undefined
+    if (refusal !== undefined) {
+      this.tellRefused(type, whenSettled, refusal)
+    } else if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || plan !== undefined || this.read.needsTickets) {
+      this.internals.tickets.accept(type, payload, whenSettled, atHead, extras)
+    } else {
+      this.dispatch.accept()
+      this.list[atHead ? 'unshift' : 'push'](type, payload, whenSettled)
+    }
+  }
+
+  // private from here on
+
+  addNew (type, payload, extras) {
+    let settle
+    const promise = new Promise(resolve => { settle = resolve })
+    this.put(type, payload, callbackOf(settle), extras.unshift, extras)
+    if (this.dispatch.running >= this.dispatch.concurrency) this.watchForStalls()
+    return promise
+  }
+
+  /** In a microtask of the context that the callback of an accepted job would have. */
+  tellRefused (type, whenSettled, error) {
+    this.read.ledger?.refused(type, error)
+    if (whenSettled === undefined) return
+    const isInQueue = this.read.asyncContext === 'queue'
+    queueMicrotask(isInQueue ? () => this.dispatch.call(() => whenSettled(error)) : () => whenSettled(error))
+  }
+
+  /** A job was added, for which somebody may wait, while all slots are taken. */
+  watchForStalls () {
+    this.stallWatch ??= new (require('./stall').StallWatch)(this.dispatch, this.read.clock)
+    this.stallWatch.added()
+  }
+}
+
+module.exports = { Intake }
