@@ -16,7 +16,7 @@ const NO_TIMES = { sum: 0, p50: undefined, p99: undefined }
 const NO_COUNTS = { waiting: 0, running: 0, delayed: 0, dead: 0 }
 const NO_METRICS = { slotMs: 0, waitMs: NO_TIMES, runMs: NO_TIMES, done: 0, failed: 0, cancelled: 0, retried: 0 }
 
-module.exports = { stateOf, MOST_TYPES }
+module.exports = { stateOf }
 
 /**
  * @param {{ name: string, queue: object, metrics: object | undefined, history: object | undefined, readOnly: boolean }} shown

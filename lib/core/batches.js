@@ -8,10 +8,10 @@
 
 const { typeError, describe } = require('../arguments/errors')
 const { isArray, isError, isOf, readFiniteMs, readFunction, readOwn, readPositiveCount } = require('../arguments/fields')
+const { keyIdOf } = require('../job/key')
 const { readKey } = require('../job/plan')
 const { readType } = require('./options')
 const { Queue } = require('./queue')
-const { idOf } = require('./tickets/keys')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const NAMES = ['maxSize', 'delayMs', 'key']
@@ -62,7 +62,7 @@ class Batches {
   add (payload, options = {}) {
     const { type: given } = readGiven(options, ADD_NAMES, 'add')
     const type = given === undefined ? undefined : readType(given)
-    const id = idOf(type, readKey(this.#keyOf(payload)))
+    const id = keyIdOf(type, readKey(this.#keyOf(payload)))
     const known = this.#open.get(id)
     const fresh = new Batch(this.#queue, payload, known === undefined ? this.#optionsFor(type) : known.options)
     if (fresh.promise === known?.promise) return this.#join(id, known, payload)

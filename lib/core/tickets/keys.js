@@ -1,36 +1,27 @@
 'use strict'
 
-// Keys of jobs. While a key is taken, an add() with it shares the job that has taken it.
+// Keys of jobs in memory, as lib/job/key.js has them. While a key is taken, an add() with it shares the job that has taken it.
 //
-//   add ──▶ taken ──────────── started ─────────── settled
-//           └─ 'started' ────▶ free │                │
-//           └─ 'settled' ───────────┼──────────────▶ free
-//           └─ so many ms, and until it has started ─┼────▶ free
-//
-// A job that is cancelled before its start leaves its key free; one that has started does not shorten the time of its key. Keys belong to types
-// (docs/decisions/0066-key-until-started.md). Those that are taken for a time are forgotten when somebody looks them up after it, when there are twice as
-// many, or where there are many by a timer: a Map whose front is taken off again and again gets slow.
+// A job that is cancelled before its start leaves its key free; one that has started does not shorten the time of its key. Those that are
+// taken for a time are forgotten when somebody looks them up after it, when there are twice as many, or where there are many by a timer: a
+// Map whose front is taken off again and again gets slow.
 
 const { abortedError } = require('../../arguments/errors')
+const { TakenKey, keyIdOf } = require('../../job/key')
+const { Sharers } = require('../../job/sharers')
 const { Forgetting, MANY } = require('../../platform/forgetting')
-const { Signals } = require('../../platform/signals')
 const { Promises } = require('../notifications')
 
 const FEW = 64
 
 /** A key that is taken, and the job that has taken it. */
-class Entry {
-  /** @param {string} id @param {{ keyUntil: 'started' | 'settled' | number, delayMs: number | undefined }} plan @param {number} addedAt */
-  constructor (keys, id, { keyUntil, delayMs = 0 }, addedAt) {
+class Entry extends TakenKey {
+  constructor (keys, id, plan, takenAt) {
+    super(id, plan, takenAt)
     this.keys = keys
-    this.id = id
-    this.keyUntil = keyUntil
-    this.delayMs = delayMs
-    this.addedAt = addedAt
     this.ticket = undefined // of the job, from its acceptance until it has settled
     this.isTaken = true // the key is; else it is free, or another job has taken it
     this.isAccepted = false
-    this.hasStarted = false
     this.isKept = false // somebody shares the job who has no signal
     this.sharers = undefined // a Set of those who have one, if there ever were some
     this.promise = undefined // of the job's result
@@ -57,7 +48,7 @@ class Entry {
   start () {
     this.hasStarted = true
     if (this.keyUntil === 'started') this.keys.free(this)
-    else if (typeof this.keyUntil === 'number') this.keys.forgetAt(this.overAt)
+    else if (typeof this.keyUntil === 'number') this.keys.forgetAt(this.freeAt)
   }
 
   /** A ticket is retired: that of the job, which has settled, or of an attempt before. */
@@ -70,9 +61,7 @@ class Entry {
 
   /** ... and is told, or lets go of its signal. */
   leave () {
-    if (this.ticket !== undefined || this.sharers === undefined) return
-    for (const sharer of this.sharers) this.keys.signals.remove(sharer.signal, sharer)
-    this.sharers.clear()
+    if (this.ticket === undefined) this.keys.sharers.release(this)
   }
 
   /** Whether the key is free when the job ends. A job that a scheduler is being told of starts, whatever comes over it. */
@@ -80,18 +69,9 @@ class Entry {
     return this.keyUntil === 'settled' || !(this.hasStarted || this.ticket.isTaken)
   }
 
-  /** Whether the key is taken for a time, and its job has started: then that time counts. */
-  get mayBeOver () {
-    return this.hasStarted && typeof this.keyUntil === 'number'
-  }
-
-  /** When that time is over. */
-  get overAt () {
-    return this.addedAt + this.keyUntil
-  }
-
-  isOver (now) {
-    return this.mayBeOver && now >= this.overAt
+  /** Whether its job has settled, if that was not told yet. */
+  get isSettled () {
+    return this.ticket === undefined
   }
 }
 
@@ -104,7 +84,7 @@ class Keys {
     const call = fn => jobs.dispatch.freshScope().runInAsyncScope(fn)
     this.forgetting = new Forgetting(jobs.deadlines.clock, call, () => this.entries.values(), (entry, now) => this.look(entry, now))
     this.joinedCount = 0
-    this.signals = new Signals((signal, sharers) => this.abort(signal, sharers))
+    this.sharers = new Sharers((signal, rejects, deserted, fault) => this.left(signal, rejects, deserted, fault))
   }
 
   /**
@@ -116,7 +96,7 @@ class Keys {
   add (type, payload, read, make) {
     const { plan, signal } = read
     if (signal !== undefined && signal.aborted) return make(read) // which refuses it
-    const id = idOf(type, plan.key)
+    const id = keyIdOf(type, plan.key)
     const known = this.find(id)
     if (known !== undefined) {
       this.joinedCount++
@@ -152,16 +132,16 @@ class Keys {
 
   find (id) {
     const entry = this.entries.get(id)
-    if (entry === undefined || !entry.mayBeOver || !entry.isOver(this.now)) return entry
+    if (entry === undefined || entry.freeAt === Infinity || this.now < entry.freeAt) return entry
     this.free(entry)
     return undefined
   }
 
   take (id, plan) {
     const isTimed = typeof plan.keyUntil === 'number'
-    const addedAt = isTimed || plan.delayMs > 0 ? this.now : 0
+    const takenAt = isTimed || plan.delayMs > 0 ? this.now : 0
     if (isTimed && this.entries.size >= this.sweepAt) this.sweep()
-    const entry = new Entry(this, id, plan, addedAt)
+    const entry = new Entry(this, id, plan, takenAt)
     this.entries.set(id, entry)
     return entry
   }
@@ -173,20 +153,19 @@ class Keys {
 
   /** As Forgetting wants it. */
   look (entry, now) {
-    if (!entry.mayBeOver) return Infinity
-    if (now < entry.overAt) return entry.overAt
+    const { freeAt } = entry
+    if (now < freeAt) return freeAt
     this.free(entry)
     return Infinity
   }
 
   /** What the add of a key that is taken does to a job that waits for its first start. */
-  update ({ ticket, hasStarted, delayMs, addedAt }, payload, plan) {
+  update (entry, payload, plan) {
+    const { ticket, hasStarted } = entry
     if (ticket === undefined || hasStarted || ticket.isTaken) return
     this.jobs.dispatch.list.exchange(ticket, payload)
     if (plan.onDuplicate === 'replace' || !ticket.isDelayed) return
-    const { now } = this
-    const dueAt = Math.min(now + (plan.delayMs ?? delayMs), addedAt + plan.maxDelayMs)
-    this.jobs.postpone(ticket, Math.max(dueAt - now, 0))
+    this.jobs.postpone(ticket, entry.delayAfter(plan, this.now))
   }
 
   /** @returns {Promise<any>} of the job, or of one who may leave it by a signal */
@@ -197,45 +176,17 @@ class Keys {
     }
     return new Promise((resolve, reject) => {
       entry.result().then(resolve, reject)
-      if (entry.ticket === undefined) return // it has settled
-      const sharer = { entry, signal, reject }
-      ;(entry.sharers ??= new Set()).add(sharer)
-      try {
-        this.signals.add(signal, sharer)
-        if (signal.aborted) queueMicrotask(() => this.abort(signal, [sharer])) // inside the scheduler
-      } catch (reason) { // of a signal of another make
-        queueMicrotask(() => this.abort(signal, [sharer], reason))
-      }
+      if (!entry.isSettled) this.sharers.add(entry, signal, reject)
     })
   }
 
-  /** Some leave, and are told in slices; jobs that all have left are cancelled, and told behind them. */
-  abort (signal, sharers, reason = abortedError(signal.reason)) {
-    const rejects = []
-    const deserted = new Set()
-    for (const sharer of sharers) {
-      const { entry, reject } = sharer
-      this.signals.remove(signal, sharer)
-      if (!entry.sharers.delete(sharer) || entry.ticket === undefined) continue // the job has settled, if it was not told yet
-      rejects.push(reject)
-      if (entry.isKept || entry.sharers.size > 0) continue
-      if (entry.isOverAtEnd) this.free(entry) // before others are told, who may add it
-      deserted.add(entry.ticket)
-    }
-    if (rejects.length === 0) return
+  /** Some have left, and are told in slices; jobs that all have left are cancelled, and told behind them. */
+  left (signal, rejects, deserted, reason = abortedError(signal.reason)) {
+    for (const entry of deserted) if (entry.isOverAtEnd) this.free(entry) // before others are told, who may add it
     const left = new Promises(rejects, { error: () => reason })
-    if (deserted.size > 0) this.jobs.tickets.abort(signal, deserted, left)
+    if (deserted.length > 0) this.jobs.tickets.abort(signal, new Set(deserted.map(({ ticket }) => ticket)), left)
     else this.jobs.dispatch.telling.tell(left)
   }
 }
 
-/**
- * Of a key within a type, from whose length on no other can have the same. A key without a type is its own, unless it begins as what is made here: a text
- * that is made has to be hashed each time.
- */
-function idOf (type, key) {
-  if (type !== undefined) return `\u0000${type.length}:${type}${key}`
-  return key.charCodeAt(0) > 1 ? key : `\u0001${key}`
-}
-
-module.exports = { Keys, idOf }
+module.exports = { Keys }
