@@ -301,6 +301,10 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   readonly drain: never
   /** Not at a broker: use `onIdle()`, or `flush()` for pushes to be stored. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly fflush: never
+  /** Not at a broker: use `globalStats(type)`, which has the rate of a type. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly heldMs: never
+  /** Not at a broker: use `holdType(type, ms)`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly hold: never
   /** Not at a broker: use `get(id)`, `globalTypes()` and `deadLetters()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly jobs: never
   /** Not at a broker: use `add()` for each job. It throws FAIRLANE_ERR_UNSUPPORTED. */
@@ -309,6 +313,8 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   readonly ready: never
   /** Not at a broker: use `cancel(id)` or `clear({ type })`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly remove: never
+  /** Not at a broker: use `setGlobalRate(type, rate)`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly setRates: never
 
   /** Like `close()`. */
   [Symbol.asyncDispose] (): Promise<void>

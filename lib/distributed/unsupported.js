@@ -15,10 +15,13 @@ const VALUES = {
 }
 const METHODS = {
   fflush: [MEMORY_AND_DISK, 'Use onIdle(), or flush() for pushes to be stored.'],
+  heldMs: [MEMORY_AND_DISK, 'Use globalStats(type), which has the rate of a type.'],
+  hold: [MEMORY_AND_DISK, 'Use holdType(type, ms).'],
   jobs: [MEMORY_AND_DISK, 'Use get(id), globalTypes() and deadLetters().'],
   map: [MEMORY, 'Use add() for each of them.'],
   ready: [MEMORY_AND_DISK, 'Use maxWaitingPerType, whose error says in retryAfterMs when to push again.'],
-  remove: [MEMORY_AND_DISK, 'Use cancel(id) or clear({ type }).']
+  remove: [MEMORY_AND_DISK, 'Use cancel(id) or clear({ type }).'],
+  setRates: [MEMORY_AND_DISK, 'Use setGlobalRate(type, rate).']
 }
 
 module.exports = { refuseUnsupported }

@@ -36,7 +36,7 @@ class Broker {
     this.messages = undefined
     this.troubles = new Troubles(name, tell)
     this.root = undefined // BullMQ's backend, which makes those of types
-    this.partitions = prefixesOf(name, partitions).map((prefix, index) => new Partition(index, prefix))
+    this.partitions = prefixesOf(name, partitions).map(prefix => new Partition(prefix))
     this.places = new Map() // by type
     this.epoch = 0 // how often the connection was lost
     this.isClosed = false
@@ -294,8 +294,7 @@ class Broker {
 
 /** Types whose keys are on one node. */
 class Partition {
-  constructor (index, prefix) {
-    this.index = index
+  constructor (prefix) {
     this.prefix = prefix
     this.isAway = false // its master does not answer: what a process that runs jobs finds out (scout.js)
     this.types = this.key('types')

@@ -57,7 +57,6 @@ class Intake {
     this.starts = new Pace(MOST_CALLS) // of outlets that begin to send
     this.calls = new Pace(MOST_CALLS)
     this.pendingCount = 0
-    this.idleWaiters = []
   }
 
   /** @returns {FairlaneError | undefined} FAIRLANE_ERR_TYPE_FULL, if as many jobs of the type wait as may */

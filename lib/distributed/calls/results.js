@@ -39,7 +39,6 @@ class Results {
     this.size = 0
     this.timer = undefined
     this.opening = undefined
-    this.isLooking = false
   }
 
   /** @returns {Promise<void>} resolves when notices arrive */

@@ -6,10 +6,9 @@
 //                    ▲                                                                │
 //                    └────────────────── it does not: a push came between ◀──────────┘ twice in a row: at a cap, asked again later
 //
-// For each job that may be had a token stands in the queue in memory, by which its scheduler decides. A token that is given a slot
-// takes a job that was prefetched, or asks the broker; if there is none the slot is given back. What is to be asked is decided in a
-// microtask, after the queue in memory has filled its slots: so the end of a job brings the next one with the same call, if a slot
-// waits for it.
+// For each job that may be had a token stands in the queue in memory. A token that is given a slot takes a job that was prefetched, or asks
+// the broker; if there is none the slot is given back. What is to be asked is decided in a microtask, after the queue in memory has filled
+// its slots: so the end of a job brings the next one with the same call, if a slot waits for it.
 
 const { checkJob } = require('../broker/received')
 const { Ending, lostError } = require('./ending')
@@ -18,7 +17,7 @@ const { TakenJob } = require('./taken-job')
 const MOST_ASKED = 500 // calls for jobs of a type that are on their way at once
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 1000
-const LONGEST_LIMIT_MS = 30000 // the word that a limit is another may be lost
+const LONGEST_LIMIT_MS = 30000 // the message that a limit has changed may be lost
 
 class Supply {
   /**
@@ -31,20 +30,20 @@ class Supply {
     this.jobs = new Map() // name → TakenJob: all that this process has of the type
     this.overdue = new Set() // runners whose jobs have ended, and that keep their places
     this.prefetched = [] // jobs that wait for a slot, in order
-    this.tokensCount = 0 // that stand in the queue in memory
+    this.tokensCount = 0 // tokens that stand in the queue in memory
     this.askers = [] // deliveries with a slot for which the broker is to be asked
-    this.endings = [] // jobs that have ended, of which it is to be told
-    this.askersCount = 0 // of those, and of those for which it is being asked
+    this.endings = [] // ends of jobs that the broker is to be told of
+    this.askersCount = 0 // slots for which the broker is to be asked, or is being asked
     this.askingCount = 0 // calls on their way that may bring a job
     this.tellingCount = 0 // calls on their way that end one
-    this.window = 0 // how many may be; 0: the type is dry
+    this.window = 0 // how many jobs may be asked for at once; 0: the type is dry
     this.stillCount = 0 // how often in a row the broker had jobs and gave none
-    this.isBlocked = false // not to be asked before a time
-    this.isAtCap = false // ... because others of the type run
-    this.timer = undefined // for that
+    this.isBlocked = false // the broker is not asked until `timer` ends
+    this.isAtCap = false // ... because as many jobs of the type run as its cap allows
+    this.timer = undefined // ends isBlocked
     this.dueTimer = undefined // for the next delayed job
-    this.dueAt = Infinity
-    this.isDeciding = false
+    this.dueAt = Infinity // when that is due
+    this.isDeciding = false // decide() is to be called in a microtask
     this.rechecksCount = 0 // how often the limits of the type have changed
     this.waiters = [] // callers of whenTold()
   }
@@ -67,7 +66,7 @@ class Supply {
     return returned
   }
 
-  /** A token of it has been given a slot. */
+  /** A token of the type has been given a slot. */
   serve (delivery) {
     const job = this.prefetched.shift()
     if (job !== undefined) {
@@ -92,7 +91,7 @@ class Supply {
 
   /** A place of the type under its cap is free, which another process had. */
   freed () {
-    this.stillCount = 0 // what the broker is saying now it may have said before that
+    this.stillCount = 0 // an answer that is on its way may be older than that
     if (this.isAtCap) this.unblock()
     this.topUp()
   }

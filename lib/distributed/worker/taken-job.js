@@ -24,7 +24,6 @@ class TakenJob {
     this.attempt = 0
     this.number = 0 // that observers know it by, while it runs
     this.isEnding = false // the broker is being told of its end
-    this.isAlone = false // nothing else runs beside it
   }
 
   /** The process that waits for its result; undefined if none does. */
