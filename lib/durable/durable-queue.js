@@ -16,7 +16,9 @@ const { behindOthers } = require('../platform/promised')
 const { KeptQueue, options: { readCallback, readJobType, readPausableType } } = require('../core/internals')
 const { files } = require('../log/files')
 const { lock } = require('../log/lock')
-const { readAddOptions, readBatch, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType } = require('./options')
+const {
+  readAddOptions, readBatch, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType
+} = require('./options')
 const { prepare } = require('./parts')
 
 const SYSTEM = { files, lock, now: Date.now }
@@ -25,7 +27,8 @@ const MADE_BY_DURABLE = Symbol('durable')
 /**
  * Opens a queue of jobs on disk. Jobs that are in it begin to run in a later turn of the event loop. Options are in index.d.ts.
  * @param {(payload: any, done: (err?: any, result?: any) => void, context: object) => any} runner
- * @returns {Promise<DurableQueue>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_IO
+ * @returns {Promise<DurableQueue>} rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_SERIALIZER,
+ *   FAIRLANE_ERR_IO
  * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function durable (runner, options, environment = SYSTEM) {
@@ -108,9 +111,9 @@ class DurableQueue extends KeptQueue {
   }
 
   /**
-   * As push or pushType of each of the jobs: all of them are taken in or none, also after a crash. The array and the payloads are read before it
-   * returns. @param {object[]} jobs each with its payload, its type and options of push @returns {Promise<number[]>} their ids, when all are safe;
-   * rejects as push @throws as push; then none is pushed
+   * As push or pushType of each of the jobs: all of them are taken in or none, also after a crash. The array and the payloads are read
+   * before it returns. @param {object[]} jobs each with its payload, its type and options of push @returns {Promise<number[]>} their ids,
+   * when all are safe; rejects as push @throws as push; then none is pushed
    */
   pushAll (jobs) {
     const read = readBatch(jobs, this.#parts.hasLevels)
@@ -119,7 +122,8 @@ class DurableQueue extends KeptQueue {
   }
 
   /**
-   * Starts no job of a type for so many ms; 0 ends that. Jobs that have a slot and are not safe yet wait again. A hold ends with the process.
+   * Starts no job of a type for so many ms; 0 ends that. Jobs that have a slot and are not safe yet wait again. A hold ends with the
+   * process.
    * @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
    */
   holdType (type, ms) {
@@ -133,7 +137,10 @@ class DurableQueue extends KeptQueue {
     return this
   }
 
-  /** In how many ms a job (of a type) might start as far as rates and holds go; 0: now. @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE */
+  /**
+   * In how many ms a job (of a type) might start as far as rates and holds go; 0: now.
+   * @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE
+   */
   heldMs (type) {
     return this.#parts.limiting.heldMs(type === undefined ? undefined : readPausableType(type, this.scheduler, 'heldMs'))
   }
@@ -166,7 +173,8 @@ class DurableQueue extends KeptQueue {
 
   /**
    * The jobs that wait, in order, and behind them those that are to be tried later. Payloads are read, blocking, when they are asked for.
-   * O(waiting). @returns {IterableIterator<{ id: number | undefined, type: string | undefined, payload: any }>} no id: it is not written yet
+   * O(waiting). @returns {IterableIterator<{ id: number | undefined, type: string | undefined, payload: any }>} no id: it is not written
+   * yet
    * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
    */
   jobs (type) {
@@ -197,7 +205,8 @@ class DurableQueue extends KeptQueue {
   }
 
   /**
-   * The jobs that will not be tried again, the oldest first; those of a `type`, at most `limit`. Payloads are read, blocking, when they are asked for.
+   * The jobs that will not be tried again, the oldest first; those of a `type`, at most `limit`. Payloads are read, blocking, when they are
+   * asked for.
    * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO, FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
   deadLetters (options) {

@@ -35,12 +35,15 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
   maxAttempts?: number | undefined
 
   /**
-   * The least time from the end of an attempt to the next one, in ms, by the number of the attempt. Default: 1000, twice as long each time, at most
-   * 60000. If a function gives Infinity, the job becomes a dead letter at once.
+   * The least time from the end of an attempt to the next one, in ms, by the number of the attempt. Default: 1000, twice as long each time,
+   * at most 60000. If a function gives Infinity, the job becomes a dead letter at once.
    */
   backoffMs?: number | ((attempt: number, error: any) => number) | undefined
 
-  /** How many jobs start in a stretch of time at most, attempts included. Counted by this process, from when it opened the queue. Default: no limit. */
+  /**
+   * How many jobs start in a stretch of time at most, attempts included. Counted by this process, from when it opened the queue. Default:
+   * no limit.
+   */
   rate?: Rates | undefined
 
   /** Jobs that are pushed at certain times, by name. Default: none. */
@@ -70,8 +73,8 @@ export interface ScheduledJob<P = any> {
   type?: unknown
   payload?: P | undefined
   /**
-   * What comes of times that were missed, since they passed while nobody had the queue open, or more than a minute before the queue could see to
-   * them: a job for the last of them, or nothing.
+   * What comes of times that were missed, since they passed while nobody had the queue open, or more than a minute before the queue could
+   * see to them: a job for the last of them, or nothing.
    *
    * @default 'last'
    */
@@ -104,7 +107,10 @@ export interface PushOptions extends PlanOptions {
   /** How long each attempt may take, in ms above 0, in the place of the queue's `timeoutMs`. */
   timeoutMs?: number | undefined
 
-  /** How long the job may wait for its first start, in ms above 0, in the place of the queue's `maxWaitMs`; counted from the end of its delay. */
+  /**
+   * How long the job may wait for its first start, in ms above 0, in the place of the queue's `maxWaitMs`; counted from the end of its
+   * delay.
+   */
   maxWaitMs?: number | undefined
 }
 
@@ -212,11 +218,16 @@ export interface DurableEvents<P = any, R = any> {
   outage: (error: FairlaneError) => void
   /** Everything is written, and the disk has room. */
   outageover: () => void
-  /** The queue has closed. `abandonedCount` runners had not ended. `error` is set if its log has failed, or if what became of jobs could not be written. */
+  /**
+   * The queue has closed. `abandonedCount` runners had not ended. `error` is set if its log has failed, or if what became of jobs could not
+   * be written.
+   */
   close: (abandonedCount: number, error: FairlaneError | undefined) => void
 }
 
-/** Totals since the queue was opened, except `waiting`, `delayed`, `running`, `dead`, `overrun`, `types` and `heldTypes`, which are current. */
+/**
+ * Totals since the queue was opened, except `waiting`, `delayed`, `running`, `dead`, `overrun`, `types` and `heldTypes`, which are current.
+ */
 export interface DurableStats extends QueueStats {
   /** Dead letters. */
   dead: number
@@ -257,8 +268,9 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   pushAll (jobs: ReadonlyArray<PushOptions & { payload: P, type?: unknown }>): Promise<number[]>
 
   /**
-   * Queues a job, for a promise of its result, which this process gives while it lives. The job is on disk and outlives that. Rejects with what the last
-   * attempt failed with; with FAIRLANE_ERR_CLOSED when the queue closes before, and FAIRLANE_ERR_RESULT if the job of that key has ended.
+   * Queues a job, for a promise of its result, which this process gives while it lives. The job is on disk and outlives that. Rejects with
+   * what the last attempt failed with; with FAIRLANE_ERR_CLOSED when the queue closes before, and FAIRLANE_ERR_RESULT if the job of that
+   * key has ended.
    */
   add (payload: P, options?: DurableAddOptions): Promise<R>
 
@@ -269,8 +281,8 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   isTypePaused (type: unknown): boolean
 
   /**
-   * Starts no job of a type for so many ms. Another call replaces the time; 0 ends it. The other types go on. Jobs that have a slot and are not safe
-   * yet wait again. Nothing is written: a hold ends with the process.
+   * Starts no job of a type for so many ms. Another call replaces the time; 0 ends it. The other types go on. Jobs that have a slot and are
+   * not safe yet wait again. Nothing is written: a hold ends with the process.
    *
    * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
    * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
@@ -298,7 +310,10 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   ready (type?: unknown): Promise<void>
 
   jobs (type?: unknown): IterableIterator<DurableJob<P>>
-  /** Cancels the waiting jobs for which `test` returns a truthy value. Payloads, and types without a scheduler, are read when it asks for them. */
+  /**
+   * Cancels the waiting jobs for which `test` returns a truthy value. Payloads, and types without a scheduler, are read when it asks for
+   * them.
+   */
   remove (test: (job: DurableJob<P>) => unknown): number
   /** Cancels all waiting jobs, or those of a type. */
   clear (options?: { type?: unknown, reason?: unknown }): number
@@ -306,8 +321,8 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   /** Looks a job up; undefined if it has ended. Rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO. O(log waiting + slots). */
   get (id: number): Promise<FoundJob<P> | undefined>
   /**
-   * Cancels a job: one that waits is gone; one that runs is told by its signal, and not tried again. Resolves when that is safe; false if there is no
-   * such job. O(waiting), once for all calls of a turn.
+   * Cancels a job: one that waits is gone; one that runs is told by its signal, and not tried again. Resolves when that is safe; false if
+   * there is no such job. O(waiting), once for all calls of a turn.
    */
   cancel (id: number): Promise<boolean>
 
@@ -315,8 +330,8 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   schedules (): ScheduleState[]
 
   /**
-   * The jobs that will not be tried again, the oldest first: all, those of a type, or so many at most. O(dead letters), each of which is read if a type
-   * is asked for.
+   * The jobs that will not be tried again, the oldest first: all, those of a type, or so many at most. O(dead letters), each of which is
+   * read if a type is asked for.
    */
   deadLetters (options?: { type?: unknown, limit?: number | undefined }): Array<DeadLetter<P>>
   /** Queues a dead letter again. False if there is no such one. */
@@ -332,15 +347,18 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   flush (): Promise<void>
 
   /**
-   * Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. Rejects with FAIRLANE_ERR_IO if the log
-   * has failed, or if what became of jobs could not be written.
+   * Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. Rejects with FAIRLANE_ERR_IO if the
+   * log has failed, or if what became of jobs could not be written.
    */
   close (options?: CloseOptions): Promise<number>
   /** Like `close()`. */
   [Symbol.asyncDispose] (): Promise<void>
 }
 
-/** Opens a job queue on disk. Throws what `fairlane()` throws. Rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION, FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_IO. */
+/**
+ * Opens a job queue on disk. Throws what `fairlane()` throws. Rejects with FAIRLANE_ERR_LOCKED, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_VERSION,
+ * FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_IO.
+ */
 export function durable<P, R> (
   runner: DurablePromiseRunner<P, R>, options: DurableOptions<P> & { settleBy: 'promise' }
 ): Promise<DurableQueue<P, Awaited<R>>>

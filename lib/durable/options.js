@@ -4,7 +4,9 @@
 
 const { readBackoff } = require('../job/backoff')
 const { typeError, describe } = require('../arguments/errors')
-const { checkObject, elementsOf, isArray, readAll, readEach, readFields, readOwn, readPositiveCount, readWhole } = require('../arguments/fields')
+const {
+  checkObject, elementsOf, isArray, readAll, readEach, readFields, readOwn, readPositiveCount, readWhole
+} = require('../arguments/fields')
 const { PLAN_NAMES, readPlan } = require('../job/plan')
 const { readSerializer } = require('../job/serializers')
 const { options: queueOptions } = require('../core/internals')
@@ -37,8 +39,8 @@ const deadLettersReaders = {
 module.exports = { readDeadLettersOptions, readId, readJobOptions, readPushOptions, readAddOptions, readBatch, readStorableType }
 
 /**
- * @returns {{ path: string, jobs: object, queue: object }} jobs: read, of the durable queue, with its `rates` if there are any. queue: not read yet but for the
- *   names, of the queue in memory
+ * @returns {{ path: string, jobs: object, queue: object }} jobs: read, of the durable queue, with its `rates` if there are any. queue: not
+ *   read yet but for the names, of the queue in memory
  * @throws FAIRLANE_ERR_OPTION
  */
 function readJobOptions (options = {}) {
@@ -75,14 +77,20 @@ function readPushOptions (options, method, hasLevels) {
   return options === undefined ? undefined : jobOptionsOf(readNames(options, PUSH_NAMES, method), method, hasLevels)
 }
 
-/** @returns {{ type: any, unshift: boolean, signal: AbortSignal | undefined, jobOptions: object | undefined }} jobOptions: as of readPushOptions() */
+/**
+ * @returns {{ type: any, unshift: boolean, signal: AbortSignal | undefined, jobOptions: object | undefined }} jobOptions: as of
+ *   readPushOptions()
+ */
 function readAddOptions (options = {}, hasLevels) {
   const given = readNames(options, ADD_NAMES, 'add')
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
   return { type: given.type, unshift, signal, jobOptions: jobOptionsOf(given, 'add', hasLevels) }
 }
 
-/** @returns {{ type: any, payload: any, jobOptions: object | undefined }[]} jobOptions: as of readPushOptions() @throws FAIRLANE_ERR_ARGUMENT */
+/**
+ * @returns {{ type: any, payload: any, jobOptions: object | undefined }[]} jobOptions: as of readPushOptions()
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
 function readBatch (jobs, hasLevels) {
   if (!isArray(jobs)) throw typeError(ARGUMENT, `pushAll takes an array of jobs, not ${describe(jobs)}`)
   return elementsOf(jobs, 'pushAll: the array', ARGUMENT).map(job => {

@@ -1,7 +1,7 @@
 'use strict'
 
-// Makes the parts of a durable queue and connects them, by a table of who is given whom. The queue in memory comes first, since wrong options are to
-// be told at once; then the store, and what works with it.
+// Makes the parts of a durable queue and connects them, by a table of who is given whom. The queue in memory comes first, since wrong
+// options are to be told at once; then the store, and what works with it.
 
 const { announce, attach, innerQueueOf, makeInnerQueue, options: { readOptions } } = require('../core/internals')
 const { Admission } = require('../log/admission')
@@ -47,8 +47,8 @@ const { Waiting } = require('./run/waiting')
 const { Schedules } = require('./schedule/schedules')
 
 /**
- * Which part is given which others, in the order in which they are made. lib/platform/wiring.js says what this promises. Parts that hear from others say
- * so below, in listen().
+ * Which part is given which others, in the order in which they are made. lib/platform/wiring.js says what this promises. Parts that hear
+ * from others say so below, in listen().
  */
 const WIRING = {
   core: [], // the queue in memory
@@ -216,7 +216,9 @@ function connect (parts, options) {
 }
 
 /** What parts tell without knowing whom, each in the order in which that is to be done. */
-function listen ({ admission, attempts, closing, core, events, flushes, idle, keys, outage, records, results, retries, schedules, status, store }) {
+function listen ({
+  admission, attempts, closing, core, events, flushes, idle, keys, outage, records, results, retries, schedules, status, store
+}) {
   core.drain = () => idle.check()
   for (const event of PASSED_ON) core.on(event, () => events.pass(event))
   store.ownedBy({
@@ -232,7 +234,9 @@ function listen ({ admission, attempts, closing, core, events, flushes, idle, ke
   })
   outage.whenHeld = () => attempts.recall(() => true)
   status.whenClosing.push(() => retries.stop(), () => schedules.stop(), () => keys.stop(), () => admission.freed())
-  status.whenFailed.push(err => records.end(err), err => admission.fail(err), err => outage.stop(err), () => attempts.end(), () => keys.stop())
+  status.whenFailed.push(
+    err => records.end(err), err => admission.fail(err), err => outage.stop(err), () => attempts.end(), () => keys.stop()
+  )
   status.whenOver.push(err => records.end(err), err => results.close(err), () => retries.clear())
   status.whenEnded.push(() => flushes.end(), () => admission.freed(), () => idle.check())
 }

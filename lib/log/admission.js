@@ -1,7 +1,7 @@
 'use strict'
 
-// How much a queue on disk takes in: so many jobs and bytes at most, and so many pushes that are written and not acknowledged. Pushes beyond
-// those are buffered in memory, where they have their place in line, and are written when it is their turn.
+// How much a queue on disk takes in: so many jobs and bytes at most, and so many pushes that are written and not acknowledged. Pushes
+// beyond those are buffered in memory, where they have their place in line, and are written when it is their turn.
 //
 //   push ─▶ room? ─▶ may write? ─▶ written ─▶ acknowledged
 //             │no        │no          ▲
@@ -39,7 +39,8 @@ class Admission {
     this.stampBytes = stampBytes
     this.refusal = refusal
     this.inflightCount = 0 // pushes that are written and not acknowledged
-    this.buffered = new QList() // BufferedPushes, some of which are not buffered any more, and functions that wait for those before, in order
+    // BufferedPushes, some of which are not buffered any more, and functions that wait for those before, in order
+    this.buffered = new QList()
     this.bufferedCount = 0 // jobs
     this.bufferedBytes = 0 // theirs
     this.roomWaiters = []

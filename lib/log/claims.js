@@ -6,15 +6,16 @@
 //   0 ──── attempts ────┬── states ──┬─ moved jobs ─┬── ends ──┬─ TRIM ─┐
 //                     12/16        13/16          14/16      15/16      1
 //
-// What is used comes back when a segment is removed, and when what became of jobs is condensed. A kind may be written as long as no more than its share is used, so each leaves some to those that come after it in the life of a job:
+// What is used comes back when a segment is removed, and when what became of jobs is condensed. A kind may be written as long as no more
+// than its share is used, so each leaves some to those that come after it in the life of a job:
 //
 //   TRIM   frees a segment, and all else is for that. There always is room for one.
 //   END    mostly frees the record of its job, and a job whose end is not written runs again. To become a dead letter is an end, too.
 //   MOVE   frees a segment, if all that is alive in it is moved. What is moved must not take the room of ends.
-//   STATE  frees nothing: without it a job that failed is tried again earlier after a crash. It must not take the room of what frees. Texts of
-//          errors are cut off, and written when there is room.
-//   START  frees nothing, but leads to an end. A job is started only if there is room for what becomes of it, and of all that were started: so
-//          retries cannot take what ends need, nor attempts what retries need (Outage.mayStart()).
+//   STATE  frees nothing: without it a job that failed is tried again earlier after a crash. It must not take the room of what frees.
+//          Texts of errors are cut off, and written when there is room.
+//   START  frees nothing, but leads to an end. A job is started only if there is room for what becomes of it, and of all that were
+//          started: so retries cannot take what ends need, nor attempts what retries need.
 //   NONE   a job that comes, or changes: takes room, and whoever pushes it can be told.
 
 const CLAIM = Object.freeze({ NONE: 0, START: 12 / 16, STATE: 13 / 16, MOVE: 14 / 16, END: 15 / 16, ALL: Infinity })

@@ -25,7 +25,9 @@ function writeClosed (files, folder, segment, offset, nextSeq) {
   }
 }
 
-/** @returns {{ segment: number, offset: number, nextSeq: number } | undefined} undefined if it was not finished: of no use then, and no loss */
+/**
+ * @returns {{ segment: number, offset: number, nextSeq: number } | undefined} undefined if it was not finished: of no use then, and no loss
+ */
 function readClosed (text) {
   const [, numbers, segment, offset, nextSeq, crc] = /^((\d+) (\d+) (\d+)) (\d+)\n$/.exec(text) ?? []
   if (numbers === undefined || crc32(numbers) !== Number(crc)) return undefined

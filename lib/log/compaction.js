@@ -73,8 +73,8 @@ class Compactor {
   }
 
   /**
-   * Whether the oldest segment may go, if so many bytes of it are moved. While the disk is full the last one may too, since a small disk may have
-   * no room for another one; but only if what is behind it then takes less.
+   * Whether the oldest segment may go, if so many bytes of it are moved. While the disk is full the last one may too, since a small disk
+   * may have no room for another one; but only if what is behind it then takes less.
    */
   mayGo (bytes) {
     const { log } = this.store
@@ -140,7 +140,10 @@ class Compactor {
     this.remove(ids)
   }
 
-  /** Whether what is written now comes into another segment: a write that has failed may have taken back that this one has ended. Throws if not. */
+  /**
+   * Whether what is written now comes into another segment: a write that has failed may have taken back that this one has ended. Throws if
+   * not.
+   */
   checkEnd (id) {
     if (id === this.store.log.nextSegment) throw new Error('the segment goes on')
   }
@@ -166,7 +169,10 @@ class Compactor {
     }
   }
 
-  /** @param {Iterator<{ seq: number, record: Buffer } | number>} found in the segment @returns {Promise<number>} how many jobs were moved */
+  /**
+   * @param {Iterator<{ seq: number, record: Buffer } | number>} found in the segment
+   * @returns {Promise<number>} how many jobs were moved
+   */
   async moveAll (found) {
     let all = 0
     for (;;) {

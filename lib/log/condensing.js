@@ -1,12 +1,14 @@
 'use strict'
 
-// Gives room of the reserve back without freeing a segment. While the disk is full, the log gets a segment of its own for what becomes of jobs:
-// attempts, states, ends. Most of that is soon outdated. It is written anew then, as what it comes to, into a file that takes its place:
+// Gives room of the reserve back without freeing a segment. While the disk is full, the log gets a segment of its own for what becomes of
+// jobs: attempts, states, ends. Most of that is soon outdated. It is written anew then, as what it comes to, into a file that takes its
+// place:
 //
 //   12 | attempt 7 | attempt 8 | end 7 | retry 8 | attempt 9 | end 9 | …          12 | end 7 | retry 8 | end 9 | …
 //                                                                       ──rename──▶
-// Whichever of the two files a crash leaves, both say the same. Where a file cannot take the place of one that is open (Windows), the log does
-// without. All numbers between the first and the last job that has ended, and is not alive, are written as ended: those that ended before too.
+// Whichever of the two files a crash leaves, both say the same. Where a file cannot take the place of one that is open (Windows), the log
+// does without. All numbers between the first and the last job that has ended, and is not alive, are written as ended: those that ended
+// before too.
 
 const { writeAck } = require('./acks')
 const format = require('./format')
@@ -14,8 +16,8 @@ const { Frames } = require('./frames')
 const { replaceSegment } = require('./segments')
 
 const { ACK_BYTES, FRAME_BYTES, HEADER_BYTES, TRIM, TRIM_BYTES } = format
-// Parts of the reserve: used before the segment is begun, so that a disk which is full for a moment makes none; used before it is condensed; and
-// used since then before it is again. By so much it is to become shorter, too: early, since there must be room for both.
+// Parts of the reserve: used before the segment is begun, so that a disk which is full for a moment makes none; used before it is
+// condensed; and used since then before it is again. By so much it is to become shorter, too: early, since there must be room for both.
 const BEGIN = 1 / 16
 const FIRST = 1 / 5
 const AGAIN = 1 / 16

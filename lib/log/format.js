@@ -5,7 +5,7 @@
 //   segment   header | frame | frame | …
 //   header    magic 8 | version u16 | kind u16 | segment id u32 | base seq u64 | end of the one before u32 | crc u32      32 bytes
 //   frame     length u32 | crc u32 | record count u32 | synced segment u32 | synced offset u32 | records       20 bytes and more
-//   PUSH      1, or 2 at the front; 6, or 7 at the front, for a job with options | seq u48 | type length u16 | payload length u32 | type | payload
+//   PUSH      1, or 2 at the front; 6, or 7 at the front, with options | seq u48 | type length u16 | payload length u32 | type | payload
 //   ACK       3 | first seq u48 | count u32
 //   STATE     4 | seq u48 | kind u8 | attempts u32 | not before f64 | length of the rest u32 | delay f64 if it is delayed | error
 //   TRIM      5 | segment u32
@@ -141,7 +141,8 @@ function headerDefect (bytes, id) {
 function isOtherVersion (bytes) {
   if (bytes.length < HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return false
   const version = versionOf(bytes)
-  return (version < OLDEST_VERSION || version > VERSION) && bytes.readUInt32LE(HEADER_BYTES - 4) === crc32(bytes.subarray(0, HEADER_BYTES - 4))
+  if (version >= OLDEST_VERSION && version <= VERSION) return false
+  return bytes.readUInt32LE(HEADER_BYTES - 4) === crc32(bytes.subarray(0, HEADER_BYTES - 4))
 }
 
 function versionOf (bytes) {
@@ -202,7 +203,9 @@ function writePush (bytes, kind, seq, typeLength, payloadLength, at) {
   writeU32(bytes, payloadLength, at + 9)
 }
 
-/** Makes a DAMAGED record of what was found in the place of a PUSH record. Its type is kept if the lengths are still those of the record. */
+/**
+ * Makes a DAMAGED record of what was found in the place of a PUSH record. Its type is kept if the lengths are still those of the record.
+ */
 function markDamaged (record, seq) {
   const typeLength = record.readUInt16LE(7)
   const hasType = isPush(record[0]) && typeLength !== NO_TYPE && recordLength(record, 0) === record.length

@@ -1,7 +1,7 @@
 'use strict'
 
-// A segment that is to be emptied, read from its first frame to its last. Each frame is checked before anything of it is given out, and what
-// is given out is what was checked: a copy of bytes that went bad would get a checksum of its own.
+// A segment that is to be emptied, read from its first frame to its last. Each frame is checked before anything of it is given out, and
+// what is given out is what was checked: a copy of bytes that went bad would get a checksum of its own.
 
 const { join } = require('node:path')
 const { HEADER_BYTES, FRAME_BYTES, findFrame, isFrameAt, markDamaged, recordsOf, segmentName, visitRecords } = require('./format')
@@ -33,7 +33,8 @@ class Frames {
 
   /**
    * The records of jobs in whole frames; each is to be used before the next one is asked for. @throws what files throw
-   * @returns {Iterator<{ seq: number, offset: number, record: Buffer } | number>} between them, how much work it was to come here, in pieces of LONG_WORK
+   * @returns {Iterator<{ seq: number, offset: number, record: Buffer } | number>} between them, how much work it was to come here, in
+   *   pieces of LONG_WORK
    */
   * pushes () {
     let found

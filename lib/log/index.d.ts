@@ -116,6 +116,8 @@ export class PersistentQueue {
 
   /** Resolves when all calls up to now are on the disk. */
   flush (): Promise<void>
-  /** Acknowledges what was pushed, and lets another process open the queue. Reserved payloads are back then. Rejects with FAIRLANE_ERR_IO. */
+  /**
+   * Acknowledges what was pushed, and lets another process open the queue. Reserved payloads are back then. Rejects with FAIRLANE_ERR_IO.
+   */
   close (): Promise<void>
 }

@@ -2,12 +2,13 @@
 
 // One process per folder. Whoever has it open listens on a Unix socket in the folder: the kernel knows whether somebody does,
 // whatever became of the process, and in whichever container it is. A socket that nobody listens on is left over.
-// docs/decisions/0033-lock.md says what else there is, and where this does not hold; 0100-who-opens-first.md, what those do who open at once.
+// docs/decisions/0033-lock.md says what else there is, and where this does not hold; 0100-who-opens-first.md, what those do who open at
+// once.
 //
 //   listen on a socket with a name of its own ─▶ look at the others ─▶ held
 //                                                  │ one is held: give up
 //                                                  │ one is opening: look again
-//                                                  │    but for one that comes later by name, and will see this one before it takes the lock
+//                                                  │    but for one that is later by name: it will see this one before it takes the lock
 //                                                  └ nobody listens on it: left over, remove
 //
 // Who comes later sees who came earlier, since each is to be seen before it looks. Nothing is ever taken away from
@@ -161,8 +162,8 @@ class Opener {
   }
 
   /**
-   * Whether another one comes later by name, and leaves the lock to this one. It may be in the middle of a look that began before this one was
-   * there to be seen, and take the lock at its end. If that look has ended without, all that follow see this one.
+   * Whether another one comes later by name, and leaves the lock to this one. It may be in the middle of a look that began before this one
+   * was there to be seen, and take the lock at its end. If that look has ended without, all that follow see this one.
    */
   isBehind (name, { state, looksCount }) {
     if (state !== OPENING || name < this.name) return false
@@ -172,12 +173,16 @@ class Opener {
 }
 
 function removeLeftOver (path, isNew) {
-  // none, if somebody else was faster
-  const { ctimeMs } = fs.lstatSync(path, { throwIfNoEntry: false }) ?? /* istanbul ignore next: somebody else has removed it at this moment */ {}
-  if (!isNew || Date.now() - ctimeMs > NEW_MS) fs.rmSync(path, { force: true })
+  const found = fs.lstatSync(path, { throwIfNoEntry: false })
+  /* istanbul ignore if: somebody else has removed it at this moment */
+  if (found === undefined) return
+  if (!isNew || Date.now() - found.ctimeMs > NEW_MS) fs.rmSync(path, { force: true })
 }
 
-/** @returns {Promise<{ state: string, pid?: number, looksCount?: number } | undefined>} what the one behind a socket says; undefined if there is nobody */
+/**
+ * @returns {Promise<{ state: string, pid?: number, looksCount?: number } | undefined>} what the one behind a socket says; undefined if
+ *   there is nobody
+ */
 function ask (address, answerMs) {
   return new Promise(resolve => {
     const socket = net.connect(address)

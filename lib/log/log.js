@@ -97,7 +97,11 @@ class Log {
    */
   commitNow (isSynced, sparesReserve = false) {
     this.seal()
-    while (this.sealed.length > 0 && this.isMended() && (this.isNext() || (this.syncer.syncNow() && this.createNext(sparesReserve))) && this.writeFirst(false, sparesReserve));
+    while (
+      this.sealed.length > 0 && this.isMended() &&
+      (this.isNext() || (this.syncer.syncNow() && this.createNext(sparesReserve))) &&
+      this.writeFirst(false, sparesReserve)
+    );
     if (isSynced && this.error === undefined) this.syncer.syncNow()
     this.settleHeld()
   }

@@ -30,7 +30,8 @@ class Numbers {
   }
 
   /**
-   * Sets aside the numbers below endSeq, which is above the limit, and many more. Blocks for a sync of the folder, once for a million numbers.
+   * Sets aside the numbers below endSeq, which is above the limit, and many more. Blocks for a sync of the folder, once for a million
+   * numbers.
    * @throws what files throw: then none of them may be given out
    */
   setAside (endSeq) {

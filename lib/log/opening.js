@@ -10,8 +10,8 @@ const { Store } = require('./store')
 /**
  * Opens the log in a folder, which is made if need be.
  * @param {string} folder
- * @param {object} options read already: segmentBytes, ack, repair, onProgress; and `kind`, what the payloads are: 'bytes' or 'jobs'. Of jobs also
- *   `serialize`, and `readState`, which makes the states that they are in: { bytes, claim, isOver, cut, write(buffer, seq, at) }
+ * @param {object} options read already: segmentBytes, ack, repair, onProgress; and `kind`, what the payloads are: 'bytes' or 'jobs'. Of
+ *   jobs also `serialize`, and `readState`, which makes the states that they are in: { bytes, claim, isOver, cut, write(buffer, seq, at) }
  * @param {{ files: object, lock: (folder: string) => Promise<{ release: () => Promise<void> }> }} environment
  * @param {{ safe?: (endSeq: number) => void, settled?: (group: object) => void, failed?: (err: Error) => void,
  *   unfinished?: (seq: number) => void, unwritable?: (err: Error) => void, full?: (err: Error) => void, freed?: () => void,

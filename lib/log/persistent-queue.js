@@ -124,8 +124,8 @@ class PersistentQueue {
   /**
    * Takes payloads from the front for good: they do not come back, even if the process dies before it has worked on them.
    * @param {number} [max=1]
-   * @returns {Promise<Buffer[]>} at most max, [] if the queue is empty; resolves when it is safe that they are gone, all of them after a crash
-   *   or none; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_CLOSED: then they are back at the front
+   * @returns {Promise<Buffer[]>} at most max, [] if the queue is empty; resolves when it is safe that they are gone, all of them after a
+   *   crash or none; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT, FAIRLANE_ERR_CLOSED: then they are back at the front
    * @throws FAIRLANE_ERR_ARGUMENT
    */
   pop (max = 1) {
@@ -169,8 +169,10 @@ class PersistentQueue {
     if (this.#error !== undefined) return Promise.reject(this.#error)
     const seqs = this.#released.slice(0, max)
     const { table } = this.#store
-    for (let seq = table.next(this.#cursor, this.#safeSeq); seq < this.#safeSeq && seqs.length < max; seq = table.next(seq + 1, this.#safeSeq)) {
-      seqs.push(seq)
+    for (let at = this.#cursor; seqs.length < max; at++) {
+      at = table.next(at, this.#safeSeq)
+      if (at >= this.#safeSeq) break
+      seqs.push(at)
     }
     try {
       return this.#store.log.turns.resolve(seqs.map(seq => this.#store.payload(seq)))

@@ -131,7 +131,9 @@ class Recovery {
       this.damage(segmentName(id), 0, Math.min(HEADER_BYTES, size), defect)
     } else {
       const kind = format.kindOf(bytes)
-      if (kind !== this.kind) throw corrupt(this.folder, segmentName(id), 10, `it is of ${kind ?? 'something else'}, and was opened as one of ${this.kind}`)
+      if (kind !== this.kind) {
+        throw corrupt(this.folder, segmentName(id), 10, `it is of ${kind ?? 'something else'}, and was opened as one of ${this.kind}`)
+      }
       this.isOld = format.isOldVersion(bytes)
       this.nextSeq = Math.max(this.nextSeq, format.baseSeqOf(bytes))
       this.checkEnd(id - 1, format.previousEndOf(bytes))
@@ -142,7 +144,9 @@ class Recovery {
   /** A segment ends where its successor says, if it is there. */
   checkEnd (id, end) {
     const segment = this.segments.get(id)
-    if (segment !== undefined && segment.bytes !== end) this.damage(segmentName(id), Math.min(end, segment.bytes), 0, `the segment ended at ${end}`)
+    if (segment !== undefined && segment.bytes !== end) {
+      this.damage(segmentName(id), Math.min(end, segment.bytes), 0, `the segment ended at ${end}`)
+    }
   }
 
   async readFrames (bytes, id, isLast) {

@@ -37,7 +37,9 @@ async function removeFiles (folder, files, taken) {
 
 /** The names of the files of a log. */
 function list (files, folder) {
-  return files.list(folder).filter(name => SEGMENT_NAME.test(name) || NUMBERS_NAME.test(name) || MARK_NAME.test(name) || OTHER_NAMES.includes(name))
+  return files.list(folder).filter(
+    name => SEGMENT_NAME.test(name) || NUMBERS_NAME.test(name) || MARK_NAME.test(name) || OTHER_NAMES.includes(name)
+  )
 }
 
 module.exports = { removeStore }

@@ -48,8 +48,8 @@ function removeDurably (files, folder, path) {
 }
 
 /**
- * Puts another file in the place of that of a segment, with these bytes, which say the same. If that fails, all is as before; if it isn't known
- * which of the two is there, the error has `isUnknown` and a `cause`.
+ * Puts another file in the place of that of a segment, with these bytes, which say the same. If that fails, all is as before; if it isn't
+ * known which of the two is there, the error has `isUnknown` and a `cause`.
  * @returns {number} its descriptor
  */
 function replaceSegment (files, folder, id, bytes) {

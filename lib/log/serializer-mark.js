@@ -31,12 +31,14 @@ class SerializerMark {
   check (jobsCount) {
     if (jobsCount === 0 || this.isThere || this.others.length === 0) return
     const [theirs, ours] = [this.others[0], this.name].map(name => MARK_NAME.exec(name)[1])
-    throw new FairlaneError('FAIRLANE_ERR_SERIALIZER', `The jobs were pushed with serialize: '${theirs}', and the queue is opened with '${ours}' (${this.folder})`)
+    throw new FairlaneError(
+      'FAIRLANE_ERR_SERIALIZER', `The jobs were pushed with serialize: '${theirs}', and the queue is opened with '${ours}' (${this.folder})`
+    )
   }
 
   /**
-   * Marks the folder, which was checked, for a caller who will sync it before there is another job. That it cannot be marked now, as the disk is
-   * full, is no error; that another mark stays is one.
+   * Marks the folder, which was checked, for a caller who will sync it before there is another job. That it cannot be marked now, as the
+   * disk is full, is no error; that another mark stays is one.
    */
   set () {
     for (const name of this.others) this.files.remove(join(this.folder, name))

@@ -1,7 +1,7 @@
 'use strict'
 
-// Jobs on disk: which are alive, where their records lie, and the log that they are written to. It numbers jobs and keeps what it is told of them;
-// in which order they are taken, by whom, and what their states mean, is its owner's business. openStore() is in opening.js.
+// Jobs on disk: which are alive, where their records lie, and the log that they are written to. It numbers jobs and keeps what it is told
+// of them; in which order they are taken, by whom, and what their states mean, is its owner's business. openStore() is in opening.js.
 
 const { FairlaneError } = require('../arguments/errors')
 const { writeAcks, writeOneAck } = require('./acks')
@@ -178,7 +178,10 @@ class Store {
     return group
   }
 
-  /** Writes a state of a live job. @param {boolean} isKnown the log says it in other words: if this cannot be written, nothing is missing */
+  /**
+   * Writes a state of a live job.
+   * @param {boolean} isKnown the log says it in other words: if this cannot be written, nothing is missing
+   */
   writeState (seq, state, isKnown) {
     const at = this.log.append(state.bytes, 1, state.claim)
     const { group } = this.log
@@ -268,7 +271,10 @@ class Store {
 
   // private from here on
 
-  /** Moves a job to the end of the log, with its state. @param {Buffer} record that of the job, which was checked, or one that says it is damaged */
+  /**
+   * Moves a job to the end of the log, with its state.
+   * @param {Buffer} record that of the job, which was checked, or one that says it is damaged
+   */
   move (seq, record) {
     const { log } = this
     const state = this.stateToWrite(this.states.get(seq))

@@ -79,8 +79,8 @@ class Syncer {
   }
 
   /**
-   * The end of the file was cut off. A crash may forget that, so the segment is to be synced before there is another one, and by a sync that
-   * begins from here on.
+   * The end of the file was cut off. A crash may forget that, so the segment is to be synced before there is another one, and by a sync
+   * that begins from here on.
    */
   cut () {
     this.offset = 0

@@ -1,7 +1,7 @@
 'use strict'
 
-// Where a log that was read goes on: at the end of its last segment, or in a new one behind that. All that was read is synced before anything is
-// written.
+// Where a log that was read goes on: at the end of its last segment, or in a new one behind that. All that was read is synced before
+// anything is written.
 
 const { join } = require('node:path')
 const { HEADER_BYTES, segmentName } = require('./format')
@@ -9,9 +9,9 @@ const { createSegment } = require('./segments')
 
 /**
  * Also removes segments whose removal was begun.
- * @param {{ files: object, folder: string, kind: string, segments: Map<number, object>, trimmed: number, nextSeq: number, cut: object | undefined,
- *   isOld: boolean }} log that was read. segments: which are there; changed. cut: what is to be cut off the last one. isOld: that is of a version which
- *   is not written to
+ * @param {{ files: object, folder: string, kind: string, segments: Map<number, object>, trimmed: number, nextSeq: number, cut: object |
+ *   undefined, isOld: boolean }} log that was read. segments: which are there; changed. cut: what is to be cut off the last one. isOld:
+ *   that is of a version which is not written to
  * @param {boolean} isDamaged what is damaged stays as it is
  * @returns {Promise<{ segment: number, offset: number, fd: number }>}
  */

@@ -1,7 +1,8 @@
 'use strict'
 
-// Lets the event loop turn: in the middle of long work, and with ack 'os'. Calls are acknowledged then without waiting for anything, so that
-// a caller who awaits one after the other would never leave the queue of microtasks: no timer would fire, no sync end, no file be closed.
+// Lets the event loop turn: in the middle of long work, and with ack 'os'. Calls are acknowledged then without waiting for anything, so
+// that a caller who awaits one after the other would never leave the queue of microtasks: no timer would fire, no sync end, no file be
+// closed.
 
 // Long work is done in slices. A piece takes a fifth of a µs or so, so the first look at the clock comes after a tenth of a ms.
 const LONG_WORK = Object.freeze({ ms: 3, pieces: 500 })

@@ -1,8 +1,8 @@
 'use strict'
 
 // What has become of jobs that the log does not say, since it could not be written: it has happened in the store's tables, and is written
-// when that is possible. What is gone comes first and alone, since it gives room back, and may take more of the reserve. The texts of errors
-// come last, and take nothing of that.
+// when that is possible. What is gone comes first and alone, since it gives room back, and may take more of the reserve. The texts of
+// errors come last, and take nothing of that.
 
 const { CLAIM } = require('./claims')
 
@@ -83,7 +83,10 @@ class Unwritten {
 
   // private from here on
 
-  /** Part by part, since there may be room for some. If the disk is found to be full, what has failed is tried once more with the room of the reserve. */
+  /**
+   * Part by part, since there may be room for some. If the disk is found to be full, what has failed is tried once more with the room of
+   * the reserve.
+   */
   writeAll (from, seqs, append, sparesReserve = false) {
     const { log } = this.store
     let at = 0

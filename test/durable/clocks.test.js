@@ -43,7 +43,9 @@ const CELLS = {
     'set forward while it is open': ['as long as ever', both(whileOpen(waitFor, YEARS), recalledWhenSet(YEARS))],
     'set back while it is open': ['as long as ever', both(whileOpen(waitFor, -YEARS), recalledWhenSet(-YEARS))],
     'set forward while it is closed': ['over so much sooner', both(soonerBy(waitFor), soonerBy(waitAsQueueSays))],
-    'set back while it is closed': ['at most `maxWaitMs` from the opening on', both(boundedFrom(waitFor), boundedFrom(waitAsQueueSays), boundedFrom(waitAfterDelay))]
+    'set back while it is closed': [
+      'at most `maxWaitMs` from the opening on', both(boundedFrom(waitFor), boundedFrom(waitAsQueueSays), boundedFrom(waitAfterDelay))
+    ]
   },
   'rates and holds': {
     'set forward while it is open': ['as ever', both(whileOpen(useUp, YEARS), whileOpen(hold, YEARS))],
@@ -52,10 +54,13 @@ const CELLS = {
     'set back while it is closed': ['begin anew, as with every opening', both(anew(useUp, -YEARS), anew(hold, -YEARS))]
   },
   'times of schedules': {
-    'set forward while it is open': ['noticed within a minute; what passed more than a minute ago was missed, as `catchUp` says', forwardWhileOpen],
+    'set forward while it is open': [
+      'noticed within a minute; what passed more than a minute ago was missed, as `catchUp` says', forwardWhileOpen
+    ],
     'set back while it is open': ['noticed within a minute; then as when it is closed', both(littleBackWhileOpen, farBackWhileOpen)],
     'set forward while it is closed': ['were missed, as `catchUp` says', forwardWhileClosed],
-    'set back while it is closed': ['wait until the clock is there again; set back by more than a minute and the last interval, the schedule begins anew',
+    'set back while it is closed': [
+      'wait until the clock is there again; set back by more than a minute and the last interval, the schedule begins anew',
       both(littleBackWhileClosed, farBackWhileClosed)]
   }
 }
@@ -115,7 +120,9 @@ describe('a clock of the machine that was ahead', () => {
     bench.queue.pause()
     bench.epoch += YEARS
     await bench.queue.push('a', { maxWaitMs: MS })
-    for (const said of [undefined, { key: 'k' }, { maxAttempts: 3 }, { key: 'l', keyUntil: 'settled' }]) await bench.queue.push(payload, said)
+    for (const said of [
+      undefined, { key: 'k' }, { maxAttempts: 3 }, { key: 'l', keyUntil: 'settled' }
+    ]) await bench.queue.push(payload, said)
     bench.epoch -= YEARS
     const before = bench.queue.diskBytes()
     await bench.reopen(options)
@@ -129,7 +136,9 @@ describe('a clock of the machine that was ahead', () => {
 function tableBelow (heading) {
   const [, below] = readFileSync(join(root, 'docs', 'durability.md'), 'utf8').split(`${heading}\n`)
   const [table] = below.match(/(^\|.*\n)+/m)
-  return table.trim().split('\n').filter(line => !/^\|[-|]+\|$/.test(line)).map(line => line.split('|').slice(1, -1).map(cell => cell.trim()))
+  return table.trim().split('\n').filter(line => !/^\|[-|]+\|$/.test(line)).map(
+    line => line.split('|').slice(1, -1).map(cell => cell.trim())
+  )
 }
 
 /** Checks one after the other. */

@@ -15,7 +15,9 @@ async function main (bytes, segmentBytes, concurrency) {
     seen.set(id, attempt)
     if (id % 5 === 0 && attempt === 1) throw new Error('it fails once')
   }
-  const queue = await durable(runner, { path: '/mnt/queue', ack: 'os', segmentBytes, concurrency, settleBy: 'promise', maxAttempts: 2, backoffMs: 1 })
+  const queue = await durable(runner, {
+    path: '/mnt/queue', ack: 'os', segmentBytes, concurrency, settleBy: 'promise', maxAttempts: 2, backoffMs: 1
+  })
   queue.pause()
   let count = 0
   let error
@@ -23,7 +25,9 @@ async function main (bytes, segmentBytes, concurrency) {
   queue.resume()
   await queue.onIdle()
   const { done, retried, dead } = queue.stats()
-  if (done !== count || retried !== Math.floor(count / 5) || dead > 0) throw new Error(`${done} of ${count} are done, ${retried} were tried again`)
+  if (done !== count || retried !== Math.floor(count / 5) || dead > 0) {
+    throw new Error(`${done} of ${count} are done, ${retried} were tried again`)
+  }
   for (let isPushed = false; !isPushed;) isPushed = await queue.push(Buffer.alloc(1000)).then(() => true, () => new Promise(setImmediate))
   await queue.close({ drain: false })
   console.log(`full after ${count} pushes: ${error.cause.code}, all run, pushed`)

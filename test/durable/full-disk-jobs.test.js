@@ -170,7 +170,8 @@ describe('a job queue on a disk that is full', () => {
   })
 
   for (const [keptCount, isMoved] of [[1, true], [150, false]]) {
-    it(`${isMoved ? 'moves jobs that stay out of the way' : 'moves no job if not all of a segment can be moved'}: ${keptCount} of those that were pushed first`, async () => {
+    const what = isMoved ? 'moves jobs that stay out of the way' : 'moves no job if not all of a segment can be moved'
+    it(`${what}: ${keptCount} of those that were pushed first`, async () => {
       const runner = async payload => { if (payload.startsWith('keep')) throw new Error('later') }
       const queue = await open({ concurrency: 1, backoffMs: 1e12, runner })
       for (let i = 0; i < keptCount; i++) await queue.push('keep'.padEnd(900))
@@ -200,7 +201,8 @@ describe('a job queue on a disk that is full', () => {
 
   // small segments; a disk that has no room for a whole segment; jobs that take less room than what becomes of them
   for (const [mb, bytes, segmentBytes, concurrency] of [[3, 800, 2 ** 18, 1], [9, 400, 2 ** 26, 10], [2, 10, 2 ** 18, 1]]) {
-    it(`of the machine runs the jobs that have filled it, some of which fail (${mb} MB, ${bytes} B, segments of ${segmentBytes})`, function () {
+    const size = `${mb} MB, ${bytes} B, segments of ${segmentBytes}`
+    it(`of the machine runs the jobs that have filled it, some of which fail (${size})`, function () {
       const small = `mount -t tmpfs -o size=${mb}m none /mnt && exec "$0" "$@"`
       const mounted = program => execFileSync('unshare', ['--mount', 'sh', '-c', small, ...program], { encoding: 'utf8', stdio: 'pipe' })
       try {

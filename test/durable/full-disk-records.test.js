@@ -13,8 +13,8 @@ const IO = { code: 'FAIRLANE_ERR_IO' }
 const OTHERS = 20
 const TEXT = 'the text of an error '.repeat(20)
 
-// What is written first when the disk is full: by the `end` of job `a`, which runs, or by what somebody does to it. Others wait for its slot. `left` are the
-// texts of the dead letters in the end.
+// What is written first when the disk is full: by the `end` of job `a`, which runs, or by what somebody does to it. Others wait for its
+// slot. `left` are the texts of the dead letters in the end.
 const FIRST = {
   'the end of a job': { end: done => done() },
   'a retry': { end: done => done(new Error(TEXT)) },

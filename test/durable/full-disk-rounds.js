@@ -1,8 +1,9 @@
 'use strict'
 
-// Rounds of a job queue on small disks, at random: disks that it fills itself, or that somebody else fills, and gives room back. Jobs fail, are
-// put off, have keys, come from schedules, become dead letters. What must be so: nothing that was accepted is lost, no job ends twice. Disks that the queue has
-// filled itself are emptied by it; else it says that there is an outage, and goes on when there is room. It can be closed whenever it has room for what has ended.
+// Rounds of a job queue on small disks, at random: disks that it fills itself, or that somebody else fills, and gives room back. Jobs fail,
+// are put off, have keys, come from schedules, become dead letters. What must be so: nothing that was accepted is lost, no job ends twice.
+// Disks that the queue has filled itself are emptied by it; else it says that there is an outage, and goes on when there is room. It can be
+// closed whenever it has room for what has ended.
 
 const assert = require('node:assert')
 const { Postponed, Throttled } = require('../../lib/durable')
@@ -68,7 +69,9 @@ class Round {
     const { random, bench } = this
     await this.open()
     for (let part = 0; part < 3; part++) {
-      if (this.isOwn) bench.disk.capacity = bench.disk.usedBytes + random.pick([0, 1, 2, 4]) * this.options.segmentBytes + random.below(3000)
+      if (this.isOwn) {
+        bench.disk.capacity = bench.disk.usedBytes + random.pick([0, 1, 2, 4]) * this.options.segmentBytes + random.below(3000)
+      }
       await this.fill()
       if (!this.isOwn) bench.disk.capacity = bench.disk.usedBytes + random.below(2 * this.options.segmentBytes)
       if (random.chance(0.2)) await this.reopen(random.chance(0.5))
@@ -134,7 +137,9 @@ class Round {
     const bytes = random.pick([10, 200, 1500])
     let isFull = false
     for (let i = 0; i < 400 && !isFull; i++) {
-      const options = random.chance(0.2) ? { key: `${random.below(20)}`, keyUntil: random.pick(['started', 'settled', 1000]), onDuplicate: random.pick(['join', 'replace']) } : {}
+      const options = random.chance(0.2)
+        ? { key: `${random.below(20)}`, keyUntil: random.pick(['started', 'settled', 1000]), onDuplicate: random.pick(['join', 'replace']) }
+        : {}
       const pushed = queue.pushType('a', `${this.count++}`.padEnd(random.below(bytes)), options)
       const told = pushed.then(id => {
         this.seen.jobs++
@@ -194,7 +199,11 @@ class Round {
       if (dead.has(id)) accepted.delete(id)
       else assert(this.ended.has(id) || await this.queue.get(id) !== undefined || this.ended.has(id), `job ${id} is lost`)
     }
-    if (!isLost) for (const id of before) assert(!this.ended.has(id) && (dead.has(id) || await this.queue.get(id) === undefined), `job ${id} has ended, and is back`)
+    if (!isLost) {
+      for (const id of before) {
+        assert(!this.ended.has(id) && (dead.has(id) || await this.queue.get(id) === undefined), `job ${id} has ended, and is back`)
+      }
+    }
     this.queue.resume()
   }
 }

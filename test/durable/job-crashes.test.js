@@ -40,7 +40,8 @@ describe('a durable queue whose process dies', () => {
       runner: payload => {
         const copy = new Bench()
         copy.disk = bench.disk.afterKill()
-        attempts.push(copy.open().then(({ recovered }) => [payload, recovered.jobs, copy.gate.until(recovered.jobs)]).then(async ([payload, jobs, started]) => {
+        const opened = copy.open().then(({ recovered: { jobs } }) => [payload, jobs, copy.gate.until(jobs)])
+        attempts.push(opened.then(async ([payload, jobs, started]) => {
           await started
           const seen = copy.gate.started.map(({ payload, context }) => [payload, context.attempt])
           await copy.queue.close({ drain: false })
@@ -306,7 +307,9 @@ describe('a durable queue that is closed', () => {
 
   for (const maxAttempts of [1, 5]) {
     it(`finishes jobs that end in the call that tells them to, and counts no attempt of those that fail (${maxAttempts})`, async () => {
-      const runner = (payload, done, { signal }) => signal.addEventListener('abort', () => done(payload === 'b' && new Error('stopped'), payload))
+      const runner = (payload, done, { signal }) => signal.addEventListener(
+        'abort', () => done(payload === 'b' && new Error('stopped'), payload)
+      )
       const queue = await bench.open({ maxAttempts, runner })
       for (const payload of ['a', 'b']) await queue.push(payload)
       await quiet()
@@ -554,8 +557,12 @@ describe('a durable queue whose log fails', () => {
 
 describe('jobs under random crashes', function () {
   const ratePerType = { limit: 3, intervalMs: 20 }
-  for (const options of [{}, { scheduler: 'equal' }, { scheduler: 'fair', ack: 'disk' }, { ack: 'disk' }, { scheduler: 'equal', ratePerType, ack: 'disk' }, { priorityMs: 4, concurrency: 1 }, { scheduler: 'equal', priorityMs: 4, concurrency: 1, ack: 'disk' }]) {
-    it(`are run at least once, in order, those of a batch all or none, until they are done or dead: ${JSON.stringify(options)}`, async () => {
+  for (const options of [
+    {}, { scheduler: 'equal' }, { scheduler: 'fair', ack: 'disk' }, { ack: 'disk' }, { scheduler: 'equal', ratePerType, ack: 'disk' },
+    { priorityMs: 4, concurrency: 1 }, { scheduler: 'equal', priorityMs: 4, concurrency: 1, ack: 'disk' }
+  ]) {
+    const how = JSON.stringify(options)
+    it(`are run at least once, in order, those of a batch all or none, until they are done or dead: ${how}`, async () => {
       for (let round = 0; round < ROUNDS; round++) await survive(base + round, options)
     })
   }
@@ -594,7 +601,9 @@ async function survive (seed, options) {
   const checkStart = (payload, { id, attempt }) => {
     const name = payload.trim()
     told.note(id, payload)
-    if (attempt === 1 && !firsts.has(id) && found[name[0]].has(name)) assert.equal(found[name[0]].start(name)?.message, undefined, `SEED=${seed}`)
+    if (attempt === 1 && !firsts.has(id) && found[name[0]].has(name)) {
+      assert.equal(found[name[0]].start(name)?.message, undefined, `SEED=${seed}`)
+    }
     found[name[0]].remove(name)
     seen.add(name)
     assert(bench.clock.now() >= (dueAt.get(name) ?? 0), `SEED=${seed}: job ${id} is early`)
@@ -605,7 +614,9 @@ async function survive (seed, options) {
     const disk = isOrdered ? bench.disk : isLossy ? bench.disk.afterPowerLoss(random) : bench.disk.afterKill()
     bench.disk = disk
     let isAlive = true
-    const queue = await bench.open({ runner: (...args) => isAlive && runner(...args), concurrency: 3, maxAttempts: 3, backoffMs: 5, ...options })
+    const queue = await bench.open({
+      runner: (...args) => isAlive && runner(...args), concurrency: 3, maxAttempts: 3, backoffMs: 5, ...options
+    })
     checkAll(queue, `SEED=${seed}, life ${life}`)
     find(queue, `SEED=${seed}, life ${life}`)
     const doneNow = []
@@ -616,7 +627,9 @@ async function survive (seed, options) {
       if (!isLast && random.chance(0.5)) {
         const jobs = Array.from({ length: random.pick([1, 1, 1, 2, 4]) }, makeJob)
         const [{ type, payload, ...said }] = jobs
-        const pushed = jobs.length > 1 ? queue.pushAll(jobs) : (type ? queue.pushType(type, payload, said) : queue.push(payload, said)).then(id => [id])
+        const pushed = jobs.length > 1
+          ? queue.pushAll(jobs)
+          : (type ? queue.pushType(type, payload, said) : queue.push(payload, said)).then(id => [id])
         if (jobs.length > 1) batches.push(jobs.map(({ payload }) => payload.trim()))
         pushed.then(ids => {
           if (!isAlive) return
@@ -659,7 +672,9 @@ async function survive (seed, options) {
   }
   if (failure !== undefined) throw failure
   told.check()
-  for (const [id, name] of safe) assert(done.has(id) || dead.has(id) || gone.has(id) || unsure.has(id), `SEED=${seed}: job ${id} (${name}) is lost`)
+  for (const [id, name] of safe) {
+    assert(done.has(id) || dead.has(id) || gone.has(id) || unsure.has(id), `SEED=${seed}: job ${id} (${name}) is lost`)
+  }
   // a power failure may undo that a job was removed, and then it comes late
   for (const id of unsure) firsts.delete(id)
   if (options.priorityMs === undefined) checkOrder([...firsts.values()].filter(name => !dueAt.has(name.trim())), `SEED=${seed}`)

@@ -459,7 +459,9 @@ describe('a durable queue', () => {
     await bench.queue.close({ drain: false })
     const file = `${FOLDER}/0000000001.log`
     for (const repair of [false, true]) {
-      await assert.rejects(openOn(bench.disk, { repair }), { code: 'FAIRLANE_ERR_CORRUPT', file, offset: 10, message: /it is of jobs, and was opened as one of bytes/ })
+      await assert.rejects(openOn(bench.disk, { repair }), {
+        code: 'FAIRLANE_ERR_CORRUPT', file, offset: 10, message: /it is of jobs, and was opened as one of bytes/
+      })
     }
     assert.equal((await bench.open()).recovered.jobs, 1)
     await bench.queue.close({ drain: false })

@@ -20,17 +20,32 @@ describe('job queues whose process is killed', function () {
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
   for (const ack of ['os', 'disk']) {
-    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done, dead or cancelled, and nothing again that was done or cancelled, none early, none beside one of its key, one for each time of a schedule, and those of a batch all or none`, async () => {
+    it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done, dead or cancelled, ` +
+      'and nothing again that was done or cancelled, none early, none beside one of its key, one for each time of a schedule, ' +
+      'and those of a batch all or none', async () => {
       const seed = seedFromEnvironment()
       const random = seeded(seed)
       const path = join(folder, 'queue')
-      const seen = { safe: new Set(), ended: new Set(), done: new Set(), dead: new Set(), asked: new Set(), cancelled: new Set(), attempts: new Map(), holders: new Map(), ticks: new Map(), batches: new Map() }
+      const seen = {
+        safe: new Set(),
+        ended: new Set(),
+        done: new Set(),
+        dead: new Set(),
+        asked: new Set(),
+        cancelled: new Set(),
+        attempts: new Map(),
+        holders: new Map(),
+        ticks: new Map(),
+        batches: new Map()
+      }
       for (let life = 0; life < KILLS; life++) {
         // the first not before the poison job of it is there
         await live([path, ack, '200'], seen, `SEED=${seed}, life ${life}`, (life === 0 ? 400 : 20) + random.below(600))
       }
       let isOver = false
-      for (let life = 0; life < MAX_LIVES && !isOver; life++) isOver = await live([path, ack, '0', 'final'], seen, `SEED=${seed}, last lives`)
+      for (let life = 0; life < MAX_LIVES && !isOver; life++) {
+        isOver = await live([path, ack, '0', 'final'], seen, `SEED=${seed}, last lives`)
+      }
       assert(isOver, `SEED=${seed}: jobs are left`)
       const settled = new Set([...seen.ended, ...seen.dead, ...seen.asked])
       assert.deepEqual([...seen.safe].filter(id => !settled.has(id)), [], `SEED=${seed}: jobs are lost`)
@@ -44,7 +59,9 @@ describe('job queues whose process is killed', function () {
 })
 
 /** One life of the child, until it has said so many lines, or ends. @returns {Promise<boolean>} whether it came to its end */
-async function live (args, { safe, ended, done, dead, asked, cancelled, attempts, holders, ticks, batches }, message, linesCount = Infinity) {
+async function live (args, {
+  safe, ended, done, dead, asked, cancelled, attempts, holders, ticks, batches
+}, message, linesCount = Infinity) {
   // without the hooks of the coverage run, which take most of the time of many short lives
   const command = ['-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'killed-jobs.js'), ...args]
   const child = spawn('env', command, { stdio: ['ignore', 'pipe', 'inherit'] })

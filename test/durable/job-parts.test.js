@@ -127,7 +127,7 @@ describe('the parts of a durable queue', () => {
     await assert.rejects(outage.safe(undefined), failed)
   })
 
-  it('outage: has who waits for a group that failed wait for the next try, or for a turn if nobody knows yet whether there is one', async () => {
+  it('outage: has who waits for a group that failed wait for the next try, or for a turn if none is known yet', async () => {
     const failing = () => ({ promise: Promise.reject(new Error('full')) })
     let flushesCount = 0
     const store = { log: { flush: async () => { flushesCount++ } }, unwritten: { size: 0 }, fullness () {} }

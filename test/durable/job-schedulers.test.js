@@ -84,7 +84,9 @@ describe('a durable queue with types', () => {
     let queue = await bench.open({ scheduler: 'equal' })
     queue.pause()
     for (let i = 0; i < 3000; i++) await queue.pushType(`type ${i}`, i)
-    queue = await bench.reopen({ scheduler: 'equal', runner: (payload, done, { type }) => done(type === `type ${payload}` ? null : new Error(type)) })
+    queue = await bench.reopen({
+      scheduler: 'equal', runner: (payload, done, { type }) => done(type === `type ${payload}` ? null : new Error(type))
+    })
     await queue.onIdle()
     assert.deepEqual([queue.stats().done, queue.stats().failed], [3000, 0])
     await queue.close()

@@ -86,7 +86,9 @@ describe('a durable queue', () => {
     bench.clock.advance(49)
     assert.deepEqual(bench.events, [])
     bench.clock.advance(1)
-    assert.deepEqual(bench.events.map(([event, { id, attempt, error }]) => [event, id, attempt, error.code]), [['failed', 1, 1, 'FAIRLANE_ERR_TIMEOUT']])
+    assert.deepEqual(bench.events.map(([event, { id, attempt, error }]) => [event, id, attempt, error.code]), [
+      ['failed', 1, 1, 'FAIRLANE_ERR_TIMEOUT']
+    ])
   })
 
   it('has unshifted jobs before all others, the last one first, here and after a restart', async () => {
@@ -238,7 +240,9 @@ describe('a durable queue', () => {
     })
 
     it('which may be cancelled then', async () => {
-      for (const cancel of [queue => queue.clear(), queue => queue.clear({ type: 'a' }), queue => queue.remove(({ type }) => type === 'a')]) {
+      for (const cancel of [
+        queue => queue.clear(), queue => queue.clear({ type: 'a' }), queue => queue.remove(({ type }) => type === 'a')
+      ]) {
         for (const answer of [10, Infinity]) {
           await failFirst(() => {
             cancel(bench.queue)
@@ -302,7 +306,9 @@ describe('a durable queue', () => {
   })
 
   it('makes a dead letter of a job that has failed maxAttempts times, which can be listed, retried and deleted', async () => {
-    let queue = await bench.open({ maxAttempts: 2, backoffMs: 0, runner: (payload, done) => done(Object.assign(new TypeError(payload), { code: 'E' })) })
+    let queue = await bench.open({
+      maxAttempts: 2, backoffMs: 0, runner: (payload, done) => done(Object.assign(new TypeError(payload), { code: 'E' }))
+    })
     const failures = []
     queue.on('jobfailed', (err, { id, payload }) => failures.push([err.message, id, payload]))
     await queue.pushType('t', 'bad')
@@ -346,7 +352,9 @@ describe('a durable queue', () => {
     bench.disk.fault = kind => kind === 'read' ? new Error('EIO') : undefined
     await assert.rejects(bench.queue.retryDead(1), { code: 'FAIRLANE_ERR_IO' })
     assert.equal(bench.queue.clear(), 2)
-    assert.deepEqual(bench.events.slice(1).map(([event, { id, type }]) => [event, id, type]), [['cancelled', 2, undefined], ['cancelled', 3, undefined]])
+    assert.deepEqual(bench.events.slice(1).map(([event, { id, type }]) => [event, id, type]), [
+      ['cancelled', 2, undefined], ['cancelled', 3, undefined]
+    ])
     bench.disk.fault = () => undefined
     assert.equal(bench.queue.deadLetters().length, 1)
   })
@@ -409,7 +417,9 @@ describe('a durable queue', () => {
     const queue = await bench.open()
     const { steps } = bench.disk
     assert.throws(() => queue.push(revoked()), { code: 'FAIRLANE_ERR_ARGUMENT' })
-    assert.throws(() => queue.push(() => {}), ({ code, cause }) => code === 'FAIRLANE_ERR_ARGUMENT' && /could not be cloned/.test(cause.message))
+    assert.throws(
+      () => queue.push(() => {}), ({ code, cause }) => code === 'FAIRLANE_ERR_ARGUMENT' && /could not be cloned/.test(cause.message)
+    )
     assert.equal(bench.disk.steps, steps)
     for (const encoded of ['text', revoked()]) {
       await bench.reopen({ serialize: { encode: () => encoded, decode: () => {} } })
@@ -700,7 +710,9 @@ describe('a durable queue', () => {
       await uncaught.until(1)
       await queue.push('b')
       await quiet()
-      assert.deepEqual(bench.events.map(([event, { id, error }]) => [event, id, error.message]), [['retry', 1, 'later'], ['cancelled', 2, 'no time']])
+      assert.deepEqual(bench.events.map(([event, { id, error }]) => [event, id, error.message]), [
+        ['retry', 1, 'later'], ['cancelled', 2, 'no time']
+      ])
       bench.clock.setTimeout = setTimeout
       await queue.push('c')
       await bench.gate.until(2)
@@ -947,7 +959,8 @@ describe('a durable queue', () => {
   it('rejects options that are wrong or unknown, with the nearest name', () => {
     const runner = () => {}
     const wrong = [
-      { path: 5 }, {}, null, { path: 'p', maxAttempts: 0 }, { path: 'p', backoffMs: -1 }, { path: 'p', backoffMs: 'x' }, { path: 'p', serialize: {} },
+      { path: 5 }, {}, null, { path: 'p', maxAttempts: 0 }, { path: 'p', backoffMs: -1 }, { path: 'p', backoffMs: 'x' },
+      { path: 'p', serialize: {} },
       { path: 'p', ack: 'no' }, { path: 'p', capacity: 0 }, { path: 'p', maxWaitMs: 'x' }
     ]
     for (const options of wrong) assert.throws(() => durable(runner, options), { code: 'FAIRLANE_ERR_OPTION' })

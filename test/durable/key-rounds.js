@@ -1,7 +1,7 @@
 'use strict'
 
-// Drives a job queue with keys on a simulated disk at random, through kills and losses of power, and while the clock of the machine is set back; and knows who
-// may have which key.
+// Drives a job queue with keys on a simulated disk at random, through kills and losses of power, and while the clock of the machine is set
+// back; and knows who may have which key.
 
 const assert = require('node:assert')
 const { seeded } = require('../support/random')
@@ -110,7 +110,9 @@ class KeyRound {
   started ({ name, pushedAt, number }, done, id) {
     const job = this.know(id, name, pushedAt)
     assert.equal(job.name, name)
-    if (!job.hasStarted) assert(number >= (this.updates.get(id) ?? 0), this.say(`job ${id} starts with update ${number}, after ${this.updates.get(id)}`))
+    if (!job.hasStarted) {
+      assert(number >= (this.updates.get(id) ?? 0), this.say(`job ${id} starts with update ${number}, after ${this.updates.get(id)}`))
+    }
     job.hasStarted = true
     this.runs.add(done)
   }
@@ -123,7 +125,8 @@ class KeyRound {
     else if (kind < 0.8) queue[random.pick(['pause', 'resume'])]()
     else if (kind < 0.85) await queue.flush()
     else if (kind < 0.9) this.setBack()
-    else if (kind < 0.9 && this.jobs.size > 0) queue.cancel(random.pick([...this.jobs.keys()].slice(-5))).catch(() => {}) // the last ones, of which some run
+    // the last ones, of which some run
+    else if (kind < 0.9 && this.jobs.size > 0) queue.cancel(random.pick([...this.jobs.keys()].slice(-5))).catch(() => {})
     if (random.chance(0.5)) await turn()
     if (random.chance(0.3)) {
       this.bench.clock.advance(random.pick([0, 1, 5, 30]))
@@ -189,7 +192,8 @@ class KeyRound {
       const kind = name.split(' ')[1][0]
       if (kind === 's') this.atMostOne(name, jobs.filter(({ id, hasStarted }) => there.has(id) && !hasStarted))
       if (kind === 'e') this.atMostOne(name, jobs.filter(({ isOver }) => !isOver))
-      if (kind === 't') this.checkTimes(name, jobs.filter(({ hasStarted, isOver }) => hasStarted || !isOver)) // the key of one that was cancelled before is free
+      // the key of one that was cancelled before is free
+      if (kind === 't') this.checkTimes(name, jobs.filter(({ hasStarted, isOver }) => hasStarted || !isOver))
     }
   }
 

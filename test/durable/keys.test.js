@@ -54,7 +54,9 @@ describe('the key of a job on disk', () => {
     assert.equal(await queue.push('b', { key: '5' }), 1)
     assert.equal(await queue.push('c', { key: '' }), 2)
     for (const key of ['\ud800', ...NO_KEYS]) assert.throws(() => queue.push(1, { key }), { code: 'FAIRLANE_ERR_ARGUMENT' })
-    for (const bytes of [2 ** 15 + 1, 2 ** 17]) await assert.rejects(queue.push(1, { key: 'x'.repeat(bytes) }), { code: 'FAIRLANE_ERR_TOO_LARGE' })
+    for (const bytes of [2 ** 15 + 1, 2 ** 17]) {
+      await assert.rejects(queue.push(1, { key: 'x'.repeat(bytes) }), { code: 'FAIRLANE_ERR_TOO_LARGE' })
+    }
     assert.equal(queue.stats().rejected, 2)
     assert.equal(await queue.push('d', { key: 'ü'.repeat(2 ** 14) }), 3)
     await bench.reopenAfterKill()
@@ -74,7 +76,9 @@ describe('the key of a job on disk', () => {
         const said = { keyUntil, onDuplicate: 'join' }
         await queue.push('waiting', { key: 'waiting', ...said })
         queue.pause()
-        for (const payload of ['running', 'delayed', 'dead', 'done']) await queue.unshift(payload, { key: payload, ...said, maxAttempts: payload === 'dead' ? 1 : undefined })
+        for (const payload of ['running', 'delayed', 'dead', 'done']) {
+          await queue.unshift(payload, { key: payload, ...said, maxAttempts: payload === 'dead' ? 1 : undefined })
+        }
         queue.concurrency = 4
         queue.resume()
         await bench.gate.until(4)
@@ -85,7 +89,9 @@ describe('the key of a job on disk', () => {
           else job.done(new Error('no'))
         }
         const states = { waiting: 'waiting', running: 'running', delayed: 'delayed', dead: 'dead', done: undefined }
-        for (const [i, name] of ['waiting', 'running', 'delayed', 'dead', 'done'].entries()) assert.equal((await queue.get(i + 1))?.state, states[name])
+        for (const [i, name] of [
+          'waiting', 'running', 'delayed', 'dead', 'done'
+        ].entries()) assert.equal((await queue.get(i + 1))?.state, states[name])
         if (how === 'after a restart') queue = await bench.reopen({ ...options, concurrency: 1 })
         if (how === 'after a kill') queue = await bench.reopenAfterKill({ ...options, concurrency: 1 })
         queue.pause()
@@ -124,7 +130,9 @@ describe('the key of a job on disk', () => {
     bench.gate.release()
     await queue.onIdle()
     assert.equal(await queue.push('b', { key: 'k' }), 1)
-    assert.deepEqual([await queue.get(1), await queue.cancel(1), await queue.retryDead(1), queue.length, waitingIn(queue)], [undefined, false, false, 0, []])
+    assert.deepEqual([
+      await queue.get(1), await queue.cancel(1), await queue.retryDead(1), queue.length, waitingIn(queue)
+    ], [undefined, false, false, 0, []])
     await queue.fflush()
     bench.clock.advance(400)
     queue = await bench.reopenAfterKill(options)
@@ -252,7 +260,9 @@ describe('the key of a job on disk', () => {
 
     it('is looked for in slices, between which the event loop turns', async () => {
       const COUNT = 5000
-      const queue = await bench.open({ runner: async () => {}, settleBy: 'promise', concurrency: COUNT, segmentBytes: 2 ** 26, maxInflightOps: Infinity })
+      const queue = await bench.open({
+        runner: async () => {}, settleBy: 'promise', concurrency: COUNT, segmentBytes: 2 ** 26, maxInflightOps: Infinity
+      })
       for (let i = 0; i < COUNT; i++) queue.push(0, { key: i, keyUntil: 1000 })
       await queue.onIdle()
       // each look at the time takes a ms
@@ -381,7 +391,9 @@ describe('the key of a job on disk', () => {
     const queue = await bench.open({ ack: 'disk', maxInflightOps: 1 })
     queue.pause()
     const release = holdSyncs(bench.disk)
-    const pushes = [queue.push('first'), queue.push('a', { key: 'k' }), queue.push('b', { key: 'k', onDuplicate: 'replace' }), queue.push('last')]
+    const pushes = [
+      queue.push('first'), queue.push('a', { key: 'k' }), queue.push('b', { key: 'k', onDuplicate: 'replace' }), queue.push('last')
+    ]
     assert.deepEqual(waitingIn(queue), ['first', 'b', 'last'])
     release()
     assert.deepEqual(await Promise.all(pushes), [1, 2, 2, 3])

@@ -34,7 +34,14 @@ async function main () {
     const delayMs = i % 11 === 3 ? 1 + i : 0
     const at = Date.now() + delayMs
     const key = kind === 'job' && i % 5 === 2 && delayMs === 0 ? `${i % 3} ${i % 2}` : undefined
-    const said = { delayMs, maxAttempts: i % 4 === 1 ? 3 : undefined, key, keyUntil: key && 'settled', onDuplicate: key && (i % 10 === 2 ? 'join' : 'replace'), priority: i % 4 === 3 ? i % 16 : undefined }
+    const said = {
+      delayMs,
+      maxAttempts: i % 4 === 1 ? 3 : undefined,
+      key,
+      keyUntil: key && 'settled',
+      onDuplicate: key && (i % 10 === 2 ? 'join' : 'replace'),
+      priority: i % 4 === 3 ? i % 16 : undefined
+    }
     if (i % 9 === 1) pushAll(queue, `${process.pid}-${i}`, i)
     const pushed = queue.pushType(i % 3, { kind, at, key, filling: 'x'.repeat(i * 37 % 900) }, said).then(id => {
       say(`+ ${id}`)

@@ -37,7 +37,10 @@ class LevelsModel {
 
   // private from here on
 
-  /** Below 0: a must start before b. What would have been pushed in the same millisecond may start in any order, if it is not of one priority. */
+  /**
+   * Below 0: a must start before b. What would have been pushed in the same millisecond may start in any order, if it is not of one
+   * priority.
+   */
   compare (a, b) {
     if (a.order < 0 || b.order < 0 || a.priority === b.priority) return a.order - b.order
     return this.keyOf(a) - this.keyOf(b)

@@ -186,7 +186,9 @@ describe('a durable queue', () => {
     })
 
     it('counts a job with several rates, whose runner fails to be called', async () => {
-      const serialize = { encode: payload => Buffer.from([payload]), decode: bytes => { if (bytes[0] === 0) throw new Error('no'); return bytes[0] } }
+      const serialize = {
+        encode: payload => Buffer.from([payload]), decode: bytes => { if (bytes[0] === 0) throw new Error('no'); return bytes[0] }
+      }
       const rate = [{ limit: 1, intervalMs: 100 }, { limit: 100, intervalMs: 1000 }]
       const queue = await open({ scheduler: 'equal', rate, ratePerType: rate, serialize })
       await queue.pushType('a', 0)
@@ -273,7 +275,9 @@ describe('a durable queue', () => {
 
     it('checks what it is given', async () => {
       const queue = await open()
-      for (const rates of [undefined, 1, { rates: 1 }, { rate: 1 }]) assert.throws(() => queue.setRates(rates), { code: 'FAIRLANE_ERR_ARGUMENT' })
+      for (const rates of [
+        undefined, 1, { rates: 1 }, { rate: 1 }
+      ]) assert.throws(() => queue.setRates(rates), { code: 'FAIRLANE_ERR_ARGUMENT' })
       assert.throws(() => queue.setRates({ ratePerType: { limit: 1, intervalMs: 1 } }), { code: 'FAIRLANE_ERR_SCHEDULER' })
     })
   })
@@ -394,7 +398,9 @@ describe('a durable queue', () => {
       assert.throws(() => queue.holdType(Symbol('a'), 1), { code: 'FAIRLANE_ERR_TYPE' })
       await queue.close()
       const without = await open()
-      for (const call of [() => without.holdType('a', 1), () => without.heldMs('a')]) assert.throws(call, { code: 'FAIRLANE_ERR_SCHEDULER' })
+      for (const call of [
+        () => without.holdType('a', 1), () => without.heldMs('a')
+      ]) assert.throws(call, { code: 'FAIRLANE_ERR_SCHEDULER' })
     })
 
     it('end no process early, and have those that throw when they are asked for a rate told', async () => {
@@ -423,7 +429,13 @@ describe('a durable queue', () => {
       const rate = () => ({ limit: 1 + random.below(4), intervalMs: 5 + random.below(30) })
       const rates = { rate: random.chance(0.5) ? rate() : undefined, ratePerType: rate() }
       const isDisk = random.chance(0.7)
-      const queue = await open({ scheduler: random.pick(['equal', 'fair']), concurrency: 1 + random.below(4), ack: isDisk ? 'disk' : 'os', maxTypes: random.pick([1, Infinity]), ...rates }, (payload, done) => {
+      const queue = await open({
+        scheduler: random.pick(['equal', 'fair']),
+        concurrency: 1 + random.below(4),
+        ack: isDisk ? 'disk' : 'os',
+        maxTypes: random.pick([1, Infinity]),
+        ...rates
+      }, (payload, done) => {
         bench.clock.setTimeout(done, random.below(10))
       })
       let release

@@ -81,7 +81,9 @@ describe('the number of a job that somebody was told', function () {
       await opened(bench)
       await bench.queue.push('a')
       await bench.reopenAfterKill({ concurrency: 1 })
-      bench.disk.fault = (actual, path) => actual === kind && (kind !== 'create' || path.includes('numbers')) ? systemError('EIO') : undefined
+      bench.disk.fault = (actual, path) => actual === kind && (kind !== 'create' || path.includes('numbers'))
+        ? systemError('EIO')
+        : undefined
       for (let i = 0; i < 3; i++) await assert.rejects(bench.queue.push('b'), IO)
       bench.disk.fault = () => undefined
       await bench.queue.push('b')

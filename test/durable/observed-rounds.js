@@ -1,7 +1,7 @@
 'use strict'
 
-// Drives a job queue on a simulated disk at random, with a History: closes it, kills it and opens it again, and compares each record with what
-// its users could see.
+// Drives a job queue on a simulated disk at random, with a History: closes it, kills it and opens it again, and compares each record with
+// what its users could see.
 
 const assert = require('node:assert/strict')
 const { Postponed, Throttled } = require('../../lib/durable')
@@ -177,7 +177,11 @@ class ObservedRound {
     const options = random.chance(0.7) ? undefined : { delayMs: random.pick([0, 1, 20, 200]), maxAttempts: random.pick([undefined, 1, 5]) }
     if (options !== undefined && this.options.priorityMs) options.priority = random.below(3)
     const name = options !== undefined && random.chance(0.6) ? `${type} ${random.below(3)}` : undefined
-    if (name !== undefined) Object.assign(options, { key: name, keyUntil: random.pick(['started', 'settled', 60]), onDuplicate: random.pick(['join', 'replace']) })
+    if (name !== undefined) {
+      Object.assign(options, {
+        key: name, keyUntil: random.pick(['started', 'settled', 60]), onDuplicate: random.pick(['join', 'replace'])
+      })
+    }
     const push = { at: this.now, type, delayMs: options?.delayMs ?? 0 }
     const index = pushes.push(push) - 1
     const { joined } = queue.stats()
@@ -188,7 +192,8 @@ class ObservedRound {
     if (isJoined) pushes[index] = this.holders.get(name)
     else if (name !== undefined) this.holders.set(name, push)
     const { model } = this
-    const know = id => { if (model === this.model && (!isJoined || this.history.get(id) !== undefined)) this.know(id, index) } // it may not have been told before a kill, or have ended
+    // it may not have been told before a kill, or have ended
+    const know = id => { if (model === this.model && (!isJoined || this.history.get(id) !== undefined)) this.know(id, index) }
     pushed.then(know, ({ code }) => assert(['FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_CLOSED', 'FAIRLANE_ERR_MAX_WAIT'].includes(code), code))
   }
 
@@ -200,8 +205,9 @@ class ObservedRound {
       const { id, done } = run
       this.runs.delete(run)
       if (mayFail && random.chance(0.2)) this.postpone(run)
-      else if (mayFail && random.chance(0.5)) done(random.pick([new TypeError(`of job ${id}`), Object.assign(new Error('no'), { code: 'E_NO' }), 'a text']))
-      else done()
+      else if (mayFail && random.chance(0.5)) {
+        done(random.pick([new TypeError(`of job ${id}`), Object.assign(new Error('no'), { code: 'E_NO' }), 'a text']))
+      } else done()
     }
   }
 

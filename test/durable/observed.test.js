@@ -32,7 +32,9 @@ describe('a history of a durable queue', () => {
     const random = seeded(base)
     for (let number = 0; number < ROUNDS; number++) {
       const seed = random.below(4294967296)
-      await new ObservedRound(seed).play().catch(err => { throw new Error(`SEED=${base}, round ${number}: ${err.message}`, { cause: err }) })
+      await new ObservedRound(seed).play().catch(
+        err => { throw new Error(`SEED=${base}, round ${number}: ${err.message}`, { cause: err }) }
+      )
     }
   })
 
@@ -281,7 +283,9 @@ describe('channels of a durable queue', () => {
   /** A queue whose jobs fail after 5 ms, with their payloads as messages, and two attempts; what is published of it. */
   async function listened (bench, seen) {
     const names = ['started', 'settled', 'retried']
-    const listener = ({ id, attempt, waitMs, runMs, error }, name) => seen.push([name.split(':').at(-1), id, attempt, waitMs, runMs, error?.message])
+    const listener = ({ id, attempt, waitMs, runMs, error }, name) => seen.push([
+      name.split(':').at(-1), id, attempt, waitMs, runMs, error?.message
+    ])
     for (const name of names) diagnostics.subscribe(`fairlane:job:${name}`, listener)
     const queue = await bench.open({
       observers: channels(),

@@ -15,12 +15,20 @@ const MAX_ATTEMPTS = 3
 // What may fail for a while. A sync that fails is the end of a log, and no outage.
 const OUTAGES = {
   full: (disk, random) => { disk.capacity = disk.usedBytes + random.below(300) },
-  'full, at times': (disk, random) => { disk.fault = kind => (kind === 'write' || kind === 'create') && random.chance(0.6) ? systemError('ENOSPC') : undefined },
+  'full, at times': (disk, random) => {
+    disk.fault = kind => (kind === 'write' || kind === 'create') && random.chance(0.6) ? systemError('ENOSPC') : undefined
+  },
   'no descriptors': disk => {
-    disk.fault = kind => ['create', 'open', 'syncFolder'].includes(kind) ? Object.assign(systemError('EMFILE'), { syscall: 'open' }) : undefined
+    disk.fault = kind => ['create', 'open', 'syncFolder'].includes(kind)
+      ? Object.assign(systemError('EMFILE'), { syscall: 'open' })
+      : undefined
   },
   'nothing can be written': disk => { disk.fault = kind => ['write', 'create'].includes(kind) ? systemError('EIO') : undefined },
-  'nothing can be changed': disk => { disk.fault = kind => ['write', 'create', 'truncate', 'remove'].includes(kind) ? systemError('EIO') : undefined },
+  'nothing can be changed': disk => {
+    disk.fault = kind => ['write', 'create', 'truncate', 'remove'].includes(kind)
+      ? systemError('EIO')
+      : undefined
+  },
   'some calls fail': (disk, random) => {
     disk.fault = kind => {
       if (!['write', 'create', 'truncate', 'remove'].includes(kind) || !random.chance(0.4)) return undefined

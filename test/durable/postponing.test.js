@@ -54,7 +54,9 @@ describe('a durable queue whose runner fails with', () => {
   describe('Throttled', () => {
     it('holds the type until a date, however far that is, by the clock of the queue or that of the machine', async () => {
       const monthMs = 30 * 24 * 3600 * 1000
-      for (const [clock, start] of [[bench.clock, EPOCH], [fakeClock(Date.parse('2031-05-01T00:00:00Z')), Date.parse('2031-05-01T00:00:00Z')]]) {
+      for (const [clock, start] of [
+        [bench.clock, EPOCH], [fakeClock(Date.parse('2031-05-01T00:00:00Z')), Date.parse('2031-05-01T00:00:00Z')]
+      ]) {
         bench.clock = clock
         const queue = await open({ scheduler: 'equal' })
         answers = [new Throttled(new Date(start + monthMs).toUTCString())]
@@ -96,8 +98,12 @@ describe('a durable queue whose runner fails with', () => {
       assert.deepEqual(starts, [['a', 1, 0], ['b', 1, 0]])
       assert.deepEqual([...queue.jobs()].map(({ id }) => id), [1, 2])
       const { throttled, retried, heldTypes, delayed, waiting } = queue.stats()
-      assert.deepEqual({ throttled, retried, heldTypes, delayed, waiting }, { throttled: 1, retried: 0, heldTypes: 1, delayed: 0, waiting: 2 })
-      assert.deepEqual({ ...await queue.get(1) }, { id: 1, type: 'a', state: 'waiting', attempts: 0, dueAt: undefined, error: undefined, payload: 'a' })
+      assert.deepEqual({ throttled, retried, heldTypes, delayed, waiting }, {
+        throttled: 1, retried: 0, heldTypes: 1, delayed: 0, waiting: 2
+      })
+      assert.deepEqual({ ...await queue.get(1) }, {
+        id: 1, type: 'a', state: 'waiting', attempts: 0, dueAt: undefined, error: undefined, payload: 'a'
+      })
       await pass(60)
       assert.deepEqual(starts.slice(2), [['a', 1, 100], ['a', 1, 100]])
       assert.deepEqual([bench.idsOf('done'), bench.idsOf('retry'), bench.idsOf('failed')], [[3, 1, 2], [], []])

@@ -1,7 +1,7 @@
 'use strict'
 
-// Priorities of jobs on disk: a job stands where it would had it been pushed so many times `priorityMs` earlier, in this process and in those that
-// come after it.
+// Priorities of jobs on disk: a job stands where it would had it been pushed so many times `priorityMs` earlier, in this process and in
+// those that come after it.
 
 const assert = require('node:assert')
 const { durable } = require('../../lib/durable')
@@ -75,7 +75,9 @@ for (const scheduler of [undefined, 'equal', 'fair', 'capped']) {
     it('have a job start where it would had it been pushed earlier', async () => {
       const queue = await openPaused()
       await pushMixed()
-      assert.deepEqual([...queue.jobs()].map(({ payload }) => payload), ['at 0', 'at 150', 'at 150, of 1', 'at 150, of 2', 'at 260, of 2', 'at 260'])
+      assert.deepEqual([...queue.jobs()].map(({ payload }) => payload), [
+        'at 0', 'at 150', 'at 150, of 1', 'at 150, of 2', 'at 260, of 2', 'at 260'
+      ])
       assert.equal(queue.stats().types, scheduler ? 1 : 0)
       assert.deepEqual(await startsOf(), MIXED)
     })
@@ -140,7 +142,9 @@ for (const scheduler of [undefined, 'equal', 'fair', 'capped']) {
     it('go with limits of time, batches, add(), dead letters, and pushes that are held', async () => {
       await openPaused({ maxInflightOps: 1, maxAttempts: 1 })
       await pushDead()
-      const all = [push('low'), push('of 1', { priority: 1, maxWaitMs: 5000 }), bench.queue.pushAll([{ type, payload: 'of 2', priority: 2 }, { type, payload: 'of 0' }])]
+      const all = [push('low'), push('of 1', { priority: 1, maxWaitMs: 5000 }), bench.queue.pushAll([
+        { type, payload: 'of 2', priority: 2 }, { type, payload: 'of 0' }
+      ])]
       const added = bench.queue.add('of 4', { type, priority: 4 })
       const [{ id }] = bench.queue.deadLetters()
       await Promise.all(all)
@@ -210,7 +214,9 @@ for (const scheduler of [undefined, 'equal', 'fair', 'capped']) {
 
     const seed = seedFromEnvironment()
 
-    it(`hold in random lives, beside a list that is sorted each time (SEED=${seed})`, () => playRounds(rounds(8), seed, seeded, random => play(random, scheduler)))
+    it(`hold in random lives, beside a list that is sorted each time (SEED=${seed})`, () => playRounds(
+      rounds(8), seed, seeded, random => play(random, scheduler)
+    ))
   })
 }
 
@@ -229,7 +235,9 @@ describe('the options priority and priorityMs of a queue on disk', () => {
   }
 
   it('are checked', async () => {
-    for (const priorityMs of [0, -1, Infinity, NaN, '1', null, 2 ** 32]) assert.throws(() => durable(() => {}, { path: 'x', priorityMs }), OPTION)
+    for (const priorityMs of [
+      0, -1, Infinity, NaN, '1', null, 2 ** 32
+    ]) assert.throws(() => durable(() => {}, { path: 'x', priorityMs }), OPTION)
     assert.throws(() => durable(() => {}, { path: 'x', priorityMs: 5, scheduler: WINDOWS }), { ...OPTION, message: /lanes/ })
     const queue = await bench.open({ priorityMs: 5 })
     for (const priority of [-1, 16, 1.5, '1', null, NaN]) {
@@ -321,7 +329,9 @@ describe('the options priority and priorityMs of a queue on disk', () => {
         await queue.push('high', { priority: 2 })
         bench.disk.fault = kind => kind === 'write' ? systemError(code) : undefined
         await assert.rejects(queue.push('lost', { priority: 15 }), { code: 'FAIRLANE_ERR_IO' })
-        await assert.rejects(queue.pushAll([{ payload: 'lost as well', priority: 3 }, { payload: 'and this one' }]), { code: 'FAIRLANE_ERR_IO' })
+        await assert.rejects(queue.pushAll([
+          { payload: 'lost as well', priority: 3 }, { payload: 'and this one' }
+        ]), { code: 'FAIRLANE_ERR_IO' })
         bench.disk.fault = () => undefined
         for (let i = 0; i < 5; i++) {
           bench.clock.advance(1000)

@@ -13,7 +13,9 @@ const { systemError } = require('../log/disk')
 const base = seedFromEnvironment()
 const code = name => ({ code: `FAIRLANE_ERR_${name}` })
 const waitingIn = queue => [...queue.jobs()].map(({ payload }) => payload)
-const batchOf = count => Array.from({ length: count }, (_, i) => ({ payload: `${i}`.padEnd(i * 37 % 300), type: i % 2 === 0 ? 'a' : undefined, maxAttempts: i % 3 === 0 ? 3 : undefined }))
+const batchOf = count => Array.from({ length: count }, (_, i) => ({
+  payload: `${i}`.padEnd(i * 37 % 300), type: i % 2 === 0 ? 'a' : undefined, maxAttempts: i % 3 === 0 ? 3 : undefined
+}))
 
 describe('pushAll() of a durable queue', () => {
   let bench
@@ -24,7 +26,9 @@ describe('pushAll() of a durable queue', () => {
   it('gives the ids of all jobs when they are safe, and runs them in their order, with what is said of them', async () => {
     const history = new History()
     const queue = await bench.open({ concurrency: 1, observers: history })
-    const ids = await queue.pushAll([{ payload: 'a' }, { payload: 'b', type: 't', delayMs: 10 }, { payload: undefined, type: 'u', maxAttempts: 1 }])
+    const ids = await queue.pushAll([
+      { payload: 'a' }, { payload: 'b', type: 't', delayMs: 10 }, { payload: undefined, type: 'u', maxAttempts: 1 }
+    ])
     assert.deepEqual(ids, [1, 2, 3])
     assert.deepEqual([1, 2, 3].map(id => history.get(id).state).slice(1), ['delayed', 'waiting'])
     await bench.gate.until(1)
@@ -58,11 +62,14 @@ describe('pushAll() of a durable queue', () => {
     const queue = await bench.open({ maxWaiting: 3, concurrency: 1, capacity: 5, capacityBytes: 1000 })
     queue.pause()
     assert.throws(() => queue.pushAll([{ payload: 'a' }, { payload: () => {} }]), code('ARGUMENT'))
-    for (const jobs of [undefined, {}, [1], [null], [{ payload: 1, delay: 1 }], [{ payload: 1, delayMs: -1 }], [{ payload: 1, onDuplicate: 'replace' }]]) {
+    for (const jobs of [
+      undefined, {}, [1], [null], [{ payload: 1, delay: 1 }], [{ payload: 1, delayMs: -1 }], [{ payload: 1, onDuplicate: 'replace' }]
+    ]) {
       assert.throws(() => queue.pushAll(jobs), code('ARGUMENT'))
     }
     assert.throws(() => queue.pushAll([{ payload: 1, type: {} }]), code('TYPE'))
-    for (const holes of [new Array(3), [{ payload: 1 }, , { payload: 2 }]]) assert.throws(() => queue.pushAll(holes), code('ARGUMENT')) // eslint-disable-line no-sparse-arrays
+    // eslint-disable-next-line no-sparse-arrays
+    for (const holes of [new Array(3), [{ payload: 1 }, , { payload: 2 }]]) assert.throws(() => queue.pushAll(holes), code('ARGUMENT'))
     const jobs = count => Array.from({ length: count }, (_, i) => ({ payload: i }))
     await assert.rejects(queue.pushAll(jobs(4)), code('QUEUE_FULL'))
     await assert.rejects(queue.pushAll([{ payload: 'x'.repeat(600) }, { payload: 'x'.repeat(600) }]), code('QUEUE_FULL'))
@@ -114,7 +121,10 @@ describe('pushAll() of a durable queue', () => {
     queue.pause()
     const release = holdSyncs(bench.disk)
     const first = queue.push('first', { key: 'k' })
-    const ids = queue.pushAll([{ payload: 'a', key: 'k' }, { payload: 'b' }, { payload: 'c', key: 'l' }, { payload: 'd', key: 'k' }, { payload: 'e', key: 'l' }, { payload: 'f' }])
+    const ids = queue.pushAll([
+      { payload: 'a', key: 'k' }, { payload: 'b' }, { payload: 'c', key: 'l' }, { payload: 'd', key: 'k' }, { payload: 'e', key: 'l' },
+      { payload: 'f' }
+    ])
     const joined = queue.push('joins', { key: 'l' })
     release()
     assert.deepEqual(await Promise.all([first, ids, joined]), [1, [1, 2, 3, 1, 3, 4], 3])
@@ -157,7 +167,9 @@ describe('pushAll() of a durable queue', () => {
     const queue = await bench.open()
     queue.pause()
     await queue.push('there', { key: 'k' })
-    const ids = await queue.pushAll([{ payload: 'a', key: 'k' }, { payload: 'b', key: 'l' }, { payload: 'c', key: 'l', delayMs: 5 }, { payload: 'd', key: 'l', type: 't' }])
+    const ids = await queue.pushAll([
+      { payload: 'a', key: 'k' }, { payload: 'b', key: 'l' }, { payload: 'c', key: 'l', delayMs: 5 }, { payload: 'd', key: 'l', type: 't' }
+    ])
     assert.deepEqual(ids, [1, 2, 2, 3])
     assert.deepEqual([waitingIn(queue), queue.stats().joined], [['there', 'b', 'd'], 2])
     assert.deepEqual(await queue.pushAll([{ payload: 'e', key: 'k' }]), [1])
@@ -173,7 +185,9 @@ describe('pushAll() of a durable queue', () => {
       queue.pause()
       await queue.push('there', KEY)
       await queue.push('behind')
-      assert.deepEqual(await queue.pushAll([replacing('a'), { payload: 'new' }, { payload: 'joins', ...KEY }, replacing('b')]), [1, 3, 1, 1])
+      assert.deepEqual(await queue.pushAll([
+        replacing('a'), { payload: 'new' }, { payload: 'joins', ...KEY }, replacing('b')
+      ]), [1, 3, 1, 1])
       assert.deepEqual([waitingIn(queue), queue.stats().joined, queue.stats().accepted], [['b', 'behind', 'new'], 3, 3])
       await bench.reopenAfterKill()
       bench.queue.pause()
@@ -192,7 +206,11 @@ describe('pushAll() of a durable queue', () => {
     it('changes a new one that comes before, as if they had been pushed one after the other', async () => {
       const queue = await bench.open()
       queue.pause()
-      assert.deepEqual(await queue.pushAll([replacing('a', { maxAttempts: 2 }), { payload: 'other' }, replacing('b'), postponing('c', { delayMs: 50 }), replacing('other type', { type: 't' })]), [1, 2, 1, 1, 3])
+      const ids = await queue.pushAll([
+        replacing('a', { maxAttempts: 2 }), { payload: 'other' }, replacing('b'), postponing('c', { delayMs: 50 }),
+        replacing('other type', { type: 't' })
+      ])
+      assert.deepEqual(ids, [1, 2, 1, 1, 3])
       assert.deepEqual([waitingIn(queue), queue.stats().joined], [['c', 'other', 'other type'], 2])
     })
 
@@ -211,7 +229,8 @@ describe('pushAll() of a durable queue', () => {
       bench.clock.advance(5)
       const ids = await queue.pushAll([
         postponing('a', { delayMs: 100 }), postponing('b'), replacing('c'),
-        { payload: 'new', key: 'l', delayMs: 20 }, postponing('d', { key: 'l' }), postponing('e', { key: 'l', delayMs: 40, maxDelayMs: 30 }),
+        { payload: 'new', key: 'l', delayMs: 20 },
+        postponing('d', { key: 'l' }), postponing('e', { key: 'l', delayMs: 40, maxDelayMs: 30 }),
         { payload: 'to go', key: 'm', delayMs: 20 }, { payload: 'waits' }, postponing('at once', { key: 'm', delayMs: 0 })
       ])
       assert.deepEqual(ids, [1, 1, 1, 2, 2, 2, 3, 4, 3])
@@ -245,7 +264,9 @@ describe('pushAll() of a durable queue', () => {
       await queue.push('there', KEY)
       await queue.push('beside', { key: 'l', delayMs: 10 })
       const large = 'x'.repeat(400)
-      await assert.rejects(queue.pushAll([postponing('a', { key: 'l', delayMs: 50 }), replacing('b'), { payload: 1 }, { payload: 2 }]), code('QUEUE_FULL'))
+      await assert.rejects(queue.pushAll([
+        postponing('a', { key: 'l', delayMs: 50 }), replacing('b'), { payload: 1 }, { payload: 2 }
+      ]), code('QUEUE_FULL'))
       await assert.rejects(queue.pushAll([replacing(large), replacing(large + large, { key: 'l' })]), code('QUEUE_FULL'))
       await assert.rejects(queue.pushAll([replacing(large), { payload: large + large }]), code('QUEUE_FULL'))
       await assert.rejects(queue.pushAll([replacing('b'), { payload: 1, key: 'x'.repeat(2 ** 16) }]), code('TOO_LARGE'))
@@ -267,7 +288,9 @@ describe('pushAll() of a durable queue', () => {
           await queue.push('late', { key: 'l', delayMs: 10 })
           await queue.flush()
           bench.disk.fault = kind => kind === fault ? systemError(errno) : undefined
-          await assert.rejects(queue.pushAll([{ payload: 'new', key: 'n' }, replacing('a'), postponing('b', { key: 'l', delayMs: 50 })]), code('IO'))
+          await assert.rejects(queue.pushAll([
+            { payload: 'new', key: 'n' }, replacing('a'), postponing('b', { key: 'l', delayMs: 50 })
+          ]), code('IO'))
           bench.disk.fault = () => undefined
           await quiet()
           assert.deepEqual([waitingIn(queue), queue.length, queue.stats().accepted], [['there', 'late'], 2, 2])

@@ -22,7 +22,9 @@ describe('a job of a durable queue that is pushed with delayMs', () => {
   it('starts no earlier, behind those that wait then, and is a delayed one until then', async () => {
     const queue = await bench.open({ concurrency: 1 })
     const id = await queue.push('late', { delayMs: 100 })
-    assert.deepEqual(await queue.get(id), { id, type: undefined, state: 'delayed', attempts: 0, dueAt: EPOCH + 100, error: undefined, payload: 'late' })
+    assert.deepEqual(await queue.get(id), {
+      id, type: undefined, state: 'delayed', attempts: 0, dueAt: EPOCH + 100, error: undefined, payload: 'late'
+    })
     const { waiting, delayed, accepted } = queue.stats()
     assert.deepEqual([waiting, delayed, accepted, queue.waiting, queue.length], [1, 1, 1, 1, 1])
     for (const payload of ['running', 'a', 'b']) await queue.push(payload)
@@ -203,7 +205,9 @@ describe('a job of a durable queue that is pushed with delayMs', () => {
         bench.clock.advance(100)
         await bench.gate.until(2)
       }
-      assert.deepEqual(history.versions(2).map(({ state }) => state), when === 'before' ? ['waiting', 'delayed', 'waiting', 'running'] : ['waiting', 'running'])
+      assert.deepEqual(history.versions(2).map(({ state }) => state), when === 'before'
+        ? ['waiting', 'delayed', 'waiting', 'running']
+        : ['waiting', 'running'])
     })
   }
 
@@ -287,7 +291,9 @@ describe('limits of a job of a durable queue', () => {
     await queue.push('b', { timeoutMs: Infinity })
     await bench.gate.until(2)
     bench.clock.advance(50)
-    assert.deepEqual(bench.events.map(([event, { id, error }]) => [event, id, error.message]), [['retry', 1, 'The job ran longer than 50 ms']])
+    assert.deepEqual(bench.events.map(([event, { id, error }]) => [event, id, error.message]), [
+      ['retry', 1, 'The job ran longer than 50 ms']
+    ])
     bench.clock.advance(1e6)
     assert.deepEqual(bench.idsOf('retry'), [1])
     await bench.reopen({ maxAttempts: 5 })
@@ -386,11 +392,16 @@ describe('limits of a job of a durable queue', () => {
   it('are refused if they are wrong', async () => {
     const queue = await bench.open()
     const wrong = [
-      1, null, [], 'x', { delayMs: -1 }, { delayMs: Infinity }, { delayMs: 'x' }, { maxAttempts: 0 }, { maxAttempts: 1.5 }, { timeoutMs: -1 }, { maxWaitMs: 'x' },
-      { delay: 5 }, { type: 't' }, { signal: undefined }, { priority: 1 }, { onDuplicate: 'join' }, { keyUntil: 'settled' }, { maxDelayMs: 5 }
+      1, null, [], 'x', { delayMs: -1 }, { delayMs: Infinity }, { delayMs: 'x' }, { maxAttempts: 0 }, { maxAttempts: 1.5 },
+      { timeoutMs: -1 }, { maxWaitMs: 'x' },
+      { delay: 5 }, { type: 't' }, { signal: undefined }, { priority: 1 }, { onDuplicate: 'join' }, { keyUntil: 'settled' },
+      { maxDelayMs: 5 }
     ]
     for (const options of wrong) {
-      for (const push of [() => queue.push(1, options), () => queue.unshift(1, options), () => queue.pushType('t', 1, options), () => queue.unshiftType('t', 1, options)]) {
+      for (const push of [
+        () => queue.push(1, options), () => queue.unshift(1, options), () => queue.pushType('t', 1, options),
+        () => queue.unshiftType('t', 1, options)
+      ]) {
         assert.throws(push, ARGUMENT, JSON.stringify(options))
       }
     }

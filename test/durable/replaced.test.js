@@ -35,7 +35,9 @@ describe('a queue whose folder is removed while it is open', () => {
     for (let i = 0; i < 9; i++) await other.push(Buffer.alloc(1000, 'other'))
     return other
   }
-  const contents = () => fs.readdirSync(folder).filter(name => !name.startsWith('lock-')).map(name => [name, fs.readFileSync(join(folder, name), 'hex')])
+  const contents = () => fs.readdirSync(folder).filter(name => !name.startsWith('lock-')).map(name => [
+    name, fs.readFileSync(join(folder, name), 'hex')
+  ])
 
   it('fails its first push after a pause', async () => {
     remove()
@@ -110,7 +112,8 @@ describe('a queue whose folder is removed while it is open', () => {
   })
 
   for (const isKnown of [false, true]) {
-    it(`neither takes a reserve of the other one nor makes one there, when the disk is full (${isKnown ? 'and was before' : 'just now'})`, async () => {
+    const since = isKnown ? 'and was before' : 'just now'
+    it(`neither takes a reserve of the other one nor makes one there, when the disk is full (${since})`, async () => {
       await staysApartWhenFull(isKnown)
     })
   }
@@ -197,7 +200,9 @@ describe('a process whose files may only have so many bytes', () => {
       }
       main()`
     // 1 MB, in blocks of 512 bytes
-    const limited = `require('node:child_process').execFileSync('sh', ['-c', 'ulimit -f 2048; exec "$0" -e "$1" "$2"', process.execPath, ${JSON.stringify(program)}, ${JSON.stringify(folder)}], { stdio: 'inherit' })`
+    const command = 'ulimit -f 2048; exec "$0" -e "$1" "$2"'
+    const args = `['-c', '${command}', process.execPath, ${JSON.stringify(program)}, ${JSON.stringify(folder)}]`
+    const limited = `require('node:child_process').execFileSync('sh', ${args}, { stdio: 'inherit' })`
     const { stdout, stderr } = await node(['-e', limited])
     assert.equal(stdout, 'true EFBIG\n', stderr)
   })

@@ -23,7 +23,9 @@ describe('add() of a durable queue', () => {
     queue.pause()
     const results = [queue.add('a'), queue.add('b', { type: 't', delayMs: 10 }), queue.add('c', { unshift: true, maxAttempts: 1 })]
     await turn()
-    assert.deepEqual([...queue.jobs()].map(({ id, type, payload }) => [id, type, payload]), [[3, undefined, 'c'], [1, undefined, 'a'], [2, 't', 'b']])
+    assert.deepEqual([...queue.jobs()].map(({ id, type, payload }) => [id, type, payload]), [
+      [3, undefined, 'c'], [1, undefined, 'a'], [2, 't', 'b']
+    ])
     queue.resume()
     bench.clock.advance(10)
     for (let i = 1; i <= 3; i++) {
@@ -52,7 +54,9 @@ describe('add() of a durable queue', () => {
         const told = []
         const queue = await bench.open({ maxAttempts: 1 })
         const signal = new AbortController().signal
-        for (const options of [undefined, { key: 'k' }, { key: 'k' }, { key: 'l', signal }, { signal }]) attach(queue.add('a', options), told)
+        for (const options of [
+          undefined, { key: 'k' }, { key: 'k' }, { key: 'l', signal }, { signal }
+        ]) attach(queue.add('a', options), told)
         await bench.gate.until(4)
         const waited = queue[wait]()
         for (let i = 0; i < 4; i++) bench.gate.fail(new Error('expected'))
@@ -165,7 +169,8 @@ describe('add() of a durable queue', () => {
     const queue = await bench.open({ ack: 'disk', maxInflightOps: 1, serialize: { encode, decode: String } })
     const release = holdSyncs(bench.disk)
     const first = queue.push('first')
-    const ends = ['held', 'encoded'].map((payload, i) => assert.rejects(queue.add(payload, { signal: controllers[i].signal }), code('ABORTED')))
+    const add = (payload, i) => queue.add(payload, { signal: controllers[i].signal })
+    const ends = ['held', 'encoded'].map((payload, i) => assert.rejects(add(payload, i), code('ABORTED')))
     controllers[0].abort()
     await turn()
     release()
@@ -201,7 +206,9 @@ describe('add() of a durable queue', () => {
     let endSync
     bench.disk.sync = (fd, callback) => { endSync = callback }
     const controller = new AbortController()
-    const ends = [assert.rejects(queue.add('a'), code('CLEARED')), assert.rejects(queue.add('b', { signal: controller.signal }), code('ABORTED'))]
+    const ends = [
+      assert.rejects(queue.add('a'), code('CLEARED')), assert.rejects(queue.add('b', { signal: controller.signal }), code('ABORTED'))
+    ]
     await turn()
     assert.equal(queue.remove(({ payload }) => payload === 'a'), 1)
     endSync(systemError('EIO'))
@@ -286,7 +293,7 @@ describe('add() of a durable queue', () => {
     assert.equal(await kept, 'a')
   })
 
-  it('gives the result of a job that has ended while its key is taken, if somebody waited for it, else says that it is not kept', async () => {
+  it('gives the result of a job that has ended while its key is taken if somebody waited, else says that it is not kept', async () => {
     const queue = await bench.open({ maxAttempts: 1 })
     const said = { keyUntil: 1000 }
     const done = queue.add('done', { ...said, key: 'done' })
@@ -310,11 +317,13 @@ describe('add() of a durable queue', () => {
     ['cancel()', (queue, id) => queue.cancel(id)],
     ['clear()', queue => queue.clear()]
   ]) {
-    it(`leaves a key that is taken for a time so after ${how}, unless the job had not started; and gives what came of that job`, async () => {
+    it(`leaves a key that is taken for a time so after ${how}, unless the job had not started; and gives its result`, async () => {
       const queue = await bench.open({ concurrency: 1, maxAttempts: 2, backoffMs: 10 })
       const add = (payload, signal) => queue.add(payload, { key: payload, keyUntil: 100, signal })
       const controllers = ['started', 'waits'].map(() => new AbortController())
-      const ends = ['started', 'waits'].map((payload, i) => assert.rejects(add(payload, controllers[i].signal), err => /ABORTED|CLEARED/.test(err.code)))
+      const ends = ['started', 'waits'].map(
+        (payload, i) => assert.rejects(add(payload, controllers[i].signal), err => /ABORTED|CLEARED/.test(err.code))
+      )
       await bench.gate.until(1)
       if (how === 'clear()') { // which leaves alone what runs
         queue.pause()

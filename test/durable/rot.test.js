@@ -145,7 +145,9 @@ describe('a segment that rots while it is there, and is emptied', () => {
     const { queue } = bench
     await bench.open({ serialize, repair: true })
     bench.queue.pause()
-    assert.deepEqual([bench.queue.recovered.jobs, bench.queue.recovered.dropped.map(({ what }) => what)], [2, ['job 2 was damaged already when it was moved here']])
+    assert.deepEqual([
+      bench.queue.recovered.jobs, bench.queue.recovered.dropped.map(({ what }) => what)
+    ], [2, ['job 2 was damaged already when it was moved here']])
     await bench.reopen({ serialize, repair: true })
     assert.deepEqual([bench.queue.recovered.jobs, bench.queue.recovered.dropped], [2, []])
     assert.notEqual(queue, bench.queue)
@@ -294,7 +296,12 @@ describe('a segment that rots while it is there, and is emptied', () => {
   /** Pushes, bytes that go bad, compaction, a kill or close(): then each job runs as it was pushed, or is said to be damaged. */
   async function play (random, seed) {
     bench = new Bench()
-    const options = { serialize: { encode: number => payload(number, 20 + number * 37 % 400), decode: bytes => Buffer.from(bytes) }, ack: random.pick(['os', 'disk']), maxAttempts: 2, backoffMs: 0 }
+    const options = {
+      serialize: { encode: number => payload(number, 20 + number * 37 % 400), decode: bytes => Buffer.from(bytes) },
+      ack: random.pick(['os', 'disk']),
+      maxAttempts: 2,
+      backoffMs: 0
+    }
     const queue = await bench.open(options)
     queue.pause()
     const expected = new Map() // id → number

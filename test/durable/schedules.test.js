@@ -74,13 +74,16 @@ describe('a durable queue with schedules', () => {
     await pass(2 * 24 * 3600000)
     // there is no 2:00 in Berlin on the 29th
     assert.deepEqual(times, [
-      ['berlin', '2026-03-29T01:00:00.000Z'], ['utc', '2026-03-29T02:00:00.000Z'], ['berlin', '2026-03-30T00:00:00.000Z'], ['utc', '2026-03-30T02:00:00.000Z']
+      ['berlin', '2026-03-29T01:00:00.000Z'], ['utc', '2026-03-29T02:00:00.000Z'],
+      ['berlin', '2026-03-30T00:00:00.000Z'], ['utc', '2026-03-30T02:00:00.000Z']
     ])
   })
 
   it('lists its schedules, with their next and last times', async () => {
     const queue = await open(new Map([['a', { everyMs: 1000 }], ['never', { cron: '0 0 0 1 1 * 2000' }]]))
-    assert.deepEqual(queue.schedules(), [{ name: 'a', nextAt: EPOCH + 1000, lastAt: undefined }, { name: 'never', nextAt: undefined, lastAt: undefined }])
+    assert.deepEqual(queue.schedules(), [
+      { name: 'a', nextAt: EPOCH + 1000, lastAt: undefined }, { name: 'never', nextAt: undefined, lastAt: undefined }
+    ])
     await pass(1500)
     assert.deepEqual(queue.schedules()[0], { name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 })
     await queue.close()
@@ -639,14 +642,23 @@ describe('a durable queue with schedules', () => {
 
   it('has its schedules checked', () => {
     const opening = (schedules, options) => () => durable(() => {}, { path: 'folder', schedules, ...options })
-    for (const schedules of [null, 1, [], { a: null }, { a: undefined }, { '': { everyMs: 1 } }, { '\ud800': { everyMs: 1 } }, { ['x'.repeat(1001)]: { everyMs: 1 } }]) {
+    const everyMs = 1
+    for (const schedules of [
+      null, 1, [], { a: null }, { a: undefined }, { '': { everyMs } }, { '\ud800': { everyMs } }, { ['x'.repeat(1001)]: { everyMs } }
+    ]) {
       assert.throws(opening(schedules), OPTION)
     }
     for (const wrong of [
-      {}, { everyMs: 1, cron: '* * * * *' }, { everyMs: 0 }, { everyMs: 1.5 }, { everyMs: '1' }, { everyMs: Infinity }, { cron: '' }, { cron: ' ' }, { cron: 1 }, { cron: 'soon' },
-      { cron: '2030-01-01T00:00:00' }, { cron: '0 0 30 2 *' }, { cron: '0 0 0 31 4,6 * *' }, { cron: '0 0 0 29 2 * 2023' }, { cron: '60 0 * * *' }, { cron: '0 24 * * *' },
-      { cron: '60 0 0 * * *' }, { cron: '0 0 * 13 *' }, { cron: '0 0 * * 8' }, { cron: '0 0 * *' }, { cron: '0 0 0 * * * 2030 1' }, { cron: '@often' }, { cron: '* * * * *', timezone: 'Nowhere/City' }, { cron: '* * * * *', timezone: 1 }, { everyMs: 1, timezone: 'UTC' },
-      { everyMs: 1, catchUp: 'all' }, { everyMs: 1, catchUp: 1 }, { everyMs: 1, overlap: 1 }, { everyMs: 1, every: 1 }, { everyMs: 1, payload: () => {} }
+      {}, { everyMs: 1, cron: '* * * * *' }, { everyMs: 0 }, { everyMs: 1.5 }, { everyMs: '1' }, { everyMs: Infinity },
+      { cron: '' }, { cron: ' ' }, { cron: 1 }, { cron: 'soon' },
+      { cron: '2030-01-01T00:00:00' }, { cron: '0 0 30 2 *' }, { cron: '0 0 0 31 4,6 * *' }, { cron: '0 0 0 29 2 * 2023' },
+      { cron: '60 0 * * *' },
+      { cron: '0 24 * * *' },
+      { cron: '60 0 0 * * *' }, { cron: '0 0 * 13 *' }, { cron: '0 0 * * 8' }, { cron: '0 0 * *' }, { cron: '0 0 0 * * * 2030 1' },
+      { cron: '@often' }, { cron: '* * * * *', timezone: 'Nowhere/City' }, { cron: '* * * * *', timezone: 1 },
+      { everyMs: 1, timezone: 'UTC' },
+      { everyMs: 1, catchUp: 'all' }, { everyMs: 1, catchUp: 1 }, { everyMs: 1, overlap: 1 }, { everyMs: 1, every: 1 },
+      { everyMs: 1, payload: () => {} }
     ]) assert.throws(opening({ a: wrong }), OPTION, JSON.stringify(wrong))
     assert.throws(opening({ a: { everyMs: 1 } }, { scheduler: 'equal' }), OPTION)
     assert.throws(opening({ a: { everyMs: 1, type: '\ud800' } }), { code: 'FAIRLANE_ERR_TYPE' })
@@ -656,7 +668,8 @@ describe('a durable queue with schedules', () => {
 
   it('asks for croner with the line that installs it, where there is a cron expression only', () => {
     for (const load of [() => { throw new Error("Cannot find module 'croner'") }, () => ({}), () => ({ Cron: class {} })]) {
-      assert.throws(() => timesOf({ cron: '* * * * *', timezone: 'UTC' }, 'a', new Calendars(load)), ({ code, message }) => code === 'FAIRLANE_ERR_PEER' && message.includes('npm install croner'))
+      const read = () => timesOf({ cron: '* * * * *', timezone: 'UTC' }, 'a', new Calendars(load))
+      assert.throws(read, ({ code, message }) => code === 'FAIRLANE_ERR_PEER' && message.includes('npm install croner'))
       assert.equal(timesOf({ everyMs: 10 }, 'a', new Calendars(load)).after(10), 20)
     }
   })
@@ -761,7 +774,9 @@ describe('a durable queue with schedules', () => {
       const schedule = { everyMs: 5 + random.below(20), catchUp: random.pick(['last', 'none']), overlap: random.chance(0.6) }
       const ack = random.pick(['os', 'disk'])
       const isExact = schedule.overlap && random.chance(0.7) // nothing is lost, cleared or held
-      const options = { ack, maxAttempts: 2, backoffMs: 5, concurrency: 3, maxInflightOps: isExact ? undefined : random.pick([1, undefined]) }
+      const options = {
+        ack, maxAttempts: 2, backoffMs: 5, concurrency: 3, maxInflightOps: isExact ? undefined : random.pick([1, undefined])
+      }
       const ids = new Map() // time → ids of its jobs
       const ends = new Map() // id → when the job was over
       const running = new Set()

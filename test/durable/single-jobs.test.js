@@ -1,6 +1,7 @@
 'use strict'
 
-// What get() and cancel() are beside what distributed queues promise of them, too (test/shared): on disk, in the middle of writing, in an outage.
+// What get() and cancel() are beside what distributed queues promise of them, too (test/shared): on disk, in the middle of writing, in an
+// outage.
 
 const assert = require('node:assert')
 const { captureWarnings } = require('../support/uncaught')
@@ -66,7 +67,9 @@ describe('single jobs of a durable queue', () => {
     await bench.reopenAfterKill({ concurrency: 1, backoffMs: 100, maxAttempts: 3 })
     bench.queue.pause()
     const found = await Promise.all([1, 2, 3].map(id => bench.queue.get(id)))
-    assert.deepEqual(found.map(({ state, attempts, dueAt }) => [state, attempts, dueAt]), [['delayed', 1, EPOCH + 100], ['waiting', 1, undefined], ['waiting', 0, undefined]])
+    assert.deepEqual(found.map(({ state, attempts, dueAt }) => [state, attempts, dueAt]), [
+      ['delayed', 1, EPOCH + 100], ['waiting', 1, undefined], ['waiting', 0, undefined]
+    ])
     bench.clock.advance(100)
     const due = await bench.queue.get(1)
     assert.deepEqual([due.state, due.attempts, due.dueAt, due.error.message], ['waiting', 1, undefined, 'no'])

@@ -1,7 +1,7 @@
 'use strict'
 
-// Folders of format version 2, as the version before 3 wrote them: test/durable/version-2. `closed` was closed in order, `killed` was not, and has half a
-// frame at its end; `bytes` is a queue of bytes.
+// Folders of format version 2, as the version before 3 wrote them: test/durable/version-2. `closed` was closed in order, `killed` was not,
+// and has half a frame at its end; `bytes` is a queue of bytes.
 
 const assert = require('node:assert')
 const fs = require('node:fs')
@@ -54,7 +54,10 @@ describe('a folder of format version 2', () => {
     bench.disk = diskWith('closed')
     const queue = await bench.open({ concurrency: 1, maxAttempts: 2, segmentBytes: 1024 })
     const names = namesOf()
-    assert.deepEqual(names, [[4, 'tenant-a', 'running'], [7, 'tenant-ü', 'unshifted'], [5, 'tenant-ü', 'waiting'], [6, 'tenant-ü', 'wäiting too'], [3, 'tenant-a', 'due']])
+    assert.deepEqual(names, [
+      [4, 'tenant-a', 'running'], [7, 'tenant-ü', 'unshifted'], [5, 'tenant-ü', 'waiting'], [6, 'tenant-ü', 'wäiting too'],
+      [3, 'tenant-a', 'due']
+    ])
     const [dead] = queue.deadLetters()
     assert.deepEqual([dead.id, dead.payload.name, dead.attempts, dead.error.message, dead.error.code], [2, 'dead', 2, 'no dead', 'E_NO'])
     const due = await queue.get(3)

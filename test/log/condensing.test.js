@@ -62,7 +62,10 @@ async function work (store, count, random, begun) {
   }
 }
 
-/** What became of jobs is condensed again and again, and crashes come: before that, in the midst, and behind. @returns {Promise<number>} how often */
+/**
+ * What became of jobs is condensed again and again, and crashes come: before that, in the midst, and behind.
+ * @returns {Promise<number>} how often
+ */
 async function survive (seed) {
   const { now } = performance
   // the same for each run with a seed, on whatever machine
@@ -107,7 +110,9 @@ async function condenseAndCrash (seed) {
   for (const { image, legal, where } of images) {
     const again = await open(image).catch(err => { throw new Error(`SEED=${seed}, ${where}: does not open`, { cause: err }) })
     const found = JSON.stringify([...contentsOf(again)])
-    assert(legal.some(contents => JSON.stringify([...contents].sort(([a], [b]) => a - b)) === found), `SEED=${seed}, ${where}: it has something else`)
+    assert(legal.some(
+      contents => JSON.stringify([...contents].sort(([a], [b]) => a - b)) === found
+    ), `SEED=${seed}, ${where}: it has something else`)
     assert(!image.list(FOLDER).includes('condensed'), `SEED=${seed}, ${where}: a file is left`)
     await again.close()
   }
@@ -124,7 +129,10 @@ describe('what became of jobs while the disk is full', () => {
   const mutants = {
     'the file is not synced': { syncNow (fd) { if (this.at(fd).path !== CONDENSED) SimulatedDisk.prototype.syncNow.call(this, fd) } },
     'its name is not synced': {
-      syncFolder (path) { if (this.folders.get(path).changes.at(-1)?.name !== 'condensed' || this.list(path).includes('condensed')) SimulatedDisk.prototype.syncFolder.call(this, path) }
+      syncFolder (path) {
+        if (this.folders.get(path).changes.at(-1)?.name === 'condensed' && !this.list(path).includes('condensed')) return
+        SimulatedDisk.prototype.syncFolder.call(this, path)
+      }
     }
   }
   for (const [name, methods] of Object.entries(mutants)) {
@@ -246,7 +254,9 @@ describe('what became of jobs while the disk is full', () => {
     })
 
     for (const [what, prepare] of Object.entries({
-      'no segment can be made behind it': () => { disk.fault = (kind, path) => kind === 'create' && path.endsWith('.log') ? systemError('EMFILE') : undefined },
+      'no segment can be made behind it': () => {
+        disk.fault = (kind, path) => kind === 'create' && path.endsWith('.log') ? systemError('EMFILE') : undefined
+      },
       'a write that failed has taken that back': () => {
         const { commitNow } = store.log
         store.log.commitNow = function (...args) {

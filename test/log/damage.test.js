@@ -142,8 +142,13 @@ describe('damage', function () {
   })
 
   for (const version of [1, 4]) {
-    it(`is not what a folder of version ${version} has: that is refused with a code of its own, whatever else there is, and left as it is`, async () => {
-      for (const spoil of [() => {}, disk => disk.remove(`${FOLDER}/${segmentsOf(disk)[1]}`), disk => disk.close(disk.create(`${FOLDER}/repair`)), disk => { at(disk, segmentsOf(disk)[0]).file.bytes[40] ^= 1 }]) {
+    it(`is not what a folder of version ${version} has: that is refused with a code of its own, and left as it is`, async () => {
+      for (const spoil of [
+        () => {},
+        disk => disk.remove(`${FOLDER}/${segmentsOf(disk)[1]}`),
+        disk => disk.close(disk.create(`${FOLDER}/repair`)),
+        disk => { at(disk, segmentsOf(disk)[0]).file.bytes[40] ^= 1 }
+      ]) {
         const { disk } = await closedQueue(seeded(1))
         spoil(disk)
         const name = segmentsOf(disk).at(-1)
@@ -153,7 +158,9 @@ describe('damage', function () {
         const before = contentOf(disk)
         for (const repair of [false, true]) {
           await assert.rejects(openOn(disk, { repair }), {
-            code: 'FAIRLANE_ERR_VERSION', file: `${FOLDER}/${name}`, message: new RegExp(`has version ${version}, and this program reads 2 and 3`)
+            code: 'FAIRLANE_ERR_VERSION',
+            file: `${FOLDER}/${name}`,
+            message: new RegExp(`has version ${version}, and this program reads 2 and 3`)
           })
           assert.deepEqual(contentOf(disk), before)
           assert.equal(disk.openCount, 0)
@@ -347,7 +354,9 @@ describe('damage', function () {
     const [first, second] = segmentsOf(disk)
     const { bytes } = at(disk, first).file
     Object.assign(at(disk, second).file, { bytes, durable: bytes })
-    await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${second}`, offset: 0, message: new RegExp(`the segment is number ${parseInt(first)} `) })
+    await assert.rejects(openOn(disk), {
+      code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${second}`, offset: 0, message: new RegExp(`the segment is number ${parseInt(first)} `)
+    })
   })
 
   it('is told by where a segment ends, if its last frame is missing and there is one behind it', async () => {
@@ -358,7 +367,9 @@ describe('damage', function () {
     const cut = framesIn(file.bytes, parseInt(first)).at(-1).at
     const bytes = file.bytes.subarray(0, cut)
     Object.assign(file, { bytes, durable: bytes })
-    await assert.rejects(openOn(disk), { code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${first}`, offset: cut, message: new RegExp(`the segment ended at ${end} `) })
+    await assert.rejects(openOn(disk), {
+      code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${first}`, offset: cut, message: new RegExp(`the segment ended at ${end} `)
+    })
   })
 
   it('that can not be read is an error of the file system', async () => {

@@ -236,13 +236,17 @@ describe('a disk that is full', () => {
   })
 
   it('of the machine takes acknowledgements too', function () {
-    const mounted = program => execFileSync('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs -o size=3m none /mnt && exec "$0" "$@"', ...program], { encoding: 'utf8', stdio: 'pipe' })
+    const mounted = program => execFileSync('unshare', [
+      '--mount', 'sh', '-c', 'mount -t tmpfs -o size=3m none /mnt && exec "$0" "$@"', ...program
+    ], { encoding: 'utf8', stdio: 'pipe' })
     try {
       mounted(['true'])
     } catch {
       this.skip()
     }
-    assert.match(mounted(['env', '-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'filled.js')]), /^full after \d{5} pushes: ENOSPC, emptied, pushed$/m)
+    assert.match(mounted([
+      'env', '-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'filled.js')
+    ]), /^full after \d{5} pushes: ENOSPC, emptied, pushed$/m)
   })
 
   it('is left alone by a queue that is removed', async () => {

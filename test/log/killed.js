@@ -47,7 +47,9 @@ async function main (path, ack, first, seed, isEarly) {
     if (numbers.length === 0) return
     await noted(['-', ...numbers], async () => {
       const popped = random.chance(0.2) ? queue.popSync(numbers.length) : await queue.pop(numbers.length)
-      if (String(popped.map(numberOf)) !== String(numbers)) throw new Error(`${numbers} were at the front, ${popped.map(numberOf)} were popped`)
+      if (String(popped.map(numberOf)) !== String(numbers)) {
+        throw new Error(`${numbers} were at the front, ${popped.map(numberOf)} were popped`)
+      }
     })
   }
 
@@ -59,7 +61,9 @@ async function main (path, ack, first, seed, isEarly) {
       else finished.push(job)
     }
     if (pinned.length > PINNED_MAX) queue.release(pinned.splice(0, random.below(PINNED_MAX)))
-    if (finished.length > 0) return noted(['-', ...finished.map(({ payload }) => numberOf(payload))], () => queue.ack(finished.map(({ id }) => id)))
+    if (finished.length > 0) {
+      return noted(['-', ...finished.map(({ payload }) => numberOf(payload))], () => queue.ack(finished.map(({ id }) => id)))
+    }
   }
 
   let under = []

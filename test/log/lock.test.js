@@ -120,7 +120,9 @@ describe('the lock of a folder', () => {
     const holder = await startHolder()
     await assert.rejects(lock(folder), { ...LOCKED, pid: holder.pid, message: new RegExp(`in process ${holder.pid} `) })
     holder.kill('SIGSTOP')
-    await assert.rejects(lock(folder, undefined, IMPATIENT), { ...LOCKED, pid: holder.pid, message: new RegExp(`process ${holder.pid}, which does not answer`) })
+    await assert.rejects(lock(folder, undefined, IMPATIENT), {
+      ...LOCKED, pid: holder.pid, message: new RegExp(`process ${holder.pid}, which does not answer`)
+    })
     holder.kill('SIGKILL')
     await once(holder, 'exit')
     assert.equal(fs.readdirSync(folder).length, 1)
@@ -140,7 +142,8 @@ describe('the lock of a folder', () => {
 
   it('is had by a process in a container, which has the folder as a volume under another path, until that is killed', async function () {
     if (!canUnshare()) this.skip()
-    const script = `require(${JSON.stringify(join(root, 'lib/log/lock'))}).lock('/mnt').then(() => { console.log('held'); setInterval(() => {}, 1000) })`
+    const module = JSON.stringify(join(root, 'lib/log/lock'))
+    const script = `require(${module}).lock('/mnt').then(() => { console.log('held'); setInterval(() => {}, 1000) })`
     const holder = spawn('unshare', ['--net', '--pid', '--ipc', '--uts', '--mount', '--fork', '--kill-child', 'sh', '-c',
       'mount --bind "$0" /mnt && exec "$@"', folder, process.execPath, '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(holder.stdout, 'data')
@@ -186,7 +189,9 @@ describe('the lock of a folder', () => {
         count++
         socket.on('error', () => {})
       })
-      await assert.rejects(lock(folder, undefined, IMPATIENT), { ...LOCKED, pid: 0xabcdef, message: /process 11259375, which does not answer/ })
+      await assert.rejects(lock(folder, undefined, IMPATIENT), {
+        ...LOCKED, pid: 0xabcdef, message: /process 11259375, which does not answer/
+      })
       assert(count > 1)
       await close(silent)
     })
@@ -253,7 +258,9 @@ describe('the lock of a folder', () => {
       await assert.rejects(lock(folder, 'win32'), { ...LOCKED, pid: process.pid })
       await held.release()
       await (await lock(folder, 'win32')).release()
-      const opening = await Promise.all(Array.from({ length: 5 }, () => lock(folder, 'win32').catch(err => { assert.equal(err.pid, process.pid) })))
+      const opening = await Promise.all(
+        Array.from({ length: 5 }, () => lock(folder, 'win32').catch(err => { assert.equal(err.pid, process.pid) }))
+      )
       assert.equal(opening.filter(held => held !== undefined).length, 1)
       await opening.find(held => held !== undefined).release()
     } finally {
@@ -276,7 +283,9 @@ describe('the lock of a folder', () => {
   }
 
   function tryToLock () {
-    return `require(${JSON.stringify(join(root, 'lib/log/lock'))}).lock(${JSON.stringify(folder)}, undefined, ${JSON.stringify({ answerMs: 500, patienceMs: 0 })})
+    const times = { answerMs: 500, patienceMs: 0 }
+    const [module, path, given] = [join(root, 'lib/log/lock'), folder, times].map(value => JSON.stringify(value))
+    return `require(${module}).lock(${path}, undefined, ${given})
       .then(held => held.release().then(() => console.log('locked')), err => console.log(err.code))`
   }
 

@@ -192,7 +192,10 @@ describe('PersistentQueue', () => {
     const pushed = ['a', 'b', 'c'].map(name => queue.push(Buffer.from(name)))
     const closing = queue.close()
     const closed = { code: 'FAIRLANE_ERR_CLOSED' }
-    for (const call of [() => queue.push(Buffer.from('d')), () => queue.pop(), () => queue.peek(), () => queue.reserve(), () => queue.ack([]), () => queue.flush()]) {
+    for (const call of [
+      () => queue.push(Buffer.from('d')), () => queue.pop(), () => queue.peek(), () => queue.reserve(), () => queue.ack([]),
+      () => queue.flush()
+    ]) {
       await assert.rejects(call, closed)
     }
     assert.throws(() => queue.pushSync(Buffer.from('d')), closed)
@@ -240,7 +243,8 @@ describe('PersistentQueue', () => {
     const ids = (await queue.reserve(2)).map(({ id }) => id)
     await queue.ack(odd(ids))
     assert.equal(queue.length, 0)
-    assert.throws(() => queue.push([Buffer.from('a'), , Buffer.from('b')]), { code: 'FAIRLANE_ERR_ARGUMENT' }) // eslint-disable-line no-sparse-arrays
+    // eslint-disable-next-line no-sparse-arrays
+    assert.throws(() => queue.push([Buffer.from('a'), , Buffer.from('b')]), { code: 'FAIRLANE_ERR_ARGUMENT' })
   })
 
   it('says how far it is while it reads the log', async () => {
@@ -386,7 +390,8 @@ describe('PersistentQueue', () => {
       assert.throws(() => PersistentQueue.open(path), { name: 'TypeError', code: 'FAIRLANE_ERR_ARGUMENT' })
       assert.throws(() => PersistentQueue.remove(path), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
-    const wrong = [null, [], 'x', { ack: 'never' }, { ack: 1 }, { capacity: 0 }, { capacity: 'many' }, { capacityBytes: 1.5 }, { maxInflightOps: NaN },
+    const wrong = [null, [], 'x', { ack: 'never' }, { ack: 1 }, { capacity: 0 }, { capacity: 'many' }, { capacityBytes: 1.5 },
+      { maxInflightOps: NaN },
       { segmentBytes: 1 }, { segmentBytes: '1' }, { repair: 1 }, { onProgress: 1 }, { cap: 1 }]
     for (const options of wrong) assert.throws(() => PersistentQueue.open(path, options), { code: 'FAIRLANE_ERR_OPTION' })
     assert.throws(() => new PersistentQueue(), { code: 'FAIRLANE_ERR_ARGUMENT' })

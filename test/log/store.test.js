@@ -102,7 +102,9 @@ describe('the store of jobs', () => {
     const seqs = [push('a'), push('b', 'tenant ü'), push('c', '', true)]
     const observed = []
     await reopen({ observer: { push: (seq, kind, record) => observed.push([seq, kind, format.typeOf(record)]) } })
-    assert.deepEqual(observed, [[seqs[0], format.PUSH, undefined], [seqs[1], format.PUSH, 'tenant ü'], [seqs[2], format.pushKind(true, false), '']])
+    assert.deepEqual(observed, [
+      [seqs[0], format.PUSH, undefined], [seqs[1], format.PUSH, 'tenant ü'], [seqs[2], format.pushKind(true, false), '']
+    ])
     assert.deepEqual(seqs.map(seq => String(store.payload(seq))), ['a', 'b', 'c'])
   })
 
@@ -335,7 +337,8 @@ describe('the store of jobs', () => {
 
   it('knows the type of a job, however long it is', async () => {
     const types = ['x', 'y'.repeat(60000), 'z'.repeat(300)]
-    const seqs = types.map(type => push('a'.repeat(WINDOW_BYTES - 1000), type)) // some of their records are longer than what is read at once
+    // some of their records are longer than what is read at once
+    const seqs = types.map(type => push('a'.repeat(WINDOW_BYTES - 1000), type))
     await store.log.flush()
     assert.deepEqual(seqs.map(seq => store.typeOf(seq)), types)
   })

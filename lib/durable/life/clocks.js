@@ -2,13 +2,13 @@
 
 // The two clocks of a queue on disk, and which of them says what. docs/durability.md has a table of what follows from this.
 //
-//   the machine's clock   ms since 1970. Anybody may set it, forward or back, whether the queue is open or not. Times are written by it, and schedules go by
-//                         it; other parts that need it are given it as `now`
-//   the queue's clock     from a start of its own, and never back. All that passes while the queue is open is measured by it: delays, backoff, keys, waits,
-//                         rates, limits of time
+//   the machine's clock   ms since 1970. Anybody may set it, forward or back, whether the queue is open or not. Times are written by it,
+//                         and schedules go by it; other parts that need it are given it as `now`
+//   the queue's clock     from a start of its own, and never back. All that passes while the queue is open is measured by it: delays,
+//                         backoff, keys, waits, rates, limits of time
 //
-// A time that was written is read once, when the queue is opened, and becomes one by the queue's clock here. If it is to come, though it was the time of something
-// that had happened, the machine's clock was set back meanwhile: then it counts as now.
+// A time that was written is read once, when the queue is opened, and becomes one by the queue's clock here. If it is to come, though it
+// was the time of something that had happened, the machine's clock was set back meanwhile: then it counts as now.
 
 class Clocks {
   /**

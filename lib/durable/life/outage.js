@@ -67,7 +67,10 @@ class Outage {
     store.setStateLater(seq, state)
   }
 
-  /** Writes that a job is started. @returns {object | undefined} the group that this is in; undefined if there is no room: starts are about to be held */
+  /**
+   * Writes that a job is started.
+   * @returns {object | undefined} the group that this is in; undefined if there is no room: starts are about to be held
+   */
   attempt (seq, attempts, error) {
     const { store } = this
     const err = this.mayStart() ? undefined : store.fullness()
@@ -178,7 +181,10 @@ class Outage {
     if (this.lacksRoom) this.startFromReserve()
   }
 
-  /** Lets jobs start if the reserve has room for that. After a write that has failed somebody else may have taken the room, so that waits for the next try. */
+  /**
+   * Lets jobs start if the reserve has room for that. After a write that has failed somebody else may have taken the room, so that waits
+   * for the next try.
+   */
   startFromReserve () {
     this.lacksRoom = false
     const { log, unwritten } = this.store

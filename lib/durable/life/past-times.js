@@ -1,7 +1,7 @@
 'use strict'
 
-// Times in the records of jobs, read when the queue is opened: how long is left of what they limit. The machine's clock may have been set back behind
-// one of them. Then the job gets another record, else it would be so at each opening until the clock is there again.
+// Times in the records of jobs, read when the queue is opened: how long is left of what they limit. The machine's clock may have been set
+// back behind one of them. Then the job gets another record, else it would be so at each opening until the clock is there again.
 
 const { NONE, headOf, putOff } = require('../push/job-options')
 const { headLength, pushedAt, stampOf } = require('../push/serialize')

@@ -1,7 +1,7 @@
 'use strict'
 
-// How far a durable queue has come to its end, and why calls are refused from there on. Parts that end something then say so in parts.js, each
-// phase in the order in which that is to be done.
+// How far a durable queue has come to its end, and why calls are refused from there on. Parts that end something then say so in parts.js,
+// each phase in the order in which that is to be done.
 //
 //   open ──▶ closed: nothing new is taken in ──▶ over: nothing is written any more ──▶ ended: the lock was given back
 //     └────▶ failed: the log is gone ──▶ closed

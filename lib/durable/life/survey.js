@@ -28,7 +28,12 @@ class Survey {
   /** @returns {{ type: string | undefined, atHead: boolean, hasOptions: boolean, isDamaged: boolean }} of a live job */
   find (seq) {
     const mark = this.pages.get(Math.floor(seq / PAGE_SEQS))[seq % PAGE_SEQS]
-    return { type: this.types[mark % MAX_TYPES], atHead: (mark & MAX_TYPES) !== 0, hasOptions: mark >= 2 * MAX_TYPES, isDamaged: this.damaged.has(seq) }
+    return {
+      type: this.types[mark % MAX_TYPES],
+      atHead: (mark & MAX_TYPES) !== 0,
+      hasOptions: mark >= 2 * MAX_TYPES,
+      isDamaged: this.damaged.has(seq)
+    }
   }
 
   // private from here on

@@ -1,7 +1,7 @@
 'use strict'
 
-// Jobs that are written in one frame: after a crash all of it is there or nothing. New ones, and new records of live ones, which take the places
-// of those that they have.
+// Jobs that are written in one frame: after a crash all of it is there or nothing. New ones, and new records of live ones, which take the
+// places of those that they have.
 
 const format = require('../../log/format')
 
@@ -29,7 +29,9 @@ class Batch {
   add (type, isFront, head, hasOptions, payload, state) {
     const typeBytes = type === undefined ? NONE : Buffer.from(type)
     const start = Buffer.allocUnsafe(PUSH_BYTES)
-    format.writePush(start, format.pushKind(isFront, hasOptions), 0, type === undefined ? NO_TYPE : typeBytes.length, head.length + payload.length, 0)
+    format.writePush(
+      start, format.pushKind(isFront, hasOptions), 0, type === undefined ? NO_TYPE : typeBytes.length, head.length + payload.length, 0
+    )
     this.count++
     this.put(0, [start, typeBytes, head, payload], state)
   }

@@ -1,6 +1,7 @@
 'use strict'
 
-// Pushes of jobs, from the call until they are accepted: they share the job of their key, are refused, or are written and have a place in the queue.
+// Pushes of jobs, from the call until they are accepted: they share the job of their key, are refused, or are written and have a place in
+// the queue.
 
 const { encode } = require('../../job/serializers')
 const { NONE, headOf, optionsOf, refusalOf } = require('./job-options')
@@ -41,8 +42,8 @@ class Intake {
 
   /**
    * As push().
-   * @returns {{ job: number | BufferedJob | undefined, promise: Promise<number>, entry: object | undefined }} what stands in the queue for the job,
-   *   undefined if it was refused; the entry of its key, if that was taken
+   * @returns {{ job: number | BufferedJob | undefined, promise: Promise<number>, entry: object | undefined }} what stands in the queue for
+   *   the job, undefined if it was refused; the entry of its key, if that was taken
    */
   accept (type, payload, atHead, jobOptions) {
     const known = this.sharing.find(type, jobOptions)
@@ -53,7 +54,9 @@ class Intake {
     const encoded = encode(this.serializer, payload)
     // encode may have pushed
     const taken = this.sharing.find(type, jobOptions)
-    if (taken !== undefined) return this.sharing.isJoin(taken, jobOptions) ? this.sharing.join(taken) : this.sharing.replace(taken, encoded, jobOptions)
+    if (taken !== undefined) {
+      return this.sharing.isJoin(taken, jobOptions) ? this.sharing.join(taken) : this.sharing.replace(taken, encoded, jobOptions)
+    }
     const options = jobOptions === undefined ? NONE : optionsOf(jobOptions, now)
     const tooLong = refusalOf(options)
     if (tooLong !== undefined) return this.refusals.tell(type, this.refusals.count(tooLong))

@@ -50,7 +50,9 @@ class Keys {
     this.entries = new Map() // by id
     this.byJob = new Map() // what stands in the queue → Entry
     const call = fn => stage.call(fn)
-    this.forgetting = new Forgetting(stage.deadlines.clock, call, () => this.entries.values(), (entry, now) => this.look(entry, now), LONG_WORK)
+    this.forgetting = new Forgetting(
+      stage.deadlines.clock, call, () => this.entries.values(), (entry, now) => this.look(entry, now), LONG_WORK
+    )
   }
 
   /** @returns {Entry | undefined} who has taken a key */

@@ -1,9 +1,10 @@
 'use strict'
 
-// Pushes of several jobs at once: they are written in one frame, so after a crash all of them are there or none. None is taken in unless all are.
+// Pushes of several jobs at once: they are written in one frame, so after a crash all of them are there or none. None is taken in unless
+// all are.
 //
-// Those with keys come to what they would one after the other: a new job, a share in one (of the queue, or a new one that comes before), or a change
-// of that. Each job is written once, as the last of them leaves it.
+// Those with keys come to what they would one after the other: a new job, a share in one (of the queue, or a new one that comes before), or
+// a change of that. Each job is written once, as the last of them leaves it.
 
 const { encode } = require('../../job/serializers')
 const { NONE, headOf, optionsOf, putOff, refusalOf } = require('./job-options')
@@ -14,8 +15,8 @@ const NOTHING = Buffer.alloc(0)
 const PILE_BYTES = 2 ** 18
 
 /**
- * Encoded payloads, in memory that they share: each in its own keeps the garbage collector busy for longer than encoding takes (Node 20, 100,000
- * payloads of 50 bytes).
+ * Encoded payloads, in memory that they share: each in its own keeps the garbage collector busy for longer than encoding takes (Node 20,
+ * 100,000 payloads of 50 bytes).
  */
 class Pile {
   constructor () {
@@ -39,7 +40,11 @@ class Pile {
 
 /** One of the pushes. */
 class Push {
-  /** @param {JobOptions} options @param {Uint8Array} stamp the time of the push @param {Error | undefined} tooLong why its key cannot be written */
+  /**
+   * @param {JobOptions} options
+   * @param {Uint8Array} stamp the time of the push
+   * @param {Error | undefined} tooLong why its key cannot be written
+   */
   constructor (type, jobOptions, encoded, options, stamp, tooLong) {
     this.type = type
     this.jobOptions = jobOptions
@@ -154,7 +159,9 @@ class PushAll {
     twin.options = putOff(twin.options, Math.min(delayMs, maxDelayMs), now)
   }
 
-  /** @returns {{ error: Error | undefined, type: string | undefined }} why not all can be taken in, each of which counts for those behind it */
+  /**
+   * @returns {{ error: Error | undefined, type: string | undefined }} why not all can be taken in, each of which counts for those behind it
+   */
   refusal (fresh, changes) {
     const { dispatch } = this.stage
     let bytes = 0
@@ -184,7 +191,10 @@ class PushAll {
     return { error: error ?? this.refusals.ofRecords(fresh.length + changes.length, frameBytes), type }
   }
 
-  /** @returns {Promise<void>} when the new jobs are safe. Throws if the record of a job that is to be changed cannot be read; then nothing is written */
+  /**
+   * @returns {Promise<void>} when the new jobs are safe. Throws if the record of a job that is to be changed cannot be read; then nothing
+   *   is written
+   */
   write (fresh, changes) {
     const { sharing } = this
     const batch = this.writing.batch()

@@ -32,7 +32,10 @@ class Refusals {
     return this.count(this.store.refusal(count, bytes, type))
   }
 
-  /** Why a record cannot be written again that has so many bytes then, after which, and others, there are so many bytes more on disk. @returns {Error | undefined} */
+  /**
+   * Why a record cannot be written again that has so many bytes then, after which, and others, there are so many bytes more on disk.
+   * @returns {Error | undefined}
+   */
   ofChange (type, growth, bytes) {
     const lack = this.admission.lack(0, growth)
     if (lack !== undefined) return this.stage.fullElsewhere(type, lack.waiting, lack.limit)

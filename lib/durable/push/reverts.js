@@ -1,7 +1,7 @@
 'use strict'
 
-// Jobs that were accepted and could not be written: they are none, and leave the places that they had. All that failed together are taken out
-// at once, since that looks at all jobs that wait.
+// Jobs that were accepted and could not be written: they are none, and leave the places that they had. All that failed together are taken
+// out at once, since that looks at all jobs that wait.
 
 const { idOf } = require('../run/records')
 

@@ -1,6 +1,7 @@
 'use strict'
 
-// Pushes whose key is taken: they share the job that has it, and may give it another payload, or put it off, while it waits for its first start.
+// Pushes whose key is taken: they share the job that has it, and may give it another payload, or put it off, while it waits for its first
+// start.
 
 const { headOf, putOff } = require('./job-options')
 const { idOf } = require('../run/records')
@@ -53,7 +54,9 @@ class Sharing {
     return onDuplicate === 'join' || hasStarted || isOver
   }
 
-  /** @returns {{ job: number | object, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when it is safe */
+  /**
+   * @returns {{ job: number | object, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when it is safe
+   */
   join (entry) {
     this.counts.joined++
     return { job: entry.job, promise: this.idOf(entry), entry }
@@ -64,8 +67,8 @@ class Sharing {
    * @param {object} entry of the key
    * @param {Uint8Array} encoded
    * @param {object} jobOptions by the push
-   * @returns {{ job: number | undefined, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when that is safe;
-   *   rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TOO_LARGE: then it is as it was
+   * @returns {{ job: number | undefined, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when that is
+   *   safe; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TOO_LARGE: then it is as it was
    */
   replace (entry, encoded, jobOptions) {
     try {
@@ -78,7 +81,10 @@ class Sharing {
     }
   }
 
-  /** What pushes, one after the other, make of the job that has a key. Reads its record, which blocks. @returns {Change} throws as Records.read() */
+  /**
+   * What pushes, one after the other, make of the job that has a key. Reads its record, which blocks.
+   * @returns {Change} throws as Records.read()
+   */
   begin (entry) {
     return new Change(entry, this.records.read(entry.job))
   }

@@ -1,7 +1,7 @@
 'use strict'
 
-// Jobs that were accepted, from there to the moment when they are safe. Those that admission buffers have their place in the queue, and their bytes
-// in memory.
+// Jobs that were accepted, from there to the moment when they are safe. Those that admission buffers have their place in the queue, and
+// their bytes in memory.
 //
 //   accepted ─┬─▶ written ──▶ safe
 //             └─▶ buffered, until it is their turn ──▶ written
@@ -44,7 +44,8 @@ class Writing {
    * @param {Uint8Array} head what comes before that
    * @param {boolean} atHead
    * @param {JobOptions} options which are in the head
-   * @returns {{ job: number | BufferedJob, promise: Promise<number>, entry: undefined }} what is to stand in the queue, and its number when it is safe
+   * @returns {{ job: number | BufferedJob, promise: Promise<number>, entry: undefined }} what is to stand in the queue, and its number when
+   *   it is safe
    */
   write (type, encoded, head, atHead, options) {
     if (this.admission.mayWrite) {

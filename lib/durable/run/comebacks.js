@@ -1,6 +1,7 @@
 'use strict'
 
-// Jobs whose attempt has ended and that run again: later, since it failed or asked for that, or in the place that they had, since it was taken back.
+// Jobs whose attempt has ended and that run again: later, since it failed or asked for that, or in the place that they had, since it was
+// taken back.
 
 const { rethrow } = require('../../platform/clock')
 const { backoffAfter } = require('../../job/backoff')

@@ -63,7 +63,9 @@ class DeadLetters {
 
   // private from here on
 
-  /** @param {() => object | undefined} change returns the group that it is in; if it throws, nothing has changed: it was not possible now */
+  /**
+   * @param {() => object | undefined} change returns the group that it is in; if it throws, nothing has changed: it was not possible now
+   */
   change (id, change) {
     try {
       this.status.check()

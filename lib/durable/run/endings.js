@@ -1,7 +1,7 @@
 'use strict'
 
-// Jobs leave the queue: they are done, have become dead letters, were cancelled, or have waited too long. It is noted in the log first, and told
-// then.
+// Jobs leave the queue: they are done, have become dead letters, were cancelled, or have waited too long. It is noted in the log first, and
+// told then.
 
 const { crashedError, overdueError } = require('../../arguments/errors')
 const { idOf } = require('./records')

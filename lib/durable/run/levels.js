@@ -3,9 +3,9 @@
 // Priorities of a job queue: those of the queue in memory. Nothing of it is loaded without the option `priorityMs`
 // (docs/decisions/0087-priorities-on-disk.md).
 //
-// The list of the queue in memory tells by its own clock when a job was pushed. Jobs that are found on disk were pushed by earlier processes: for
-// them it reaches back to the first one. In the order of their ids no job counts as pushed before those in front of it, nor after the queue was
-// opened, wherever the clock of the machine was set meanwhile.
+// The list of the queue in memory tells by its own clock when a job was pushed. Jobs that are found on disk were pushed by earlier
+// processes: for them it reaches back to the first one. In the order of their ids no job counts as pushed before those in front of it, nor
+// after the queue was opened, wherever the clock of the machine was set meanwhile.
 
 /** Has jobs that are found on disk count as pushed when they were. */
 class Ages {

@@ -1,7 +1,7 @@
 'use strict'
 
-// The rates and holds of a job queue, which are those of the queue in memory. Nothing of them is loaded before the first rate or hold, when the list
-// gets a gate and holds (docs/decisions/0084-holds-when-they-come.md).
+// The rates and holds of a job queue, which are those of the queue in memory. Nothing of them is loaded before the first rate or hold, when
+// the list gets a gate and holds (docs/decisions/0084-holds-when-they-come.md).
 
 class Limits {
   /**

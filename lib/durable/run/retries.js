@@ -1,7 +1,7 @@
 'use strict'
 
-// Jobs that wait without standing in the queue: until their time has come, for the first attempt or the next one, or, after crashes, until it
-// is their turn to be tried alone. One timer for all times, the queue's own.
+// Jobs that wait without standing in the queue: until their time has come, for the first attempt or the next one, or, after crashes, until
+// it is their turn to be tried alone. One timer for all times, the queue's own.
 
 const { asyncScope } = require('../../platform/context')
 const { options: { readType } } = require('../../core/internals')
@@ -12,8 +12,8 @@ class DelayedJob {
   /**
    * @param {number | object} seq what is to stand in the queue for it: an object if it is not written yet
    * @param {string | undefined} type
-   * @param {{ atHead: boolean, maxWaitMs: number, priority: number, scope: object | undefined } | undefined} first how it is put into the queue for the first time;
-   *   undefined: it was there
+   * @param {{ atHead: boolean, maxWaitMs: number, priority: number, scope: object | undefined } | undefined} first how it is put into the
+   *   queue for the first time; undefined: it was there
    */
   constructor (retries, seq, type, first) {
     this.retries = retries

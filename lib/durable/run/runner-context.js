@@ -22,7 +22,10 @@ class RunnerContext extends DeliveryContext {
     return this.#delivery.options.schedule
   }
 
-  /** Tells listeners of `progress` how far the job is; nothing is written. Once the attempt has ended it does nothing. It may be taken off the context. */
+  /**
+   * Tells listeners of `progress` how far the job is; nothing is written. Once the attempt has ended it does nothing. It may be taken off
+   * the context.
+   */
   get progress () {
     const delivery = this.#delivery
     const events = this.#events

@@ -1,7 +1,7 @@
 'use strict'
 
-// What is asked of single jobs by their ids: what they are, and that they end. What is cancelled in one turn is taken out together, since that
-// looks at all jobs that wait.
+// What is asked of single jobs by their ids: what they are, and that they end. What is cancelled in one turn is taken out together, since
+// that looks at all jobs that wait.
 
 const { cancelledError } = require('../../arguments/errors')
 const { idOf } = require('./records')

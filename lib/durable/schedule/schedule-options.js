@@ -29,7 +29,8 @@ const readers = {
 
 /**
  * @param {unknown} value an object, or a Map, by name
- * @param {{ serialize: object, hasTypes: boolean, hasLevels: boolean }} queue hasTypes: it has a scheduler. hasLevels: jobs may have priorities
+ * @param {{ serialize: object, hasTypes: boolean, hasLevels: boolean }} queue hasTypes: it has a scheduler. hasLevels: jobs may have
+ *   priorities
  * @returns {object[]} `{ name, times, type, payload, catchUp, overlap, priority }`
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
  */
@@ -42,11 +43,15 @@ function readSchedules (value, queue) {
 function readSchedule (name, value, { serialize, hasTypes, hasLevels }, calendars) {
   if (value === undefined) throw typeError(OPTION, `schedules: ${name} must be an object, not undefined`)
   const { cron, everyMs, timezone, type, payload, catchUp, overlap, priority } = readAll(value, readers, OPTION)
-  if ((cron === undefined) === (everyMs === undefined)) throw typeError(OPTION, `schedules: ${name} must have cron or everyMs, and not both`)
+  if ((cron === undefined) === (everyMs === undefined)) {
+    throw typeError(OPTION, `schedules: ${name} must have cron or everyMs, and not both`)
+  }
   if (timezone !== undefined && cron === undefined) throw typeError(OPTION, `schedules: timezone of ${name} needs cron`)
   if (type === undefined && hasTypes) throw typeError(OPTION, `schedules: ${name} must have a type, since the queue has a scheduler`)
   if (priority !== undefined && !hasLevels) throw typeError(OPTION, `schedules: priority of ${name} needs the option priorityMs`)
-  const read = { name, times: timesOf({ cron, everyMs, timezone: timezone ?? 'UTC' }, name, calendars), payload, catchUp, overlap, priority }
+  const read = {
+    name, times: timesOf({ cron, everyMs, timezone: timezone ?? 'UTC' }, name, calendars), payload, catchUp, overlap, priority
+  }
   try {
     encode(serialize, payload)
   } catch (cause) {

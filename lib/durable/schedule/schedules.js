@@ -1,14 +1,15 @@
 'use strict'
 
-// Jobs that are pushed at certain times, each time once, whatever crashes. The job of a time says so in its record, and the record of the last one
-// stays on disk, over, when the job has ended. So what was pushed and how far the schedule is are one record, which is there or not.
+// Jobs that are pushed at certain times, each time once, whatever crashes. The job of a time says so in its record, and the record of the
+// last one stays on disk, over, when the job has ended. So what was pushed and how far the schedule is are one record, which is there or
+// not.
 //
 //   due ──▶ pushed, with its time ──▶ safe: the record of the time before may go
 //    │                                                  │
 //    └─ the job before is not over: skipped             └▶ ends: over, until the next one is safe
 //
-// A schedule that nobody knows yet gets a record without a job, of when it began; so does one that begins anew, since the machine's clock was far ahead when
-// it was last used. Times are of that clock.
+// A schedule that nobody knows yet gets a record without a job, of when it began; so does one that begins anew, since the machine's clock
+// was far ahead when it was last used. Times are of that clock.
 
 const { defaultBackoffMs } = require('../../job/backoff')
 const { rethrow } = require('../../platform/clock')
@@ -63,7 +64,8 @@ class Schedule {
 class Schedules {
   /**
    * @param {{ [name: string]: object }} parts of the queue
-   * @param {{ schedules: object[] | undefined, now: () => number }} options schedules: undefined if they were not given. now: in ms since 1970
+   * @param {{ schedules: object[] | undefined, now: () => number }} options schedules: undefined if they were not given. now: in ms since
+   *   1970
    */
   constructor ({ admission, core, intake, keys, outage, stage, status, store }, { schedules, now }) {
     this.admission = admission
@@ -76,7 +78,8 @@ class Schedules {
     this.store = store
     this.now = now
     this.byName = new Map((schedules ?? []).map(schedule => [schedule.name, new Schedule(this, schedule)]))
-    this.unknown = schedules === undefined ? new Map() : undefined // name → Schedule, of those found where none were given: they stay as they are
+    // name → Schedule, of those found where none were given: they stay as they are
+    this.unknown = schedules === undefined ? new Map() : undefined
     this.bySeq = new Map() // of the records that are kept
     this.isStopped = false
   }
@@ -103,7 +106,10 @@ class Schedules {
     }
   }
 
-  /** Writes that a job has ended: it is gone, or its record says only how far its schedule is. @returns {object | undefined} as outage.finish() */
+  /**
+   * Writes that a job has ended: it is gone, or its record says only how far its schedule is.
+   * @returns {object | undefined} as outage.finish()
+   */
   finish (seq) {
     if (!this.bySeq.has(seq)) return this.keys.finish(seq)
     const state = this.store.states.get(seq)
@@ -117,7 +123,9 @@ class Schedules {
 
   /** @returns {{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]} */
   list () {
-    return [...this.byName.values()].map(({ name, nextAt, lastAt }) => ({ name, nextAt: this.isStopped || nextAt === Infinity ? undefined : nextAt, lastAt }))
+    return [...this.byName.values()].map(({ name, nextAt, lastAt }) => ({
+      name, nextAt: this.isStopped || nextAt === Infinity ? undefined : nextAt, lastAt
+    }))
   }
 
   /** The queue closes. */
@@ -180,8 +188,9 @@ class Schedules {
   }
 
   /**
-   * The machine's clock may have been set back. If it was by little, a schedule waits until it is there again, so that no time comes twice. If it was by more,
-   * the clock was wrong before, and the schedule begins anew, once it is known what has become of jobs that are being pushed.
+   * The machine's clock may have been set back. If it was by little, a schedule waits until it is there again, so that no time comes twice.
+   * If it was by more, the clock was wrong before, and the schedule begins anew, once it is known what has become of jobs that are being
+   * pushed.
    */
   comeBack (schedule, now) {
     const aheadMs = schedule.doneUntil - now
@@ -244,10 +253,14 @@ class Schedules {
     schedule.refused.push(time)
     schedule.refused.sort((a, b) => a - b)
     this.arm(schedule)
-    if (FULL.includes(code)) this.admission.ready(() => this.core.ready(schedule.type)).then(() => this.look(schedule), () => {}) // it may have closed
+    // it may have closed
+    if (FULL.includes(code)) this.admission.ready(() => this.core.ready(schedule.type)).then(() => this.look(schedule), () => {})
   }
 
-  /** Writes how far a schedule is, without a job. @param {number} time negative: it has begun then. While that cannot be written, it is not known */
+  /**
+   * Writes how far a schedule is, without a job.
+   * @param {number} time negative: it has begun then. While that cannot be written, it is not known
+   */
   mark (schedule, time) {
     const { name, type } = schedule
     const head = headOf(stampOf(this.now()), { schedule: { name, time } })
