@@ -2,7 +2,8 @@
 
 import { EventEmitter } from 'eventemitter3'
 import type {
-  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, QueueStats, Rates, RatesPerType, TypeStats, WindowScheduler
+  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, QueueStats, Rates, RatesPerType,
+  TypeStats, WindowScheduler
 } from '../../index'
 import type { LogOptions, Recovered } from '../log/index'
 

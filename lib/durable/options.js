@@ -53,7 +53,9 @@ function readJobOptions (options = {}) {
   return { path: readPath(given.path, OPTION), jobs: { ...readEach(given, own), rates: readRates(given) }, queue }
 }
 
-/** @returns {{ rate: object[] | undefined, ratePerType: object } | undefined} undefined if none is given: then what reads them is not loaded */
+/**
+ * @returns {{ rate: object[] | undefined, ratePerType: object } | undefined} undefined if none is given: then their reader is not loaded
+ */
 function readRates (given) {
   return RATE_NAMES.every(name => given[name] === undefined) ? undefined : limitOptions().readRateOptions(given)
 }
