@@ -21,13 +21,15 @@ class Line extends Recorder {
     this.front = []
     this.holes = new Set()
     this.gone = new Set() // places in front whose jobs were taken out
-    this.isPlain = true // nothing is in front, and the row has no holes
+    this.isPlain = true // nothing is in front, the row has no holes, and places are ids
     this.kept = null // KeptIds, once a job has come back
   }
 
   /** A job was put into the list. */
   pushed (type, whenSettled) {
-    this.accepted(this.nextPlace++, type, whenSettled)
+    const place = this.nextPlace++
+    if (this.kept === null && typeof whenSettled !== 'object') this.ledger.accepted(place, type)
+    else this.accepted(place, type, whenSettled)
   }
 
   unshifted (type, whenSettled) {
@@ -41,7 +43,7 @@ class Line extends Recorder {
 
   /** The first job was taken. @returns {number} its id */
   taken () {
-    const id = this.idAt(this.isPlain ? this.headPlace++ : this.takePlace())
+    const id = this.isPlain ? this.headPlace++ : this.idAt(this.takePlace())
     this.ledger.started(id)
     return id
   }
@@ -92,7 +94,7 @@ class Line extends Recorder {
     if (typeof whenSettled === 'object') {
       whenSettled.place = place
       if (whenSettled.id > 0) {
-        if (this.kept === null) this.kept = new KeptIds(this.list.size - 1)
+        this.keepIds(this.list.size - 1)
         ledger.due(this.kept.put(place, whenSettled.id))
         return
       }
@@ -100,9 +102,11 @@ class Line extends Recorder {
     ledger.accepted(this.kept === null ? place : this.kept.put(place, ledger.nextId), type)
   }
 
-  /** Jobs come back from now on. */
-  keepIds () {
-    if (this.kept === null) this.kept = new KeptIds(this.list.size)
+  /** Jobs come back from now on. @param {number} [count] of those that wait */
+  keepIds (count = this.list.size) {
+    if (this.kept !== null) return
+    this.kept = new KeptIds(count)
+    this.isPlain = false
   }
 
   /** The id of the job at a place, which leaves the list. */
@@ -116,7 +120,7 @@ class Line extends Recorder {
     this.front = front
     this.holes.clear()
     this.gone.clear()
-    this.isPlain = front.length === 0
+    this.isPlain = front.length === 0 && this.kept === null
   }
 
   /** The place of the first job, which leaves the list. */
@@ -139,7 +143,7 @@ class Line extends Recorder {
     let place = this.headPlace
     while (holes.delete(place)) place++
     this.headPlace = place + 1
-    this.isPlain = this.front.length === 0 && holes.size === 0
+    this.isPlain = this.front.length === 0 && holes.size === 0 && this.kept === null
     return place
   }
 

@@ -43,7 +43,8 @@ class Names {
   add (type, guess = FIRST_END) {
     const isRight = guess < FIRST_END && type !== undefined && this.texts[0][guess / COUNTS] === type
     const number = isRight ? guess : this.numberOf(type)
-    this.counts[number >> CHUNK_SHIFT][(number & CHUNK_MASK) + ALL]++
+    if (number < FIRST_END) this.first[number + ALL]++
+    else this.counts[number >> CHUNK_SHIFT][(number & CHUNK_MASK) + ALL]++
     return number
   }
 

@@ -19,8 +19,8 @@ class Recorder {
 
   /** A job that was taken has ended. hasFailed is undefined if that was told before, null if the job may be tried again. */
   ended (id, hasFailed, err) {
-    if (hasFailed === null) this.mayReturn(id, err)
-    else if (hasFailed !== undefined) this.ledger.ended(id, hasFailed, err)
+    if (typeof hasFailed === 'boolean') this.ledger.ended(id, hasFailed, err)
+    else if (hasFailed === null) this.mayReturn(id, err)
   }
 
   /** It was settled while its runner goes on. */

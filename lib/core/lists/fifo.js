@@ -104,7 +104,31 @@ class Fifo {
 
   /** Takes out the first job. @returns {boolean} false if there is none, or none may start now */
   take () {
-    return this.gate === null && this.recorder === null ? this.takeFirst() : this.takeAsked()
+    const { gate } = this
+    if (gate !== null && !gate.isOpen()) return false
+    while (this.size > 0) {
+      const { head, headAt } = this
+      const payload = head[headAt]
+      const whenSettled = head[headAt + 1]
+      head[headAt] = undefined
+      head[headAt + 1] = undefined
+      const next = this.headAt = headAt + 2
+      if (head === this.tail) {
+        if (next === this.tailAt) this.headAt = this.tailAt = 0
+      } else if (next === head.length) {
+        this.leaveHead()
+      }
+      if (typeof whenSettled === 'object' && whenSettled instanceof Mark) {
+        this.pass(whenSettled)
+      } else {
+        this.payload = payload
+        this.whenSettled = whenSettled
+        this.size--
+        if (this.recorder !== null || gate !== null) this.tellTaken()
+        return true
+      }
+    }
+    return false
   }
 
   /** To be called when the jobs that remove(), removeAll() and removeType() gave have been counted: all parts are told of them. */
@@ -173,38 +197,9 @@ class Fifo {
 
   // private from here on
 
-  takeAsked () {
-    const { gate } = this
-    if (gate !== null && !gate.isOpen()) return false
-    if (!this.takeFirst()) return false
+  tellTaken () {
     if (this.recorder !== null) this.origin = this.recorder.taken()
-    if (gate !== null) gate.count()
-    return true
-  }
-
-  takeFirst () {
-    while (this.size > 0) {
-      const { head, headAt } = this
-      const payload = head[headAt]
-      const whenSettled = head[headAt + 1]
-      head[headAt] = undefined
-      head[headAt + 1] = undefined
-      const next = this.headAt = headAt + 2
-      if (head === this.tail) {
-        if (next === this.tailAt) this.headAt = this.tailAt = 0
-      } else if (next === head.length) {
-        this.leaveHead()
-      }
-      if (typeof whenSettled === 'object' && whenSettled instanceof Mark) {
-        this.pass(whenSettled)
-      } else {
-        this.payload = payload
-        this.whenSettled = whenSettled
-        this.size--
-        return true
-      }
-    }
-    return false
+    if (this.gate !== null) this.gate.count()
   }
 
   removeWaiting (test) {
