@@ -5,7 +5,7 @@
 
 const { countIn, countOut, countStart } = require('./overflow')
 
-/** What the list has to know of a running job. The lane alone does, if it is plain and the scheduler needs no clock. */
+/** What the list has to know of a running job. The lane alone does, unless the scheduler needs a clock, types share the lane or the queue is observed. */
 class Origin {
   constructor (lane, startedAt, type) {
     this.lane = lane
@@ -30,13 +30,17 @@ function putInto (list, lane, type, payload, whenSettled, atHead) {
 /** The first job of a lane, which has this number, starts. @returns its payload */
 function startFrom (list, lane, kept, number) {
   const { recorder } = list
-  const { isShared } = lane
-  const type = isShared ? kept.type : lane.type
-  const origin = list.origin = new Origin(lane, list.now, type)
-  list.context = isShared ? list.makeContext(type) : lane.context ??= list.makeContext(type)
-  if (recorder !== null) origin.id = recorder.taken(number)
-  if (!isShared) return kept
-  countStart(lane, origin)
+  if (!lane.isShared) {
+    list.context = lane.context ??= list.makeContext(lane.type)
+    list.origin = recorder !== null || list.needsClock ? new Origin(lane, list.now, lane.type) : lane
+    if (recorder !== null) list.origin.id = recorder.taken(number)
+    return kept
+  }
+  const { type } = kept
+  list.context = list.makeContext(type)
+  list.origin = new Origin(lane, list.now, type)
+  if (recorder !== null) list.origin.id = recorder.taken(number)
+  countStart(lane, list.origin)
   return countOut(lane, kept)
 }
 
