@@ -62,7 +62,7 @@ describe('what a process has of a type', () => {
     return delivery
   }
 
-  /** Believes in jobs, has them asked for, and answers. */
+  /** Expects jobs, and has the broker asked for them. */
   async function ask () {
     supply.expectJobs()
     const delivery = serve()
