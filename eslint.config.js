@@ -16,8 +16,8 @@ module.exports = [
   {
     // Links, and texts that are one piece, may be longer.
     files: [
-      'lib/{arguments,board,compat,durable,history,job,log,metrics,platform,testing,threads}/**/*.js', 'schedulers/*.js', 'bench/**/*.js',
-      'test/{durable,log,support}/*.js'
+      'lib/{arguments,board,compat,distributed,durable,history,job,log,metrics,platform,testing,threads}/**/*.js', 'schedulers/*.js', 'bench/**/*.js',
+      'test/{distributed,durable,log,support}/*.js'
     ],
     rules: { '@stylistic/max-len': ['error', { code: 140, ignoreUrls: true, ignoreTemplateLiterals: true, ignoreStrings: true, ignoreRegExpLiterals: true }] }
   },
