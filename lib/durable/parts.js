@@ -62,7 +62,7 @@ const WIRING = {
   report: ['counts', 'events', 'ledger'],
   clocks: ['stage'],
   records: ['store'],
-  // where jobs wait, and who waits for them
+  // where jobs wait, and those that wait for jobs
   waiting: ['stage', 'store'],
   retries: ['report', 'stage', 'waiting'],
   flushes: ['stage'],

@@ -1,11 +1,11 @@
 'use strict'
 
-// What records may take of the reserve when the disk is full: each kind a share of it, by what the record frees. This is the one place that
-// says so; whoever writes a record asks here.
+// What records may take of the reserve when the disk is full: each kind a share of it, by what the record frees. No other file says
+// so: callers of append() ask here.
 //
 //   0 ──── attempts ────┬── states ──┬─ moved jobs ─┬── ends ──┬─ TRIM ─┐
 //                     12/16        13/16          14/16      15/16      1
-//
+
 // What is used comes back when a segment is removed, and when what became of jobs is condensed. A kind may be written as long as no more
 // than its share is used, so each leaves some to those that come after it in the life of a job:
 //
@@ -16,8 +16,7 @@
 //          Texts of errors are cut off, and written when there is room.
 //   START  frees nothing, but leads to an end. A job is started only if there is room for what becomes of it, and of all that were
 //          started: so retries cannot take what ends need, nor attempts what retries need.
-//   NONE   a job that comes, or changes: takes room, and whoever pushes it can be told.
-
+//   NONE   a job that comes, or changes: takes room, and its push can be refused.
 const CLAIM = Object.freeze({ NONE: 0, START: 12 / 16, STATE: 13 / 16, MOVE: 14 / 16, END: 15 / 16, ALL: Infinity })
 
 // Jobs are refused when they come. A queue of bytes refuses its payloads before they are encoded, and frees by all that it writes else.

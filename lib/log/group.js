@@ -1,6 +1,6 @@
 'use strict'
 
-// Records that become one frame, and who waits for them:
+// Records that become one frame, and the promise of those that wait for them:
 //
 //   open ──▶ sealed ──▶ written ──▶ settled: its promise resolves, or rejects with `error`
 
@@ -25,7 +25,7 @@ class Group {
     this.pushesCount = 0 // calls, not jobs
     this.claim = CLAIM.ALL // what it may take of the reserve: the least of what its records may
     this.before = [] // seq, segment, offset, length, isMoved: where jobs were that it finishes, changes or moves
-    this.outcome = undefined // the promise, if somebody asked for it
+    this.outcome = undefined // the promise, once it was asked for
     this.resolve = undefined
     this.reject = undefined
     this.error = undefined

@@ -1,18 +1,9 @@
 'use strict'
 
-// One process per folder. Whoever has it open listens on a Unix socket in the folder: the kernel knows whether somebody does,
-// whatever became of the process, and in whichever container it is. A socket that nobody listens on is left over.
-// docs/decisions/0033-lock.md says what else there is, and where this does not hold; 0100-who-opens-first.md, what those do who open at
-// once.
-//
-//   listen on a socket with a name of its own ─▶ look at the others ─▶ held
-//                                                  │ one is held: give up
-//                                                  │ one is opening: look again
-//                                                  │    but for one that is later by name: it will see this one before it takes the lock
-//                                                  └ nobody listens on it: left over, remove
-//
-// Who comes later sees who came earlier, since each is to be seen before it looks. Nothing is ever taken away from
-// somebody who is alive, and names are never used twice, so there is no moment in which two could take over the same.
+// One process per folder. The process that has it open listens on a Unix socket in the folder: the kernel knows whether that is so,
+// whatever became of the process, and in whichever container it is. A socket without a listener is left over.
+// docs/decisions/0033-lock.md says what else there is, and where this does not hold; 0100-who-opens-first.md, what happens when
+// several open at once.
 
 const { randomBytes, createHash } = require('node:crypto')
 const fs = require('node:fs')
@@ -31,7 +22,7 @@ const SILENT = 'silent' // is there, and does not answer: stopped, or busy; or n
 // How long to wait for an answer, and for one who is opening or does not answer.
 const TIMES = { answerMs: 2000, patienceMs: 10000 }
 const PAUSE_MS = 5
-// How long a name may be there before somebody listens on it.
+// How long a name may be there before it has a listener.
 const NEW_MS = 2000
 
 /**
@@ -39,7 +30,7 @@ const NEW_MS = 2000
  * @param {string} [platform]
  * @param {{ answerMs: number, patienceMs: number }} [times]
  * @returns {Promise<{ release: () => Promise<void> }>}
- * @throws FAIRLANE_ERR_LOCKED, with the `pid` of who has it if that is known
+ * @throws FAIRLANE_ERR_LOCKED, with the `pid` of the process that has it, if that is known
  */
 function lock (folder, platform = process.platform, times = TIMES) {
   return platform === 'win32' ? lockByName(pipeName(folder), folder, times) : lockBySocket(folder, platform, times)
@@ -66,6 +57,14 @@ async function lockByName (name, folder, { answerMs }) {
   }
 }
 
+//   listen on a socket with a name of its own ─▶ look at the others ─▶ held
+//                                                  │ one is held: give up
+//                                                  │ one is opening: look again
+//                                                  │    but for one that is later by name: it will see this one before it takes the lock
+//                                                  └ without a listener: left over, remove
+//
+// A later one sees all earlier ones, since each can be seen before it looks. Nothing is taken away from a process that is alive, and names
+// are never used twice, so there is no moment in which two could take over the same.
 async function lockBySocket (folder, platform, times) {
   const place = new Place(folder, platform)
   const name = newName()
@@ -82,7 +81,7 @@ async function lockBySocket (folder, platform, times) {
       fs.rmSync(join(folder, name), { force: true })
     } finally {
       const closed = close(server)
-      // who asks and then is stopped would hold it for as long
+      // a process that asks and then is stopped would delay this
       for (const socket of asking) socket.destroy()
       await closed
       place.close()
@@ -121,7 +120,7 @@ class Opener {
     this.seen = new Map() // others by name → how many looks of theirs had ended when they were asked first
   }
 
-  /** What it says to who asks. */
+  /** The answer to other openers. */
   get answer () {
     return this.isHeld ? `${HELD} ${process.pid}` : `${OPENING} ${process.pid} ${this.looksCount}`
   }
@@ -151,7 +150,7 @@ class Opener {
       if (name === this.name || !(LOCK_NAME.test(name) || NEW_NAME.test(name))) continue
       const isNew = NEW_NAME.test(name)
       const other = await ask(place.address(name), this.answerMs)
-      // a new one that nobody listens on may be about to; when its time is over it is somebody's who died
+      // a new one without a listener may be about to have one; when its time is over, its process has died
       if (other === undefined) removeLeftOver(join(place.folder, name), isNew)
       // it has not looked yet, and will see this one when it does
       else if (isNew) continue
@@ -250,7 +249,7 @@ class Place {
   }
 }
 
-/** @param {{ state: string, pid: number | undefined }} other who has it; the number of its process is that of its own container */
+/** @param {{ state: string, pid: number | undefined }} other the opener that has it; its pid is that of its own container */
 function locked (folder, { state, pid }) {
   const where = pid === process.pid ? 'in this process' : pid === undefined ? 'here or in another process' : `in process ${pid}`
   const what = {

@@ -67,8 +67,8 @@ class Log {
     this.isTurnDue = false
     this.turns = new Turns()
     this.early = [] // written, with ack 'os', and acknowledged in their turn, or when the event loop turns
-    this.isLetGoDue = false
-    this.letGo = this.letGo.bind(this)
+    this.isSettlingDue = false
+    this.settleInTurn = this.settleInTurn.bind(this)
     this.buffers = new Buffers()
     this.turn = this.turn.bind(this)
   }
@@ -103,7 +103,7 @@ class Log {
       this.writeFirst(false, sparesReserve)
     );
     if (isSynced && this.error === undefined) this.syncer.syncNow()
-    this.settleHeld()
+    this.settleEarly()
   }
 
   /** Writes what is there now, so that what is appended next has a frame, and a failure, of its own. */
@@ -169,7 +169,7 @@ class Log {
   /** Whether nothing is left to be undone of writes that failed; tries to. */
   isMended () {
     if (!this.isTorn) return true
-    // who waits for what is written already needs nothing of that
+    // what is written already only waits for its turn
     if (this.sealed[0]?.buffer === undefined && this.sealed[0]?.segment === this.segment) return true
     const err = this.mend()
     if (err !== undefined) this.takeBack(err)
@@ -197,7 +197,7 @@ class Log {
     this.syncer.syncDue()
   }
 
-  settleHeld () {
+  settleEarly () {
     if (this.early.length === 0) return
     const groups = this.early
     this.early = []
@@ -256,7 +256,7 @@ class Log {
   turn () {
     this.isTurnDue = false
     if (this.error !== undefined) return
-    if (this.early.length > 0 && !this.isLetGoDue) this.acknowledgeEarly()
+    if (this.early.length > 0 && !this.isSettlingDue) this.acknowledgeEarly()
     this.seal()
     this.writeOut()
   }
@@ -308,24 +308,24 @@ class Log {
   acknowledge (group) {
     if (this.early.length === 0 && !this.turns.isDue()) return this.settle(group)
     this.early.push(group)
-    this.letGoLater()
+    this.settleLater()
   }
 
   acknowledgeEarly () {
-    if (this.turns.isDue()) this.letGoLater()
-    else this.settleHeld()
+    if (this.turns.isDue()) this.settleLater()
+    else this.settleEarly()
   }
 
-  letGoLater () {
-    if (this.isLetGoDue) return
-    this.isLetGoDue = true
-    setImmediate(this.letGo)
+  settleLater () {
+    if (this.isSettlingDue) return
+    this.isSettlingDue = true
+    setImmediate(this.settleInTurn)
   }
 
-  letGo () {
-    this.isLetGoDue = false
+  settleInTurn () {
+    this.isSettlingDue = false
     this.turns.noted()
-    this.settleHeld()
+    this.settleEarly()
   }
 
   /** Goes on to the next segment if this one is synced; else has it synced first. @returns {boolean} whether it has */

@@ -1,6 +1,6 @@
 'use strict'
 
-// Which numbers may be given to jobs. A power failure may take back jobs whose numbers somebody was told, and no other job may get
+// Which numbers may be given to jobs. A power failure may take back jobs whose numbers users were told, and no other job may get
 // those. So numbers are set aside before they are given out, a million at a time, by the name of an empty file:
 //
 //   numbers-1048577      those below may have been given out

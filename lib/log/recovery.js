@@ -286,7 +286,7 @@ class Recovery {
   }
 
   /**
-   * Of jobs that a crash has taken back somebody may know the numbers. Those that come next are set aside by the first push, so that
+   * The numbers of jobs that a crash has taken back may be known to users. Those that come next are set aside by the first push, so that
    * opening again and again takes none.
    */
   skipTold (isDamaged) {

@@ -355,7 +355,7 @@ class Store {
 
   failed (err) {
     this.owner.failed(err)
-    // whoever closes the queue is told
+    // an error of this is that of close(), too
     this.release().catch(() => {})
   }
 

@@ -87,7 +87,7 @@ class Syncer {
     this.cutsCount++
   }
 
-  /** The file is another one, and synced: who waits is settled. */
+  /** The file is another one, and synced: groups that wait for the disk are settled. */
   replaced () {
     this.cut()
     this.offset = this.log.offset
@@ -115,7 +115,7 @@ class Syncer {
     if (segment === this.segment && offset > this.offset) this.offset = offset
     const groups = this.syncing
     this.syncing = []
-    log.settleHeld()
+    log.settleEarly()
     for (const group of groups) log.settle(group)
     log.writeOut()
   }

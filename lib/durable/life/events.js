@@ -16,12 +16,12 @@ class Events {
     this.whenTold = undefined // a promise, once it is open
   }
 
-  /** Whether somebody listens to an event, or may yet. */
+  /** Whether an event has listeners, or may have some yet. */
   isHeard (event) {
     return !this.isOpen || this.emitter.listenerCount(event) > 0
   }
 
-  /** @param {any} [more] the second argument of listeners, or a function that makes it if somebody listens */
+  /** @param {any} [more] the second argument of listeners, or a function that makes it if there are any */
   tell (event, value, more) {
     if (!this.isOpen) {
       this.untold.push([event, value, more])

@@ -1,7 +1,7 @@
 'use strict'
 
-// Who waits until all jobs up to a number have settled. Jobs are numbered as they are accepted, so each wait counts those behind
-// the one before it, and a settlement looks up the one that its number falls into: O(log waits).
+// Callers of fflush(), which waits until all jobs up to a number have settled. Jobs are numbered as they are accepted, so each wait counts
+// those behind the one before it, and a settlement looks up the one that its number falls into: O(log waits).
 
 class Flushes {
   /** @param {{ stage: object }} parts of the queue: calls each callback that is due */

@@ -43,7 +43,7 @@ class Outage {
     this.order = 0
     this.isGivenUp = false
     this.isStopped = false
-    this.waiters = [] // who wait until all is written
+    this.waiters = [] // promises of callers that wait until all is written
     this.hasWarned = false
   }
 

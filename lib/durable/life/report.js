@@ -1,7 +1,7 @@
 'use strict'
 
-// Where it is told what becomes of jobs: the counts of stats(), the events of listeners, and the ledger of observers, if there are any. Who
-// has something to tell tells it at the places that want to know, and knows nothing of who reads there.
+// Where it is told what becomes of jobs: the counts of stats(), the events of listeners, and the ledger of observers, if there are
+// any. A part that has something to tell tells it there, and knows nothing of its readers.
 
 class Report {
   /** @param {{ counts: object, events: object, ledger: object | undefined }} parts of the queue */

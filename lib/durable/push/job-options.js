@@ -2,7 +2,11 @@
 
 // What a push says of its job beside payload and type, and how that is written: it stands in the record of the job, between the time of the
 // push and the payload. A job without options has nothing there, and its record says so by its kind.
-//
+// A job holds no more of it in memory than it needs there while it waits.
+
+const { FairlaneError } = require('../../arguments/errors')
+const { headLength, LENGTH_BYTES, STAMP_BYTES } = require('./serialize')
+
 //   pushed at f64 | length of the fields u16 | fields | encoded payload
 //   field: name u8 | length u16 | value
 //
@@ -10,11 +14,6 @@
 //   2  maxAttempts f64      3  timeoutMs f64      4  maxWaitMs f64      5  priority u8
 //   6  until f64 | key                    -1: it has started, -2: it has settled, else so many ms since its push
 //   7  time f64 | name                    of a schedule, and when that was due
-//
-// A job holds no more of it in memory than it needs there while it waits.
-
-const { FairlaneError } = require('../../arguments/errors')
-const { headLength, LENGTH_BYTES, STAMP_BYTES } = require('./serialize')
 
 const MAX_KEY_BYTES = 2 ** 15
 const UNTIL_STARTED = -1

@@ -8,7 +8,7 @@
 //           └─ so many ms, and until it has started ─┼─── over ──▶ free, and gone from the disk
 //
 // A key is taken for all processes that come after this one: the record of its job says so, and that stays on disk, over, as long as the
-// key outlives the job. Keys whose time has passed are forgotten when somebody looks them up, when the queue is opened, and by a timer, in
+// key outlives the job. Keys whose time has passed are forgotten when they are looked up, when the queue is opened, and by a timer, in
 // slices. Keys belong to types (docs/decisions/0066-key-until-started.md).
 
 const { TakenKey, keyIdOf } = require('../../job/key')
@@ -27,7 +27,7 @@ class Entry extends TakenKey {
     super(id, options, takenAt)
     this.job = job
     this.isOver = false // the job is no more, but for its key
-    this.promise = undefined // of its result, if somebody has waited for that
+    this.promise = undefined // of its result, if that was waited for
   }
 
   /** Whether the time for which the key is taken has passed. */
@@ -55,7 +55,7 @@ class Keys {
     )
   }
 
-  /** @returns {Entry | undefined} who has taken a key */
+  /** @returns {Entry | undefined} that of the job which has taken a key */
   find (type, key) {
     const entry = this.entries.get(idOf(type, key))
     if (entry === undefined || !entry.isFree(this.clocks.time())) return entry
@@ -152,7 +152,7 @@ class Keys {
     this.byJob.delete(entry.job)
   }
 
-  /** Somebody else may take the key. */
+  /** Another job may take the key. */
   free (entry) {
     this.forget(entry)
     if (!entry.isOver) return

@@ -1,16 +1,16 @@
 'use strict'
 
-// Who waits for the results of jobs, until these have ended. adding.js says how they come.
+// Callers of add() that wait for results, until the jobs have ended. adding.js says how they come.
 
 const { Sharers } = require('../../job/sharers')
 const { callbackOf } = require('../../platform/promised')
 const { renumber } = require('../run/records')
 
-/** A job whose result somebody waits for. */
+/** A job whose result is waited for. */
 class ResultWaiter {
   constructor (job) {
     this.job = job // what stands in the queue for it
-    this.isKept = false // somebody wants it who has no signal
+    this.isKept = false // wanted by a push, or by an add() without a signal
     this.isSettled = false
     this.sharers = undefined // a Set of those who have one, if there ever were some
     let resolve
@@ -28,7 +28,7 @@ class Results {
     this.sharers = new Sharers((signal, rejects, deserted, fault) => this.whenLeft(signal, rejects, deserted, fault))
   }
 
-  /** Somebody has pushed a job, perhaps one that is there, who does not wait for it. */
+  /** A job was pushed, perhaps one that is there, and nobody waits for its result by that push: no signal ends it from here on. */
   keep (job) {
     const waiter = this.waiters.size === 0 ? undefined : this.waiters.get(job)
     if (waiter !== undefined) waiter.isKept = true
@@ -53,7 +53,11 @@ class Results {
     for (const waiter of [...this.waiters.values()]) this.end(waiter, error)
   }
 
-  /** Somebody waits for the result of a job. @param {boolean} wasThere it was pushed by somebody else @returns {ResultWaiter} */
+  /**
+   * The result of a job is waited for.
+   * @param {boolean} wasThere the job is that of another push
+   * @returns {ResultWaiter}
+   */
   waitFor (job, wasThere) {
     let waiter = this.waiters.get(job)
     if (waiter === undefined) {

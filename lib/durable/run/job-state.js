@@ -1,25 +1,25 @@
 'use strict'
 
 // What has become of a job that is on disk: its state, and the STATE record that says it. A job that waits for its first slot has none.
-//
+
+const { errorText } = require('../../job/error-text')
+const { CLAIM } = require('../../log/claims')
+const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, OVER: OVER_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('../../log/format')
+
 //   phase        the job                                               kind     not before     when the queue is opened
 //   WAITING      had a slot that was taken back before its first start 0        -1             waits where it stood
 //   STARTED      was given to a runner, which has not ended            0        0              runs again; dead if no attempt is left
 //   DUE          failed, and is tried again when its time has come     DELAYED  ms since 1970  waits for its time
 //   INTERRUPTED  was started; the queue closed, the attempt is none    0        1              runs again
-//   REVIVED      was a dead letter, and somebody retried it            0        0              waits where it stood
+//   REVIVED      was a dead letter, and was retried                    0        0              waits where it stood
 //   DEAD         is a dead letter                                      DEAD     ms since 1970  is one
 //   OVER         has ended, and its record is still of use             OVER     ms since 1970  keeps a key, or says how far a schedule is
 //
 // STARTED and REVIVED differ in their attempts: only the latter has none. DUE has none where all that were made do not count, and is of
 // kind 0 where nobody knows how long the delay was. Earlier versions wrote DEAD with 0. A job that was pushed with a delay is not DUE: its
 // options say when it is to start.
-
-const { errorText } = require('../../job/error-text')
-const { CLAIM } = require('../../log/claims')
-const { STATE, DEAD: DEAD_KIND, DELAYED: DELAYED_KIND, OVER: OVER_KIND, STATE_BYTES, DELAY_BYTES, writeSeq } = require('../../log/format')
-
-// `claim`: what the record may take of the reserve.
+//
+// `claim` is what the record may take of the reserve.
 const WAITING = Object.freeze({ name: 'waiting', kind: 0, claim: CLAIM.STATE, notBefore: -1 })
 const STARTED = Object.freeze({ name: 'started', kind: 0, claim: CLAIM.START, notBefore: 0 })
 const DUE = Object.freeze({ name: 'due', kind: 0, claim: CLAIM.STATE, notBefore: undefined }) // that of the job

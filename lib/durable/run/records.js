@@ -20,7 +20,7 @@ class Records {
     this.error = undefined // why nothing can be read any more
   }
 
-  /** From here on whoever reads is told this. */
+  /** From here on all that read are told this. */
   end (error) {
     this.error = error
   }
@@ -107,7 +107,7 @@ class Records {
   }
 }
 
-/** What is not known of a job is read when somebody asks for it. */
+/** What is not known of a job is read when it is asked for. */
 class JobView {
   #records
   #job
