@@ -2,7 +2,9 @@
 
 import type { Metrics } from '../metrics/index'
 import { EventEmitter } from 'eventemitter3'
-import type { CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, Rate, WindowScheduler } from '../../index'
+import type {
+  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, Rate, WindowScheduler
+} from '../../index'
 
 export { Postponed, Throttled } from '../../index'
 
@@ -21,7 +23,10 @@ export interface BrokerClient {
   disconnect (): void
 }
 
-export interface DistributedOptions<P = any> extends Omit<QueueOptions, 'maxWaiting' | 'observers' | 'asyncContext' | 'priorityMs' | 'rate' | 'ratePerType'> {
+/** Options of a queue in memory that a queue at a broker does not have, or has with another meaning. */
+type NotAtBroker = 'maxWaiting' | 'observers' | 'asyncContext' | 'priorityMs' | 'rate' | 'ratePerType'
+
+export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBroker> {
   /** Metrics of the jobs that this process runs. The broker has the records of jobs, so there is no History. */
   observers?: Metrics | readonly Metrics[] | undefined
 
