@@ -17,7 +17,8 @@ module.exports = [
     // Links, and texts that are one piece, may be longer.
     files: [
       'lib/{arguments,board,compat,distributed,durable,history,job,log,metrics,platform,testing,threads}/**/*.js', 'schedulers/*.js', 'bench/**/*.js',
-      'test/{distributed,durable,log,support}/*.js'
+      'test/{arguments,bench,board,browser,compat,distributed,docs,durable,examples,heap,history,job,log,metrics,package,platform}/**/*.js',
+      'test/{property,runtimes,schedulers,shared,support,testing,threads}/**/*.js', 'test/*.js'
     ],
     rules: { '@stylistic/max-len': ['error', { code: 140, ignoreUrls: true, ignoreTemplateLiterals: true, ignoreStrings: true, ignoreRegExpLiterals: true }] }
   },

@@ -1,6 +1,7 @@
 'use strict'
 
-// For mocha: the tests that play more rounds where they are given time, one at a time per core. `npm run test:rounds`, in npm run test:long.
+// For mocha: the tests that play more rounds where they are given time, one at a time per core. `npm run test:rounds`, in npm run
+// test:long.
 
 const { readdirSync, readFileSync } = require('node:fs')
 const { join } = require('node:path')

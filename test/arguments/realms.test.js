@@ -1,7 +1,7 @@
 'use strict'
 
-// What comes out of another realm: a context of node:vm, as test runners and plug-in hosts make it, or a frame of a browser. Its Map is not ours,
-// and its errors are no instances of our Error.
+// What comes out of another realm: a context of node:vm, as test runners and plug-in hosts make it, or a frame of a browser. Its Map is not
+// ours, and its errors are no instances of our Error.
 
 const assert = require('node:assert/strict')
 const { runInNewContext } = require('node:vm')

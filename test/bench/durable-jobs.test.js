@@ -73,7 +73,8 @@ describe('the bench of job queues on disk', () => {
     it('is warmed up in folders of their own, and measured in another', async () => {
       const folders = []
       const contender = inMemory({})
-      await runJobs({ ...APART, isCold: false }, { open: (path, options) => { folders.push(path); return contender.open(path, options) } }, folder)
+      const open = (path, options) => { folders.push(path); return contender.open(path, options) }
+      await runJobs({ ...APART, isCold: false }, { open }, folder)
       assert(folders.length > 1)
       assert.equal(new Set(folders).size, folders.length)
       assert.equal(folders.at(-1), join(folder, 'measured'))
@@ -151,7 +152,8 @@ describe('the bench of job queues on disk', () => {
 
     it('are in no cell unless they were asked for', () => {
       const names = jobs.cells({ quick: true }).flatMap(({ contenders }) => contenders.map(({ name }) => name))
-      assert.deepEqual([...new Set(names)], Object.keys(jobQueues).filter(name => jobQueues[name].peer === undefined).sort((a, b) => names.indexOf(a) - names.indexOf(b)))
+      const ours = Object.keys(jobQueues).filter(name => jobQueues[name].peer === undefined)
+      assert.deepEqual([...new Set(names)], ours.sort((a, b) => names.indexOf(a) - names.indexOf(b)))
     })
 
     it('that are skipped are in their cells with the reason, and without a note', () => {

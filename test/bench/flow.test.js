@@ -45,7 +45,9 @@ describe('the case of flow', function () {
   it('has targets that are met or missed', () => {
     const cells = bench.cells({ quick: true, peers: INSTALLED }).map(({ id, contenders }) => ({
       id,
-      contenders: Object.fromEntries(contenders.map(({ name }) => [name, { ns: { value: 50 }, starts: { value: 1000 }, most: { max: 150 } }]))
+      contenders: Object.fromEntries(contenders.map(({ name }) => {
+        return [name, { ns: { value: 50 }, starts: { value: 1000 }, most: { max: 150 } }]
+      }))
     }))
     const { rows } = targetsTable({ flow: { environment: { node: '24.0.0' }, cells } })
     assert.equal(rows.length, 14)

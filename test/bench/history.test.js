@@ -20,7 +20,8 @@ describe('the case of histories', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   it('has the same cells in a quick try, and those of peers only where these were asked for', () => {
-    const [whole, quick, without] = [{ quick: false, peers: PEERS }, { quick: true, peers: PEERS }, { quick: true }].map(options => bench.cells(options))
+    const ways = [{ quick: false, peers: PEERS }, { quick: true, peers: PEERS }, { quick: true }]
+    const [whole, quick, without] = ways.map(options => bench.cells(options))
     assert.deepEqual(quick.map(({ id }) => id), whole.map(({ id }) => id))
     const names = cells => new Set(cells.flatMap(({ contenders }) => contenders.map(({ name }) => name)))
     assert.deepEqual([...names(whole)].filter(name => !names(without).has(name)), ['node:sqlite', 'RedoxQL'])
@@ -51,7 +52,10 @@ describe('the case of histories', () => {
   })
 
   it('says what a record adds, round by round, where both were measured', () => {
-    const contenders = { fairlane: { rounds: [{ least: 20 }, { least: 30 }] }, history: { rounds: [{ least: 50 }, { least: 50 }, { least: 1 }] } }
+    const contenders = {
+      fairlane: { rounds: [{ least: 20 }, { least: 30 }] },
+      history: { rounds: [{ least: 50 }, { least: 50 }, { least: 1 }] }
+    }
     bench.derive(contenders)
     assert.deepEqual(contenders.history.rounds.map(({ added }) => added), [30, 20, undefined])
     const others = { history: { rounds: [{ bytes: 32 }] } }

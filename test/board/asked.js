@@ -9,8 +9,8 @@ module.exports = { atServers }
 
 /**
  * To be called in describe(): what is started is ended after each test.
- * @returns {{ start: (handler: Function) => Promise<object> }} start: of what it gives, `get(path, headers)`, `state(search)`, `act(body, headers)`
- *   and `ask(options)` resolve with `{ status, headers, text, json }`
+ * @returns {{ start: (handler: Function) => Promise<object> }} start: of what it gives, `get(path, headers)`, `state(search)`, `act(body,
+ *   headers)` and `ask(options)` resolve with `{ status, headers, text, json }`
  */
 function atServers () {
   const servers = []

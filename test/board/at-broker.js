@@ -14,7 +14,9 @@ function atBroker ({ types = [], deadLetters = [], settings = {}, ...rest } = {}
     concurrency: 5,
     scheduler: { weightOf: type => type.length },
     ...Object.fromEntries(['pushType', 'pause', 'resume', 'clear', 'pauseGlobal', 'resumeGlobal'].map(name => [name, note(name)])),
-    globalStats: async type => type === undefined ? { waiting: 9, delayed: 2, running: 3, dead: 1, types: 4 } : { cap: Infinity, rate: null, paused: false, ...settings[type] },
+    globalStats: async type => type === undefined
+      ? { waiting: 9, delayed: 2, running: 3, dead: 1, types: 4 }
+      : { cap: Infinity, rate: null, paused: false, ...settings[type] },
     globalTypes: async () => types,
     deadLetters: async options => {
       calls.push(['deadLetters', options])

@@ -47,7 +47,8 @@ describe('a page for a queue', function () {
   })
 
   it('tells for each type what its metrics have', async function () {
-    const { queue, metrics, gate, clock } = observed({ queue: { concurrency: 2, schedulerOptions: { weights: { a: 3 }, typeCaps: { b: 1 } } } })
+    const schedulerOptions = { weights: { a: 3 }, typeCaps: { b: 1 } }
+    const { queue, metrics, gate, clock } = observed({ queue: { concurrency: 2, schedulerOptions } })
     const { state } = await servers.start(board(queue, { metrics }))
     for (const type of ['a', 'b', 'a', 'b']) queue.pushType(type, type)
     await gate.until(2)
@@ -84,7 +85,16 @@ describe('a page for a queue', function () {
     for (const { type, slotMs, waiting, running, done, failed, cancelled, retried, waitMs, runMs } of measured) {
       const { isType, share, paused, cap, weight, rate, starving, ...shown } = types.find(each => each.type === type)
       assert.deepEqual(shown, {
-        type, slotMs, waiting, running, done, failed, cancelled, retried, waitMs: { p50: waitMs.p50, p99: waitMs.p99 }, runMs: { p50: runMs.p50, p99: runMs.p99 }
+        type,
+        slotMs,
+        waiting,
+        running,
+        done,
+        failed,
+        cancelled,
+        retried,
+        waitMs: { p50: waitMs.p50, p99: waitMs.p99 },
+        runMs: { p50: runMs.p50, p99: runMs.p99 }
       })
       assert.deepEqual([isType, share, paused, rate, starving], [true, slotMs / 80, false, null, false])
       assert.deepEqual([cap, weight], type === 'a' ? [2, 3] : [1, 1])
@@ -145,7 +155,8 @@ describe('a page for a queue', function () {
     queue.pause()
     for (const type of [long, 'a', 'b', 'c', 'other']) queue.pushType(type, 1)
     const told = await state()
-    assert.deepEqual(told.queues[0].types.map(({ type, isType }) => [type.length, isType]).sort(([a], [b]) => a - b), [[1, true], [5, false], [128, false]])
+    const lengths = told.queues[0].types.map(({ type, isType }) => [type.length, isType])
+    assert.deepEqual(lengths.sort(([a], [b]) => a - b), [[1, true], [5, false], [128, false]])
   })
 
   it('says which types starve, and how fairly the others are served', async function () {

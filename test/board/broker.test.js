@@ -39,7 +39,8 @@ describe('a page for a queue at a broker', function () {
       deadLetters: [{ id: '1:a', type: 'a', attempts: 5, error: 'TypeError: no' }],
       failures: null
     })
-    const seen = ({ type, share, waiting, running, cap, weight, rate, paused, done, isType, waitMs }) => [type, share, waiting, running, cap, weight, rate, paused, done, isType, waitMs.p99]
+    const seen = ({ type, share, waiting, running, cap, weight, rate, paused, done, isType, waitMs }) =>
+      [type, share, waiting, running, cap, weight, rate, paused, done, isType, waitMs.p99]
     assert.deepEqual(types.map(seen), [
       ['idle', 0.75, 0, 0, null, 4, null, false, 5, true, 9],
       ['a', 0.25, 1, 2, 4, 1, { limit: 10, intervalMs: 1000 }, true, 5, true, 9],

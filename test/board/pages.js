@@ -13,8 +13,9 @@ module.exports = { atBrowser }
 /**
  * To be called in describe(): what is opened is closed after each test.
  * @param {(entries: object[]) => void} [whenRun] is told which parts of scripts have run in a page
- * @returns {{ open: Function, serve: Function }} open(handler, { path, until, own, ...options of a context of playwright }): a page, once there is
- *   what the selector `until` says, and on it `errors`; those without options share one, but for `own`; serve(handler): the origin of a server
+ * @returns {{ open: Function, serve: Function }} open(handler, { path, until, own, ...options of a context of playwright }): a page, once
+ *   there is what the selector `until` says, and on it `errors`; those without options share one, but for `own`; serve(handler): the origin
+ *   of a server
  */
 function atBrowser (whenRun = () => {}) {
   let browser, shared

@@ -164,7 +164,18 @@ describe('bundled for a browser', function () {
   /** A page of its own with the bundle loaded, that has the globals of browsers and none of Node. */
   function page (globals, text = bundle.outputFiles[0].text) {
     const context = vm.createContext({
-      console, queueMicrotask, setTimeout, clearTimeout, setInterval, clearInterval, performance, AbortController, AbortSignal, Event, EventTarget, ...globals
+      console,
+      queueMicrotask,
+      setTimeout,
+      clearTimeout,
+      setInterval,
+      clearInterval,
+      performance,
+      AbortController,
+      AbortSignal,
+      Event,
+      EventTarget,
+      ...globals
     })
     assert.deepEqual(nodeNames.filter(name => vm.runInContext(`typeof ${name} !== 'undefined'`, context)), nodeNames.filter(name => name in globals))
     const names = vm.runInContext('Object.getOwnPropertyNames(globalThis)', context)

@@ -9,7 +9,8 @@ const { program: server, startRedis } = require('../support/redis')
 const { pages, codeBlocks } = require('./pages')
 
 // A server does not end by itself: board.test.js, readme.test.js and service.test.js run those.
-// Each other block is a program: `js` is CommonJS, `mjs` a module, `ts` one with types (test/types checks these). What it prints is what its comments `// => …` say, in order.
+// Each other block is a program: `js` is CommonJS, `mjs` a module, `ts` one with types (test/types checks these). What it prints is what
+// its comments `// => …` say, in order.
 describe('the examples of', () => {
   let folder, redis
 

@@ -2,8 +2,8 @@
 
 // npm run test:examples
 //
-// The examples that need other packages, in a project of their own: it has the packed fairlane, and the frameworks from the registry. Without a
-// registry they are skipped, which is said aloud; it is a failure with FAIRLANE_MUST_INSTALL=1, which CI sets.
+// The examples that need other packages, in a project of their own: it has the packed fairlane, and the frameworks from the registry.
+// Without a registry they are skipped, which is said aloud; it is a failure with FAIRLANE_MUST_INSTALL=1, which CI sets.
 
 const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
@@ -95,7 +95,10 @@ describeWithRedis('the dashboard of queues at a broker', function () {
   })
 })
 
-/** Sets up a project with the packed fairlane, and other packages from the registry, to be called in describe(). @returns {{ folder: string }} */
+/**
+ * Sets up a project with the packed fairlane, and other packages from the registry, to be called in describe().
+ * @returns {{ folder: string }}
+ */
 function atProject (example, packages) {
   const project = { folder: undefined }
 

@@ -40,7 +40,8 @@ describe('memory of metrics', function () {
     const queue = fairlane((n, done) => done(), { observers: metrics })
     const observed = { observe () {} }
     let collect
-    metrics.meter({ createObservableCounter () {}, createObservableGauge () {}, addBatchObservableCallback: callback => { collect = callback } })
+    const addBatchObservableCallback = callback => { collect = callback }
+    metrics.meter({ createObservableCounter () {}, createObservableGauge () {}, addBatchObservableCallback })
     let count = 0
     const round = async rounds => {
       for (let i = 0; i < rounds; i++) {

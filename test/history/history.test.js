@@ -303,7 +303,8 @@ describe('a history of a queue with attempts', function () {
 
     it('lists them in pages, the newest first', function () {
       assert.deepEqual(idsOf(), [FAR, 3, 2, 1])
-      assert.deepEqual([idsOf({ limit: 1 }), idsOf({ limit: 2 }), idsOf({ limit: 2, before: FAR }), idsOf({ before: 2 })], [[FAR], [FAR, 3], [3, 2], [1]])
+      const pages = [{ limit: 1 }, { limit: 2 }, { limit: 2, before: FAR }, { before: 2 }]
+      assert.deepEqual(pages.map(idsOf), [[FAR], [FAR, 3], [3, 2], [1]])
       assert.deepEqual([idsOf({ state: 'failed' }), idsOf({ type: 'a' })], [[3], [2, 1]])
     })
 

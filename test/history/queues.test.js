@@ -1,7 +1,7 @@
 'use strict'
 
-// Random mixtures of everything that can end, refuse or hold back a job, with every kind of list, and a History of it. Replay a failure with
-// SEED=n: it plays the same rounds, up to the time slices of the queue, which are of real time.
+// Random mixtures of everything that can end, refuse or hold back a job, with every kind of list, and a History of it. Replay a failure
+// with SEED=n: it plays the same rounds, up to the time slices of the queue, which are of real time.
 
 const { ObservedRound } = require('../support/observed-round')
 const { seedFromEnvironment } = require('../support/random')

@@ -4,7 +4,12 @@ const assert = require('node:assert/strict')
 const { Buckets } = require('../../lib/metrics/buckets')
 const { seeded, seedFromEnvironment } = require('../support/random')
 
-const SETS = [[1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 300000], [0.001, 0.5, 0.75], [7], [2 ** 31, 2 ** 31 + 1, 2 ** 40]]
+const SETS = [
+  [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 300000],
+  [0.001, 0.5, 0.75],
+  [7],
+  [2 ** 31, 2 ** 31 + 1, 2 ** 40]
+]
 
 describe('the buckets of a histogram', function () {
   const seed = seedFromEnvironment()

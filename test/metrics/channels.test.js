@@ -55,7 +55,9 @@ describe('channels()', function () {
     queue.clear()
     await quiet()
     assert(seen.every(([, message]) => message.queue === queue))
-    const told = seen.map(([name, { id, type, attempt, state, waitMs, runMs, error }]) => [name, id, type, attempt, state, waitMs, runMs, error?.code ?? error])
+    const told = seen.map(([name, { id, type, attempt, state, waitMs, runMs, error }]) => {
+      return [name, id, type, attempt, state, waitMs, runMs, error?.code ?? error]
+    })
     assert.deepEqual(told, [
       ['accepted', 1, 'a', 0, 'waiting', undefined, undefined, undefined],
       ['accepted', 2, 'b', 0, 'waiting', undefined, undefined, undefined],
@@ -95,7 +97,8 @@ describe('channels()', function () {
       if (error.message === 'is cancelled') queue.remove(() => true)
       return error.message === 'is tried again' ? 20 : Infinity
     }
-    const queue = fairlane((payload, done) => { clock.setTimeout(() => done(new Error(payload)), 5) }, { maxAttempts: 2, backoffMs, observers: channels(), clock, concurrency: 1 })
+    const runner = (payload, done) => { clock.setTimeout(() => done(new Error(payload)), 5) }
+    const queue = fairlane(runner, { maxAttempts: 2, backoffMs, observers: channels(), clock, concurrency: 1 })
     listen(JOB_CHANNELS, (name, { id, attempt, state, waitMs, runMs, error }) => {
       if (name !== 'accepted') seen.push([name, id, attempt, state, waitMs, runMs, error?.message])
     })
@@ -125,7 +128,9 @@ describe('channels()', function () {
         made.push([queue, path])
         observe(channels())
       })
-      listen(JOB_CHANNELS, (name, { queue, id, attempt, state }) => seen.push([made.findIndex(([each]) => each === queue), name, id, attempt, state]))
+      listen(JOB_CHANNELS, (name, { queue, id, attempt, state }) => {
+        seen.push([made.findIndex(([each]) => each === queue), name, id, attempt, state])
+      })
       const path = join(folder, 'queue')
       let fails = true
       const runner = async () => { if (fails) throw new Error('no') }
@@ -208,7 +213,8 @@ describe('channels()', function () {
   it('publishes what starves, and makes no message that nobody wants', async function () {
     const clock = fakeClock()
     const run = async () => {
-      const queue = fairlane((n, done) => { clock.setTimeout(done, 10) }, { concurrency: 1, observers: channels({ starveMs: 300 }), clock, maxWaiting: 150 })
+      const runner = (n, done) => { clock.setTimeout(done, 10) }
+      const queue = fairlane(runner, { concurrency: 1, observers: channels({ starveMs: 300 }), clock, maxWaiting: 150 })
       await assert.rejects(queue.add(0, { signal: AbortSignal.abort() }), { code: 'FAIRLANE_ERR_ABORTED' })
       queue.push(0)
       for (let i = 0; i < 100; i++) queue.pushType('a', i)

@@ -10,12 +10,14 @@ const { turns } = require('../support/turns')
 
 /** A meter, and what it collects: { name: { unit, points: { attributes: value } } }. */
 function example () {
-  const reader = new PeriodicExportingMetricReader({ exporter: new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE), exportIntervalMillis: 2 ** 31 - 1 })
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 })
   const provider = new MeterProvider({ readers: [reader] })
   const collect = async () => {
     const { resourceMetrics: { scopeMetrics }, errors } = await reader.collect()
     assert.deepEqual(errors, [])
-    return Object.fromEntries(scopeMetrics.flatMap(({ metrics }) => metrics).map(({ descriptor: { name, unit }, dataPointType, isMonotonic, dataPoints }) => [name, {
+    const all = scopeMetrics.flatMap(({ metrics }) => metrics)
+    return Object.fromEntries(all.map(({ descriptor: { name, unit }, dataPointType, isMonotonic, dataPoints }) => [name, {
       unit,
       isCounter: dataPointType === DataPointType.SUM && isMonotonic,
       points: Object.fromEntries(dataPoints.map(({ attributes, value }) => [Object.values(attributes).join(' '), value]))

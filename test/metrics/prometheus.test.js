@@ -122,7 +122,8 @@ describe('a registry of prom-client', function () {
     const expected = parse(metrics.toText())
     assert.deepEqual(parse(await registry.metrics()), expected)
     const json = await registry.getMetricsAsJSON()
-    assert.deepEqual(json.map(({ name, type, values }) => [name, type, values.length]), [...expected.values()].map(({ name, type, samples }) => [name, type, samples.length]))
+    const shapes = [...expected.values()].map(({ name, type, samples }) => [name, type, samples.length])
+    assert.deepEqual(json.map(({ name, type, values }) => [name, type, values.length]), shapes)
   })
 
   it('shows several queues, each once however often it was registered', async function () {

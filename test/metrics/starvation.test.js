@@ -145,7 +145,8 @@ describe('a type that starves', function () {
     const told = []
     metrics.on('starving', news => told.push(news))
     for (const scheduler of ['equal', undefined]) {
-      const queue = fairlane((ms, done) => { clock.setTimeout(done, ms) }, scheduler === undefined ? { clock, rate: options.rate, observers: new Metrics() } : { ...options, scheduler })
+      const given = scheduler === undefined ? { clock, rate: options.rate, observers: new Metrics() } : { ...options, scheduler }
+      const queue = fairlane((ms, done) => { clock.setTimeout(done, ms) }, given)
       for (let i = 0; i < 500; i++) queue.pushType('a', 10)
       queue.pushType('b', 10).pushType('b', 10)
       for (let i = 0; i < 300; i++) {

@@ -197,7 +197,8 @@ describe('a span of a runner', function () {
     ]) {
       for (const runner of [async () => { throw reason }, (n, done) => { done(reason) }, () => { throw reason }]) {
         exporter.reset()
-        const given = await fairlane(traced(runner, { tracer })).add(1).then(() => undefined, err => [err]) // in a list, since assert would read it
+        // in a list, since assert would read it
+        const given = await fairlane(traced(runner, { tracer })).add(1).then(() => undefined, err => [err])
         assert(given[0] === reason)
         const { process: { status } } = spansBy()
         assert.deepEqual(status, { code: 2, message })

@@ -102,7 +102,8 @@ class Round {
     this.depth = 0
     this.failure = undefined
 
-    this.queue = fairlane((payload, done, context) => this.run(payload, done, context), { concurrency: this.limit, settleBy: this.settleBy })
+    const { limit: concurrency, settleBy } = this
+    this.queue = fairlane((payload, done, context) => this.run(payload, done, context), { concurrency, settleBy })
     setPace(this.queue, 'all at once')
     this.queue.drain = () => this.drained()
     this.queue.on('drain', () => { this.drainEvents++ })

@@ -30,6 +30,7 @@ const holdingBack = {
 
 for (const [name, makeScheduler] of Object.entries({ ...schedulers, ...holdingBack })) {
   describe(`the scheduler ${name} (SEED=${seed})`, function () {
-    for (const { title, run } of schedulerChecks(makeScheduler, { isWorkConserving: name in schedulers, seed, rounds: rounds(10) })) it(title, run)
+    const checks = schedulerChecks(makeScheduler, { isWorkConserving: name in schedulers, seed, rounds: rounds(10) })
+    for (const { title, run } of checks) it(title, run)
   })
 }

@@ -11,8 +11,8 @@ const { rounds } = require('../support/rounds')
 const STEPS = 5000
 
 /**
- * The rules of `equal` (schedulers/equal.js has them in words) without any of its short cuts: each key is worked out anew when it is asked for, all
- * types are looked at, virtual time never begins anew.
+ * The rules of `equal` (schedulers/equal.js has them in words) without any of its short cuts: each key is worked out anew when it is asked
+ * for, all types are looked at, virtual time never begins anew.
  */
 class Model {
   /** @param {number} rounding what the scheduler may round otherwise, in parts of virtual time; 0: nothing */
@@ -272,7 +272,9 @@ function play (random, { jobMs, slotCount, weights, hasCaps = false, hasWeights 
   let forgottenCount = 0
 
   const laneOf = name => {
-    if (!lanes.has(name)) lanes.set(name, { type: name, size: 0, running: 0, headSeq: 0, isPaused: false, isShared: false, state: undefined })
+    if (!lanes.has(name)) {
+      lanes.set(name, { type: name, size: 0, running: 0, headSeq: 0, isPaused: false, isShared: false, state: undefined })
+    }
     return lanes.get(name)
   }
 

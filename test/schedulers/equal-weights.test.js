@@ -9,7 +9,9 @@ const { simulation } = require('../support/simulation')
 const { Slots } = require('../support/slots')
 
 describe("weights of 'equal'", function () {
-  for (const [tiny, scale] of [[1e-9, 1], [1e-9, 1e-290], [1e-9, 1e300], [1e-20, 1], [1e-300, 1e300], [5e-324, 1], [1, 5e-324], [1, Number.MAX_VALUE]]) {
+  for (const [tiny, scale] of [
+    [1e-9, 1], [1e-9, 1e-290], [1e-9, 1e300], [1e-20, 1], [1e-300, 1e300], [5e-324, 1], [1, 5e-324], [1, Number.MAX_VALUE]
+  ]) {
     it(`may be ${tiny * scale} for long jobs: two types of weight ${scale} share the time afterwards`, async function () {
       const sim = simulation({ concurrency: 1, scheduler: 'equal', schedulerOptions: { weights: { a: scale, b: scale, tiny: tiny * scale } } })
       sim.push('a', 1)

@@ -398,7 +398,11 @@ describe('configure', function () {
     const wrong = [{ maxTypeShare: NaN }, { maxTypeShare: -1 }, { maxTypeShare: '1' }, { concurrency: 0 }, { concurrency: NaN }, null, [], 5, { nothing: 1 }]
     const wrongCaps = [{ maxTypeCap: null }, { typeCaps: 5 }, { typeCaps: [] }, { typeCaps: { a: '1' } }, { typeCaps: { a: -1 } }]
     const wrongWeights = [{ weights: 5 }, { weights: { a: 0 } }, { weights: { a: Infinity } }, { weights: { a: -1 } }]
-    const cases = [[new Fair(), [...wrong, { maxScanLength: -1 }, { hard: 1 }]], [new Capped(), [...wrong, ...wrongCaps]], [new Equal(), [...wrong, ...wrongCaps, ...wrongWeights]]]
+    const cases = [
+      [new Fair(), [...wrong, { maxScanLength: -1 }, { hard: 1 }]],
+      [new Capped(), [...wrong, ...wrongCaps]],
+      [new Equal(), [...wrong, ...wrongCaps, ...wrongWeights]]
+    ]
     for (const [scheduler, options] of cases) {
       const limits = () => JSON.stringify([scheduler.caps ?? scheduler.maxTypeShare, scheduler.concurrency])
       const before = limits()

@@ -10,7 +10,8 @@ const { turns } = require('../support/turns')
 /** The types and payloads of the jobs that are started first, none of which ends. */
 async function firstStarts (makeQueue, options, jobs) {
   const started = []
-  const queue = makeQueue(payload => { started.push(payload) }, { concurrency: 10, ...options, schedulerOptions: { ...options.schedulerOptions } })
+  const schedulerOptions = { ...options.schedulerOptions }
+  const queue = makeQueue(payload => { started.push(payload) }, { concurrency: 10, ...options, schedulerOptions })
   for (const [type, payload] of jobs) queue.pushType(type, payload)
   await turns(20)
   return started

@@ -316,7 +316,8 @@ describe('a scheduler that closes the queue from isNamed() while it is looked wh
       if (closes) queue.close()
       return false
     }
-    const queue = fairlane((payload, done) => done(), { scheduler: firstLane({ isNamed }), maxTypes: 1, maxWaiting: 2, concurrency: 1 }).pause()
+    const scheduler = firstLane({ isNamed })
+    const queue = fairlane((payload, done) => done(), { scheduler, maxTypes: 1, maxWaiting: 2, concurrency: 1 }).pause()
     for (let i = 0; i < 3; i++) queue.pushType(`type ${i}`, i)
     const codes = ['b', 'c', 'd'].map((type) => queue.ready(type).then(() => 'resolved', ({ code }) => code))
     closes = true

@@ -172,7 +172,10 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       return { queue, told, first }
     }
 
-    /** Lets the jobs of failFirst() end one after the other. @returns {Promise<boolean[]>} which starts of the type 'a' were those of the first job */
+    /**
+     * Lets the jobs of failFirst() end one after the other.
+     * @returns {Promise<boolean[]>} which starts of the type 'a' were those of the first job
+     */
     async function firstsOf (error) {
       const { queue, told, first } = await failFirst(error)
       for (let count = 2; count <= 4; count++) {
@@ -279,7 +282,8 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       const [{ error: kept }] = dead
       assert.deepEqual([kept instanceof Error, kept.name, kept.message, kept.code], [true, 'RangeError', 'first 2', 'E_OWN'])
       const { accepted, done, failed, cancelled, retried, rejected } = queue.stats()
-      assert.deepEqual({ accepted, done, failed, cancelled, retried, rejected }, { accepted: 2, done: 0, failed: 2, cancelled: 0, retried: 2, rejected: 0 })
+      const expected = { accepted: 2, done: 0, failed: 2, cancelled: 0, retried: 2, rejected: 0 }
+      assert.deepEqual({ accepted, done, failed, cancelled, retried, rejected }, expected)
     })
 
     it('keep of an error what can be kept', async () => {
@@ -733,7 +737,8 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       assert.equal((await told)[0], 0)
       const { done, failed } = queue.stats()
       assert.deepEqual({ done, failed }, { done: 1, failed: 0 })
-      for (const call of [queue.get(unknownIds[0]), queue.cancel(unknownIds[0]), queue.retryDead(unknownIds[0]), queue.deleteDead(unknownIds[0])]) {
+      const [id] = unknownIds
+      for (const call of [queue.get(id), queue.cancel(id), queue.retryDead(id), queue.deleteDead(id)]) {
         await assert.rejects(call, code('CLOSED'))
       }
       assert.equal(await queue.close(), 0)

@@ -125,5 +125,6 @@ async function abortedAtRandom (random, queue, type) {
 function assertSettled (queue, jobs) {
   assert(jobs.every(({ told }) => told === 1))
   const { accepted, done, failed, cancelled, misuse, running, waiting } = queue.stats()
-  assert.deepEqual({ settled: done + failed + cancelled, misuse, running, waiting }, { settled: accepted, misuse: 0, running: 0, waiting: 0 })
+  const expected = { settled: accepted, misuse: 0, running: 0, waiting: 0 }
+  assert.deepEqual({ settled: done + failed + cancelled, misuse, running, waiting }, expected)
 }

@@ -1,6 +1,7 @@
 'use strict'
 
-// The jobs of the tests: what one does is in its payload. Gates are arrays of two numbers in shared memory: how many may pass, how many have come.
+// The jobs of the tests: what one does is in its payload. Gates are arrays of two numbers in shared memory: how many may pass, how many
+// have come.
 
 const { pbkdf2Sync } = require('node:crypto')
 const { parentPort, threadId, workerData } = require('node:worker_threads')
