@@ -1,8 +1,8 @@
 'use strict'
 
-// Jobs of one type that run together. They are gathered in the job that waits, not when a slot is given: the first one queues a batch as one job,
-// and others join that until it starts or is full. So a batch fills while the queue is busy, and goes at once when it is idle. It takes one slot and
-// counts as one start.
+// Jobs of one type that run together. They are gathered in the job that waits, not when a slot is given: the first one queues a batch as
+// one job, and others join that until it starts or is full. So a batch fills while the queue is busy, and goes at once when it is idle.
+// It takes one slot and counts as one start.
 //
 // Made of nothing but add() with a key: while the key is taken, the batch has not started.
 
@@ -33,7 +33,8 @@ class Batch {
   pick (results, at) {
     const { length } = this.payloads
     if (!isArray(results) || results.length !== length) {
-      throw typeError('FAIRLANE_ERR_RUNNER', `the runner of a batch must give an array with a result for each of ${length} jobs, not ${describe(results)}`)
+      throw typeError('FAIRLANE_ERR_RUNNER',
+        `the runner of a batch must give an array with a result for each of ${length} jobs, not ${describe(results)}`)
     }
     if (isError(results[at])) throw results[at]
     return results[at]
@@ -86,7 +87,8 @@ class Batches {
     const at = batch.payloads.push(payload) - 1
     if (batch.payloads.length === this.#maxSize) {
       this.#open.delete(id)
-      if (this.#delayMs !== undefined) this.#queue.add(batch.payloads, { ...batch.options, onDuplicate: 'postpone', delayMs: 0 }) // it waits no longer
+      // it waits no longer
+      if (this.#delayMs !== undefined) this.#queue.add(batch.payloads, { ...batch.options, onDuplicate: 'postpone', delayMs: 0 })
     }
     return batch.promise.then(results => batch.pick(results, at))
   }

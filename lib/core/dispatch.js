@@ -16,7 +16,8 @@ const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../
 const { promiseOf } = require('../platform/promised')
 const { Pace } = require('./pace')
 const { Ring } = require('./ring')
-const { Running, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
+const { Running, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } =
+  require('./running')
 
 takeBack()
 
@@ -25,9 +26,9 @@ class Dispatch {
    * @param {Function} runner
    * @param {object} list where jobs wait (lists/)
    * @param {{ concurrency: number, settleBy: string, asyncContext: string, maxAttempts: number }} options
-   * @param {object} hooks what the queue does: `onDrain()` each time the last job has ended, `onLevel()` if isWatched and
-   *   fewer jobs may wait, `onFailure(err, { type, payload })` for jobs that were started while isObserved, `retryOf(job, err, own)` for one that has
-   *   failed and may be tried again: who is to be told so, or undefined
+   * @param {object} hooks what the queue does: `onDrain()` each time the last job has ended, `onLevel()` if isWatched and fewer jobs
+   *   may wait, `onFailure(err, { type, payload })` for jobs that were started while isObserved, `retryOf(job, err, own)` for one that
+   *   has failed and may be tried again: who is to be told so, or undefined
    */
   constructor (runner, list, options, hooks) {
     this.runner = runner
@@ -324,8 +325,7 @@ class Dispatch {
       settle.call(job, null, returned)
     } else if (!this.hasSeenValue && job.state === ON_STACK) {
       this.hasSeenValue = true
-      const { warnOfValue } = require('../job/ignored-return')
-      warnOfValue(this.runner, returned)
+      require('../job/ignored-return').warnOfValue(this.runner, returned)
     }
   }
 
@@ -414,10 +414,6 @@ class Dispatch {
 
   isIdle () {
     return this.waiting + this.running === 0 && this.accepted === this.settledCount() && this.untoldCount === 0
-  }
-
-  flushesAreTold () {
-    return this.madeFlushes === undefined || this.madeFlushes.areTold
   }
 }
 

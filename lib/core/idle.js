@@ -22,7 +22,7 @@ class IdleWaiters {
   /** Tells them if it is so. */
   check () {
     const { dispatch, waiters } = this
-    if (!dispatch.isIdle() || !dispatch.flushesAreTold()) return
+    if (!dispatch.isIdle() || dispatch.madeFlushes?.areTold === false) return
     dispatch.isIdleAwaited = false
     this.waiters = []
     if (waiters.length <= FEW) {

@@ -1,9 +1,9 @@
 'use strict'
 
-// HOT (bench: add, features). Jobs that come in and are more than payload and callback: they may be refused, have extras, or give a promise.
-// The short way of all others is in queue.js.
+// HOT (bench: add, features). Jobs that come in and are more than payload and callback: they may be refused, have extras, or give a
+// promise. The short way of all others is in queue.js.
 
-const { abortedError } = require('../arguments/errors')
+const { abortedError, typeError } = require('../arguments/errors')
 const { callbackOf } = require('../platform/promised')
 
 class Intake {
@@ -15,13 +15,18 @@ class Intake {
     this.dispatch = dispatch
     this.list = list
     this.read = read
+    this.needsTickets = read.needsTickets
     this.stallWatch = undefined
   }
 
-  /** A job that gives a promise. With a key that is taken: shares the job that has taken it. */
+  /** A job that gives a promise. With a key that is taken: shares the job that has taken it. @throws FAIRLANE_ERR_ARGUMENT */
   add (type, payload, extras) {
     const { plan } = extras
-    if (plan === undefined || plan.key === undefined) return this.addNew(type, payload, extras)
+    if (plan === undefined) return this.addNew(type, payload, extras)
+    if (plan.priority !== undefined && this.read.priorityMs === undefined) {
+      throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
+    }
+    if (plan.key === undefined) return this.addNew(type, payload, extras)
     return this.internals.tickets.planned.keys.add(type, payload, extras, extras => this.addNew(type, payload, extras))
   }
 
@@ -36,7 +41,7 @@ class Intake {
     const refusal = this.isLimited ? this.internals.admission.refuse(type) : undefined
     if (refusal !== undefined) {
       this.tellRefused(type, whenSettled, refusal)
-    } else if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || plan !== undefined || this.read.needsTickets) {
+    } else if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || plan !== undefined || this.needsTickets) {
       this.internals.tickets.accept(type, payload, whenSettled, atHead, extras)
     } else {
       this.dispatch.accept()

@@ -123,9 +123,10 @@ module.exports = {
  * @returns {{ concurrency: number, settleBy: string, scheduler: string | object | null,
  *   schedulerOptions: object | undefined, maxTypes: number, maxWaiting: number,
  *   maxWaitingPerType: { all: number, byType: Map<string, number> }, maxWaitMs: number, timeoutMs: number, onTimeout: string,
- *   signal: AbortSignal | undefined, asyncContext: string, clock: object, observers: object[], maxAttempts: number, backoffMs: Function | undefined,
- *   priorityMs: number | undefined, rates: object | undefined, isInner: boolean, returns: true, isLimited: boolean, needsTickets: boolean }}
- *   clock: a SteadyClock, or the system's; returns: jobs may be delayed, and come back; isLimited: they may be refused; needsTickets: all jobs have extras
+ *   signal: AbortSignal | undefined, asyncContext: string, clock: object, observers: object[], maxAttempts: number,
+ *   backoffMs: Function | undefined, priorityMs: number | undefined, rates: object | undefined, isInner: boolean, returns: true,
+ *   isLimited: boolean, needsTickets: boolean }} clock: a SteadyClock, or the system's; returns: jobs may be delayed, and come back;
+ *   isLimited: they may be refused; needsTickets: all jobs have extras
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function readOptions (options) {
@@ -166,7 +167,8 @@ function rejectUnknownOptions (options, names) {
 }
 
 /**
- * By hand, because with a scheduler each add() has options: 50 ns, where a table of readers takes 500 to 800 (Node 24, 20; bench: features).
+ * By hand, because with a scheduler each add() has options: 50 ns, where a table of readers takes 500 to 800 (Node 24, 20;
+ * bench: features).
  * @returns {Extras}
  */
 function readAddOptions (options) {

@@ -10,8 +10,8 @@ const { behindOthers } = require('../platform/promised')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
 const {
-  NO_EXTRAS, OBSERVE, isPausing, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType, readKnownType,
-  readMapOptions, readOptions, readPausableType, readSource, readType, typeRequired
+  NO_EXTRAS, OBSERVE, isPausing, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType,
+  readKnownType, readMapOptions, readOptions, readPausableType, readSource, readType, typeRequired
 } = require('./options')
 const { announce, makeList, makeScheduler, makeTickets } = require('./rooms')
 
@@ -23,8 +23,8 @@ let internalsOf
 /**
  * A job queue. Made by `fairlane(runner, options)` or `new Queue(runner, options)`.
  * Emits `drain` each time the last job has ended, `saturated` when it begins to refuse jobs and `unsaturated` when it accepts
- * all again, `jobfailed` (error, { type, payload }) for each job that fails, `retry` ({ type, payload, attempt, error, delayMs }) for each attempt that
- * is followed by another one, `close` (abandonedCount) when it has closed.
+ * all again, `jobfailed` (error, { type, payload }) for each job that fails, `retry` ({ type, payload, attempt, error, delayMs }) for
+ * each attempt that is followed by another one, `close` (abandonedCount) when it has closed.
  */
 class Queue extends Emitter {
   #read // the options
@@ -168,11 +168,8 @@ class Queue extends Emitter {
    */
   add (payload, options) {
     const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
-    const { plan } = extras
-    if (plan !== undefined && plan.priority !== undefined && this.#read.priorityMs === undefined) {
-      throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
-    }
-    return this.#intake.add(readJobType(extras.type, this.#scheduler, 'add'), payload, extras)
+    const name = readJobType(extras.type, this.#scheduler, 'add')
+    return (this.#madeIntake ?? this.#intake).add(name, payload, extras)
   }
 
   /** Runs a job for each value of a source, as its results are asked for. Throws as add(). @returns {AsyncIterableIterator<any>} */
@@ -193,7 +190,7 @@ class Queue extends Emitter {
     return this.#admission.ready(type === undefined || this.#scheduler === null ? undefined : readType(type))
   }
 
-  /** Refuses new jobs, and ends when the accepted ones have. @returns {Promise<number>} of runners that had not ended @throws FAIRLANE_ERR_ARGUMENT */
+  /** Refuses new jobs, and ends when the accepted ones have. @returns {Promise<number>} runners that go on @throws FAIRLANE_ERR_ARGUMENT */
   close (options) {
     const { drain, timeoutMs } = readCloseOptions(options)
     return this.#close(drain, timeoutMs)
@@ -246,7 +243,7 @@ class Queue extends Emitter {
     return this.#cancel(() => this.#list.remove((payload, type) => test({ type, payload })), removedError)
   }
 
-  /** Cancels all waiting jobs, or those of one type. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+  /** Cancels waiting jobs, all or of a type. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   clear (options) {
     const { type, reason } = readClearOptions(options)
     const cause = reason === undefined ? undefined : { cause: reason }
@@ -255,7 +252,7 @@ class Queue extends Emitter {
     return this.#cancel(() => this.#list.removeType(name), clearedError, cause)
   }
 
-  /** Starts no more jobs of a type until resumeType(). No effect once closed. @returns {this} @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_SCHEDULER */
+  /** Starts no job of a type until resumeType(). Not once closed. @returns {this} @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_SCHEDULER */
   pauseType (type) {
     const name = readPausableType(type, this.#scheduler, 'pauseType')
     if (this.closed) return this
@@ -276,7 +273,7 @@ class Queue extends Emitter {
     return this.#list.isTypePaused(readType(type))
   }
 
-  /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
+  /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws as heldMs, FAIRLANE_ERR_ARGUMENT */
   holdType (type, ms) {
     const name = readPausableType(type, this.#scheduler, 'holdType')
     this.#limiting.holdType(name, ms)
@@ -289,7 +286,7 @@ class Queue extends Emitter {
     return this
   }
 
-  /** In how many ms a job (of a type) might start as far as rates and holds go; 0: now. @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE */
+  /** In how many ms a job (of a type) might start by rates and holds; 0: now. @throws FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE */
   heldMs (type) {
     const name = type === undefined ? undefined : readPausableType(type, this.#scheduler, 'heldMs')
     return this.#madeLimiting === undefined ? 0 : this.#madeLimiting.heldMs(name)
@@ -304,7 +301,8 @@ class Queue extends Emitter {
   /** Counts, of the queue or of a type. O(1). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   stats (type) {
     if (type !== undefined) return { delayed: 0, ...this.#list.statsOf(readKnownType(type, this.#scheduler, 'stats')) }
-    return require('./stats').statsOf(this.#dispatch, this.#list, this.#scheduler !== null, this.#madeTickets?.madePlanned, this.#madeLimiting)
+    const planned = this.#madeTickets?.madePlanned
+    return require('./stats').statsOf(this.#dispatch, this.#list, this.#scheduler !== null, planned, this.#madeLimiting)
   }
 
   /** Deadlines of jobs and of close(), signals, and what jobs with extras have in the place of callbacks. */
@@ -326,7 +324,8 @@ class Queue extends Emitter {
   }
 
   get #admission () {
-    return (this.#madeAdmission ??= new (require('./admission').Admission)(this.#read, this.#list, this.#dispatch, event => this.#announce(event)))
+    return (this.#madeAdmission ??=
+      new (require('./admission').Admission)(this.#read, this.#list, this.#dispatch, event => this.#announce(event)))
   }
 
   #internals () {
@@ -377,7 +376,8 @@ class Queue extends Emitter {
   }
 
   #closeBy (signal) {
-    this.#stopListening = require('../platform/signals').whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
+    const { whenAborted } = require('../platform/signals')
+    this.#stopListening = whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
   }
 
   #allow (concurrency) {

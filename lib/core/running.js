@@ -78,7 +78,7 @@ function reject (reason) {
   settle.call(this, reason, undefined, THROWN)
 }
 
-/** Asked about each job that has failed, so it loads nothing where none is tried again. @returns who is to be told if this one is, else undefined */
+/** Asked about each job that has failed, so it loads nothing where none is tried again. @returns who is told if this one is */
 function retryOf (job, err) {
   const { dispatch, whenSettled } = job
   if (dispatch.isInner) return undefined
@@ -130,5 +130,19 @@ function callBack (whenSettled, err, result) {
 }
 
 module.exports = {
-  Running, FailureObserver, retryOf, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED, OVERDUE, RELEASED
+  Running,
+  FailureObserver,
+  retryOf,
+  releaseToRetry,
+  settle,
+  settleByThrow,
+  fulfil,
+  reject,
+  tell,
+  callBack,
+  PENDING,
+  ON_STACK,
+  ENDED,
+  OVERDUE,
+  RELEASED
 }

@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { backoff } = require('../../lib/job/backoff')
+const { backoff } = require('../..')
 
 describe('backoff', function () {
   it('gives longer and longer times, up to a most', function () {

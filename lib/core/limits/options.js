@@ -17,7 +17,8 @@ module.exports = { NO_RATES, readLimitOptions, readRateOptions, readNewRates, re
 
 /**
  * @param {object} given any of these, as they were given
- * @returns {{ maxAttempts: number, backoffMs: Function, priorityMs: number | undefined, rates: object | undefined }} rates: undefined if none are given
+ * @returns {{ maxAttempts: number, backoffMs: Function, priorityMs: number | undefined, rates: object | undefined }} rates: undefined if
+ *   none are given
  * @throws FAIRLANE_ERR_OPTION
  */
 function readLimitOptions ({ maxAttempts, backoffMs, priorityMs, rate, ratePerType }) {

@@ -56,8 +56,8 @@ class Deadlines {
   }
 
   /**
-   * As add(), for an item that falls due more than once, of which the last time has been added: passNext() says that one has come, and when the next one
-   * does. O(1) behind others. @throws as add(); then that time has still to be taken out
+   * As add(), for an item that falls due more than once, of which the last time has been added: passNext() says that one has come, and
+   * when the next one does. O(1) behind others. @throws as add(); then that time has still to be taken out
    */
   addNext (item, now) {
     if (this.clock.failure !== undefined) throw this.clock.failure

@@ -11,7 +11,6 @@
 
 const { counts, endOf } = require('../../job/outcome')
 const { callSafely } = require('../../platform/clock')
-const { asyncScope } = require('../../platform/context')
 const { defaultBackoffMs } = require('../../job/backoff')
 const { Delays } = require('./delays')
 const { Retry, idOf, typeOf } = require('./retry')
@@ -152,7 +151,8 @@ class PlannedJobs {
     const { attempt = 1, maxAttempts = this.maxAttempts } = before ?? NO_TICKET
     const end = endOf(err, attempt, maxAttempts)
     if (end === 'failed') return undefined
-    const { callback, signal, timeoutMs, scope } = before ?? { callback: own, signal: undefined, timeoutMs: this.tickets.timeoutMs, scope: undefined }
+    const { callback, signal, timeoutMs, scope } = before ??
+      { callback: own, signal: undefined, timeoutMs: this.tickets.timeoutMs, scope: undefined }
     const ticket = new PlannedTicket(this, callback, signal, timeoutMs, scope)
     ticket.attempt = counts(end) ? attempt + 1 : attempt
     ticket.maxAttempts = maxAttempts
@@ -223,7 +223,10 @@ class PlannedJobs {
     dispatch.wake()
   }
 
-  /** As enter(), for the next job of a type without a ticket. It needs one after all if a flush waits for it that waits for no newer ones. */
+  /**
+   * As enter(), for the next job of a type without a ticket. It needs one after all if a flush waits for it that waits for no newer
+   * ones.
+   */
   enterNext (ofType) {
     const job = this.delays.shift(ofType)
     if (job === undefined) return // it was cancelled
@@ -235,12 +238,12 @@ class PlannedJobs {
   }
 
   /**
-   * Whether a job has no extras but a delay: when that is over it goes on as one without any, by the short way. One without a limit has extras where the
-   * queue has a limit.
+   * Whether a job has no extras but a delay: when that is over it goes on as one without any, by the short way. One without a limit has
+   * extras where the queue has a limit.
    */
   isBare ({ signal, timeoutMs = Infinity, maxWaitMs = Infinity, plan: { maxAttempts = this.maxAttempts, priority = 0, entry } }) {
-    return !this.hasExtras && signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity && maxAttempts === this.maxAttempts &&
-      priority === 0 && entry === undefined && this.dispatch.list.recorder === null
+    return !this.hasExtras && signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity &&
+      maxAttempts === this.maxAttempts && priority === 0 && entry === undefined && this.dispatch.list.recorder === null
   }
 
   /** A job is delayed that needs no ticket, unless the clock throws. */
@@ -257,8 +260,7 @@ class PlannedJobs {
 
   /** A ticket for a job that had none. */
   ticketFor (type, payload, callback, generation) {
-    const { tickets } = this
-    const ticket = new PlannedTicket(this, callback, undefined, tickets.timeoutMs, tickets.keepsContext ? asyncScope() : undefined)
+    const ticket = new PlannedTicket(this, callback, undefined, Infinity, undefined)
     ticket.expect(type, payload, generation)
     return ticket
   }

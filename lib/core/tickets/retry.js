@@ -1,7 +1,7 @@
 'use strict'
 
-// A job that has failed and is to be tried again. It stands in the place of the job's callback: when that would be called, the caller is asked how
-// long the job is to wait. The job counts as delayed from its failure on.
+// A job that has failed and is to be tried again. It stands in the place of the job's callback: when that would be called, the caller is
+// asked how long the job is to wait. The job counts as delayed from its failure on.
 
 const { backoffAfter } = require('../../job/backoff')
 const { heldMsOf } = require('../../job/postponing')

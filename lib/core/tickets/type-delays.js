@@ -1,13 +1,14 @@
 'use strict'
 
-// HOT (bench: flow). The delayed jobs of one type. Those with a delay and no other extras stand in a row, as long as they fall due in the order in which
-// they came: so do all that wait equally long. The others have tickets.
+// HOT (bench: flow). The delayed jobs of one type. Those with a delay and no other extras stand in a row, as long as they fall due in the
+// order in which they came: so do all that wait equally long. The others have tickets.
 //
 //   jobs      [ ─ ─ │ p,c │ p,c │ p,c │ p,c ]      payload, callback
-//   numbers   [ ─ ─ │a,o,g│a,o,g│a,o,g│a,o,g]      when it is due, its place among those that are due then, the flush generation in which it was accepted
+//   numbers   [ ─ ─ │a,o,g│a,o,g│a,o,g│a,o,g]      when it is due, its place among those that are due then, its flush generation
 //                   ▲ first     ▲ pending
 //
-// In the heap of deadlines the row has one place, that of its first pending job. Jobs before that are due, and about to be put into the list.
+// In the heap of deadlines the row has one place, that of its first pending job. Jobs before that are due, and about to be put into the
+// list.
 
 const JOB = 2
 const NUMBERS = 3
