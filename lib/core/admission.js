@@ -88,7 +88,9 @@ class Admission {
     return error
   }
 
-  /** @returns {FairlaneError} what an inner queue refuses a job with that limits more than waiting jobs: there is room when one has ended */
+  /**
+   * @returns {FairlaneError} what an inner queue refuses a job with that limits more than waiting jobs: there is room when one has ended
+   */
   fullElsewhere (type, waiting, limit) {
     this.rate.look(this.endedCount())
     const message = `The queue holds ${waiting} of ${limit} already`

@@ -43,7 +43,10 @@ class Results {
   }
 }
 
-/** One run of map(). `queue` adds jobs and waits for room: `{ add(payload, signal), accepts(), ready(), slice() }`. `source`: `{ isAsync, iterate() }`. */
+/**
+ * One run of map(). `queue` adds jobs and waits for room: `{ add(payload, signal), accepts(), ready(), slice() }`. `source`: `{ isAsync,
+ * iterate() }`.
+ */
 class Mapping {
   constructor (queue, source, { ordered, maxPending, settled }) {
     this.queue = queue

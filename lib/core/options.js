@@ -5,8 +5,8 @@
 const { systemClock } = require('../platform/clock')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const {
-  checkObject, copyOf, hasMethods, isArray, isObject, ownNames, readAll, readByType, readChoice, readCount, readDuration, readEach, readFields,
-  readFlag, readFunction, readLimitMs, readPositiveCount, readSignal, rejectName, rejectUnknown
+  checkObject, copyOf, hasMethods, isArray, isObject, ownNames, readAll, readByType, readChoice, readCount, readDuration,
+  readEach, readFields, readFlag, readFunction, readLimitMs, readPositiveCount, readSignal, rejectName, rejectUnknown
 } = require('../arguments/fields')
 
 const SETTLE_BY = ['either', 'callback', 'promise']
@@ -233,8 +233,8 @@ function readSource (source) {
 /**
  * @param {unknown} type anything whose text tells it from others; most are strings, which cost one look
  * @returns {string}
- * @throws FAIRLANE_ERR_TYPE for a symbol, undefined and null, and for an object whose text is that of all objects: most often the payload, in the
- *   type's place
+ * @throws FAIRLANE_ERR_TYPE for a symbol, undefined and null, and for an object whose text is that of all objects: most often the payload,
+ *   in the type's place
  */
 function readType (type) {
   if (typeof type === 'string') return type

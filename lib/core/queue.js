@@ -6,6 +6,7 @@
 
 const { JobContext } = require('../platform/context')
 const { clearedError, removedError, typeError } = require('../arguments/errors')
+const { readFunction } = require('../arguments/fields')
 const { behindOthers } = require('../platform/promised')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
@@ -239,7 +240,7 @@ class Queue extends Emitter {
 
   /** Cancels the waiting jobs that pass the test. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, what test throws */
   remove (test) {
-    if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
+    readFunction(test, 'remove: the test', 'FAIRLANE_ERR_ARGUMENT')
     return this.#cancel(() => this.#list.remove((payload, type) => test({ type, payload })), removedError)
   }
 

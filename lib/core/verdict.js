@@ -6,7 +6,8 @@ const { MANY } = require('./notifications') // from so many on it is cheaper to 
 
 class Verdict {
   /**
-   * @param {(about?: any) => FairlaneError} makeError another one each time. Its frame is one of the few that a stack shows: no function around it
+   * @param {(about?: any) => FairlaneError} makeError another one each time. Its frame is one of the few that a stack shows: no function
+   *   around it
    * @param {any} [about] what it is given
    * @param {{ hasFailed: boolean, releases: boolean }} [effects] hasFailed: jobs are counted as failed, else as cancelled.
    *   releases: a runner that goes on loses its slot

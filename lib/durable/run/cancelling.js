@@ -4,6 +4,7 @@
 // disk, and the operating system has that, before anybody is told.
 
 const { clearedError, removedError, typeError } = require('../../arguments/errors')
+const { readFunction } = require('../../arguments/fields')
 const { options: { readClearOptions, readType } } = require('../../core/internals')
 
 class Cancelling {
@@ -24,7 +25,7 @@ class Cancelling {
 
   /** Cancels the jobs for which test is true. @returns {number} how many */
   remove (test) {
-    if (typeof test !== 'function') throw typeError('FAIRLANE_ERR_ARGUMENT', 'remove: the test must be a function')
+    readFunction(test, 'remove: the test', 'FAIRLANE_ERR_ARGUMENT')
     // what cannot be written is no job
     this.store.log.commitNow(false)
     const retries = this.retries.list().filter(({ seq, type }) => test(this.records.view(seq, type)))
