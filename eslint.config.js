@@ -16,7 +16,8 @@ module.exports = [
   {
     // Links, and texts that are one piece, may be longer.
     files: [
-      'lib/{arguments,board,compat,distributed,durable,history,job,log,metrics,platform,testing,threads}/**/*.js', 'schedulers/*.js', 'bench/**/*.js',
+      'lib/{arguments,board,compat,distributed,durable,history,job,ledger,log,metrics,platform,testing,threads}/**/*.js',
+      'lib/core/{limits,lists}/*.js', 'schedulers/*.js', 'bench/**/*.js',
       'test/{arguments,bench,board,browser,compat,distributed,docs,durable,examples,heap,history,job,log,metrics,package,platform}/**/*.js',
       'test/{property,runtimes,schedulers,shared,support,testing,threads}/**/*.js', 'test/*.js'
     ],

@@ -3,8 +3,8 @@
 // The ids of jobs, from the numbers that a list with a scheduler gives them.
 
 /**
- * A pushed job has its number as id. An unshifted one has a number below all others, so it gets an id from the same row, which is kept here until the
- * job has left the list.
+ * A pushed job has its number as id. An unshifted one has a number below all others, so it gets an id from the same row, which is kept here
+ * until the job has left the list.
  */
 class Ids {
   /** @param {object} list whose numbers begin at `first` from now on */
@@ -34,11 +34,14 @@ class Ids {
 }
 
 /**
- * The ids of jobs that may come back to their list, where they get other numbers. Numbers may be far apart, while ids are one behind the other. As
- * long as both rise together, nothing is kept.
+ * The ids of jobs that may come back to their list, where they get other numbers. Numbers may be far apart, while ids are one behind the
+ * other. As long as both rise together, nothing is kept.
  */
 class KeptIds {
-  /** @param {number} waitingCount of jobs that wait, whose ids are their numbers @param {Map<number, number>} [others] number → id, of those of which that is not so */
+  /**
+   * @param {number} waitingCount of jobs that wait, whose ids are their numbers
+   * @param {Map<number, number>} [others] number → id, of those of which that is not so
+   */
   constructor (waitingCount, others = new Map()) {
     this.shift = 0 // an id less its number, but for those in `others`
     this.others = others

@@ -1,13 +1,17 @@
 'use strict'
 
-// HOT (bench: history). The recorder of a list with a scheduler: it is told of each job before the scheduler hears of it, with the number that the list
-// has given the job.
+// HOT (bench: history). The recorder of a list with a scheduler: it is told of each job before the scheduler hears of it, with the number
+// that the list has given the job.
 
 const { Ids, KeptIds } = require('./ids')
 const { Recorder } = require('./recorder')
 
 class LaneRecorder extends Recorder {
-  /** @param {object} list Lanes or Window @param {object} ledger @param {boolean} hasNumbers whether the list gives numbers of its own, which are no ids */
+  /**
+   * @param {object} list Lanes or Window
+   * @param {object} ledger
+   * @param {boolean} hasNumbers whether the list gives numbers of its own, which are no ids
+   */
   constructor (list, ledger, hasNumbers) {
     super(list, ledger)
     this.waitingCount = 0

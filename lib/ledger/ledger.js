@@ -6,8 +6,8 @@
 //   strays     records that outlived their segment (strays.js)
 //   names      the types of the records, and how many there are by type and state (names.js)
 //
-// Promises: the record of a job that has not ended is never lost; counts are those of the records; nothing of the caller's is kept, and nothing
-// of the caller's is called. It knows neither the queue nor who asks.
+// Promises: the record of a job that has not ended is never lost; counts are those of the records; nothing of the caller's is kept, and
+// nothing of the caller's is called. It knows neither the queue nor who asks.
 
 const { Names, BEGUN, FIRST_END } = require('./names')
 const { Retention } = require('./retention')
@@ -21,7 +21,7 @@ const { Time } = require('./time')
 const { noteVersion, takeBack, versionsOf } = require('./versions')
 const { systemClock } = require('../platform/clock')
 
-// Behind so many ids that nobody has there are no segments before the next one. After a crash a queue on disk goes on 2^20 ids behind the last.
+// Behind so many ids that nobody has there are no segments before the next one. After a crash a queue on disk goes on 2^20 ids later.
 const GAP = 2 ** 25
 // Nor are there more ids than so many in segments, which fit into 31 bits.
 const SPAN = 2 ** 30
@@ -103,7 +103,7 @@ class Ledger {
     if (this.startedUsually(id) === undefined) this.startedOtherwise(id)
   }
 
-  /** As started(), for a job whose record is where most are. @returns {Rows | undefined} its segment; undefined if it is another, and nothing was done */
+  /** As started(), of a record that is where most are. @returns {Rows | undefined} its segment; undefined if nothing was done */
   startedUsually (id) {
     const segment = this.usual(id, WAITING)
     if (segment === undefined) return undefined
@@ -122,7 +122,7 @@ class Ledger {
     else if (this.endedUsually(id) === undefined) this.doneOtherwise(id)
   }
 
-  /** As ended(), for a job that is done, as startedUsually(). The type and the times of its row stay there until the next job is accepted. */
+  /** As ended(), for a job that is done, as startedUsually(). Type and times of its row stay there until the next job is accepted. */
   endedUsually (id) {
     const segment = this.usual(id, RUNNING)
     if (segment === undefined) return undefined
@@ -163,7 +163,7 @@ class Ledger {
    * A job is there that was accepted before the queue was opened. Ids ascend.
    * @param {number} ageMs how long ago that was
    * @param {number} attempts that have begun
-   * @param {{ isDelayed?: boolean, isDead?: boolean, error?: any }} [state] what it is, if it does not wait, and what the last attempt failed with
+   * @param {{ isDelayed?: boolean, isDead?: boolean, error?: any }} [state] if it does not wait; error: of the last attempt
    */
   recovered (id, type, ageMs, attempts, { isDelayed = false, isDead = false, error } = {}) {
     const text = error === undefined ? undefined : this.textOf(error)
@@ -310,7 +310,7 @@ class Ledger {
 
   // private from here on
 
-  /** @returns {Rows | undefined} the segment of a job in a state, whose record is where most are; undefined if it is elsewhere, or in another state */
+  /** @returns {Rows | undefined} the segment of a job, if its record is where most are, and in that state */
   usual (id, state) {
     const segment = id >= this.first && id < this.end ? this.segments[(id - this.first) >> SHIFT] : undefined
     if (segment === undefined || segment.versions !== undefined) return undefined

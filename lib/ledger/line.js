@@ -1,7 +1,8 @@
 'use strict'
 
-// HOT (bench: history). The recorder of a Fifo: it knows the ids of the jobs by their places. It keeps none for each of them, since their order tells:
-// unshifted jobs come first, the last one before all others, and behind them pushed ones by their places, which are numbers that ascend.
+// HOT (bench: history). The recorder of a Fifo: it knows the ids of the jobs by their places. It keeps none for each of them, since their
+// order tells: unshifted jobs come first, the last one before all others, and behind them pushed ones by their places, which are numbers
+// that ascend.
 //
 //   front   [ …, 7, 9 ]                unshifted: 9 is taken first
 //   row     3, 4, 5, 6, 8, 10 …        pushed: all places from headPlace on, but for holes

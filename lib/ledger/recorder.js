@@ -1,6 +1,7 @@
 'use strict'
 
-// HOT (bench: history). Stands between a list and the ledger: what any list of an observed queue tells, where the list knows the id of the job.
+// HOT (bench: history). Stands between a list and the ledger: what any list of an observed queue tells, where the list knows the id of the
+// job.
 //
 //   accepted ──▶ [ list ] ──▶ running ──▶ ended
 //      │            ▲            │

@@ -1,7 +1,7 @@
 'use strict'
 
-// Which records of a ledger go, and when. By `keep` segments go whole; by `keepMs` each record goes that was accepted so long ago, once all of its
-// segment were.
+// Which records of a ledger go, and when. By `keep` segments go whole; by `keepMs` each record goes that was accepted so long ago, once all
+// of its segment were.
 //
 //   segments   a  b  c  d  e  f  g ═══════════ tail
 //              └── old ───────┘  └─ at least `keep` jobs that have ended ─┘
@@ -13,7 +13,8 @@ const { ROWS, TIMES, ACCEPTED, WORDS, TYPE, STATE, STATE_MASK, NONE, FAILED, DEA
 
 // So many old segments may wait for their last jobs to end.
 const MOST_OLD = 4
-// A look lets go of so many segments, at 0.1 ms each, while jobs run: more than come until the next look. From as many others it takes what is too old.
+// A look lets go of so many segments, at 0.1 ms each, while jobs run: more than come until the next look. From as many others it takes what
+// is too old.
 const MOST_AT_ONCE = 8
 const MOST_SPARES = 2
 // A job among the strays takes twice the room, and a look-up in a Map.

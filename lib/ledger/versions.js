@@ -51,7 +51,8 @@ function changedAt (rows, row) {
   const state = rows.stateOf(row)
   if (state === RUNNING) return times[row * TIMES + STARTED]
   if (state !== WAITING) return times[row * TIMES + ENDED]
-  return rows.versions?.get(row) === undefined ? times[row * TIMES + ACCEPTED] : Math.max(times[row * TIMES + ACCEPTED], times[row * TIMES + ENDED])
+  const acceptedAt = times[row * TIMES + ACCEPTED]
+  return rows.versions?.get(row) === undefined ? acceptedAt : Math.max(acceptedAt, times[row * TIMES + ENDED])
 }
 
 function attemptsOf (rows, row) {

@@ -3,7 +3,11 @@
 // HOT (bench: flow). What holds back the whole queue: its own limit of rate, and hold().
 
 class Gate {
-  /** @param {object} clock @param {() => object} deadlinesOf gives the deadlines of the queue @param {() => void} wake has it start what may start */
+  /**
+   * @param {object} clock
+   * @param {() => object} deadlinesOf gives the deadlines of the queue
+   * @param {() => void} wake has it start what may start
+   */
   constructor (clock, deadlinesOf, wake) {
     this.clock = clock
     this.deadlinesOf = deadlinesOf

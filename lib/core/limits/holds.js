@@ -1,8 +1,8 @@
 'use strict'
 
-// HOT (bench: flow). Which lanes limits of types hold back. To a scheduler a type that is out of rate, or held, is paused: so it takes no slot, is
-// charged nothing and saves nothing up. A lane is held exactly while its type is out of rate, or held, and jobs wait in it. To the scheduler it is
-// paused then, as it is while the user has paused the type; each of these ends without the other.
+// HOT (bench: flow). Which lanes limits of types hold back. To a scheduler a type that is out of rate, or held, is paused: so it takes no
+// slot, is charged nothing and saves nothing up. A lane is held exactly while its type is out of rate, or held, and jobs wait in it. To the
+// scheduler it is paused then, as it is while the user has paused the type; each of these ends without the other.
 
 /** What is due when a lane may start jobs again. */
 class Hold {
@@ -128,7 +128,10 @@ class Holds {
     return this.limits.isNamed(type)
   }
 
-  /** A type is to get a lane of its own. @returns {object | undefined} the lane that it shares, if it leaves one, for left(). No job starts meanwhile */
+  /**
+   * A type is to get a lane of its own.
+   * @returns {object | undefined} the lane that it shares, if it leaves one, for left(). No job starts meanwhile
+   */
   leaves (type) {
     const { overflow } = this.list
     if (overflow.lanes.length > 0) this.limits.inherit(type, overflow.indexOf(type))
@@ -145,8 +148,8 @@ class Holds {
   // private from here on
 
   /**
-   * The key of a type's limit: of its lane or, if it has none, of the one that it would get. One of its own begins with what the lane has started that the
-   * type would share.
+   * The key of a type's limit: of its lane or, if it has none, of the one that it would get. One of its own begins with what the lane has
+   * started that the type would share.
    */
   limitKeyOf (type) {
     const { lanes, overflow } = this.list

@@ -13,7 +13,8 @@ const MAKE = { gate: (...args) => new Gate(...args), limits: (...args) => new Li
 
 class Limiter {
   /**
-   * @param {{ list: object, dispatch: object }} internals of a queue, which may be in use: the list gets a gate and holds when there is something that holds back
+   * @param {{ list: object, dispatch: object }} internals of a queue, which may be in use: the list gets a gate and holds when there is
+   *   something that holds back
    * @param {object | null} scheduler
    * @param {{ clock: object, deadlinesOf: () => object }} time of the queue
    * @param {{ rate?: object[], ratePerType: object }} rates as read
@@ -53,7 +54,11 @@ class Limiter {
     return type === undefined ? ofQueue : Math.max(ofQueue, this.list.holds.heldMs(type))
   }
 
-  /** Replaces the rates that are given. @param {{ rate?: object[] | null, ratePerType?: object }} rates as read @throws FAIRLANE_ERR_SCHEDULER */
+  /**
+   * Replaces the rates that are given.
+   * @param {{ rate?: object[] | null, ratePerType?: object }} rates as read
+   * @throws FAIRLANE_ERR_SCHEDULER
+   */
   setRates ({ rate, ratePerType }) {
     if (ratePerType !== undefined && hasRates(ratePerType) && !this.canHold) {
       throw typeError('FAIRLANE_ERR_SCHEDULER', 'setRates: ratePerType needs a scheduler with lanes that has the methods paused and resumed')

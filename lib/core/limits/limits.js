@@ -1,7 +1,7 @@
 'use strict'
 
-// HOT (bench: flow). The limits of types. A limit belongs to the type, not to its lane: it outlives the type's idleness, and is forgotten when its
-// windows are empty. Types that share a lane share a limit, whose key is the number of the lane.
+// HOT (bench: flow). The limits of types. A limit belongs to the type, not to its lane: it outlives the type's idleness, and is forgotten
+// when its windows are empty. Types that share a lane share a limit, whose key is the number of the lane.
 //
 //   young   key → Limit, of what has started since the last change of generations
 //   old     ... and before that: dropped as a whole when all its windows are empty, so that forgetting is O(1)
@@ -67,7 +67,11 @@ class Limits {
     return this.rates.ask !== undefined
   }
 
-  /** In how many ms a job may start; 0: now. O(1). @param {string | number} key of its limit @param {string | number} [type] as far as that may be held */
+  /**
+   * In how many ms a job may start; 0: now. O(1).
+   * @param {string | number} key of its limit
+   * @param {string | number} [type] as far as that may be held
+   */
   waitMs (key, type = key) {
     const limit = this.find(key)
     const isUsedUp = limit !== undefined && limit.isUsedUp

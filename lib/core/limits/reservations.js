@@ -1,7 +1,7 @@
 'use strict'
 
-// Limits of queues whose jobs start some time after they were given a slot: on disk, when they are safe. What counts against a rate is the start. Until
-// then the slot has a place in the window, so that there never are too many.
+// Limits of queues whose jobs start some time after they were given a slot: on disk, when they are safe. What counts against a rate is the
+// start. Until then the slot has a place in the window, so that there never are too many.
 //
 //   slot ──reserve──▶ place ─┬─ start() ──▶ counted from now on
 //                            └─ giveBack() ──▶ free

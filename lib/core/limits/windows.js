@@ -1,15 +1,15 @@
 'use strict'
 
-// HOT (bench: flow). How many jobs may start in a stretch of time: sliding windows. In any half-open stretch of `intervalMs` at most `limit` jobs
-// start, whatever came before. A token bucket, and a window that begins anew every so often, let twice as many
+// HOT (bench: flow). How many jobs may start in a stretch of time: sliding windows. In any half-open stretch of `intervalMs` at most
+// `limit` jobs start, whatever came before. A token bucket, and a window that begins anew every so often, let twice as many
 // (docs/decisions/0065-windows-not-buckets.md).
 //
 //   times   [ t0 │ t1 │ … ]      when the last job of an entry started, ascending
 //   counts  [ c0 │ c1 │ … ]      how many jobs the entry stands for
 //
-// Up to FINEST jobs have an entry each. Where the limit is higher, those that start in one slice of the interval share an entry, which counts
-// until its last start is `intervalMs` old. So there are never too many, a place comes back a slice late at most, and a window has at most
-// FINEST + 2 entries.
+// Up to FINEST jobs have an entry each. Where the limit is higher, those that start in one slice of the interval share an entry, which
+// counts until its last start is `intervalMs` old. So there are never too many, a place comes back a slice late at most, and a window has
+// at most FINEST + 2 entries.
 
 const FINEST = 64
 
@@ -126,7 +126,10 @@ class Limit {
     this.terms = undefined // of limits by which a lane has it, as these want to know it
   }
 
-  /** Has its windows let as many start as rates say that are of the same intervals, in the same order. @returns {boolean} whether they are: else nothing has changed */
+  /**
+   * Has its windows let as many start as rates say that are of the same intervals, in the same order.
+   * @returns {boolean} whether they are: else nothing has changed
+   */
   follow (rates) {
     const { windows } = this
     if (rates.length !== windows.length || rates.some(({ intervalMs }, at) => intervalMs !== windows[at].intervalMs)) return false

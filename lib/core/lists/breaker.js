@@ -1,8 +1,8 @@
 'use strict'
 
-// A circuit breaker for lane schedulers. Where one fails to pick a job (it throws, or gives what is no lane with a waiting job), the oldest job
-// starts instead, for which each lane is looked at. So that this does not go on for ever, a scheduler that goes on failing is not asked any
-// more: ArrivalOrder picks in its place until reset().
+// A circuit breaker for lane schedulers. Where one fails to pick a job (it throws, or gives what is no lane with a waiting job), the oldest
+// job starts instead, for which each lane is looked at. So that this does not go on for ever, a scheduler that goes on failing is not asked
+// any more: ArrivalOrder picks in its place until reset().
 
 const { ArrivalOrder } = require('./arrival-order')
 

@@ -30,7 +30,8 @@ const REMOVED = new Mark(-1)
  * The jobs of a queue without a scheduler. 16 bytes a job; every method is O(1) where nothing else is said.
  *
  * What most queues do without are fields that may be set at any time, and are null until then: `gate`, which says whether a job may start
- * (limits/gate.js); `delays`, the jobs whose time has not come (tickets/delays.js); `recorder`, which is told of each job of an observed queue.
+ * (limits/gate.js); `delays`, the jobs whose time has not come (tickets/delays.js); `recorder`, which is told of each job of an observed
+ * queue.
  *
  * After take() the job is in `payload` and `whenSettled` until the caller has copied and cleared them, and `generation`
  * is its generation: the number of the last barrier before it was pushed.

@@ -1,7 +1,7 @@
 'use strict'
 
-// HOT (bench: schedulers, memory). The waiting jobs of a queue with a lane scheduler, which picks a lane and never looks at a job: a pick costs
-// the same however many jobs wait.
+// HOT (bench: schedulers, memory). The waiting jobs of a queue with a lane scheduler, which picks a lane and never looks at a job: a pick
+// costs the same however many jobs wait.
 //
 //   lanes     Map  type → Lane (lane.js)
 //   overflow  lanes that the types beyond maxTypes share (overflow.js)
@@ -18,11 +18,11 @@ const { jobsIn, takeOutOf } = require('./search')
 const { Origin, putInto, startFrom } = require('./special-lanes')
 
 /**
- * The list of a queue with a lane scheduler: the interface of Fifo, and what pausing, types and counts need. A job takes 24 bytes, a lane some
- * 500. Methods are O(1) where nothing else is said, apart from the time of the scheduler.
+ * The list of a queue with a lane scheduler: the interface of Fifo, and what pausing, types and counts need. A job takes 24 bytes, a lane
+ * some 500. Methods are O(1) where nothing else is said, apart from the time of the scheduler.
  *
- * More fields that are null until they are set: `holds`, which knows the lanes that limits hold back (limits/holds.js), at any time; and `levels`,
- * the order of lanes with priorities (levels.js), before the first job comes.
+ * More fields that are null until they are set: `holds`, which knows the lanes that limits hold back (limits/holds.js), at any time; and
+ * `levels`, the order of lanes with priorities (levels.js), before the first job comes.
  */
 class Lanes extends Scheduled {
   /**

@@ -1,20 +1,22 @@
 'use strict'
 
-// HOT (bench: flow). Priorities that age: a job of priority p stands where it would had it been pushed p × priorityMs earlier. So nothing starves,
-// and no job is ever sorted again (docs/decisions/0067-static-aging.md).
+// HOT (bench: flow). Priorities that age: a job of priority p stands where it would had it been pushed p × priorityMs earlier. So nothing
+// starves, and no job is ever sorted again (docs/decisions/0067-static-aging.md).
 //
 //   lane   front      [ n │ n │ … ]    unshifted jobs, and those that come back
 //          level 2    [ n │ n │ … ]    in the order of their numbers; of the first jobs of all levels
 //          level 0    [ n │ n │ … ]    the one starts next whose number, less what its level is ahead, is the least
 //
-// Arrival numbers rise with time here, by TICKS a millisecond, so they tell when a job was pushed, and a job takes no more room than it does without
-// priorities. Levels are within a type: what a tenant calls urgent takes nothing from others. In a lane that types share they do not count.
+// Arrival numbers rise with time here, by TICKS a millisecond, so they tell when a job was pushed, and a job takes no more room than it
+// does without priorities. Levels are within a type: what a tenant calls urgent takes nothing from others. In a lane that types share they
+// do not count.
 
 const { Lane } = require('./lane')
 
 // More pushes in a millisecond get numbers ahead of the time. The numbers are exact for 4 years.
 const TICKS = 2 ** 16
-// Jobs that are older count as so old. The order of two jobs depends on priorities only if they are closer to each other than 15 steps of 2^31 ms.
+// Jobs that are older count as so old. The order of two jobs depends on priorities only if they are closer to each other than 15 steps of
+// 2^31 ms.
 const OLDEST_MS = 2 * 365 * 24 * 3600 * 1000
 
 /** The waiting jobs of one type, by levels. To lists and schedulers its first job is the one that is to start next. */

@@ -4,8 +4,9 @@
 //
 //   lanes  [ Lane | undefined, … ]       in a shared lane, a TypedPayload stands in the place of each payload
 //
-// A type that waits in a shared lane stays there until its last job has started, which keeps its order. Then it may get a lane of its own. A type
-// that the scheduler names, or that is paused, gets one at once: its waiting jobs move there, and its running jobs are counted there.
+// A type that waits in a shared lane stays there until its last job has started, which keeps its order. Then it may get a lane of its own.
+// A type that the scheduler names, or that is paused, gets one at once: its waiting jobs move there, and its running jobs are counted
+// there.
 
 const { Lane } = require('./lane')
 
@@ -39,7 +40,8 @@ class Overflow {
   /** The lane that the type shares from now on. */
   open (type) {
     const at = this.indexOf(type)
-    return this.lanes[at] ?? (this.lanes[at] = new Lane(`overflow lane ${at + 1} of ${this.lanes.length}`, this.list, true, this.list.recorder !== null))
+    const { list, lanes } = this
+    return (lanes[at] ??= new Lane(`overflow lane ${at + 1} of ${lanes.length}`, list, true, list.recorder !== null))
   }
 
   forget (lane) {
@@ -111,8 +113,8 @@ class Overflow {
   }
 
   /**
-   * Has the running jobs of a type count in its own lane, so that a cap holds for all of them. The scheduler is told, for each job, that one was
-   * queued in that lane and has started there now, and that the one of the shared lane has ended.
+   * Has the running jobs of a type count in its own lane, so that a cap holds for all of them. The scheduler is told, for each job, that
+   * one was queued in that lane and has started there now, and that the one of the shared lane has ended.
    */
   moveRunning (shared, lane, starts) {
     const { list } = this

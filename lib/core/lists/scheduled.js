@@ -11,8 +11,8 @@ const { TypeCounts } = require('./type-counts')
 const NOTHING = new TypeCounts()
 
 /**
- * Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. The lists bring waitingJobs(type),
- * takeOutWaiting(test, type), dropWaiting(ticket) and tellScheduler() of jobs that were taken out.
+ * Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. The lists bring
+ * waitingJobs(type), takeOutWaiting(test, type), dropWaiting(ticket) and tellScheduler() of jobs that were taken out.
  */
 class Scheduled {
   /**
@@ -91,7 +91,9 @@ class Scheduled {
     return this.delays === null ? stats : this.delays.addTo(stats, type)
   }
 
-  /** Calls visit(payload, whenSettled, generation, type) for each job in arrival order, delayed ones last. O(n), in Lanes O(n × log types). */
+  /**
+   * Calls visit(payload, whenSettled, generation, type) for each job in arrival order, delayed ones last. O(n), in Lanes O(n × log types).
+   */
   forEach (visit) {
     this.forEachWaiting(undefined, visit)
     if (this.delays !== null) this.delays.forEach(visit)
@@ -170,8 +172,8 @@ class Scheduled {
   }
 
   /**
-   * Calls a method of the scheduler, and warns if that throws. What is called for each job, or each time a type comes or goes, has a try/catch in
-   * its own place instead, where the call is up to twice as fast (docs/decisions/0048-guarded-calls.md).
+   * Calls a method of the scheduler, and warns if that throws. What is called for each job, or each time a type comes or goes, has a
+   * try/catch in its own place instead, where the call is up to twice as fast (docs/decisions/0048-guarded-calls.md).
    * @returns what the method returned, or `otherwise` if it threw
    */
   ask (method, subject, otherwise) {

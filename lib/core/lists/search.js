@@ -58,7 +58,8 @@ function search (list, lanes, test) {
 /**
  * Where the jobs of some lanes are that pass test(payload, type), in arrival order. test may push and unshift.
  * @param {Iterable<object>} lanes
- * @param {{ firstNumber: number, nextNumber: number }} list tells which jobs wait before test is called: test is not asked about those that it pushes
+ * @param {{ firstNumber: number, nextNumber: number }} list tells which jobs wait before test is called: test is not asked about those that
+ *   it pushes
  */
 function placesOf (lanes, { firstNumber, nextNumber }, test) {
   const found = []

@@ -1,11 +1,14 @@
 'use strict'
 
-// HOT (bench: history). How jobs come into lanes that are not plain, and leave them when they start: lanes that types share, lanes with priorities,
-// and those of an observed queue. So a plain lane asks for none of this.
+// HOT (bench: history). How jobs come into lanes that are not plain, and leave them when they start: lanes that types share, lanes with
+// priorities, and those of an observed queue. So a plain lane asks for none of this.
 
 const { countIn, countOut, countStart } = require('./overflow')
 
-/** What the list has to know of a running job. The lane alone does, unless the scheduler needs a clock, types share the lane or the queue is observed. */
+/**
+ * What the list has to know of a running job. The lane alone does, unless the scheduler needs a clock, types share the lane or the queue is
+ * observed.
+ */
 class Origin {
   constructor (lane, startedAt, type) {
     this.lane = lane
