@@ -1,11 +1,12 @@
 'use strict'
 
-// What rooms may extend of the core's inside: this list, and nothing else of core/.
+// What rooms may use of the core's inside: this list, and nothing else of core/.
 //
 //   durable, compat   innerQueueOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
 //   durable, distributed   makeInnerQueue(); KeptQueue, which their public classes extend; announce() and attach() for themselves
-//   ledger            lists that tell it what becomes of jobs: lists, OBSERVE; RUNS_ONLY: for distributed
+//   durable           limits and limitOptions, once a queue has a rate or a hold
+//   history, metrics  OBSERVE; RUNS_ONLY, for distributed
 
 const { typeError } = require('../arguments/errors')
 const { InnerQueue } = require('./inner-queue')
@@ -24,15 +25,6 @@ module.exports = {
   internalsOf,
   options,
 
-  /** Where jobs wait; none of them is loaded before it is asked for. */
-  lists: {
-    get Fifo () { return require('./lists/fifo').Fifo },
-    get lane () { return require('./lists/lane') },
-    get Lanes () { return require('./lists/lanes').Lanes },
-    get overflow () { return require('./lists/overflow') },
-    get Window () { return require('./lists/window').Window }
-  },
-
   /** What holds back starts: rates and holds. */
   get limits () {
     return { ...require('./limits/limiter'), ...require('./limits/reservations') }
@@ -42,9 +34,6 @@ module.exports = {
   get limitOptions () {
     return require('./limits/options')
   },
-
-  /** Batches of those that are told in slices. */
-  get telling () { return require('./notifications') },
 
   /** What the public classes of queues have in common whose jobs are kept elsewhere. */
   get KeptQueue () { return require('./kept-queue').KeptQueue },
