@@ -51,7 +51,8 @@ describe('the caller\'s code inside a scheduler', function () {
       const { accepted, waiting, running, done } = queue.stats()
       seen.push(accepted - waiting - running - done)
     }
-    const queue = fairlane((payload, done) => done(), { scheduler: scheduler({ start: look, done: look, select: () => { look(); return 0 } }) })
+    const select = () => { look(); return 0 }
+    const queue = fairlane((payload, done) => done(), { scheduler: scheduler({ start: look, done: look, select }) })
     for (let i = 0; i < 3; i++) queue.pushType('a', i)
     await queue.onIdle()
     assert.deepEqual(seen, Array(9).fill(0))

@@ -200,7 +200,8 @@ describe('a hold and a rate', function () {
     ['of the queue', undefined, { rate: RATE }, { rate: null }]
   ]) {
     it(`${name} are over each by itself, though a runner was throttled for less time than the rate takes`, async function () {
-      const { queue, pass, times } = startsOf(fairlane, { scheduler, ...rates }, (payload, done) => done(times().length === 1 ? new Throttled(500) : null))
+      const runner = (payload, done) => done(times().length === 1 ? new Throttled(500) : null)
+      const { queue, pass, times } = startsOf(fairlane, { scheduler, ...rates }, runner)
       queue.add('p', { type: scheduler && 'a' })
       await pass(10)
       assert.equal(queue.heldMs(scheduler && 'a'), 990)
@@ -211,7 +212,8 @@ describe('a hold and a rate', function () {
     })
 
     it(`${name} are over each by itself, though the hold is ended before the rate`, async function () {
-      const { queue, pass, times } = startsOf(fairlane, { scheduler, ...rates }, (payload, done) => done(times().length === 1 ? new Throttled(5000) : null))
+      const runner = (payload, done) => done(times().length === 1 ? new Throttled(5000) : null)
+      const { queue, pass, times } = startsOf(fairlane, { scheduler, ...rates }, runner)
       queue.add('p', { type: scheduler && 'a' })
       await pass(10)
       if (scheduler) queue.holdType('a', 0)

@@ -1,6 +1,7 @@
 'use strict'
 
-// What the caller's code does while a queue with limits is in the middle of something: schedulers, tests of remove() and listeners may call anything.
+// What the caller's code does while a queue with limits is in the middle of something: schedulers, tests of remove() and listeners may call
+// anything.
 
 const assert = require('node:assert')
 const fairlane = require('../../..')
@@ -94,7 +95,8 @@ describe('a scheduler of a queue with limits', function () {
   it('may add a delayed job, or move the clock on, when it is told that delayed ones were taken out with others', async function () {
     for (const [meddle, expected] of [[queue => queue.add('new', { type: 'a', delayMs: 50 }), ['first', 'new', 'kept']], [(queue, clock) => clock.advance(100), ['first', 'kept']]]) {
       const on = {}
-      const { queue, clock, pass, starts } = startsOf(fairlane, { scheduler: meddling(on), concurrency: 1 }, (payload, done) => { clock.setTimeout(done, 1) })
+      const runner = (payload, done) => { clock.setTimeout(done, 1) }
+      const { queue, clock, pass, starts } = startsOf(fairlane, { scheduler: meddling(on), concurrency: 1 }, runner)
       queue.add('first', { type: 'a' })
       await pass(0)
       const ends = ['waits', 'delayed'].map((payload, i) => queue.add(payload, { type: 'a', delayMs: 100 * i }))
@@ -125,7 +127,8 @@ describe('a scheduler of a queue with limits', function () {
 
   it('may clear the queue when a job is throttled', async function () {
     const on = {}
-    const { queue, clock, pass } = startsOf(fairlane, { scheduler: meddling(on), concurrency: 1 }, (payload, done) => done(new Throttled(100)))
+    const runner = (payload, done) => done(new Throttled(100))
+    const { queue, clock, pass } = startsOf(fairlane, { scheduler: meddling(on), concurrency: 1 }, runner)
     const ends = ['1', '2'].map(payload => assert.rejects(queue.add(payload, { type: 'a' }), { code: 'FAIRLANE_ERR_CLEARED' }))
     on.paused = () => queue.clear()
     await pass(10)
@@ -174,7 +177,8 @@ describe('a queue with limits', function () {
     const name = typeof scheduler === 'object' ? 'windows' : scheduler ?? 'no scheduler'
 
     it(`counts a job that backoffMs gives up as failed (${name})`, async function () {
-      const { queue, pass } = startsOf(fairlane, { scheduler, maxAttempts: 3, backoffMs: () => Infinity }, (payload, done) => setImmediate(() => done(ERROR)))
+      const runner = (payload, done) => setImmediate(() => done(ERROR))
+      const { queue, pass } = startsOf(fairlane, { scheduler, maxAttempts: 3, backoffMs: () => Infinity }, runner)
       const end = assert.rejects(queue.add(1, { type: scheduler && 'a' }), ERROR)
       await pass(10)
       await end

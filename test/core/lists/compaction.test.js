@@ -34,7 +34,10 @@ class FirstLane {
 
 const lists = {
   'the FIFO list': () => new Fifo(),
-  lanes: () => new Lanes(new FirstLane(), { maxTypes: Infinity, clock: fakeClock(), maxWaitingPerType: { byType: new Map() } }, type => ({ type }))
+  lanes: () => {
+    const read = { maxTypes: Infinity, clock: fakeClock(), maxWaitingPerType: { byType: new Map() } }
+    return new Lanes(new FirstLane(), read, type => ({ type }))
+  }
 }
 
 /** Tickets of so many jobs in the list, whose payloads are their numbers. */

@@ -105,7 +105,10 @@ describe('the FIFO list', function () {
     })
 
     it(`removes single ones of ${size} jobs wherever they are`, function () {
-      const tests = [(i) => i === 0, (i) => i === size - 1, (i) => i === size >> 1, (i) => i % 2 === 0, (i) => i % 100 !== 7, (i) => i < 40, () => true, () => false]
+      const tests = [
+        (i) => i === 0, (i) => i === size - 1, (i) => i === size >> 1, (i) => i % 2 === 0, (i) => i % 100 !== 7, (i) => i < 40,
+        () => true, () => false
+      ]
       for (const test of tests) {
         const list = filled(size)
         const removed = list.remove(test)

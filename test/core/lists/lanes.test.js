@@ -28,7 +28,8 @@ class Steered {
 function make (options) {
   const scheduler = Object.assign(new Steered(), options)
   const clock = fakeClock(5)
-  const list = new Lanes(scheduler, { maxTypes: options?.maxTypes ?? Infinity, clock, maxWaitingPerType: { byType: new Map() } }, type => ({ type }))
+  const read = { maxTypes: options?.maxTypes ?? Infinity, clock, maxWaitingPerType: { byType: new Map() } }
+  const list = new Lanes(scheduler, read, type => ({ type }))
   list.blame = assert.fail
   return { list, scheduler, clock }
 }

@@ -80,7 +80,8 @@ describe('the option observers', function () {
       const flushed = queue.fflush()
       queue.push(3).push(4)
       assert.equal(queue.remove(({ payload, type }) => payload === 4 && type === undefined), 1)
-      assert.deepEqual([...queue.jobs()].map(({ payload, type }) => [payload, type]), [[-1, undefined], [0, undefined], [1, undefined], [2, undefined], [3, undefined]])
+      const jobs = [...queue.jobs()].map(({ payload, type }) => [payload, type])
+      assert.deepEqual(jobs, [-1, 0, 1, 2, 3].map(payload => [payload, undefined]))
       queue.resume()
       await flushed
       await queue.onIdle()

@@ -1,7 +1,7 @@
 'use strict'
 
-// In which order promises of add() come, successes and failures alike, and what waits for all jobs comes behind them: a program that collects
-// what has failed, awaits the end and then reports must not miss the last ones.
+// In which order promises of add() come, successes and failures alike, and what waits for all jobs comes behind them: a program that
+// collects what has failed, awaits the end and then reports must not miss the last ones.
 
 const assert = require('node:assert/strict')
 const fairlane = require('../../..')

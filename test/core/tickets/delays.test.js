@@ -27,7 +27,8 @@ describe('the option delayMs', function () {
   })
 
   it('keeps what is said of the job, though somebody waits for a flush meanwhile', async function () {
-    const { queue, clock, pass, starts } = startsOf(fairlane, { timeoutMs: 30, maxWaitMs: 10 }, (payload, done) => clock.setTimeout(() => done(null, payload), 50))
+    const runner = (payload, done) => clock.setTimeout(() => done(null, payload), 50)
+    const { queue, clock, pass, starts } = startsOf(fairlane, { timeoutMs: 30, maxWaitMs: 10 }, runner)
     const results = [false, true].map((unshift, i) => queue.add(i, { delayMs: 5, timeoutMs: Infinity, maxWaitMs: Infinity, unshift }))
     const flushed = queue.fflush()
     queue.pause()
@@ -379,7 +380,8 @@ async function play (random) {
     assert.deepEqual([...queue.jobs()].map(({ payload }) => payload), inOrder())
     assert.deepEqual([queue.length, queue.stats().delayed, clock.timerCount], [waiting.length, waiting.length, waiting.length > 0 ? 1 : 0])
     if (scheduler) assert.equal(queue.stats('a').delayed, waiting.filter(({ type }) => type === 'a').length)
-    for (const type of types) assert.deepEqual(startsOfType(starts, type), startsOfType(expected, type)) // between types the scheduler chooses
+    // between types the scheduler chooses
+    for (const type of types) assert.deepEqual(startsOfType(starts, type), startsOfType(expected, type))
   }
   await pass(50)
   await quiet()

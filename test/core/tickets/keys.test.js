@@ -119,7 +119,8 @@ describe('the option key', function () {
   })
 
   it('of jobs that are tried again is taken as long as it would be', async function () {
-    const { queue, pass } = startsOf(fairlane, { maxAttempts: 3, backoffMs: 100 }, (payload, done, { attempt }) => done(attempt < 3 && ERROR, attempt))
+    const runner = (payload, done, { attempt }) => done(attempt < 3 && ERROR, attempt)
+    const { queue, pass } = startsOf(fairlane, { maxAttempts: 3, backoffMs: 100 }, runner)
     const one = queue.add(1, { key: 'started' })
     const other = queue.add(1, { key: 'settled', keyUntil: 'settled' })
     await pass(150)
@@ -214,7 +215,8 @@ describe('the option onDuplicate', function () {
   }
 
   it("'replace' changes nothing once the job has started", async function () {
-    const { queue, pass, starts } = startsOf(fairlane, {}, (payload, done, { attempt }) => starts.length === 1 ? done(new Postponed(100)) : done(null, payload))
+    const runner = (payload, done, { attempt }) => starts.length === 1 ? done(new Postponed(100)) : done(null, payload)
+    const { queue, pass, starts } = startsOf(fairlane, {}, runner)
     const first = queue.add(1, { key: 'k', keyUntil: 'settled' })
     await pass(50)
     assert.equal(queue.add(2, { key: 'k', onDuplicate: 'replace' }), first)
@@ -401,7 +403,8 @@ describe('a signal of one who shares a job', function () {
     const controller = new AbortController()
     let again
     const removed = () => { again ??= [0, 1, 2].map(key => queue.add(`again ${key}`, { type: 'b', key, keyUntil: 'settled' })) }
-    const scheduler = { queued: lane => lanes.add(lane), next: () => [...lanes].find(({ size }) => size > 0), started () {}, ended () {}, removed }
+    const next = () => [...lanes].find(({ size }) => size > 0)
+    const scheduler = { queued: lane => lanes.add(lane), next, started () {}, ended () {}, removed }
     const { queue, pass } = startsOf(fairlane, { scheduler }, later)
     queue.pause()
     const left = [0, 1, 2].map(key => assert.rejects(queue.add('left', { type: 'b', key, keyUntil: 'settled', signal: controller.signal }), ABORTED))
@@ -490,7 +493,8 @@ describe('a signal of one who shares a job', function () {
       addEventListener: (...args) => { listenerCount++; signal.addEventListener(...args) },
       removeEventListener: (...args) => { listenerCount--; signal.removeEventListener(...args) }
     }
-    const { queue, pass } = startsOf(fairlane, { maxAttempts: 2, backoffMs: 10 }, (payload, done, { attempt }) => done(attempt === 1 && ERROR))
+    const runner = (payload, done, { attempt }) => done(attempt === 1 && ERROR)
+    const { queue, pass } = startsOf(fairlane, { maxAttempts: 2, backoffMs: 10 }, runner)
     const promises = [1, 2].map(() => queue.add(1, { key: 'k', keyUntil: 'settled', signal: counting }))
     await pass(5)
     assert.equal(listenerCount, 1)
@@ -502,7 +506,8 @@ describe('a signal of one who shares a job', function () {
   it('may abort while the job is queued, and may throw', async function () {
     const controller = new AbortController()
     const lanes = new Set()
-    const scheduler = { queued: lane => { lanes.add(lane); controller.abort() }, next: () => [...lanes].find(({ size }) => size > 0), started () {}, ended () {} }
+    const next = () => [...lanes].find(({ size }) => size > 0)
+    const scheduler = { queued: lane => { lanes.add(lane); controller.abort() }, next, started () {}, ended () {} }
     const aborting = startsOf(fairlane, { scheduler }).queue
     aborting.pause()
     await assert.rejects(aborting.add(1, { type: 'a', key: 'k', signal: controller.signal }), ABORTED)
@@ -580,7 +585,8 @@ async function play (random) {
       }
     } else {
       const delayMs = options.delayMs ?? 0
-      job = { id, payload, keyUntil: options.keyUntil, delayMs, addedAt: now, dueAt: now + delayMs, hasStarted: false, hasEnded: false, isAborted: false, isFree: false, isKept: false, sharers: new Set() }
+      const flags = { hasStarted: false, hasEnded: false, isAborted: false, isFree: false, isKept: false }
+      job = { id, payload, keyUntil: options.keyUntil, delayMs, addedAt: now, dueAt: now + delayMs, ...flags, sharers: new Set() }
     }
     const entry = { job, controller, hasLeft: false, end: undefined }
     const before = queue.stats()
@@ -612,7 +618,8 @@ async function play (random) {
   }
 
   function abort () {
-    const open = adds.filter(({ controller, job, end, hasLeft }) => controller !== undefined && !hasLeft && !job.hasEnded && end === undefined)
+    const open = adds.filter(({ controller, job, end, hasLeft }) =>
+      controller !== undefined && !hasLeft && !job.hasEnded && end === undefined)
     if (open.length === 0) return
     const one = random.pick(open)
     one.hasLeft = true

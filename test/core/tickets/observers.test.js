@@ -61,7 +61,8 @@ for (const [name, options] of Object.entries({ ...KINDS, ...PRIORITIES })) {
 
     it('has an attempt that timed out', async () => {
       const ends = []
-      const { queue, pass } = observed({ concurrency: 2, maxAttempts: 2, timeoutMs: 5, backoffMs: 10 }, (payload, done) => { ends.push(done) })
+      const runner = (payload, done) => { ends.push(done) }
+      const { queue, pass } = observed({ concurrency: 2, maxAttempts: 2, timeoutMs: 5, backoffMs: 10 }, runner)
       const added = queue.add(1, { type })
       await pass(15)
       ends[1](null)
@@ -148,7 +149,8 @@ describe('metrics of a queue with limits', () => {
     const metrics = new Metrics()
     const errors = [new Throttled(10), new Postponed(10), new Error('no'), undefined]
     const clock = { finish: undefined }
-    const { queue, pass } = startsOf(fairlane, { observers: metrics, maxAttempts: 2, backoffMs: 10 }, (payload, done) => { clock.finish = () => done(errors.shift()) })
+    const runner = (payload, done) => { clock.finish = () => done(errors.shift()) }
+    const { queue, pass } = startsOf(fairlane, { observers: metrics, maxAttempts: 2, backoffMs: 10 }, runner)
     queue.add(1)
     for (let attempt = 0; attempt < 4; attempt++) {
       await pass(3)
