@@ -14,12 +14,14 @@ const ERROR = new Error('expected')
 /** A queue of batches whose jobs are doubled. */
 function made (options, batchOptions, run = async payloads => payloads.map(n => 2 * n)) {
   const made = startsOf(fairlane, options, run)
-  return { ...made, batches: batches(made.queue, { maxSize: 3, ...batchOptions }), sizes: () => made.starts.map(({ payload }) => payload.length) }
+  const sizes = () => made.starts.map(({ payload }) => payload.length)
+  return { ...made, batches: batches(made.queue, { maxSize: 3, ...batchOptions }), sizes }
 }
 
 describe('batches', function () {
   it('start at once while the queue is idle, and fill while it is busy', async function () {
-    const { queue, pass, starts, batches } = made({ concurrency: 1 }, {}, (payloads, done) => setImmediate(() => done(null, payloads.map(n => 2 * n))))
+    const runner = (payloads, done) => setImmediate(() => done(null, payloads.map(n => 2 * n)))
+    const { queue, pass, starts, batches } = made({ concurrency: 1 }, {}, runner)
     const results = [batches.add(0)]
     await new Promise(resolve => setImmediate(resolve))
     while (queue.running === 0) await new Promise(resolve => setImmediate(resolve))
