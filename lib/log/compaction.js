@@ -28,6 +28,7 @@ class Compactor {
     this.running = undefined
     this.isStopped = false
     this.failedAt = -Infinity // the time when moving failed
+    this.usesReserve = false // what is moved takes room of the reserve, which was found to be enough if nothing else does
     this.oldest = 0 // the id of the oldest segment
     this.oldestSegment = undefined
     this.slice = new Slice(LONG_WORK)
@@ -36,7 +37,12 @@ class Compactor {
 
   /** Begins if there is something to do. */
   look () {
-    if (this.running !== undefined || this.isStopped || !this.isDue()) return
+    if (this.isStopped || !this.isDue()) return
+    if (this.running !== undefined) {
+      // a disk that has become full during a long step may use up the reserve before that ends
+      if (this.store.condenser.isToBegin) queueMicrotask(() => this.store.condenser.begin())
+      return
+    }
     this.running = this.run().catch(() => this.met()).finally(() => { this.running = undefined })
   }
 
@@ -120,6 +126,7 @@ class Compactor {
       log.commitNow(false)
     }
     const frames = new Frames(store.files, store.folder, id, log.segments.get(id).bytes)
+    this.usesReserve = log.reserve.isSpent // as isTooLong() has found, or nothing in it is alive
     try {
       await this.moveAll(this.whole(id, frames))
       // what is still there was in none that is whole
@@ -127,6 +134,7 @@ class Compactor {
       if (count > 0) warnOfDamage(count, frames.path)
     } finally {
       frames.close()
+      this.leaveReserve()
     }
     log.commitAlone()
     this.checkEnd(id)
@@ -138,6 +146,13 @@ class Compactor {
     log.group.buffer.writeUInt32LE(ids.at(-1), at + 1)
     await log.flush()
     this.remove(ids)
+  }
+
+  /** Jobs may start again from the reserve: while one was emptied into it they were not. */
+  leaveReserve () {
+    if (!this.usesReserve) return
+    this.usesReserve = false
+    this.store.owner.freed()
   }
 
   /**
@@ -192,6 +207,7 @@ class Compactor {
     const { log } = store
     // it may have failed since this was due
     if (log.error !== undefined) throw log.error
+    if (log.reserve.isSpent && !this.usesReserve) throw new Error('the disk has become full meanwhile')
     log.commitAlone()
     this.checkEnd(this.oldest)
     this.slice.begin()

@@ -62,17 +62,31 @@ class Condenser {
     return reserve.usedBytes > (this.content?.segment === nextSegment ? this.dueAt : BEGIN * reserve.bytes)
   }
 
+  /** Whether what becomes of jobs is still written behind other records, where nothing gives its room back. */
+  get isToBegin () {
+    const { log } = this.store
+    return log.reserve.isSpent && this.content?.segment !== log.nextSegment
+  }
+
+  /** From here on it is written into a segment of its own. Not to be called while a group is settled. */
+  begin () {
+    if (!this.isToBegin || !this.isDue()) return
+    const { log } = this.store
+    log.commitAlone()
+    log.endSegment()
+    this.content = new Content(log.nextSegment)
+    this.leftAt = 0
+    this.dueAt = FIRST * log.reserve.bytes
+  }
+
   run () {
+    if (this.isToBegin) {
+      this.begin()
+      return
+    }
     const { log } = this.store
     log.commitAlone()
     const { bytes } = log.reserve
-    if (this.content?.segment !== log.nextSegment) {
-      log.endSegment()
-      this.content = new Content(log.nextSegment)
-      this.leftAt = 0
-      this.dueAt = FIRST * bytes
-      return
-    }
     // nothing may be under way to a file that is replaced
     if (log.segment === log.nextSegment && log.isSettled && this.condense()) this.store.owner.freed()
     this.leftAt = log.reserve.usedBytes

@@ -206,8 +206,9 @@ class Outage {
 
   /** Whether there is room for an attempt, and for what becomes of it and of those that have not ended. */
   mayStart () {
-    const { log } = this.store
+    const { compactor, log } = this.store
     if (!log.reserve.isSpent) return true
+    if (compactor.usesReserve) return false
     return log.roomFor(CLAIM.START) >= STATE_BYTES && log.roomFor(CLAIM.STATE) >= STATE_BYTES + (this.attemptsCount + 1) * OUTCOME_BYTES
   }
 
