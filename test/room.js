@@ -7,8 +7,8 @@
 
 const { spawnSync } = require('node:child_process')
 const { existsSync, readdirSync } = require('node:fs')
-const { join, posix } = require('node:path')
-const { FILES, importsOf } = require('./support/imports')
+const { join } = require('node:path')
+const { FILES, importsOf, roomOf } = require('./support/imports')
 
 const root = join(__dirname, '..')
 
@@ -45,13 +45,6 @@ function roomsWithTests () {
 function importersOf (room) {
   const files = FILES.filter(file => roomOf(file) !== room && importsOf(file).some(name => FILES.includes(name) && roomOf(name) === room))
   return [...new Set(files.map(roomOf))].sort()
-}
-
-/** lib/log/store.js is in durable, and index.js in core. */
-function roomOf (file) {
-  if (file === 'index.js') return 'core'
-  const parts = posix.dirname(file).split('/')
-  return parts[0] === 'schedulers' ? 'schedulers' : parts[1]
 }
 
 module.exports = { importersOf, roomsWithTests }

@@ -9,7 +9,7 @@ const { root } = require('./child')
 
 const FILES = ['index.js', ...filesBelow('lib'), ...filesBelow('schedulers')]
 
-module.exports = { FILES, importsOf }
+module.exports = { FILES, importsOf, roomOf }
 
 function filesBelow (folder) {
   return readdirSync(join(root, folder), { recursive: true })
@@ -29,4 +29,11 @@ function resolve (from, path) {
   if (target.endsWith('.js')) return target
   const candidates = [`${target}.js`, posix.join(target, 'index.js')]
   return candidates.find(name => FILES.includes(name)) ?? target
+}
+
+/** lib/durable/push/keys.js is in durable, and index.js in core. */
+function roomOf (file) {
+  if (file === 'index.js') return 'core'
+  const [first, second] = file.split('/')
+  return first === 'schedulers' ? first : second
 }
