@@ -3,7 +3,8 @@
 // The real queues in virtual time: slots that are busy for as long as a job says, on a clock that jumps from one event to the
 // next. The same on every machine: nothing is measured, nothing waits, and random numbers are seeded.
 
-const { Queue, internalsOf } = require('../lib/core/internals')
+const { Queue } = require('..')
+const { internalsOf } = require('../lib/core/internals')
 const { fakeClock } = require('../lib/testing')
 const { contenders } = require('./contenders')
 

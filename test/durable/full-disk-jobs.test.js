@@ -3,12 +3,15 @@
 const assert = require('node:assert')
 const { execFileSync } = require('node:child_process')
 const { join } = require('node:path')
+const { Outage } = require('../../lib/durable/life/outage')
 const { captureWarnings } = require('../support/uncaught')
 const { turn } = require('../support/turns')
 const { Bench } = require('./bench')
 
 const FULL = ({ code, cause }) => code === 'FAIRLANE_ERR_IO' && cause.code === 'ENOSPC'
 const LONGEST_MS = 10000
+// A child takes 2 s.
+const LONGEST_CHILD_MS = 40000
 const NO_SERIALIZER = { encode: text => Buffer.from(text), decode: String }
 
 describe('a job queue on a disk that is full', () => {
@@ -72,6 +75,18 @@ describe('a job queue on a disk that is full', () => {
       })
     }
   }
+
+  it('starts no job from its reserve while a segment is emptied into that', () => {
+    const store = {
+      fullness () {},
+      compactor: { usesReserve: false },
+      log: { reserve: { isSpent: true }, roomFor: () => 10000 }
+    }
+    const outage = new Outage({ report: {}, stage: {}, store })
+    assert.equal(outage.mayStart(), true)
+    store.compactor.usesReserve = true
+    assert.equal(outage.mayStart(), false)
+  })
 
   it('refuses pushes, runs jobs from its reserve, and tells of it', async () => {
     const told = []
@@ -204,7 +219,7 @@ describe('a job queue on a disk that is full', () => {
     const size = `${mb} MB, ${bytes} B, segments of ${segmentBytes}`
     it(`of the machine runs the jobs that have filled it, some of which fail (${size})`, function () {
       const small = `mount -t tmpfs -o size=${mb}m none /mnt && exec "$0" "$@"`
-      const mounted = program => execFileSync('unshare', ['--mount', 'sh', '-c', small, ...program], { encoding: 'utf8', stdio: 'pipe' })
+      const mounted = program => execFileSync('unshare', ['--mount', 'sh', '-c', small, ...program], { encoding: 'utf8', stdio: 'pipe', timeout: LONGEST_CHILD_MS })
       try {
         mounted(['true'])
       } catch (err) {

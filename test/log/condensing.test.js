@@ -283,6 +283,26 @@ describe('what became of jobs while the disk is full', () => {
       })
     }
 
+    it('stands in a segment of its own, too, if another one is being emptied when the disk becomes full', async () => {
+      store = await filled(disk, 100, 100)
+      let end
+      store.compactor.running = new Promise(resolve => { end = resolve })
+      for (let seq = 1; seq < 100 && store.condenser.content === undefined; seq++) await run(seq, 1)
+      assert.equal(store.condenser.content.segment, store.log.nextSegment)
+      assert(store.log.reserve.usedBytes < store.log.reserve.bytes / 4, `${store.log.reserve.usedBytes} bytes`)
+      store.compactor.running = undefined
+      end()
+    })
+
+    it('has the room of the reserve: a segment that is being emptied then waits', async () => {
+      store = await filled(disk, 100, 100)
+      store.compactor.running = Promise.resolve()
+      await run(1, 1)
+      assert(store.log.reserve.isSpent)
+      store.compactor.running = undefined
+      assert.throws(() => store.compactor.moveSome([].values()), /full meanwhile/)
+    })
+
     it('is not condensed if a job in it has gone bad', async () => {
       store = await filled(disk, 100, 100)
       const { rename } = disk
