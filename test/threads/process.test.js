@@ -37,7 +37,8 @@ describe('a process', () => {
       console.log(JSON.stringify(${PACKAGES}))
     `)
     const own = ['failures', 'index', 'jobs', 'message', 'options', 'peer', 'pool'].map(name => `lib/threads/${name}.js`)
-    assert.deepEqual(files, ['lib/platform/clock.js', 'lib/arguments/errors.js', 'lib/arguments/fields.js', 'lib/platform/peers.js', 'lib/platform/signals.js', ...own])
+    const shared = ['arguments/errors', 'arguments/fields', 'platform/clock', 'platform/peers', 'platform/signals'].map(name => `lib/${name}.js`)
+    assert.deepEqual(files, [...shared, ...own])
     assert.deepEqual([packages, after], [[], ['piscina']])
   })
 

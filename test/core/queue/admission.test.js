@@ -94,7 +94,7 @@ describe('maxWaitingPerType', function () {
   })
 
   it('is numbers by type, in an object or a Map; those types are kept apart', async function () {
-    for (const maxWaitingPerType of [{ a: 1, b: 0 }, new Map([['a', 1], ['b', 0]])]) {
+    for (const maxWaitingPerType of [{ a: 1, b: 0, c: undefined }, new Map([['a', 1], ['b', 0]])]) {
       const queue = fairlane(() => {}, { scheduler: 'equal', maxTypes: 1, maxWaitingPerType }).pause()
       for (const type of ['c', 'd', 'e', 'a']) assert.equal(await push(queue, type, 1), undefined)
       assert.equal((await push(queue, 'a', 1)).code, 'FAIRLANE_ERR_TYPE_FULL')
