@@ -393,7 +393,7 @@ class Dispatch {
     if (err) this.failed++
     else this.done++
     if (this.isFlushing) this.flushes.countDown(job.generation)
-    if (job.origin !== undefined) this.list.ended(job.origin, Boolean(err), err)
+    if (job.origin !== undefined) this.list.ended(job.origin, err ? 'failed' : 'done', err)
     return whenSettled
   }
 

@@ -121,7 +121,7 @@ class Interruptions {
     const isNested = dispatch.isBusy
     dispatch.isBusy = true
     dispatch.running--
-    dispatch.list.ended(origin, undefined)
+    dispatch.list.ended(origin, 'settled')
     if (isNested) {
       dispatch.isAskedAgain = true
     } else {
@@ -181,7 +181,7 @@ class Interruptions {
       if (hasFailed) dispatch.failed++
       else dispatch.cancelled++
     }
-    dispatch.list.interrupted(job.origin, retry === undefined ? hasFailed : null, end)
+    dispatch.list.interrupted(job.origin, retry !== undefined ? 'returns' : hasFailed ? 'failed' : 'cancelled', end)
     job.whenSettled = job.payload = undefined
     dispatch.pending.drop(job)
     if (releases) {
@@ -189,7 +189,7 @@ class Interruptions {
       dispatch.overrun++
       dispatch.running--
       dispatch.list.overran(job.origin, 1)
-      dispatch.list.ended(job.origin, undefined)
+      dispatch.list.ended(job.origin, 'settled')
     } else {
       job.state = OVERDUE
       dispatch.overdueCount++

@@ -95,7 +95,7 @@ function releaseToRetry (job, err) {
   if (retry === undefined) return undefined
   job.whenSettled = job.payload = undefined
   dispatch.running--
-  if (origin !== undefined) dispatch.list.ended(origin, null, err)
+  if (origin !== undefined) dispatch.list.ended(origin, 'returns', err)
   return retry
 }
 

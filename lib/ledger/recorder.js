@@ -18,16 +18,16 @@ class Recorder {
     this.removedIds = [] // jobs that were taken out, and that the ledger has not been told of
   }
 
-  /** A job that was taken has ended. hasFailed is undefined if that was told before, null if the job may be tried again. */
-  ended (id, hasFailed, err) {
-    if (typeof hasFailed === 'boolean') this.ledger.ended(id, hasFailed, err)
-    else if (hasFailed === null) this.mayReturn(id, err)
+  /** The runner of a job has ended. @param {string} outcome as of TypeCounts in the core */
+  ended (id, outcome, err) {
+    if (outcome === 'returns') this.mayReturn(id, err)
+    else if (outcome !== 'settled') this.ledger.ended(id, outcome === 'failed', err)
   }
 
   /** It was settled while its runner goes on. */
-  interrupted (id, hasFailed, end) {
-    if (hasFailed === null) this.mayReturn(id, end.error())
-    else if (hasFailed) this.ledger.ended(id, true, end.error())
+  interrupted (id, outcome, end) {
+    if (outcome === 'returns') this.mayReturn(id, end.error())
+    else if (outcome === 'failed') this.ledger.ended(id, true, end.error())
     else this.ledger.cancelled(id, end.error())
   }
 

@@ -114,7 +114,7 @@ class History {
     this.clock.advance(this.below(20))
     if (this.running.length === 0) return
     const [origin] = this.running.splice(this.below(this.running.length), 1)
-    this.list.ended(origin, this.below(2) === 0)
+    this.list.ended(origin, this.below(2) === 0 ? 'failed' : 'done')
   }
 
   idle () {

@@ -145,12 +145,12 @@ class Fifo {
   }
 
   /** What becomes of a job that take() gave out is of interest to the recorder only. */
-  ended (id, hasFailed, err) {
-    if (this.recorder !== null) this.recorder.ended(id, hasFailed, err)
+  ended (id, outcome, err) {
+    if (this.recorder !== null) this.recorder.ended(id, outcome, err)
   }
 
-  interrupted (id, hasFailed, end) {
-    if (this.recorder !== null) this.recorder.interrupted(id, hasFailed, end)
+  interrupted (id, outcome, end) {
+    if (this.recorder !== null) this.recorder.interrupted(id, outcome, end)
   }
 
   misused () {}

@@ -99,15 +99,15 @@ class Lanes extends Scheduled {
     return true
   }
 
-  /** A job that take() gave out has ended. hasFailed is undefined if the job was counted when it was settled before. */
-  ended (origin, hasFailed, err) {
+  /** A job that take() gave out has ended; outcome as of TypeCounts. */
+  ended (origin, outcome, err) {
     const { lane } = origin
     let startedAt = 0
     if (lane !== origin) {
       startedAt = origin.startedAt
-      if (this.recorder !== null) this.recorder.ended(origin.id, hasFailed, err)
+      if (this.recorder !== null) this.recorder.ended(origin.id, outcome, err)
     }
-    lane.countEnd(hasFailed)
+    lane.countEnd(outcome)
     if (lane.isShared) countEnd(lane, origin)
     this.running--
     if (this.needsClock) this.tick()
@@ -126,10 +126,10 @@ class Lanes extends Scheduled {
   }
 
   /** A running job was settled, and its runner goes on. */
-  interrupted (origin, hasFailed, end) {
+  interrupted (origin, outcome, end) {
     const { lane } = origin
-    if (this.recorder !== null) this.recorder.interrupted(origin.id, hasFailed, end)
-    lane.countInterruption(hasFailed)
+    if (this.recorder !== null) this.recorder.interrupted(origin.id, outcome, end)
+    lane.countInterruption(outcome)
     if (lane !== origin) origin.isOverdue = true
   }
 

@@ -14,18 +14,21 @@ class TypeCounts {
     this.overdueCount = 0 // of those running, that were settled before
   }
 
-  /** A running job has ended. hasFailed is undefined if it had been counted before, null if it is to be tried again. */
-  countEnd (hasFailed) {
-    if (hasFailed) this.failed++
-    else if (hasFailed === false) this.done++
-    else if (hasFailed === undefined) this.overdueCount--
+  /**
+   * The runner of a job has ended.
+   * @param {'done' | 'failed' | 'returns' | 'settled'} outcome returns: the job is to be tried again; settled: it was counted before
+   */
+  countEnd (outcome) {
+    if (outcome === 'done') this.done++
+    else if (outcome === 'failed') this.failed++
+    else if (outcome === 'settled') this.overdueCount--
     this.running--
   }
 
-  /** A running job was settled, and its runner goes on. hasFailed is null if the job is to be tried again. */
-  countInterruption (hasFailed) {
-    if (hasFailed) this.failed++
-    else if (hasFailed === false) this.cancelled++
+  /** A running job was settled, and its runner goes on. @param {'failed' | 'cancelled' | 'returns'} outcome as of countEnd() */
+  countInterruption (outcome) {
+    if (outcome === 'failed') this.failed++
+    else if (outcome === 'cancelled') this.cancelled++
     this.overdueCount++
   }
 

@@ -132,11 +132,11 @@ class Window extends Scheduled {
     return true
   }
 
-  /** A job that take() gave out has ended. hasFailed is undefined if it had been counted before. */
-  ended (origin, hasFailed, err) {
+  /** A job that take() gave out has ended; outcome as of TypeCounts. */
+  ended (origin, outcome, err) {
     const { record } = origin
-    if (this.recorder !== null) this.recorder.ended(origin.id, hasFailed, err)
-    record.countEnd(hasFailed)
+    if (this.recorder !== null) this.recorder.ended(origin.id, outcome, err)
+    record.countEnd(outcome)
     this.running--
     this.forgetIfIdle(record)
     try {
@@ -152,9 +152,9 @@ class Window extends Scheduled {
   }
 
   /** It was settled while its runner goes on. */
-  interrupted (origin, hasFailed, end) {
-    if (this.recorder !== null) this.recorder.interrupted(origin.id, hasFailed, end)
-    origin.record.countInterruption(hasFailed)
+  interrupted (origin, outcome, end) {
+    if (this.recorder !== null) this.recorder.interrupted(origin.id, outcome, end)
+    origin.record.countInterruption(outcome)
   }
 
   /** Its runner goes on without its slot (1), or has come to its end so (-1). */

@@ -54,7 +54,7 @@ describe('lanes', function () {
     list.unshift('a', 4)
     assert.equal(take(list, scheduler, 'a'), 4)
     assert.equal(take(list, scheduler, 'a'), 1)
-    list.ended(scheduler.lanes.get('a'), false)
+    list.ended(scheduler.lanes.get('a'), 'done')
     list.remove(payload => payload === 3)
     list.tellRemovals()
     list.pauseType('b')
@@ -99,7 +99,7 @@ describe('lanes', function () {
     assert.equal(list.removeType('b').size, 1)
     list.tellRemovals()
     take(list, scheduler, 'a')
-    list.ended(list.origin, false)
+    list.ended(list.origin, 'done')
     assert.equal(list.removeAll().size, 2)
     list.tellRemovals()
     assert.deepEqual([...list.all()], [])
@@ -191,7 +191,7 @@ describe('lanes', function () {
       assert.equal(list.origin.startedAt, needsClock ? 15 : undefined)
       let startedAt
       scheduler.ended = (lane, time) => { startedAt = time }
-      list.ended(list.origin, false)
+      list.ended(list.origin, 'done')
       assert.equal(startedAt, needsClock ? 15 : 0)
       assert.equal(reads, needsClock ? 2 : 0)
     }
@@ -204,7 +204,7 @@ describe('lanes', function () {
     take(list, scheduler, 'a')
     const lane = list.origin
     assert.equal(list.countsOf('a'), lane)
-    list.ended(lane, false)
+    list.ended(lane, 'done')
     assert.equal(list.countsOf('a'), undefined)
     list.removeAll()
     list.tellRemovals()
@@ -228,11 +228,11 @@ describe('lanes', function () {
     }
     const lanes = [...list.lanes.values()]
     list.push('last', 10)
-    for (const lane of lanes.slice(0, 9)) list.ended(lane, false)
+    for (const lane of lanes.slice(0, 9)) list.ended(lane, 'done')
     assert.equal(list.lanes.size, 11)
     list.push('type 0', 11)
     scheduler.forgets = true
-    list.ended(lanes[9], false)
+    list.ended(lanes[9], 'done')
     assert.ok(list.lanes.size <= 10)
     take(list, scheduler, 'last')
     scheduler.forgets = false
@@ -241,8 +241,8 @@ describe('lanes', function () {
     list.pauseType('type 1')
     scheduler.forgets = true
     take(list, scheduler, 'type 0')
-    list.ended(scheduler.lanes.get('type 0'), true)
-    list.ended(scheduler.lanes.get('last'), true)
+    list.ended(scheduler.lanes.get('type 0'), 'failed')
+    list.ended(scheduler.lanes.get('last'), 'failed')
     assert.deepEqual([...list.lanes.keys()], ['type 1'])
     list.resumeType('type 1')
     assert.equal(list.lanes.size, 0)
@@ -253,7 +253,7 @@ describe('lanes', function () {
     const { list, scheduler } = make({ forgets: false })
     list.push('a', 1)
     take(list, scheduler, 'a')
-    list.ended(list.origin, false)
+    list.ended(list.origin, 'done')
     list.pauseType('b')
     scheduler.forgets = true
     list.resumeType('b')
@@ -264,7 +264,7 @@ describe('lanes', function () {
     const { list, scheduler } = make({ forgets: false })
     list.push('a', 1)
     take(list, scheduler, 'a')
-    list.ended(list.origin, false)
+    list.ended(list.origin, 'done')
     list.push('b', 2)
     scheduler.forgets = true
     assert.equal(list.removeType('b').size, 1)
@@ -308,7 +308,7 @@ describe('lanes', function () {
         for (let payload; (payload = take(list, scheduler, laneType)) !== undefined;) {
           assert.equal(list.context.type, many[payload % 100])
           started.get(list.context.type).push(payload)
-          list.ended(list.origin, false)
+          list.ended(list.origin, 'done')
           if (list.size === 0 || scheduler.lanes.get(laneType).size === 0) break
         }
       }
@@ -405,17 +405,17 @@ describe('lanes', function () {
         const told = [['queued', 'b', 0, 0], ['started', 'b', 15], ['ended', shared, 5, 15]]
         assert.deepEqual(scheduler.seen, [...told, ...told])
         clock.advance(20)
-        for (const origin of origins) list.ended(origin, false)
+        for (const origin of origins) list.ended(origin, 'done')
         assert.deepEqual(scheduler.seen.slice(6), [['ended', 'b', 15, 35], ['ended', 'b', 15, 35]])
       })
 
       it('count those of them as its own that were settled before', function () {
-        list.interrupted(origins[0], true)
+        list.interrupted(origins[0], 'failed')
         list.configured()
         const { accepted, running, failed } = list.statsOf('b')
         assert.deepEqual([accepted, running, failed], [1, 2, 0])
-        list.ended(origins[0], undefined)
-        list.ended(origins[1], false)
+        list.ended(origins[0], 'settled')
+        list.ended(origins[1], 'done')
         assert.equal(list.typesCount, 1)
       })
 
@@ -424,7 +424,7 @@ describe('lanes', function () {
         let isFirst = true
         scheduler.queued = lane => {
           queued.call(scheduler, lane)
-          if (isFirst) list.ended(origins[0], false)
+          if (isFirst) list.ended(origins[0], 'done')
           isFirst = false
         }
         list.configured()
@@ -645,10 +645,10 @@ describe('lanes of types that are paused before they have jobs', function () {
     list.push('a', 1)
     list.push('a', 2)
     take(list, scheduler, 'a')
-    list.ended(scheduler.lanes.get('a'), false)
+    list.ended(scheduler.lanes.get('a'), 'done')
     assert.deepEqual(asked, [])
     take(list, scheduler, 'a')
-    list.ended(scheduler.lanes.get('a'), false)
+    list.ended(scheduler.lanes.get('a'), 'done')
     assert.deepEqual([asked, blamed, list.lanes.size], [[['a', 0, 0]], ['forget'], 0])
   })
 
@@ -664,7 +664,7 @@ describe('lanes of types that are paused before they have jobs', function () {
       origins.push(list.origin)
     }
     assert.deepEqual([shared.typeCounts.size, shared.typeStarts.size], [0, 3])
-    for (const origin of origins) list.ended(origin, false)
+    for (const origin of origins) list.ended(origin, 'done')
     assert.deepEqual([shared.typeCounts.size, shared.typeStarts.size], [0, 0])
   })
 })

@@ -54,7 +54,7 @@ describe('the window', function () {
     list.unshift('b', 2)
     list.push('a', 3)
     take(list, scheduler, 0)
-    list.ended(list.origin, false)
+    list.ended(list.origin, 'done')
     list.removeType('a')
     list.tellRemovals()
     assert.deepEqual(scheduler.seen, [['waiting', 'a'], ['waiting', 'b'], ['waiting', 'a'], ['start', 'b'], ['done', 'b'], ['removed', 'a'], ['removed', 'a']])
@@ -138,7 +138,7 @@ describe('the window', function () {
     for (let i = 0; i < 2000; i++) list.push(`type ${i}`, i)
     while (list.size > 0) {
       take(list, scheduler, 0)
-      list.ended(list.origin, true)
+      list.ended(list.origin, 'failed')
     }
     assert.equal(list.types.size, 0)
     assert.equal(list.countsOf('type 1'), undefined)
