@@ -135,6 +135,7 @@ describe('a disk that is full when a job queue writes', () => {
     await assert.rejects(queue.push('b', { key: 'k' }), IO)
     queue.resume()
     await goOnUntil(() => queue.length === 0, 'all jobs have settled')
+    await queue.flush()
     assert.equal((await bench.reopenAfterKill()).recovered.jobs, 0)
   })
 

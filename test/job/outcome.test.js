@@ -6,7 +6,6 @@ const { counts, endOf, outcomeOf } = require('../../lib/job/outcome')
 
 const failure = new Error('it failed')
 const clock = { now: () => 0 }
-const later = new Date(Date.now() + 60000).toUTCString()
 const timesTen = attempt => 10 * attempt
 
 // error, attempt, maxAttempts, isFinal, backoffMs → end, delayMs, holdMs
@@ -68,6 +67,7 @@ describe('the outcome of an attempt', () => {
   })
 
   it('holds a type until the date that Throttled was given, by the clock of the queue if that tells dates', () => {
+    const later = new Date(Date.now() + 60000).toUTCString()
     const holdMsBy = clock => {
       const ended = { error: new Throttled(later), attempt: 1, maxAttempts: 1 }
       return outcomeOf(ended, { backoffMs: timesTen, clock, onFault: assert.fail }).holdMs

@@ -21,6 +21,22 @@ describe('hold', function () {
     assert.equal(queue.heldMs(), 0)
   })
 
+  for (const scheduler of [null, 'equal']) {
+    it(`is waited for as long as a job waits, scheduler ${scheduler}`, async function () {
+      const clock = fakeClock()
+      const queue = fairlane(() => assert.fail('it starts'), { clock, scheduler }).hold(1000)
+      const controllers = [new AbortController(), new AbortController()]
+      const jobs = controllers.map(({ signal }) => queue.add('job', { type: 'a', signal }))
+      await quiet()
+      assert.equal(clock.timerCount, 1)
+      for (const [at, timerCount] of [[0, 1], [1, 0]]) {
+        controllers[at].abort()
+        await assert.rejects(jobs[at], { code: 'FAIRLANE_ERR_ABORTED' })
+        assert.equal(clock.timerCount, timerCount)
+      }
+    })
+  }
+
   it('can be made longer, shorter, and ended', async function () {
     const { queue, pass, times } = startsOf(fairlane, {})
     queue.hold(50).push(1)
