@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" />
 
 // Written by hand. `P` is the payload of a job, `R` its result.
-// test/types checks this file; test/arguments holds the codes equal to lib/arguments/errors.js and docs/api.md.
+// test/types checks this file; test/arguments holds the codes equal to lib/arguments/codes.js and docs/api.md.
 
 import type { EventEmitter } from 'eventemitter3'
 import type { FairOptions } from './schedulers/fair'

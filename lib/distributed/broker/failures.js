@@ -4,7 +4,8 @@
 // first word, for the name and the code of an error of the client or the system, and, of errors that have neither, for their first
 // sentence.
 
-const { FairlaneError, codes } = require('../../arguments/errors')
+const { codes } = require('../../arguments/codes')
+const { FairlaneError } = require('../../arguments/errors')
 
 const PASSING = 'passing' // says nothing of the call: the broker starts, fails over, moves slots, or cannot be reached
 const DENIED = 'denied' // no call is let in before a setting is changed
