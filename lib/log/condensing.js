@@ -54,12 +54,12 @@ class Condenser {
 
   /** Whether there is something to do. */
   isDue () {
-    const { reserve, nextSegment } = this.store.log
+    const { reserve } = this.store.log
     if (!reserve.isSpent) {
       this.content = undefined
       return false
     }
-    return reserve.usedBytes > (this.content?.segment === nextSegment ? this.dueAt : BEGIN * reserve.bytes)
+    return reserve.usedBytes > (this.isToBegin ? BEGIN * reserve.bytes : this.dueAt)
   }
 
   /** Whether what becomes of jobs is still written behind other records, where nothing gives its room back. */
