@@ -8,18 +8,14 @@ const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
 const { atLaterTimes } = require('./later')
 const { atServer } = require('./opened')
-const { latch, rigged } = require('./rigged')
+const { latch, openRigged } = require('./rigged')
 const { until } = require('./until')
 
 describeWithRedis('answers of the broker about jobs', function () {
   const at = atServer()
   const later = atLaterTimes()
 
-  async function open (runner, options) {
-    const rig = rigged(at.server.path)
-    const queue = await at.open(runner, { connection: rig.connection, settleBy: runner?.length > 1 ? 'callback' : 'promise', ...options })
-    return { queue, rig }
-  }
+  const open = openRigged(at)
 
   const key = what => `{fairlane:${at.name}}:${what}`
 

@@ -10,7 +10,7 @@ const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
 const { atLaterTimes } = require('./later')
 const { atServer } = require('./opened')
-const { latch, rigged } = require('./rigged')
+const { latch, openRigged } = require('./rigged')
 const { until } = require('./until')
 
 const GONE = 'Connection is closed.'
@@ -19,11 +19,7 @@ describeWithRedis('answers of the broker', function () {
   const at = atServer()
   const later = atLaterTimes()
 
-  async function open (runner, options) {
-    const rig = rigged(at.server.path)
-    const queue = await at.open(runner, { connection: rig.connection, settleBy: runner?.length > 1 ? 'callback' : 'promise', ...options })
-    return { queue, rig }
-  }
+  const open = openRigged(at)
 
   const key = what => `{fairlane:${at.name}}:${what}`
 

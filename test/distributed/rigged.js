@@ -4,7 +4,19 @@
 
 const { Redis } = require('ioredis')
 
-module.exports = { rigged, latch }
+module.exports = { rigged, openRigged, latch }
+
+/**
+ * @param {object} at as of atServer()
+ * @returns {(runner: any, options?: object) => Promise<{ queue: object, rig: object }>} opens a queue at such connections
+ */
+function openRigged (at) {
+  return async (runner, options) => {
+    const rig = rigged(at.server.path)
+    const queue = await at.open(runner, { connection: rig.connection, settleBy: runner?.length > 1 ? 'callback' : 'promise', ...options })
+    return { queue, rig }
+  }
+}
 
 /**
  * @param {string} path of the server's socket

@@ -75,6 +75,18 @@ describe('what a process has of a type', () => {
     await turns()
   }
 
+  /** The type is ready, and twice gave nothing: it is at its cap. */
+  async function beBlocked () {
+    await ask()
+    await answer(NOTHING)
+    await answer(true, crew.unreadies)
+    serve()
+    await turns()
+    await answer(NOTHING)
+    await answer(true, crew.unreadies)
+    assert.deepEqual([supply.isBlocked, supply.tokensCount], [true, 0])
+  }
+
   it('asks for twice as many with each job that comes', async () => {
     await ask()
     await answer([{ opts: {} }, 'j1'])
@@ -135,14 +147,7 @@ describe('what a process has of a type', () => {
   })
 
   it('asks at once when a job of a type at its cap ends', async () => {
-    await ask()
-    await answer(NOTHING)
-    await answer(true, crew.unreadies)
-    serve()
-    await turns()
-    await answer(NOTHING)
-    await answer(true, crew.unreadies)
-    assert.deepEqual([supply.isBlocked, supply.tokensCount], [true, 0])
+    await beBlocked()
     crew.tell = async () => undefined
     supply.end({ mayFetch: true })
     assert.deepEqual([supply.isBlocked, supply.tokensCount], [false, 1])
@@ -150,14 +155,7 @@ describe('what a process has of a type', () => {
   })
 
   it('asks at once when it hears of a place under the cap of its type', async () => {
-    await ask()
-    await answer(NOTHING)
-    await answer(true, crew.unreadies)
-    serve()
-    await turns()
-    await answer(NOTHING)
-    await answer(true, crew.unreadies)
-    assert.deepEqual([supply.isBlocked, supply.tokensCount], [true, 0])
+    await beBlocked()
     supply.freed()
     assert.deepEqual([supply.isBlocked, supply.tokensCount, timers.length], [false, 1, 0])
     // the broker may have answered before the place was free, and be heard later

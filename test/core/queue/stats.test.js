@@ -2,51 +2,34 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../../..')
+const { NO_COUNTS } = require('../../support/counts')
 const gates = require('../../support/gates')
 const { quiet } = require('../../support/turns')
 
-const EMPTY = {
-  accepted: 0,
-  waiting: 0,
-  running: 0,
-  done: 0,
-  failed: 0,
-  cancelled: 0,
-  rejected: 0,
-  misuse: 0,
-  overrun: 0,
-  types: 0,
-  delayed: 0,
-  retried: 0,
-  throttled: 0,
-  joined: 0,
-  heldTypes: 0
-}
-
 describe('stats', function () {
   it('is all zero at first, with exactly the documented names', function () {
-    assert.deepEqual({ ...fairlane(() => {}).stats() }, EMPTY)
+    assert.deepEqual({ ...fairlane(() => {}).stats() }, NO_COUNTS)
   })
 
   it('follows the jobs', async function () {
     const gate = gates()
     const queue = fairlane(gate.runner, 2)
     for (let i = 0; i < 6; i++) queue.push(i)
-    assert.deepEqual({ ...queue.stats() }, { ...EMPTY, accepted: 6, waiting: 6 })
+    assert.deepEqual({ ...queue.stats() }, { ...NO_COUNTS, accepted: 6, waiting: 6 })
     await gate.until(2)
-    assert.deepEqual({ ...queue.stats() }, { ...EMPTY, accepted: 6, waiting: 4, running: 2 })
+    assert.deepEqual({ ...queue.stats() }, { ...NO_COUNTS, accepted: 6, waiting: 4, running: 2 })
     gate.open.shift().done(new Error('expected'))
     await gate.until(3)
-    assert.deepEqual({ ...queue.stats() }, { ...EMPTY, accepted: 6, waiting: 3, running: 2, failed: 1 })
+    assert.deepEqual({ ...queue.stats() }, { ...NO_COUNTS, accepted: 6, waiting: 3, running: 2, failed: 1 })
     gate.release()
     await gate.until(4)
-    assert.deepEqual({ ...queue.stats() }, { ...EMPTY, accepted: 6, waiting: 2, running: 2, failed: 1, done: 1 })
+    assert.deepEqual({ ...queue.stats() }, { ...NO_COUNTS, accepted: 6, waiting: 2, running: 2, failed: 1, done: 1 })
     queue.remove(({ payload }) => payload === 4)
     queue.clear()
-    assert.deepEqual({ ...queue.stats() }, { ...EMPTY, accepted: 6, running: 2, failed: 1, done: 1, cancelled: 2 })
+    assert.deepEqual({ ...queue.stats() }, { ...NO_COUNTS, accepted: 6, running: 2, failed: 1, done: 1, cancelled: 2 })
     gate.release(2)
     await quiet()
-    assert.deepEqual({ ...queue.stats() }, { ...EMPTY, accepted: 6, failed: 1, done: 3, cancelled: 2 })
+    assert.deepEqual({ ...queue.stats() }, { ...NO_COUNTS, accepted: 6, failed: 1, done: 3, cancelled: 2 })
   })
 
   it('is a copy', function () {
@@ -63,7 +46,7 @@ describe('stats', function () {
     const queue = fairlane(() => {}).pause()
     assert.throws(() => queue.push(1, 'no function'))
     assert.throws(() => queue.pushType(Symbol('type'), 1))
-    assert.deepEqual({ ...queue.stats() }, EMPTY)
+    assert.deepEqual({ ...queue.stats() }, NO_COUNTS)
   })
 
   it('agrees with the properties inside runners and callbacks', async function () {
