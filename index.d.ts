@@ -116,8 +116,8 @@ declare namespace fairlane {
   /** A runner that returns a promise, from which the type of the results is known. */
   type AsyncRunner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => PromiseLike<R>
 
-  /** A runner for `settleBy: 'promise'`. It gets no `done`, and a value that it returns is the result. */
-  type PromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: JobContext) => R | PromiseLike<R>
+  /** A runner for `settleBy: 'promise'`. It gets no `done`, so `context` is its second argument; a value that it returns is the result. */
+  type PromiseRunner<P = any, R = any> = (payload: P, context: JobContext) => R | PromiseLike<R>
 
   /** How a runner settles its jobs. */
   type SettleBy = 'either' | 'callback' | 'promise'
@@ -133,7 +133,7 @@ declare namespace fairlane {
     /**
      * `'either'`: the first of `done`, a throw and a returned thenable.
      * `'callback'`: what the runner returns is ignored.
-     * `'promise'`: the runner gets no `done`, and what it returns settles the job.
+     * `'promise'`: the runner is called with payload and context, and what it returns settles the job.
      *
      * @default 'either'
      */

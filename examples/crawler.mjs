@@ -13,7 +13,7 @@ process.once('SIGINT', () => stop.abort())
 const queue = fairlane(visit, { concurrency: 8, settleBy: 'promise', timeoutMs: 10000, signal: stop.signal })
 
 /** The runner. Its signal aborts when the page takes too long and when the crawler is stopped, and ends the request. */
-async function visit (address, _, { signal }) {
+async function visit (address, { signal }) {
   const response = await fetch(address, { signal })
   const text = response.headers.get('content-type')?.startsWith('text/html') ? await response.text() : ''
   const links = [...text.matchAll(/href="([^"#]+)/g)].map(([, link]) => new URL(link, address).href)

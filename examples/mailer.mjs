@@ -20,7 +20,7 @@ const queue = await durable(send, {
  * The runner. A crash may come after the service has taken the mail and before that is written down. The mail is sent again then, with the same
  * id, so that the service can tell.
  */
-async function send (mail, _, { id, signal }) {
+async function send (mail, { id, signal }) {
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': String(id) }
   const response = await fetch(process.env.MAIL_API, { method: 'POST', headers, body: JSON.stringify(mail), signal })
   if (!response.ok) throw new Error(`the mail service answered ${response.status}`)

@@ -71,7 +71,7 @@ function ours ({ isCluster = false }) {
     isCluster,
 
     async work ({ connection, slots }, run) {
-      const runner = (payload, done, { type }) => run(type, payload)
+      const runner = (payload, { type }) => run(type, payload)
       await open(runner, { connection, concurrency: slots, scheduler: 'equal' })
     },
 

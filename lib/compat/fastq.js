@@ -93,7 +93,8 @@ function makeQueue (settleBy, context, worker, concurrency) {
   function runner (task, done) {
     task.isStarted = true
     try {
-      return worker.call(context, task.value, done)
+      // that of a promise is called with the value alone: a second parameter of it may have a default
+      return settleBy === 'promise' ? worker.call(context, task.value) : worker.call(context, task.value, done)
     } finally {
       if (task.hasWaited && jobs.waiting === 0) emptied()
     }

@@ -283,7 +283,7 @@ class Dispatch {
       const done = this.givesDone ? settle.bind(job) : undefined
       const returned = typeof whenSettled === 'object'
         ? whenSettled.run(job, runner, payload, done, context)
-        : runner(payload, done, context)
+        : done === undefined ? runner(payload, context) : runner(payload, done, context)
       if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, job)
     } catch (err) {
       settleByThrow(job, err)

@@ -63,7 +63,7 @@ const makeByName = {
 /**
  * @param {object | null} scheduler
  * @param {object} read the options of the queue, and `ledger` if it is observed: what the list tells of each job
- * @param {(type: string | undefined) => object} makeContext makes the runner's third argument for jobs of a type
+ * @param {(type: string | undefined) => object} makeContext makes what the runners of jobs of a type are told of them
  */
 function makeList (scheduler, read, makeContext) {
   const list = makeBareList(scheduler, read, makeContext)

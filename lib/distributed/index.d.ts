@@ -122,7 +122,7 @@ export interface DistributedContext extends JobContext {
 
 export type DistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => PromiseLike<R>
 export type AnyDistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => unknown
-export type DistributedPromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: DistributedContext) => R | PromiseLike<R>
+export type DistributedPromiseRunner<P = any, R = any> = (payload: P, context: DistributedContext) => R | PromiseLike<R>
 
 export interface DistributedPushOptions extends Pick<PlanOptions, 'delayMs'> {
   /**

@@ -142,7 +142,7 @@ export interface DeliveryContext extends JobContext {
 
 export type DurableRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DeliveryContext) => PromiseLike<R>
 export type AnyDurableRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DeliveryContext) => unknown
-export type DurablePromiseRunner<P = any, R = any> = (payload: P, done: undefined, context: DeliveryContext) => R | PromiseLike<R>
+export type DurablePromiseRunner<P = any, R = any> = (payload: P, context: DeliveryContext) => R | PromiseLike<R>
 
 /** A job that waits. Its payload is read, blocking, when it is asked for. */
 export interface DurableJob<P = any> {

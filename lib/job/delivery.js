@@ -9,7 +9,7 @@ const { rethrow } = require('../platform/clock')
 const { failure } = require('../arguments/errors')
 const { promiseOf } = require('../platform/promised')
 
-/** The runner's third argument. */
+/** What the runner knows of its job: its last argument. */
 class DeliveryContext {
   #slot
 
@@ -68,7 +68,7 @@ class Delivery {
     this.hasBegun = true
     const done = settleBy === 'promise' ? undefined : (err, result) => this.end(err, result)
     try {
-      const returned = runner(payload, done, context)
+      const returned = done === undefined ? runner(payload, context) : runner(payload, done, context)
       if (settleBy !== 'callback') return this.follow(returned, settleBy)
     } catch (err) {
       this.endByThrow(err)

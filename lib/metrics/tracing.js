@@ -38,8 +38,13 @@ function traced (runner, options) {
   const all = Object.values(channels)
   const spans = tracer === undefined ? undefined : new Spans(loadApi(), tracer, link, name)
   const run = (payload, done, context) => {
-    if (spans === undefined && !all.some(({ hasSubscribers }) => hasSubscribers)) return runner(payload, done, context)
-    return new Run(channels, runner, payload, context).call(done, spans)
+    const hasDone = typeof done === 'function' // under settleBy: 'promise' the context is there
+    if (spans === undefined && !all.some(({ hasSubscribers }) => hasSubscribers)) {
+      return hasDone ? runner(payload, done, context) : runner(payload, done)
+    }
+    return hasDone
+      ? new Run(channels, runner, payload, context).begin(done, spans)
+      : new Run(channels, runner, payload, done).begin(undefined, spans)
   }
   return Object.defineProperties(run, membersOf(runner))
 }
@@ -70,11 +75,11 @@ class Run {
     this.hasEnded = false
   }
 
-  call (done, spans) {
-    if (spans === undefined) return this.begin(done)
+  begin (done, spans) {
+    if (spans === undefined) return this.start(done)
     this.span = spans.open(this.message)
     try {
-      return spans.within(this.span, () => this.begin(done))
+      return spans.within(this.span, () => this.start(done))
     } catch (err) {
       this.ends(err, undefined, true) // unless the runner threw it, which is told
       throw err
@@ -83,11 +88,12 @@ class Run {
 
   // private from here on
 
-  begin (done) {
+  start (done) {
     const { channels: { start, end }, context, message, runner } = this
     return start.runStores(message, () => {
       try {
-        return this.follow(runner(message.payload, done === undefined ? undefined : this.through(done), context), done === undefined)
+        if (done === undefined) return this.follow(runner(message.payload, context), true)
+        return this.follow(runner(message.payload, this.through(done), context), false)
       } catch (err) {
         this.ends(err, undefined, true)
         throw err

@@ -1,7 +1,7 @@
 'use strict'
 
 // The contexts that jobs run in: the AsyncLocalStorage context (the one in which the queue was made, whoever pushed),
-// and the third argument of the runner.
+// and the last argument of the runner.
 
 const hooks = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
   ? process.getBuiltinModule('node:async_hooks')
@@ -45,7 +45,7 @@ function frameGetter () {
   return key === undefined ? undefined : () => new AsyncResource('fairlane', options)[key]
 }
 
-/** The runner's third argument. Frozen; jobs without extras share one per queue, or per type if there is a scheduler. */
+/** The runner's last argument. Frozen; jobs without extras share one per queue, or per type if there is a scheduler. */
 class JobContext {
   #signal
 

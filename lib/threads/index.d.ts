@@ -78,8 +78,8 @@ export interface ThreadsStats {
 /** A runner for `fairlane()` and `durable()`. */
 export interface ThreadsRunner<P = any, R = any> {
   (payload: P, done: Done<R>, context?: JobContext): void
-  /** Without `done`, as under `settleBy: 'promise'`. */
-  (payload: P, done?: Done<R> | undefined, context?: JobContext): Promise<R>
+  /** Without `done`, with the context in its place, as under `settleBy: 'promise'`. */
+  (payload: P, context?: JobContext | Done<R> | undefined, none?: JobContext): Promise<R>
 
   /** Threads × `perThread`: how many slots the queue should have. */
   readonly concurrency: number

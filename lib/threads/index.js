@@ -30,7 +30,10 @@ function threads (file, options) {
   const url = readFile(file)
   const read = readOptions(options)
   const jobs = new Jobs(loadPiscina(), url, read)
-  const runner = (payload, done, context) => jobs.run(payload, done, context)
+  const runner = (payload, done, context) => {
+    // a queue with settleBy: 'promise' gives no done
+    return typeof done === 'function' ? jobs.run(payload, done, context) : jobs.run(payload, undefined, done)
+  }
   const close = () => jobs.close()
   const members = {
     concurrency: read.threads * read.perThread,

@@ -241,6 +241,11 @@ describe('compat/fastq', () => {
         log(await promise(async task => task, 1).push('no context'))
       },
 
+      'promise: the worker gets the value alone': async ({ promise }, log) => {
+        const queue = promise(async (task, more = 'default', ...rest) => [task, more, rest], 1)
+        log(await Promise.all([queue.push('first'), queue.push('second')]))
+      },
+
       'promise: drained resolves when all has ended, after drain was called': async ({ promise }, log) => {
         const queue = promise(() => turn().then(() => log('worked')), 1)
         queue.drain = () => log('drain')

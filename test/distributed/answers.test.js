@@ -230,7 +230,7 @@ describeWithRedis('answers of the broker', function () {
      */
     async function isTakenAgain () {
       const attempts = []
-      const { queue, rig } = await open(async (n, done, { attempt }) => {
+      const { queue, rig } = await open(async (n, { attempt }) => {
         if (n !== 'fails') return
         attempts.push(attempt)
         if (attempt === 1) throw new Error('down')

@@ -175,7 +175,7 @@ describeWithRedis('a distributed queue at a Redis Cluster of three masters, as o
 
   it('takes types of any text', async () => {
     const types = ['', ':', '{}', '{a}b', '%', '%25', '__proto__', 'constructor', ' ', 'x'.repeat(300), '日本', '😀', '\0', '\r\n']
-    const queue = await at.open(async (payload, done, { type }) => type, { scheduler: 'fair' })
+    const queue = await at.open(async (payload, { type }) => type, { scheduler: 'fair' })
     assert.deepEqual(await Promise.all(types.map(type => queue.add(1, { type }))), types)
   })
 })

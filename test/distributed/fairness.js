@@ -21,7 +21,7 @@ function describeFairness ({ ms, floodCount }, atBroker) {
     async function shares (options, lengths) {
       const times = Object.fromEntries(Object.keys(lengths).map(type => [type, 0]))
       let isOver = false
-      const queue = await at.open(async (length, done, { type }) => {
+      const queue = await at.open(async (length, { type }) => {
         const begin = performance.now()
         await sleep(length)
         if (!isOver) times[type] += performance.now() - begin

@@ -68,7 +68,7 @@ describeWithRedis('what the broker keeps of a queue', function () {
 
   it('keeps a hold until it is over, though its type is idle, or has a rate that is taken away', async () => {
     const starts = []
-    const queue = await at.open(async (n, done, { type }) => { starts.push(`${type} ${n}`) }, { leaseMs: 1000, resultTtlMs: 0 })
+    const queue = await at.open(async (n, { type }) => { starts.push(`${type} ${n}`) }, { leaseMs: 1000, resultTtlMs: 0 })
     await Promise.all(['idle', 'short', 'rated'].map(type => queue.add(1, { type })))
     await queue.setGlobalRate('rated', { limit: 100, intervalMs: 3600000 })
     for (const type of ['idle', 'rated']) await queue.holdType(type, 3600000)
@@ -133,7 +133,7 @@ describeWithRedis('what the broker keeps of a queue', function () {
 
   it('works with several partitions as with one', async () => {
     const options = { partitions: 4, scheduler: 'equal' }
-    const queues = [await at.open(async (n, done, { type }) => `${type} ${n}`, options), await at.open(null, { partitions: 4 })]
+    const queues = [await at.open(async (n, { type }) => `${type} ${n}`, options), await at.open(null, { partitions: 4 })]
     const types = Array.from({ length: 40 }, (_, n) => `type-${n}`)
     assert.deepEqual(await Promise.all(types.map(type => queues[1].add(1, { type }))), types.map(type => `${type} 1`))
     await queues[1].onIdle()

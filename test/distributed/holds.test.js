@@ -86,7 +86,7 @@ describeWithRedis('a job that was there when a process ended', function () {
     // the second one was, before it died and was put back
     await stalled(producer, [{ payload: 1, stc: 7 }, { payload: 2, stc: 6, atm: 1, base: '1,3', alone: 2, type: 'b' }])
     const ran = []
-    const queue = await at.open(async (n, done, { attempt }) => { ran.push([n, attempt]) }, { maxAttempts: 3 })
+    const queue = await at.open(async (n, { attempt }) => { ran.push([n, attempt]) }, { maxAttempts: 3 })
     await queue.onIdle()
     assert.deepEqual(ran.sort(), [[1, 3], [2, 3]])
   })
@@ -95,7 +95,7 @@ describeWithRedis('a job that was there when a process ended', function () {
     const producer = await at.open(null)
     await stalled(producer, [{ payload: 1, stc: 3, atm: 2, base: '2,3', alone: 2 }, { payload: 2, stc: 3, atm: 0, base: '2,3', type: 'b' }])
     const attempts = []
-    const queue = await at.open(async (n, done, { attempt }) => { attempts.push(attempt) }, { maxAttempts: 3 })
+    const queue = await at.open(async (n, { attempt }) => { attempts.push(attempt) }, { maxAttempts: 3 })
     await queue.onIdle()
     assert.deepEqual(attempts, [1, 1])
   })

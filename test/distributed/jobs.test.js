@@ -31,7 +31,7 @@ describeWithRedis('a distributed queue', function () {
 
   it('takes types of any text, and gives them back as they were', async () => {
     const types = ['', ':', '{}', '{a}', '%', '%41', '__proto__', 'constructor', '.ready', 'ä 漢 😀', 'x'.repeat(300)]
-    const queue = await at.open(async (payload, done, { type }) => type)
+    const queue = await at.open(async (payload, { type }) => type)
     assert.deepEqual(await Promise.all(types.map(type => queue.add(0, { type }))), types)
     expectThrow(() => queue.pushType('\ud800', 1), 'FAIRLANE_ERR_TYPE')
     expectThrow(() => queue.pushType(Symbol('a'), 1), 'FAIRLANE_ERR_TYPE')
@@ -111,7 +111,7 @@ describeWithRedis('a distributed queue', function () {
 
   it('tries a job again that failed, and makes a dead letter of it in the end', async () => {
     const attempts = []
-    const queue = await at.open(async (payload, done, { attempt }) => {
+    const queue = await at.open(async (payload, { attempt }) => {
       attempts.push(attempt)
       throw Object.assign(new RangeError(`failed ${attempt}`), { code: 'E_OWN' })
     }, { maxAttempts: 3, backoffMs: attempt => 5 * attempt })
@@ -144,7 +144,7 @@ describeWithRedis('a distributed queue', function () {
 
   it('gives a dead letter all its attempts that another tool puts back', async () => {
     let isDown = true
-    const queue = await at.open(async (payload, done, { attempt }) => {
+    const queue = await at.open(async (payload, { attempt }) => {
       if (isDown || attempt === 1) throw new Error('down')
     }, { maxAttempts: 2, backoffMs: 1, leaseMs: 1000 })
     const id = await queue.pushType('a', 1)
@@ -313,7 +313,7 @@ describeWithRedis('a distributed queue', function () {
     assert.equal(signal.aborted, true)
     assert.equal(signal.reason.code, 'FAIRLANE_ERR_CLOSED')
     await expectReject(waiting, 'FAIRLANE_ERR_CLOSED')
-    const next = await at.open(async (n, done, { attempt }) => attempt, { maxAttempts: 1 })
+    const next = await at.open(async (n, { attempt }) => attempt, { maxAttempts: 1 })
     const [{ result }] = await once(next, 'done')
     assert.equal(result, 1)
     gate.release(1)

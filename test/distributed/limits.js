@@ -24,7 +24,7 @@ function describeLimits (atBroker) {
     function counting (ms, least = {}) {
       const now = new Map()
       const most = new Map()
-      const runner = async (payload, done, { type }) => {
+      const runner = async (payload, { type }) => {
         now.set(type, (now.get(type) ?? 0) + 1)
         most.set(type, Math.max(most.get(type) ?? 0, now.get(type)))
         await sleep(ms)
@@ -134,7 +134,7 @@ function describeLimits (atBroker) {
 
     it('a type that is held starts no job for so long, and others do', async () => {
       const starts = []
-      const queue = await at.open(async (n, done, { type }) => { starts.push([type, performance.now()]) })
+      const queue = await at.open(async (n, { type }) => { starts.push([type, performance.now()]) })
       const begin = performance.now()
       await queue.holdType('a', 200)
       await queue.holdType('c', 3600000)
@@ -165,7 +165,7 @@ function describeLimits (atBroker) {
 
     it('a runner that was throttled has its type held, and one that postpones only its job; neither attempt counts', async () => {
       const starts = []
-      const queue = await at.open(async (failure, done, { type, attempt }) => {
+      const queue = await at.open(async (failure, { type, attempt }) => {
         starts.push({ type, attempt, time: performance.now() })
         if (starts.filter(start => start.type === type).length > 1) return 'done'
         if (failure === 'throttled') throw new Throttled(1500)

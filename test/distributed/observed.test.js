@@ -83,7 +83,7 @@ describeWithRedis('metrics of a distributed queue', function () {
     const metrics = new Metrics({ name: 'mails' })
     const seen = []
     let isPutOff = false
-    const queue = await at.open(async (payload, done, { attempt }) => {
+    const queue = await at.open(async (payload, { attempt }) => {
       seen.push(metrics.snapshot().types.reduce((sum, { running }) => sum + running, 0))
       if (payload === 'fails' || (payload === 'fails once' && attempt === 1)) throw new Error('no')
       if (payload === 'is put off' && !isPutOff) {

@@ -14,7 +14,7 @@ const { distributed } = require('../../lib/distributed')
 
 const { connection, log, options, isProducer = false } = JSON.parse(process.argv[2])
 
-async function run ({ ms = 0, fail, poison = false, echo = process.pid, isTraced = false } = {}, done, { id, attempt, signal }) {
+async function run ({ ms = 0, fail, poison = false, echo = process.pid, isTraced = false } = {}, { id, attempt, signal }) {
   appendFileSync(log, `${id} ${attempt} ${process.pid}\n`)
   if (isTraced) appendFileSync(`${log}.runs`, `start ${process.pid} ${id}\n`)
   process.send({ event: 'started', value: { id, attempt } })

@@ -23,7 +23,7 @@ describeWithRedis('announce(type)', function () {
   // the keeper does not walk in these
 
   it('has jobs found that another tool has added of an idle type, by whichever process', async () => {
-    const queue = await at.open(async (n, done, { type }) => `${type} ${n}`, { leaseMs: 600000 })
+    const queue = await at.open(async (n, { type }) => `${type} ${n}`, { leaseMs: 600000 })
     const producer = await at.open(null)
     await add('tenant ä', 1)
     const done = once(queue, 'done')

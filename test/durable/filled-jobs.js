@@ -10,7 +10,7 @@ if (require.main === module) main(...process.argv.slice(2).map(Number))
 
 async function main (bytes, segmentBytes, concurrency) {
   const seen = new Map()
-  const runner = async (_payload, _done, { id, attempt }) => {
+  const runner = async (_payload, { id, attempt }) => {
     if (attempt !== (seen.get(id) ?? 0) + 1) throw new Error(`attempt ${attempt} of job ${id} follows ${seen.get(id)}`)
     seen.set(id, attempt)
     if (id % 5 === 0 && attempt === 1) throw new Error('it fails once')

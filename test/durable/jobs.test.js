@@ -43,11 +43,11 @@ describe('a durable queue', () => {
     let queue = await bench.open({ settleBy: 'callback', runner: async (payload, done) => { setImmediate(done, null, 'called') } })
     await queue.push(1)
     await queue.onIdle()
-    const runner = (payload, done) => done
+    const runner = (...args) => [args.length, args[1].attempt]
     queue = await bench.reopen({ settleBy: 'promise', runner })
     await queue.push(2)
     await queue.onIdle()
-    assert.deepEqual(bench.events.map(([, { result }]) => result), ['called', undefined])
+    assert.deepEqual(bench.events.map(([, { result }]) => result), ['called', [2, 1]])
   })
 
   it('makes what a runner throws after its end an uncaught exception', async () => {

@@ -60,11 +60,16 @@ describe('a traced runner', function () {
   }
 
   it('may give its value without done, and is called as it is while nobody subscribes', async function () {
-    const runner = traced(n => n + 1)
+    const counts = []
+    const runner = traced((...args) => {
+      counts.push(args.length)
+      return args[0] + args[1].attempt
+    })
     assert.equal(await fairlane(runner, { settleBy: 'promise' }).add(1), 2)
     const seen = listen()
     assert.equal(await fairlane(runner, { settleBy: 'promise' }).add(2), 3)
-    assert.deepEqual(seen.map(([event, { result }]) => [event, result]), [['start', 3], ['end', 3]])
+    assert.deepEqual(seen.map(([event, { result, attempt }]) => [event, result, attempt]), [['start', 3, 1], ['end', 3, 1]])
+    assert.deepEqual(counts, [2, 2])
   })
 
   it('that calls done twice is told of once, and counted by the queue', async function () {
@@ -232,7 +237,7 @@ describe('a span of a runner', function () {
   })
 
   it('has the id of the job, where jobs have ids', async function () {
-    await traced(async () => {}, { tracer })(1, undefined, { id: 12, type: undefined, attempt: 3 })
+    await traced(async () => {}, { tracer })(1, { id: 12, type: undefined, attempt: 3 })
     const { process: { attributes } } = spansBy()
     assert.deepEqual([attributes['messaging.message.id'], attributes['fairlane.attempt']], ['12', 3])
   })

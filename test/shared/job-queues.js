@@ -45,7 +45,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
         return attempt
       }
       const seen = []
-      const queue = await open(async (payload, done, { id, type, attempt, signal }) => {
+      const queue = await open(async (payload, { id, type, attempt, signal }) => {
         seen.push([payload, id, type, attempt, signal.aborted])
         if (attempt < 3) throw new Error(`failed ${attempt}`)
         return payload.n
@@ -83,7 +83,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
     })
 
     it('are not made again if backoffMs says Infinity', async () => {
-      const queue = await open(async (payload, done, { attempt }) => { throw new Error(attempt === 1 ? 'once' : 'for good') }, {
+      const queue = await open(async (payload, { attempt }) => { throw new Error(attempt === 1 ? 'once' : 'for good') }, {
         backoffMs: (attempt, { message }) => message === 'for good' ? Infinity : 1
       })
       const told = listen(queue, 'retry', 'failed')
@@ -269,7 +269,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
 
   describe('dead letters', () => {
     it('are jobs that have failed maxAttempts times, with what the last attempt failed with', async () => {
-      const queue = await open(async (payload, done, { attempt }) => { throw coded('E_OWN', `${payload} ${attempt}`) }, { maxAttempts: 2, backoffMs: 1 })
+      const queue = await open(async (payload, { attempt }) => { throw coded('E_OWN', `${payload} ${attempt}`) }, { maxAttempts: 2, backoffMs: 1 })
       const ids = [await queue.pushType('a', 'first')]
       const [{ error, ...about }] = await once(queue, 'failed')
       assert.deepEqual([about, error.message], [{ id: ids[0], type: 'a', attempt: 2 }, 'first 2'])
@@ -301,7 +301,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
 
     it('have all their attempts when they are retried, and are gone when they are deleted', async () => {
       let isDown = true
-      const queue = await open(async (payload, done, { attempt }) => {
+      const queue = await open(async (payload, { attempt }) => {
         if (isDown || attempt === 1) throw new Error('down')
         return payload
       }, { maxAttempts: 2, backoffMs: 1 })
@@ -584,7 +584,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
 
   describe('add', () => {
     it('gives the result, or what the last attempt failed with', async () => {
-      const queue = await open(async (payload, done, { attempt }) => {
+      const queue = await open(async (payload, { attempt }) => {
         if (payload === 'fails') throw new Error(`attempt ${attempt}`)
         return [payload, attempt]
       }, { maxAttempts: 2, backoffMs: 1 })
@@ -752,7 +752,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       const { signal } = gate.started[0].context
       assert.equal(await queue.close({ drain: false }), 1)
       assert.equal(signal.reason.code, 'FAIRLANE_ERR_CLOSED')
-      const next = await open(async (payload, done, { attempt }) => [payload, attempt], { maxAttempts: 1, concurrency: 1 })
+      const next = await open(async (payload, { attempt }) => [payload, attempt], { maxAttempts: 1, concurrency: 1 })
       const told = listen(next, 'done', 'failed')
       await next.onIdle()
       assert.deepEqual(told.map(([event, { result }]) => [event, ...result]).sort(), [['done', 'running', 1], ['done', 'waiting', 1]])
@@ -769,7 +769,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       }
       assert.equal(await queue.close({ drain: false, timeoutMs: 60000 }), 0)
       assert.deepEqual(told.map(([event, { result }]) => [event, result]), [['done', 'well']])
-      const next = await open(async (payload, done, { attempt }) => [payload, attempt])
+      const next = await open(async (payload, { attempt }) => [payload, attempt])
       const [{ result }] = await once(next, 'done')
       assert.deepEqual(result, ['badly', 1])
     })

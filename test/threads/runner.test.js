@@ -38,6 +38,12 @@ describe('a runner in threads', () => {
       const { done, failed, misuse } = queue.stats()
       assert.deepEqual({ done, failed, misuse }, { done: 1, failed: 1, misuse: 0 })
     })
+
+    it(`tells its function the type under settleBy: '${settleBy}'`, async () => {
+      const queue = fairlane(start('jobs.js'), { settleBy, scheduler: 'equal' })
+      const { context } = await queue.add({ act: 'tell' }, { type: 'ada' })
+      assert.deepEqual(context, { type: 'ada', attempt: 1 })
+    })
   }
 
   it('runs as many jobs at once as it has threads, each in a thread of its own', async () => {

@@ -116,7 +116,7 @@ async function useJobs (): Promise<void> {
   const isWritten: Same<typeof written, DurableQueue<number, string>> = true
   const takesNothing = await durable(async () => 5, { path: 'folder', concurrency: 1 })
   const isTakingNothing: Same<typeof takesNothing, DurableQueue<any, number>> = true
-  const byReturn = await durable(async (n: number, _done, { id }) => String(n + id), { path: 'folder', settleBy: 'promise' })
+  const byReturn = await durable(async (n: number, { id }) => String(n + id), { path: 'folder', settleBy: 'promise' })
   const isByReturn: Same<typeof byReturn, DurableQueue<number, string>> = true
   const named = await durable<string, number>(async (text, _done, { attempt }) => text.length + attempt, { path: 'folder' })
   const isNamed: Same<typeof named, DurableQueue<string, number>> = true

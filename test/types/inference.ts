@@ -29,7 +29,7 @@ const withSignal = fairlane(async (job: Job, _done, { signal }) => {
 const withContext = fairlane(async (job: Job, _done, { type, attempt }) => ({ type, attempt }), { concurrency: 4, scheduler: 'equal' })
 const withNew = new fairlane(async (n: number, _done, { signal }) => [n, signal.aborted], 3)
 const withClass = new fairlane.Queue(async (n: number, _done, context) => context.type, { settleBy: 'either' })
-const withoutDone = fairlane(async (n: number, _done, { signal }) => String(n), { settleBy: 'promise' })
+const withoutDone = fairlane(async (n: number, { signal }) => String(n), { settleBy: 'promise' })
 const withoutPayload = fairlane(async () => 5)
 const withoutAnnotations = fairlane(async (job, _done, { attempt }) => attempt)
 const withPromise = fairlane((n: number) => Promise.resolve(String(n)))

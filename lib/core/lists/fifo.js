@@ -37,7 +37,7 @@ const REMOVED = new Mark(-1)
  * is its generation: the number of the last barrier before it was pushed.
  */
 class Fifo {
-  /** @param {object} [context] the runner's third argument, the same for all jobs */
+  /** @param {object} [context] the runner's last argument, the same for all jobs */
   constructor (context) {
     this.size = 0
     this.payload = undefined

@@ -28,7 +28,7 @@ class Lanes extends Scheduled {
   /**
    * @param {object} scheduler
    * @param {{ maxTypes: number, maxWaitingPerType: { byType: Map<string, number> }, clock: { now: () => number } }} options
-   * @param {(type: string) => object} makeContext makes the runner's third argument for jobs of a type
+   * @param {(type: string) => object} makeContext makes the runner's last argument for jobs of a type
    */
   constructor (scheduler, { maxTypes, maxWaitingPerType, clock }, makeContext) {
     super(scheduler, makeContext)

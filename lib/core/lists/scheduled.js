@@ -17,7 +17,7 @@ const NOTHING = new TypeCounts()
 class Scheduled {
   /**
    * @param {object} scheduler
-   * @param {(type: string) => object} makeContext makes the runner's third argument for jobs of a type
+   * @param {(type: string) => object} makeContext makes the runner's last argument for jobs of a type
    */
   constructor (scheduler, makeContext) {
     this.size = 0

@@ -64,7 +64,7 @@ class WaitingTypes {
 class Window extends Scheduled {
   /**
    * @param {object} scheduler
-   * @param {(type: string) => object} makeContext makes the runner's third argument for jobs of a type
+   * @param {(type: string) => object} makeContext makes the runner's last argument for jobs of a type
    */
   constructor (scheduler, makeContext) {
     super(scheduler, makeContext)

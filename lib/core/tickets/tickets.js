@@ -37,7 +37,7 @@ class Ticket {
     this.at = 0
   }
 
-  /** Calls the runner. @returns what that returns */
+  /** Calls the runner. @param {Function} [done] if it gets one @returns what that returns */
   run (job, runner, payload, done, shared) {
     const { tickets, scope } = this
     this.job = job
@@ -45,7 +45,7 @@ class Ticket {
     if (tickets.isInner) tickets.starts(this)
     else tickets.limitRun(this)
     const context = this.needsContext() ? new JobContext(shared.type, this.attempt, () => this.runnersSignal()) : shared
-    if (scope === undefined) return runner(payload, done, context)
+    if (scope === undefined) return done === undefined ? runner(payload, context) : runner(payload, done, context)
     if (!tickets.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
   }
@@ -121,7 +121,7 @@ Ticket.prototype.priority = 0
 
 /** Listens to a thenable that the runner returns: many begin their work when somebody does. */
 function runAndListen (runner, payload, done, context) {
-  const returned = runner(payload, done, context)
+  const returned = done === undefined ? runner(payload, context) : runner(payload, done, context)
   return promiseOf(returned) ?? returned
 }
 

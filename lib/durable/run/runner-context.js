@@ -4,7 +4,7 @@
 
 const { DeliveryContext } = require('../../job/delivery')
 
-/** The runner's third argument. */
+/** The runner's last argument. */
 class RunnerContext extends DeliveryContext {
   #delivery
   #events

@@ -19,7 +19,7 @@ describe('payloads', function () {
       const settled = outcomes()
       const queue = fairlane((payload, done) => {
         seen.push(payload)
-        if (done) done(null, payload)
+        if (settleBy !== 'promise') done(null, payload)
       }, { settleBy, concurrency: 1 })
       values.forEach((value, i) => queue.push(value, settled.callback(i)))
       values.forEach((value, i) => queue.pushType('t', value, settled.callback(i)))
@@ -83,7 +83,7 @@ describe('this', function () {
     for (const settleBy of ['either', 'callback', 'promise']) {
       const queue = fairlane(function (payload, done) {
         seen.push(this)
-        return done ? done() : undefined
+        return settleBy === 'promise' ? undefined : done()
       }, { settleBy })
       queue.drain = look
       queue.push(1, look)
@@ -141,16 +141,16 @@ describe('the context', function () {
   })
 
   for (const settleBy of ['either', 'callback', 'promise']) {
-    it(`is the third argument, settled by ${settleBy}`, async function () {
+    it(`is the last argument, settled by ${settleBy}`, async function () {
       const seen = []
       const queue = fairlane((...args) => {
         seen.push(args)
-        if (args[1]) args[1]()
+        if (settleBy !== 'promise') args[1]()
       }, { settleBy })
       queue.push(1)
       await queue.onIdle()
-      assert.equal(seen[0].length, 3)
-      assert.equal(seen[0][2].attempt, 1)
+      assert.equal(seen[0].length, settleBy === 'promise' ? 2 : 3)
+      assert.equal(seen[0].at(-1).attempt, 1)
     })
   }
 })

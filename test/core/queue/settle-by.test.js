@@ -93,18 +93,25 @@ describe("settleBy 'callback'", function () {
 })
 
 describe("settleBy 'promise'", function () {
-  it('passes no done', async function () {
-    const seen = []
-    const settled = outcomes()
-    const queue = fairlane(async (...args) => { seen.push(args) }, { settleBy: 'promise' })
-    queue.push('payload', settled.callback(1))
-    await settled.until(1)
-    assert.equal(seen[0].length, 3)
-    assert.equal(seen[0][0], 'payload')
-    assert.equal(seen[0][1], undefined)
-    assert.equal(seen[0][2].attempt, 1)
-    await queue.add('with extras', { timeoutMs: 1000 })
-    assert.deepEqual(seen[1].slice(0, 2), ['with extras', undefined])
+  for (const asyncContext of ['queue', 'push', 'none']) {
+    it(`calls the runner with payload and context, also of jobs with extras, with asyncContext: '${asyncContext}'`, async function () {
+      const seen = []
+      const queue = fairlane(async (...args) => {
+        seen.push(args)
+        if (args[0] === 'twice' && args[1].attempt === 1) throw new Error('expected')
+      }, { settleBy: 'promise', asyncContext, backoffMs: 0 })
+      await queue.add('plain')
+      await queue.add('with extras', { timeoutMs: 1000 })
+      await queue.add('twice', { maxAttempts: 2, key: 'k' })
+      assert.deepEqual(seen.map(([payload, { attempt }, ...more]) => [payload, attempt, more]), [
+        ['plain', 1, []], ['with extras', 1, []], ['twice', 1, []], ['twice', 2, []]
+      ])
+    })
+  }
+
+  it('leaves the default of a second parameter out of use', async function () {
+    const queue = fairlane((payload, { type } = assert.fail()) => [payload, type], { settleBy: 'promise', scheduler: 'fair' })
+    assert.deepEqual(await queue.add(1, { type: 'a' }), [1, 'a'])
   })
 
   it('settles by the promise', async function () {
