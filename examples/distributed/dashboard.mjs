@@ -27,7 +27,7 @@ function adapterOf (type) {
 }
 
 async function refresh () {
-  const types = (await mails.globalTypes({ limit: 100 })).map(({ type }) => type)
+  const types = (await mails.types({ limit: 100 })).map(({ type }) => type)
   for (const type of types) if (!shown.has(type)) shown.set(type, adapterOf(type))
   board.setQueues(types.map(type => shown.get(type)))
 }

@@ -10,7 +10,7 @@ const {
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const QUEUE_METHODS = ['pushType', 'pause', 'resume']
-const BROKER_METHODS = ['globalTypes', 'globalStats', 'pauseGlobal', 'resumeGlobal']
+const BROKER_METHODS = ['types', 'counts', 'pauseGlobal', 'resumeGlobal']
 
 const readers = {
   name: value => value === undefined ? undefined : readText(value, 'name', OPTION),

@@ -65,7 +65,7 @@ function localView (queue, { types }) {
 
 /** Of all processes. */
 async function globalView (queue, { types }) {
-  const answers = [queue.globalStats(), queue.globalTypes({ limit: Number.MAX_SAFE_INTEGER })]
+  const answers = [queue.counts(), queue.types({ limit: Number.MAX_SAFE_INTEGER })]
   const [{ types: typeCount, ...counts }, all] = await Promise.all(answers)
   const byType = new Map(types.map(entry => [entry.type, { ...entry, ...NO_COUNTS }]))
   for (const entry of all) byType.set(entry.type, { ...NO_METRICS, ...byType.get(entry.type), ...entry })
@@ -73,7 +73,7 @@ async function globalView (queue, { types }) {
     counts: { paused: false, ...counts },
     types: [...byType.values()].map(entry => ({ ...entry, isType: true })),
     async detailsOf (type) {
-      const { paused, cap, rate } = await queue.globalStats(type)
+      const { paused, cap, rate } = await queue.counts(type)
       return { paused, cap: finite(cap), weight: finite(ask(() => queue.scheduler.weightOf(type))), rate }
     }
   }

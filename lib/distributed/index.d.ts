@@ -190,23 +190,29 @@ export interface DistributedStats extends DistributedTypeStats {
   overrun: number
 }
 
-/** What the broker has. */
-export interface GlobalCounts {
+/** How many jobs there are, wherever. Delayed ones are among those that wait. */
+export interface JobCounts {
   waiting: number
   delayed: number
   running: number
+  /** Dead letters. */
   dead: number
 }
 
-export interface GlobalStats extends GlobalCounts {
+/** What the queue has, in all processes. */
+export interface QueueCounts extends JobCounts {
   /** Types that have any. */
   types: number
 }
 
-export interface GlobalTypeStats extends GlobalStats {
+/** What the queue has of a type, and what limits it. */
+export interface TypeCounts extends JobCounts {
   cap: number
   rate: TypeRate | null
+  /** No process starts a job of it. */
   paused: boolean
+  /** For how many ms it is held yet. */
+  heldMs: number
 }
 
 export interface DistributedEvents<R = any> {
@@ -277,47 +283,54 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   /** What this process has done since it opened the queue; `running` and `prefetched` are current. */
   stats (): DistributedStats
   stats (type: unknown): DistributedTypeStats
-  /** What the broker has. O(types). */
-  globalStats (): Promise<GlobalStats>
-  globalStats (type: unknown): Promise<GlobalTypeStats>
-  /** The types that have jobs, the largest first. O(types). */
-  globalTypes (options?: { limit?: number | undefined }): Promise<Array<GlobalCounts & { type: string }>>
+  /** What the queue has, wherever; of a type with what limits it. O(types) without a type. */
+  counts (): Promise<QueueCounts>
+  counts (type: unknown): Promise<TypeCounts>
+  /** The types that have jobs, the largest first; 200 of them, if `limit` says nothing else. O(types). */
+  types (options?: { limit?: number | undefined }): Promise<Array<JobCounts & { type: string }>>
 
   get (id: string): Promise<DistributedJob<P> | undefined>
   /** Takes a job away that waits; one that runs is told by its signal, and not tried again. False if there is neither. */
   cancel (id: string): Promise<boolean>
-  /** The jobs that will not be tried again, the oldest first; those of one millisecond in any order. */
-  deadLetters (options?: { type?: unknown, limit?: number | undefined }): Promise<Array<DistributedDeadLetter<P>>>
+  /**
+   * The jobs that will not be tried again, the oldest first; 1000 of them, if `limit` says nothing else. `after` is the id of the last one
+   * that was seen. Rejects with FAIRLANE_ERR_ARGUMENT if that is gone, and was not the last one of a page of this queue.
+   */
+  deadLetters (options?: { type?: unknown, limit?: number | undefined, after?: string | undefined }): Promise<Array<DistributedDeadLetter<P>>>
   /** Queues a dead letter again, with all its attempts. False if there is no such one. */
   retryDead (id: string): Promise<boolean>
   deleteDead (id: string): Promise<boolean>
-  /** Takes all waiting and delayed jobs away, or those of a type. Resolves with how many. */
-  clear (options?: { type?: unknown, reason?: unknown }): Promise<number>
+  /** Takes all waiting and delayed jobs away, or those of a type; with `dead` the dead letters, too. Resolves with how many. */
+  clear (options?: { type?: unknown, dead?: boolean | undefined, reason?: unknown }): Promise<number>
 
   /** Resolves when nothing waits, is delayed or runs, in any process. Asks the broker again and again, O(types): for tests and scripts. */
   onIdle (): Promise<void>
   /** Refuses pushes, takes no more jobs, and waits for those that run here. Resolves with how many runners had not ended. */
   close (options?: CloseOptions): Promise<number>
-  /** Not at a broker: use `globalStats()`, whose `waiting` and `running` are its parts. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  /** Not at a broker: use `counts()`, whose `waiting` and `running` are its parts. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly length: never
-  /** Not at a broker: use `globalStats()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  /** Not at a broker: use `counts()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly waiting: never
   /** Not at a broker: use `onIdle()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly drain: never
   /** Not at a broker: use `onIdle()`, or `flush()` for pushes to be stored. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly fflush: never
-  /** Not at a broker: use `globalStats(type)`, which has the rate of a type. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  /** Not at a broker: use `counts(type)`, which has `heldMs` of a type. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly heldMs: never
   /** Not at a broker: use `holdType(type, ms)`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly hold: never
-  /** Not at a broker: use `get(id)`, `globalTypes()` and `deadLetters()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  /** Not at a broker: use `get(id)`, `counts()`, `types()` and `deadLetters()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly jobs: never
   /** Not at a broker: use `add()` for each job. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly map: never
-  /** Not at a broker: use `maxWaitingPerType`, whose error has `retryAfterMs`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  /** Not at a broker: use `counts()`, or `maxWaitingPerType`, whose error has `retryAfterMs`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly ready: never
   /** Not at a broker: use `cancel(id)` or `clear({ type })`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly remove: never
+  /** Not at a broker: use `add()`, and code in the runner. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly run: never
+  /** Not at a broker: use `add()`, whose runner has the slot until it ends. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly acquire: never
   /** Not at a broker: use `setGlobalRate(type, rate)`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly setRates: never
 

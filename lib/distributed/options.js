@@ -5,7 +5,7 @@
 const { readBackoff } = require('../job/backoff')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const {
-  checkObject, copyOf, isArray, readByType, readEach, readInteger, readKnown, readNumber, readOwn, readPositiveCount
+  checkObject, copyOf, isArray, readAll, readByType, readEach, readFlag, readInteger, readKnown, readNumber, readOwn, readPositiveCount
 } = require('../arguments/fields')
 const rates = require('../arguments/rates')
 const { readKey } = require('../job/plan')
@@ -42,10 +42,37 @@ const readers = {
   pushTimeoutMs: (value = 30000) => readInteger(value, 'pushTimeoutMs', 1, LONGEST_MS, OPTION)
 }
 
+// The same for the options of methods.
+const typesReaders = {
+  limit: (value = 200) => readPositiveCount(value, 'limit', ARGUMENT)
+}
+const deadLettersReaders = {
+  type: value => value,
+  limit: (value = 1000) => readPositiveCount(value, 'limit', ARGUMENT),
+  after: value => value === undefined ? undefined : readId(value, 'deadLetters')
+}
+const clearReaders = {
+  type: value => value,
+  dead: (value = false) => readFlag(value, 'dead', ARGUMENT),
+  reason: value => value
+}
+
 const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'delayMs']
 const ADD_NAMES = ['type', 'unshift', 'signal', ...PUSH_NAMES]
 
-module.exports = { readListOptions, readOptions, readPushOptions, readAddOptions, readId, readLimit, readCap, readRate, readHoldMs }
+module.exports = {
+  readOptions,
+  readPushOptions,
+  readAddOptions,
+  readTypesOptions,
+  readDeadLettersOptions,
+  readClearOptions,
+  readId,
+  readLimit,
+  readCap,
+  readRate,
+  readHoldMs
+}
 
 /**
  * @returns {{ jobs: object, queue: object }} jobs: read, of the distributed queue. queue: of the queue in memory, not read yet but for
@@ -93,10 +120,19 @@ function readAddOptions (options = {}) {
   return { ...readKeyAndDelay(given, 'add'), type: given.type, unshift, signal }
 }
 
-/** @returns {{ limit: number, type: any }} @throws FAIRLANE_ERR_ARGUMENT */
-function readListOptions (options = {}, names, byDefault, method) {
-  const { limit = byDefault, type } = readOwn(options, `${method}: the options`, names, ARGUMENT)
-  return { limit: readInteger(limit, 'limit', 1, Number.MAX_SAFE_INTEGER, ARGUMENT), type }
+/** @returns {{ limit: number }} @throws FAIRLANE_ERR_ARGUMENT */
+function readTypesOptions (options) {
+  return readAll(options, typesReaders, ARGUMENT, 'types: the options')
+}
+
+/** @returns {{ type: any, limit: number, after: string | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
+function readDeadLettersOptions (options) {
+  return readAll(options, deadLettersReaders, ARGUMENT, 'deadLetters: the options')
+}
+
+/** @returns {{ type: any, dead: boolean }} @throws FAIRLANE_ERR_ARGUMENT */
+function readClearOptions (options) {
+  return readAll(options, clearReaders, ARGUMENT, 'clear: the options')
 }
 
 /** @throws FAIRLANE_ERR_ARGUMENT */

@@ -7,6 +7,7 @@ const { givenTo } = require('../platform/wiring')
 const { Announcer } = require('./broker/announcer')
 const { Notices } = require('./broker/notices')
 const { Records } = require('./broker/records')
+const { DeadLetters } = require('./calls/dead-letters')
 const { Globals } = require('./calls/globals')
 const { Intake } = require('./calls/intake')
 const { Results } = require('./calls/results')
@@ -31,7 +32,8 @@ const WIRING = {
   outcomes: ['notices'],
   worker: ['announcer', 'broker', 'core', 'observed', 'outcomes', 'records', 'stage'],
   globals: ['announcer', 'broker', 'worker'],
-  jobs: ['broker', 'globals', 'records'],
+  jobs: ['broker', 'records'],
+  deadLetters: ['broker', 'globals', 'jobs', 'records'],
   settings: ['broker'],
   intake: ['announcer', 'broker', 'settings'],
   results: ['broker', 'records'],
@@ -56,6 +58,7 @@ function makeParts (given, options, tell) {
   parts.worker = options.runner === null ? null : new Worker(made('worker'), options, most)
   parts.globals = new Globals(made('globals'))
   parts.jobs = new SingleJobs(made('jobs'))
+  parts.deadLetters = new DeadLetters(made('deadLetters'))
   parts.settings = new Settings(made('settings'), options)
   parts.intake = new Intake(made('intake'), options)
   parts.results = new Results(made('results'), options)

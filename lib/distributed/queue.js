@@ -9,13 +9,16 @@
 
 const { abortedError, closedError, typeError } = require('../arguments/errors')
 const {
-  KeptQueue, innerQueueOf, makeInnerQueue, options: { readClearOptions, readOptions: readQueueOptions, readType, typeRequired }
+  KeptQueue, innerQueueOf, makeInnerQueue, options: { readOptions: readQueueOptions, readType, typeRequired }
 } = require('../core/internals')
 const { Broker } = require('./broker/broker')
 const { end } = require('./closing')
 const { brokerError } = require('./broker/failures')
 const { nameOf, processName } = require('./names')
-const { readListOptions, readAddOptions, readCap, readHoldMs, readId, readOptions, readPushOptions, readRate } = require('./options')
+const {
+  readAddOptions, readCap, readClearOptions, readDeadLettersOptions, readHoldMs, readId, readOptions, readPushOptions, readRate,
+  readTypesOptions
+} = require('./options')
 const { NO_COUNTS } = require('./outcomes')
 const { checkObservers, observe } = require('./worker/observed')
 const { makeParts } = require('./parts')
@@ -83,8 +86,8 @@ class DistributedQueue extends KeptQueue {
       add: (type, payload, atHead, jobOptions, signal) => this.#add(type, payload, atHead, jobOptions, signal),
       get: id => this.#ask(({ jobs }) => jobs.get(id)),
       cancel: id => this.#ask(({ jobs }) => jobs.cancel(id)),
-      retryDead: id => this.#ask(({ jobs }) => jobs.retryDead(id)),
-      deleteDead: id => this.#ask(({ jobs }) => jobs.deleteDead(id)),
+      retryDead: id => this.#ask(({ deadLetters }) => deadLetters.retry(id)),
+      deleteDead: id => this.#ask(({ deadLetters }) => deadLetters.delete(id)),
       close: (drain, timeoutMs) => this.#close(drain, timeoutMs)
     })
     this.#runner = runner
@@ -156,28 +159,30 @@ class DistributedQueue extends KeptQueue {
   }
 
   /** What the broker has. O(types) without a type. */
-  globalStats (type) {
-    const name = type === undefined ? undefined : readStorableType(type)
-    return this.#ask(({ globals }) => globals.stats(name))
+  counts (type) {
+    if (type === undefined) return this.#ask(({ globals }) => globals.counts())
+    const name = readStorableType(type)
+    return this.#ask(({ globals }) => globals.countsOfType(name))
   }
 
   /** The types that have jobs, the largest first. O(types). */
-  globalTypes (options) {
-    const { limit } = readListOptions(options, ['limit'], 200, 'globalTypes')
+  types (options) {
+    const { limit } = readTypesOptions(options)
     return this.#ask(({ globals }) => globals.types(limit))
   }
 
+  /** Jobs that will not be tried again, the oldest first, behind the one with the id `after`. */
   deadLetters (options) {
-    const { limit, type } = readListOptions(options, ['type', 'limit'], 1000, 'deadLetters')
+    const { type, limit, after } = readDeadLettersOptions(options)
     const name = type === undefined ? undefined : readStorableType(type)
-    return this.#ask(({ jobs }) => jobs.deadLetters({ limit, type: name }))
+    return this.#ask(({ deadLetters }) => deadLetters.list({ type: name, limit, after }))
   }
 
-  /** Takes waiting and delayed jobs away. @returns {Promise<number>} how many */
+  /** Takes waiting and delayed jobs away; with `dead` the dead letters, too. @returns {Promise<number>} how many */
   clear (options) {
-    const { type } = readClearOptions(options)
+    const { type, dead } = readClearOptions(options)
     const name = type === undefined ? undefined : readStorableType(type)
-    return this.#ask(({ globals }) => globals.clear(name))
+    return this.#ask(({ globals }) => globals.clear({ type: name, dead }))
   }
 
   /** @returns {Promise<void>} resolves when nothing waits, is delayed or runs anywhere. Asks the broker, O(types): for tests and scripts */

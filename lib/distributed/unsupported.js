@@ -9,18 +9,20 @@ const MEMORY_AND_DISK = 'Queues in memory and on disk'
 
 // member → which queues have it, and what to use here
 const VALUES = {
-  length: [MEMORY_AND_DISK, 'Use globalStats(), whose waiting and running are its parts.'],
-  waiting: [MEMORY_AND_DISK, 'Use globalStats().'],
+  length: [MEMORY_AND_DISK, 'Use counts(), whose waiting and running are its parts.'],
+  waiting: [MEMORY_AND_DISK, 'Use counts().'],
   drain: [MEMORY_AND_DISK, 'Use onIdle().']
 }
 const METHODS = {
+  acquire: [MEMORY, 'Use add(), whose runner has the slot until it ends.'],
   fflush: [MEMORY_AND_DISK, 'Use onIdle(), or flush() for pushes to be stored.'],
-  heldMs: [MEMORY_AND_DISK, 'Use globalStats(type), which has the rate of a type.'],
+  heldMs: [MEMORY_AND_DISK, 'Use counts(type), which has heldMs of a type.'],
   hold: [MEMORY_AND_DISK, 'Use holdType(type, ms).'],
-  jobs: [MEMORY_AND_DISK, 'Use get(id), globalTypes() and deadLetters().'],
+  jobs: [MEMORY_AND_DISK, 'Use get(id), counts(), types() and deadLetters().'],
   map: [MEMORY, 'Use add() for each of them.'],
-  ready: [MEMORY_AND_DISK, 'Use maxWaitingPerType, whose error says in retryAfterMs when to push again.'],
+  ready: [MEMORY_AND_DISK, 'Use counts(), or maxWaitingPerType, whose error says in retryAfterMs when to push again.'],
   remove: [MEMORY_AND_DISK, 'Use cancel(id) or clear({ type }).'],
+  run: [MEMORY, 'Use add(), and code in the runner.'],
   setRates: [MEMORY_AND_DISK, 'Use setGlobalRate(type, rate).']
 }
 

@@ -5,7 +5,9 @@
 
 const { announce, attach, innerQueueOf, makeInnerQueue, options: { readOptions } } = require('../core/internals')
 const { Admission } = require('../log/admission')
+const { MAX_TYPE_BYTES } = require('../log/format')
 const { givenTo } = require('../platform/wiring')
+const { readStorableType } = require('./options')
 const { Clocks } = require('./life/clocks')
 const { Closing } = require('./life/closing')
 const { Events } = require('./life/events')
@@ -180,7 +182,7 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
 }
 
 function readSchedules (value, queue) {
-  return require('./schedule/schedule-options').readSchedules(value, queue)
+  return require('../job/schedule-options').readSchedules(value, { ...queue, readType: readStorableType, maxTypeBytes: MAX_TYPE_BYTES })
 }
 
 /** With push times. */

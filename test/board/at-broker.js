@@ -4,7 +4,7 @@
 
 module.exports = { atBroker }
 
-/** A queue whose broker has what the test says. */
+/** A queue whose broker has what the test says. `types`: a list, or the method. */
 function atBroker ({ types = [], deadLetters = [], settings = {}, ...rest } = {}) {
   const calls = []
   const note = name => async (...args) => { calls.push([name, ...args]) }
@@ -14,10 +14,10 @@ function atBroker ({ types = [], deadLetters = [], settings = {}, ...rest } = {}
     concurrency: 5,
     scheduler: { weightOf: type => type.length },
     ...Object.fromEntries(['pushType', 'pause', 'resume', 'clear', 'pauseGlobal', 'resumeGlobal'].map(name => [name, note(name)])),
-    globalStats: async type => type === undefined
+    counts: async type => type === undefined
       ? { waiting: 9, delayed: 2, running: 3, dead: 1, types: 4 }
       : { cap: Infinity, rate: null, paused: false, ...settings[type] },
-    globalTypes: async () => types,
+    types: typeof types === 'function' ? types : async () => types,
     deadLetters: async options => {
       calls.push(['deadLetters', options])
       return deadLetters

@@ -272,7 +272,7 @@ describe('a page for a queue', function () {
     const clock = fakeClock(1000)
     const asked = []
     const acted = []
-    const hanging = atBroker({ globalTypes: () => new Promise((resolve, reject) => { asked.push({ resolve, reject }) }) })
+    const hanging = atBroker({ types: () => new Promise((resolve, reject) => { asked.push({ resolve, reject }) }) })
     const { state, act } = await servers.start(handlerOf(readQueues([{ mails: { queue, metrics }, hanging: { queue: hanging } }]), clock))
     const told = async passed => {
       const answering = state()

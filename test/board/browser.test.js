@@ -310,7 +310,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     const asked = []
     let isAway = true
     const hanging = atBroker({
-      globalTypes: () => isAway ? new Promise(resolve => asked.push(resolve)) : Promise.resolve([{ type: 'b', waiting: 1, delayed: 0, running: 0, dead: 0 }])
+      types: () => isAway ? new Promise(resolve => asked.push(resolve)) : Promise.resolve([{ type: 'b', waiting: 1, delayed: 0, running: 0, dead: 0 }])
     })
     const paths = []
     const handler = handlerOf(readQueues([{ hanging: { queue: hanging }, mails: { queue, metrics } }]), clock)
@@ -352,8 +352,8 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
         calls.push(type)
         paused = true
       },
-      globalTypes: async () => [{ type: '', waiting: 1234, delayed: 0, running: 1, dead: 0 }],
-      globalStats: async type => type === undefined
+      types: async () => [{ type: '', waiting: 1234, delayed: 0, running: 1, dead: 0 }],
+      counts: async type => type === undefined
         ? { waiting: 1234, delayed: 5, running: 1, dead: 0, types: 1 }
         : { cap: 3, rate: { limit: 1000, intervalMs: 120000 }, paused }
     }

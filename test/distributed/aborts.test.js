@@ -63,7 +63,7 @@ describeWithRedis('the signal of an add, when it aborts', function () {
     await retried
     controller.abort()
     await result
-    await until(async () => (await queue.globalStats()).delayed === 0)
+    await until(async () => (await queue.counts()).delayed === 0)
   })
 
   it('takes a job away that is still on its way to the broker then', async () => {
@@ -77,7 +77,7 @@ describeWithRedis('the signal of an add, when it aborts', function () {
     await result
     letGo()
     await queue.flush()
-    await until(async () => (await queue.globalStats()).waiting === 0)
+    await until(async () => (await queue.counts()).waiting === 0)
   })
 
   const WANTED = {

@@ -68,10 +68,10 @@ async function useAll (open) {
   await producer.setGlobalRate('a', null)
   await producer.holdType('a', 1)
   await producer.onIdle()
-  assert.deepEqual(await producer.globalTypes(), [])
-  assert.equal((await producer.globalStats()).dead, 0)
+  assert.deepEqual(await producer.types(), [])
+  assert.equal((await producer.counts()).dead, 0)
   // those that the keeper does: results whose time is over, keys of idle types
-  await until(async () => (await producer.globalStats('plain')).types === 0)
+  await until(async () => (await producer.types()).length === 0)
   return { worker, producer }
 }
 
@@ -159,7 +159,7 @@ describeWithRedis('the user that docs/distributed.md describes', function () {
     await gate.until(1)
     server.cli('acl', 'setuser', NAME, 'resetpass', '>another')
     server.cli('client', 'kill', 'user', NAME)
-    for (const pushed of [worker.push(1), worker.add(2), worker.globalStats()]) {
+    for (const pushed of [worker.push(1), worker.add(2), worker.counts()]) {
       assert.match((await expectReject(pushed, 'FAIRLANE_ERR_BROKER')).cause.message, /^WRONGPASS /)
     }
     const together = await Promise.all([1, 2, 3].map(n => expectReject(worker.pushType('b', n), 'FAIRLANE_ERR_BROKER')))

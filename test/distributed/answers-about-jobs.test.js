@@ -121,7 +121,7 @@ describeWithRedis('answers of the broker about jobs', function () {
       await refused
       at.server.cli('set', key('b:wait'), 'no list')
       at.server.cli('sadd', key('.types'), 'b')
-      await expectReject(queue.globalStats(), 'FAIRLANE_ERR_BROKER')
+      await expectReject(queue.counts(), 'FAIRLANE_ERR_BROKER')
     })
   })
 

@@ -31,7 +31,7 @@ describeWithRedis('answers of the broker', function () {
       lost.push(rig.loseAnswer('fairlanePrepare'))
       await queue.pushType('b', 1)
       await Promise.all(lost)
-      assert.deepEqual((await queue.globalTypes()).map(({ type, waiting }) => [type, waiting]).sort(), [['a', 1], ['b', 1]])
+      assert.deepEqual((await queue.types()).map(({ type, waiting }) => [type, waiting]).sort(), [['a', 1], ['b', 1]])
       assert.equal((await queue.get(id)).state, 'waiting')
     })
 
@@ -50,7 +50,7 @@ describeWithRedis('answers of the broker', function () {
       const id = await queue.pushType('a', 1)
       assert.equal(count, 1)
       assert.equal((await queue.get(id)).state, 'waiting')
-      assert.equal((await queue.globalStats('a')).waiting, 1)
+      assert.equal((await queue.counts('a')).waiting, 1)
     })
 
     it('that come when it closes are waited for', async () => {
@@ -72,7 +72,7 @@ describeWithRedis('answers of the broker', function () {
       const ids = await Promise.all([1, 2, 3].map(n => queue.pushType('a', n)))
       await refused
       assert.equal(new Set(ids).size, 3)
-      assert.equal((await queue.globalStats('a')).waiting, 3)
+      assert.equal((await queue.counts('a')).waiting, 3)
     })
 
     it('that never come are waited for until its time is up, and those behind it have theirs', async () => {
@@ -100,7 +100,7 @@ describeWithRedis('answers of the broker', function () {
       rig.rig('fairlaneAnnounce', () => Promise.reject(own))
       rig.rig('smembers', () => Promise.reject(new Error('LOADING Redis is loading the dataset in memory')))
       const [pushed, asked] = await Promise.all(
-        [queue.pushType('a', 1), queue.globalStats()].map(promise => expectReject(promise, 'FAIRLANE_ERR_BROKER'))
+        [queue.pushType('a', 1), queue.counts()].map(promise => expectReject(promise, 'FAIRLANE_ERR_BROKER'))
       )
       assert.equal(pushed.cause, own)
       assert.equal(pushed.message, `A push of the type 'a' was given up after 200 ms: ${own.message}`)
@@ -300,7 +300,7 @@ describeWithRedis('answers of the broker', function () {
       }))
       await pushAll()
       await refused.opened
-      assert.equal((await queue.globalStats('a')).waiting, 9)
+      assert.equal((await queue.counts('a')).waiting, 9)
     })
   })
 

@@ -54,8 +54,8 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     for (const port of cluster.ports) assert(cluster.cli('-p', String(port), 'keys', '*:.types').includes('fairlane'), `at ${port}`)
     await expectReject(open(null, { partitions: 4 }), 'FAIRLANE_ERR_OPTION')
     await producer.setGlobalCap('type-1', 2)
-    assert.equal((await producer.globalStats('type-1')).cap, 2)
-    assert.equal((await producer.globalStats()).types, 0)
+    assert.equal((await producer.counts('type-1')).cap, 2)
+    assert.equal((await producer.counts()).types, 0)
   })
 
   it('reaches nodes that are found by the first one with the user of its URL', async () => {
@@ -115,7 +115,7 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     const all = await Promise.all(results)
     all.forEach((result, n) => assert.equal(result, n))
     await producer.onIdle()
-    assert.equal((await producer.globalStats()).dead, 0)
+    assert.equal((await producer.counts()).dead, 0)
     const twice = [...starts.values()].filter(count => count > 1).length
     assert(twice <= 0.05 * starts.size, `${twice} of ${starts.size}`)
   })
@@ -145,7 +145,7 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     for (const [type, rounds] of [...moving.map(type => [type, 2]), ...others.map(type => [type, 6])]) {
       for (let round = 0; round < rounds; round++) assert.equal(starts.get(`${type} ${round}`), 1)
     }
-    assert.equal((await producer.globalStats()).delayed, 20)
+    assert.equal((await producer.counts()).delayed, 20)
     for (const worker of workers) assert.equal(worker.stats().lost, 0)
   })
 

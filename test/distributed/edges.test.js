@@ -109,7 +109,7 @@ describeWithRedis('a distributed queue, when', function () {
     const walked = key('.keeper')
     at.server.cli('del', walked)
     await until(() => at.server.cli('exists', walked) === '1')
-    assert.deepEqual((await other.globalTypes()).length, 0)
+    assert.deepEqual((await other.types()).length, 0)
     assert.equal(at.server.cli('exists', key('%zz:active')), '1')
   })
 

@@ -69,7 +69,7 @@ function describeManyJobs ({ jobsCount }, brokers = servers) {
       assert.equal(Math.max(...starts), 1)
       for (const worker of workers) await worker.until('done', Math.ceil(jobsCount / 20))
       await at.producer.onIdle()
-      assert.deepEqual(await at.producer.globalStats(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
+      assert.deepEqual(await at.producer.counts(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
     })
   })
 }
@@ -92,7 +92,7 @@ function describeEnds ({ jobsCount, poisonTypes, besideCount }, brokers = server
       assert.equal(starts.length, jobsCount)
       assert(Math.max(...starts) <= 2)
       assert(starts.filter(count => count > 1).length <= 2 * SLOTS)
-      assert.equal((await at.producer.globalStats()).dead, 0)
+      assert.equal((await at.producer.counts()).dead, 0)
     })
 
     it('a producer: what it was told is stored runs', async () => {
@@ -129,7 +129,7 @@ function describeEnds ({ jobsCount, poisonTypes, besideCount }, brokers = server
       await first.call('close', {})
       await Promise.all(results)
       assert.deepEqual(new Set(startsIn(at.log).values()), new Set([1]))
-      assert.equal((await at.producer.globalStats()).dead, 0)
+      assert.equal((await at.producer.counts()).dead, 0)
     })
   })
 }
@@ -317,7 +317,7 @@ function describeBrokerEnds ({ jobsCount, killsCount }, brokers = servers) {
       await producer.onIdle()
       const starts = startsIn(log)
       for (const id of ids) assert(starts.has(id))
-      assert.equal((await producer.globalStats()).dead, 0)
+      assert.equal((await producer.counts()).dead, 0)
       // what ran when it ended, and what was on its way, in each process
       const twice = [...starts.values()].filter(count => count > 1).length
       assert(twice <= Math.max(0.05 * starts.size, 2 * SLOTS * workers.length * killsCount), `${twice} of ${starts.size}`)

@@ -37,7 +37,7 @@ describeWithRedis('when the broker ends', function () {
       assert.match(message, /^A push of the type '' was given up after 100 ms: /)
     }
     await expectReject(producer.add(1), 'FAIRLANE_ERR_BROKER')
-    await expectReject(producer.globalStats(), 'FAIRLANE_ERR_BROKER')
+    await expectReject(producer.counts(), 'FAIRLANE_ERR_BROKER')
   })
 
   it('and is full, pushes are refused at once; what runs ends, and what it has runs when there is room', async () => {

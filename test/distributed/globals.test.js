@@ -22,11 +22,11 @@ describeWithRedis('what the broker keeps of a queue', function () {
     assert(keys().length > 50)
     await until(() => keys().length === 1)
     assert.deepEqual(keys(), [`{fairlane:${at.name}}:type-1:meta`])
-    assert.equal((await queue.globalStats('type-1')).cap, 2)
+    assert.equal((await queue.counts('type-1')).cap, 2)
     assert.equal(at.server.cli('scard', `{fairlane:${at.name}}:.types`), '0')
     // and what the options say is there again with the next job
     await queue.pushType('type-3', 1)
-    assert.equal((await queue.globalStats('type-3')).cap, 5)
+    assert.equal((await queue.counts('type-3')).cap, 5)
   })
 
   it('refuses another number of partitions than the one at the broker', async () => {
@@ -81,7 +81,7 @@ describeWithRedis('what the broker keeps of a queue', function () {
     await queue.pushType('other', 1)
     await until(() => starts.length >= 5)
     assert.deepEqual(starts.slice(3), ['short 2', 'other 1'])
-    assert.equal((await queue.globalStats('rated')).rate, null)
+    assert.equal((await queue.counts('rated')).rate, null)
     for (const type of ['idle', 'rated']) await queue.holdType(type, 0)
     await until(() => starts.length >= 7)
   })
@@ -137,7 +137,7 @@ describeWithRedis('what the broker keeps of a queue', function () {
     const types = Array.from({ length: 40 }, (_, n) => `type-${n}`)
     assert.deepEqual(await Promise.all(types.map(type => queues[1].add(1, { type }))), types.map(type => `${type} 1`))
     await queues[1].onIdle()
-    assert.equal((await queues[1].globalStats()).types, 0)
+    assert.equal((await queues[1].counts()).types, 0)
     const used = new Set(at.server.cli('keys', '*:.types').split('\n').map(key => /:(\d)}/.exec(key)?.[1]))
     assert.equal(used.size >= 4, true)
   })

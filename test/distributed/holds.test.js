@@ -189,7 +189,7 @@ describeWithRedis('jobs that were taken ahead', function () {
     await later(1000)
     const second = await at.open(async () => {}, { scheduler: 'fair', concurrency: 5 })
     await until(async () => {
-      const { waiting, running } = await second.globalStats()
+      const { waiting, running } = await second.counts()
       return waiting + running === 2
     })
     assert.equal(first.stats().prefetched, 0)
@@ -202,7 +202,7 @@ describeWithRedis('jobs that were taken ahead', function () {
   /** The ids of those that wait for slots. */
   async function heldIds ({ gate, queue }) {
     const running = new Set(gate.open.map(({ context: { id } }) => id))
-    await until(async () => (await queue.globalStats()).running === running.size + queue.stats().prefetched)
+    await until(async () => (await queue.counts()).running === running.size + queue.stats().prefetched)
     const namesOf = type => at.server.cli('lrange', `{fairlane:${at.name}}:${type}:active`, '0', '-1').split('\n').filter(Boolean)
     return TYPES.flatMap(type => namesOf(type).map(name => `${type}:${name}`)).filter(id => !running.has(id))
   }
@@ -245,7 +245,7 @@ describeWithRedis('jobs that were taken ahead', function () {
       const { length } = started
       over.abort()
       gate.release(2)
-      await until(async () => (await queue.globalStats()).running === 0)
+      await until(async () => (await queue.counts()).running === 0)
       assert.equal(started.length, length)
       assert.equal(await queue.clear(), TYPES.length * COUNT - length)
     })

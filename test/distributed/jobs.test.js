@@ -25,7 +25,7 @@ describeWithRedis('a distributed queue', function () {
     for (const id of ids) assert.equal(typeof id, 'string')
     assert.deepEqual(await Promise.all([3, 4, 5].map(n => producer.add(n))), [6, 8, 10])
     await producer.onIdle()
-    const { waiting, delayed, running, dead } = await producer.globalStats()
+    const { waiting, delayed, running, dead } = await producer.counts()
     assert.deepEqual({ waiting, delayed, running, dead }, { waiting: 0, delayed: 0, running: 0, dead: 0 })
   })
 
@@ -53,7 +53,7 @@ describeWithRedis('a distributed queue', function () {
       () => queue.pushType('a', 1n), () => queue.pushType('a', () => {}), () => queue.get(5), () => queue.cancel(),
       () => queue.retryDead(null), () => queue.deleteDead({}),
       () => queue.close({ wait: 1 }), () => queue.close({ timeoutMs: -1 }), () => queue.clear({ types: 'a' }),
-      () => queue.globalTypes({ limit: 0 }),
+      () => queue.types({ limit: 0 }),
       () => queue.deadLetters({ limit: 'a' }), () => queue.setGlobalCap('a', 0), () => queue.setGlobalRate('a', { limit: 1 }),
       () => queue.setGlobalRate('a'),
       () => queue.holdType('a', -1), () => queue.holdType('a', Infinity), () => queue.holdType('a', '1')
@@ -74,7 +74,7 @@ describeWithRedis('a distributed queue', function () {
     const queue = await at.open(async () => { times.push(Date.now()) })
     const begin = Date.now()
     const [, late] = await Promise.all([queue.push(1, { delayMs: 150 }), queue.pushType('late', 2, { delayMs: 3600000 })])
-    assert.equal((await queue.globalStats('late')).delayed, 1)
+    assert.equal((await queue.counts('late')).delayed, 1)
     await queue.cancel(late)
     await queue.onIdle()
     assert.equal(times.length, 1)
@@ -191,11 +191,11 @@ describeWithRedis('a distributed queue', function () {
   it('says which types have jobs, the largest first', async () => {
     const queue = await at.open(null)
     await Promise.all(['a', 'b', 'b', 'c', 'c', 'c'].map(type => queue.pushType(type, 1)))
-    assert.deepEqual((await queue.globalTypes({ limit: 2 })).map(({ type, waiting }) => [type, waiting]), [['c', 3], ['b', 2]])
-    assert.equal((await queue.globalTypes()).length, 3)
-    assert.deepEqual(await queue.globalStats(), { waiting: 6, delayed: 0, running: 0, dead: 0, types: 3 })
+    assert.deepEqual((await queue.types({ limit: 2 })).map(({ type, waiting }) => [type, waiting]), [['c', 3], ['b', 2]])
+    assert.equal((await queue.types()).length, 3)
+    assert.deepEqual(await queue.counts(), { waiting: 6, delayed: 0, running: 0, dead: 0, types: 3 })
     assert.deepEqual(
-      await queue.globalStats('b'), { waiting: 2, delayed: 0, running: 0, dead: 0, types: 1, cap: Infinity, rate: null, paused: false }
+      await queue.counts('b'), { waiting: 2, delayed: 0, running: 0, dead: 0, cap: Infinity, rate: null, paused: false, heldMs: 0 }
     )
   })
 
@@ -210,7 +210,7 @@ describeWithRedis('a distributed queue', function () {
     controller.abort('why')
     assert.equal((await expectReject(result, 'FAIRLANE_ERR_ABORTED')).cause, 'why')
     await expectReject(queue.add('w', { signal: AbortSignal.abort() }), 'FAIRLANE_ERR_ABORTED')
-    await until(async () => (await queue.globalStats()).waiting === 0)
+    await until(async () => (await queue.counts()).waiting === 0)
     gate.release(1)
     await queue.onIdle()
     assert.deepEqual(gate.payloads, ['r'])
@@ -290,7 +290,7 @@ describeWithRedis('a distributed queue', function () {
     assert.equal(queue.closed, true)
     await expectReject(queue.push(6), 'FAIRLANE_ERR_CLOSED')
     await expectReject(queue.add(6), 'FAIRLANE_ERR_CLOSED')
-    await expectReject(queue.globalStats(), 'FAIRLANE_ERR_CLOSED')
+    await expectReject(queue.counts(), 'FAIRLANE_ERR_CLOSED')
     gate.release(2)
     assert.equal(await closing, 0)
     await Promise.all([pushes, under])

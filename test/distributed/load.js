@@ -31,7 +31,7 @@ function describeLoad (atBroker) {
       assert(starts.every(times => times === 1))
       for (const ran of byWorker) assert(ran > count / 20, `${byWorker}`)
       await producer.onIdle()
-      assert.deepEqual(await producer.globalStats(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
+      assert.deepEqual(await producer.counts(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
       if (!isLong) return // it takes two walks of the keeper, which globals.test.js shows with few jobs
       const left = () => at.keys().filter(key => key.includes(':type-')).length
       await until(() => left() === 0)

@@ -52,7 +52,7 @@ describeWithRedis('many types', function () {
     assert(most <= 210, `${most} in one turn`) // those of a turn, and of one that begins within it
     assert(commands <= 2 * TYPES + told.length, `${commands} calls`)
     assert.equal(told.reduce((a, b) => a + b), TYPES)
-    assert.equal((await queue.globalStats()).types, 2 * TYPES)
+    assert.equal((await queue.counts()).types, 2 * TYPES)
     // and when nothing but the jobs is to be sent
     const again = await sentBy(() => Promise.all(Array.from({ length: TYPES }, (_, n) => queue.pushType(`other-${n}`, n))))
     assert(again.most <= 210, `${again.most} in one turn`)
@@ -86,7 +86,7 @@ describeWithRedis('many types', function () {
   })
 
   it('are counted with few calls', async () => {
-    const { commands, result } = await sentBy(() => queue.globalStats())
+    const { commands, result } = await sentBy(() => queue.counts())
     assert.deepEqual([result.waiting, result.types], [TYPES, TYPES])
     assert(commands <= 20, `${commands} calls`)
   })
@@ -98,7 +98,7 @@ describeWithRedis('many types', function () {
     assert(commands <= TYPES + 20, `${commands} calls`)
     assert(turns <= 30, `in ${turns} turns`)
     assert(most <= 101, `${most} in one turn`)
-    assert.equal((await queue.globalStats()).waiting, 0)
+    assert.equal((await queue.counts()).waiting, 0)
     const again = await sentBy(() => queue.clear())
     assert.equal(again.result, 0)
     assert(again.commands <= 20, `${again.commands} calls`)
@@ -134,7 +134,7 @@ describeWithRedis('dead letters of many types', function () {
     const rig = rigged(at.server.path)
     const queue = await at.open(async () => { throw new Error('no') }, { maxAttempts: 1, connection: rig.connection })
     const ids = [await queue.pushType('a', 1), await queue.pushType('a', 2)]
-    await until(async () => (await queue.globalStats()).dead === 2)
+    await until(async () => (await queue.counts()).dead === 2)
     rig.once('fairlaneCount', async call => {
       const counts = await call()
       at.server.cli('del', `{fairlane:${at.name}}:${ids[0]}`) // the record, which is read last

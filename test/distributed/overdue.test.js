@@ -33,7 +33,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
     const { gate, queue } = await overdue()
     await queue.pushType('a', 2)
     assert.deepEqual(
-      await queue.globalStats('a'), { waiting: 1, delayed: 0, running: 1, dead: 1, types: 1, cap: 1, rate: null, paused: false }
+      await queue.counts('a'), { waiting: 1, delayed: 0, running: 1, dead: 1, cap: 1, rate: null, paused: false, heldMs: 0 }
     )
     assert.equal(gate.payloads.length, 1)
     gate.release(1)
@@ -53,7 +53,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
     await other.cancel(context.id)
     await expectReject(result, 'FAIRLANE_ERR_ABORTED')
     await other.pushType('a', 2)
-    assert.deepEqual([await other.get(context.id), (await other.globalStats('a')).running, gate.payloads.length], [undefined, 1, 1])
+    assert.deepEqual([await other.get(context.id), (await other.counts('a')).running, gate.payloads.length], [undefined, 1, 1])
     gate.release(1)
     await gate.until(2)
     gate.release(1)
@@ -66,7 +66,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
     const queue = await at.open(gate.runner, { ...CAPPED, timeoutMs: 20, maxAttempts: 2, backoffMs: 1 })
     const failed = expectReject(queue.add(1, { type: 'a' }), 'FAIRLANE_ERR_TIMEOUT')
     await once(queue, 'retry')
-    await until(async () => (await queue.globalStats('a')).waiting === 1) // it is due
+    await until(async () => (await queue.counts('a')).waiting === 1) // it is due
     assert.equal(gate.payloads.length, 1)
     gate.release(1)
     await failed
@@ -77,7 +77,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
 
   it('has no place any more with onTimeout: release', async () => {
     const { gate, queue } = await overdue({ onTimeout: 'release' })
-    assert.equal((await queue.globalStats('a')).running, 0)
+    assert.equal((await queue.counts('a')).running, 0)
     await expectReject(queue.add(2, { type: 'a' }), 'FAIRLANE_ERR_TIMEOUT')
     gate.release(2)
     await queue.onIdle()
@@ -185,7 +185,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
     assert.equal(await queue.close({ drain: false }), 1)
     assert.equal(leftOf('a').length, 2)
     const other = await at.open(null)
-    assert.equal((await other.globalStats('a')).running, 1)
+    assert.equal((await other.counts('a')).running, 1)
   })
 
   it('has no place when its queue has closed, if there is no cap', async () => {
@@ -203,7 +203,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
       await gate.until(1)
       assert.equal(await queue.close({ drain: false }), 1)
       const other = await at.open(null)
-      const { waiting, running: count } = await other.globalStats('a')
+      const { waiting, running: count } = await other.counts('a')
       assert.deepEqual([waiting, count], [1, running])
       gate.release(1)
     })

@@ -87,16 +87,16 @@ describeWithRedis('at a Redis Cluster of three masters', function () {
     let rejected
     for (const result of results) result.catch(err => { rejected ??= err })
     await producer.flush()
-    const right = { waiting: 0, delayed: MOVING.length, running: 0, dead: 0, types: MOVING.length }
+    const right = { waiting: MOVING.length, delayed: MOVING.length, running: 0, dead: 0, types: MOVING.length }
     let asked
     await move(async () => {
-      asked = producer.globalStats()
+      asked = producer.counts()
       asked.catch(() => {})
       await later(2000) // no notice has come: the records are looked at
       await until(() => rejected !== undefined || readCount === MOVING.length)
     })
     assert.deepEqual(await asked, right)
-    assert.deepEqual(await producer.globalStats(), right)
+    assert.deepEqual(await producer.counts(), right)
     assert.ifError(rejected)
   })
 

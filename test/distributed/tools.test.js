@@ -36,12 +36,12 @@ describeWithRedis('announce(type)', function () {
     const queue = await at.open(null, { globalTypeCap: 2, globalTypeRates: { a: { limit: 5, intervalMs: 1000 } }, leaseMs: 600000 })
     await add('a', 1)
     await queue.announce('a')
-    const { waiting, cap, rate } = await queue.globalStats('a')
+    const { waiting, cap, rate } = await queue.counts('a')
     assert.deepEqual([waiting, cap, rate], [1, 2, { limit: 5, intervalMs: 1000 }])
     await queue.announce('a')
     await queue.setGlobalCap('a', 7)
     await queue.announce('a')
-    assert.equal((await queue.globalStats('a')).cap, 7)
+    assert.equal((await queue.counts('a')).cap, 7)
   })
 
   it('has delayed ones found when they are due', async () => {
@@ -56,7 +56,7 @@ describeWithRedis('announce(type)', function () {
     const queue = await at.open(async () => {}, { leaseMs: 1000 })
     await queue.announce('nobody')
     await until(() => at.keys().filter(key => key.includes(':nobody:')).length === 0)
-    assert.deepEqual(await queue.globalTypes(), [])
+    assert.deepEqual(await queue.types(), [])
   })
 
   it('refuses what is no type, and a queue that has closed', async () => {

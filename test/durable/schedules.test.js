@@ -3,7 +3,7 @@
 const assert = require('node:assert')
 const { durable } = require('../../lib/durable')
 const { Schedules } = require('../../lib/durable/schedule/schedules')
-const { Calendars, timesOf } = require('../../lib/durable/schedule/times')
+const { Calendars, timesOf } = require('../../lib/job/schedule-times')
 const { seeded, seedFromEnvironment } = require('../support/random')
 const { playRounds, rounds } = require('../support/rounds')
 const { passingOf } = require('../support/starts')

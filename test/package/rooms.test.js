@@ -20,7 +20,7 @@ const PACKAGES = {
   eventemitter3: ['lib/core/emitter.js', 'lib/core/kept-queue.js', 'lib/durable/life/events.js', 'lib/metrics/metrics.js'],
   '@opentelemetry/api': ['lib/metrics/tracing.js'],
   bullmq: ['lib/distributed/broker/peers.js'],
-  croner: ['lib/durable/schedule/times.js'],
+  croner: ['lib/job/schedule-times.js'],
   ioredis: ['lib/distributed/broker/peers.js'],
   qlist: [
     'lib/core/admission.js', 'lib/core/flushes.js', 'lib/core/map.js', 'lib/core/notifications.js', 'lib/core/lists/fifo.js',

@@ -1,5 +1,5 @@
 import { distributed, DistributedQueue } from 'fairlane/distributed'
-import type { DistributedDeadLetter, DistributedJob, DistributedOptions, GlobalTypeStats } from 'fairlane/distributed'
+import type { DistributedDeadLetter, DistributedJob, DistributedOptions, TypeCounts } from 'fairlane/distributed'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 
@@ -19,11 +19,11 @@ async function use (): Promise<void> {
   queue.on('close', abandonedCount => abandonedCount + result)
   const job: DistributedJob<{ url: string }> | undefined = await queue.get(id)
   const [dead]: Array<DistributedDeadLetter<{ url: string }>> = await queue.deadLetters({ type: 'tenant', limit: 5 })
-  const { cap, rate, paused }: GlobalTypeStats = await queue.globalStats('tenant')
+  const { cap, rate, paused }: TypeCounts = await queue.counts('tenant')
   await queue.setGlobalRate('tenant', paused ? rate : null)
   await queue.setGlobalCap('tenant', cap)
   await queue.holdType('tenant', 5)
-  const counts: number[] = (await queue.globalTypes()).map(({ waiting }) => waiting)
+  const counts: number[] = (await queue.types()).map(({ waiting }) => waiting)
   await queue.cancel(`${job?.payload.url}${dead?.at}${counts.length}`)
 
   const producer: DistributedQueue<string, number> = await distributed(null, { ...place, connection: ['redis://a', 'redis://b'], partitions: 4 })

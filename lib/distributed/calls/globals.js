@@ -9,6 +9,8 @@ const COUNT = { wait: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', active: 'L
 const COUNTED = Object.keys(COUNT)
 const MOST_AT_ONCE = 500 // types that are asked about with one call
 const MOST_CLEARED = 100 // ... that are cleared together
+const MOST_DEAD = 1000 // dead letters that are deleted with one call
+const LATER_MS = 24 * 3600 * 1000 // by how much clocks of processes may differ: dead letters are deleted that died before a time
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
 
@@ -57,31 +59,24 @@ class Globals {
     this.worker?.changed(place)
   }
 
-  /** @param {string} [type] */
-  async stats (type) {
-    if (type === undefined) {
-      const all = await this.countAll()
-      const sum = { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 }
-      for (const { waiting, delayed, running, dead } of all) {
-        sum.waiting += waiting
-        sum.delayed += delayed
-        sum.running += running
-        sum.dead += dead
-        if (waiting + delayed + running + dead > 0) sum.types++
-      }
-      return sum
+  /** Of all types together. O(types). */
+  async counts () {
+    const sum = { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 }
+    for (const { waiting, delayed, running, dead } of await this.countAll()) {
+      sum.waiting += waiting
+      sum.delayed += delayed
+      sum.running += running
+      sum.dead += dead
+      if (waiting + running + dead > 0) sum.types++
     }
+    return sum
+  }
+
+  /** Of one type, with what limits it. */
+  async countsOfType (type) {
     const place = this.broker.place(type)
-    const [{ type: omitted, ...counts }] = await this.countsOf([place])
-    const [concurrency, max, duration, isPaused] = await this.broker.soon(() =>
-      place.backend.getQueueMetaFields(['concurrency', 'max', 'duration', 'paused']))
-    return {
-      ...counts,
-      types: counts.waiting + counts.delayed + counts.running + counts.dead > 0 ? 1 : 0,
-      cap: concurrency === null ? Infinity : Number(concurrency),
-      rate: max === null || Number(max) === HELD_MAX ? null : { limit: Number(max), intervalMs: Number(duration) },
-      paused: isPaused !== null
-    }
+    const [[{ type: omitted, ...counts }], limits] = await Promise.all([this.countsOf([place]), this.limitsOf(place)])
+    return { ...counts, ...limits }
   }
 
   /** The types that have jobs, the largest first. */
@@ -90,18 +85,17 @@ class Globals {
     return all.sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, limit)
   }
 
-  /** Takes away what waits and is delayed, of a type or of all. @returns {Promise<number>} how many */
-  async clear (type) {
+  /**
+   * Takes away what waits and is delayed, of a type or of all; with `dead` the dead letters, too.
+   * @returns {Promise<number>} how many
+   */
+  async clear ({ type, dead }) {
     let count = 0
     for await (const places of this.somePlaces(type)) {
       const counts = await this.countsOf(places)
-      const sizes = places.map((place, index) => ({ place, size: counts[index].waiting + counts[index].delayed }))
-      const waiting = sizes.filter(({ size }) => size > 0)
-      for (const group of inGroups(waiting, MOST_CLEARED, () => 1)) {
-        await Promise.all(group.map(async ({ place, size }) => {
-          await this.broker.soon(() => place.backend.drain(true))
-          count += size
-        }))
+      const found = places.map((place, index) => ({ place, waiting: counts[index].waiting, dead: dead ? counts[index].dead : 0 }))
+      for (const group of inGroups(found.filter(({ waiting, dead }) => waiting + dead > 0), MOST_CLEARED, () => 1)) {
+        count += sumOf(await Promise.all(group.map(({ place, waiting, dead }) => this.clearType(place, waiting, dead))))
       }
     }
     return count
@@ -110,8 +104,8 @@ class Globals {
   /** @returns {Promise<void>} resolves when nothing waits, is delayed or runs; asks in ever longer intervals */
   async whenIdle () {
     for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
-      const { waiting, delayed, running } = await this.stats()
-      if (waiting + delayed + running === 0) return
+      const { waiting, running } = await this.counts()
+      if (waiting + running === 0) return
       await this.broker.pause(ms)
     }
   }
@@ -135,12 +129,12 @@ class Globals {
     }
   }
 
-  /** @param {object[]} places of one partition @returns {Promise<object[]>} what is counted of each */
+  /** @param {object[]} places of one partition @returns {Promise<object[]>} what is counted of each: delayed jobs wait, too */
   async countsOf (places) {
     const answers = await this.count(places, COUNTED)
     return places.map(({ type }, index) => {
       const [wait, prioritized, delayed, running, dead] = answers.slice(COUNTED.length * index)
-      return { type, waiting: wait + prioritized, delayed, running, dead }
+      return { type, waiting: wait + prioritized + delayed, delayed, running, dead }
     })
   }
 
@@ -156,6 +150,34 @@ class Globals {
   }
 
   // private from here on
+
+  async limitsOf (place) {
+    const { client } = this.broker
+    const [[concurrency, max, duration, isPaused], held, heldMs] = await Promise.all([
+      this.broker.soon(() => place.backend.getQueueMetaFields(['concurrency', 'max', 'duration', 'paused'])),
+      this.broker.soon(() => client.get(place.key('limiter'))),
+      this.broker.soon(() => client.pttl(place.key('limiter')))
+    ])
+    return {
+      cap: concurrency === null ? Infinity : Number(concurrency),
+      rate: max === null || Number(max) === HELD_MAX ? null : { limit: Number(max), intervalMs: Number(duration) },
+      paused: isPaused !== null,
+      heldMs: Number(held) >= HELD_MAX ? Math.max(heldMs, 0) : 0
+    }
+  }
+
+  /** @returns {Promise<number>} how many jobs are gone */
+  async clearType (place, waiting, dead) {
+    if (waiting > 0) await this.broker.soon(() => place.backend.drain(true))
+    let count = waiting
+    for (let left = dead; left > 0;) {
+      const gone = await this.broker.soon(() => place.backend.cleanJobsByState('failed', Date.now() + LATER_MS, MOST_DEAD))
+      if (gone.length === 0) break // others delete them, too
+      count += gone.length
+      left -= gone.length
+    }
+    return count
+  }
 
   async tell (place) {
     await this.announce(place)
@@ -186,8 +208,12 @@ class Globals {
   }
 }
 
-function sizeOf ({ waiting, delayed, running, dead }) {
-  return waiting + delayed + running + dead
+function sizeOf ({ waiting, running, dead }) {
+  return waiting + running + dead
+}
+
+function sumOf (numbers) {
+  return numbers.reduce((sum, number) => sum + number, 0)
 }
 
 module.exports = { Globals }

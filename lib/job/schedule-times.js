@@ -2,8 +2,8 @@
 
 // The times of a schedule, in ms since 1970: by a cron expression, which the package croner reads, or every so many ms.
 
-const { rangeError, typeError } = require('../../arguments/errors')
-const { peerError } = require('../../platform/peers')
+const { rangeError, typeError } = require('../arguments/errors')
+const { peerError } = require('../platform/peers')
 
 const RANGE = '^11.0'
 const OPTION = 'FAIRLANE_ERR_OPTION'

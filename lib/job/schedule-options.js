@@ -2,13 +2,11 @@
 
 // The option `schedules`: jobs that are pushed at certain times.
 
-const { typeError, rangeError, describe } = require('../../arguments/errors')
-const { entriesOf, isObject, readAll, readChoice, readFlag, readInteger, readText } = require('../../arguments/fields')
-const { readPriority } = require('../../job/plan')
-const { encode } = require('../../job/serializers')
-const { MAX_TYPE_BYTES } = require('../../log/format')
-const { readStorableType } = require('../options')
-const { Calendars, timesOf } = require('./times')
+const { typeError, rangeError, describe } = require('../arguments/errors')
+const { entriesOf, isObject, readAll, readChoice, readFlag, readInteger, readText } = require('../arguments/fields')
+const { readPriority } = require('./plan')
+const { Calendars, timesOf } = require('./schedule-times')
+const { encode } = require('./serializers')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const CATCH_UPS = ['last', 'none']
@@ -29,8 +27,8 @@ const readers = {
 
 /**
  * @param {unknown} value an object, or a Map, by name
- * @param {{ serialize: object, hasTypes: boolean, hasLevels: boolean }} queue hasTypes: it has a scheduler. hasLevels: jobs may have
- *   priorities
+ * @param {{ serialize: object, hasTypes: boolean, hasLevels: boolean, readType: (type: unknown) => string, maxTypeBytes?: number }} queue
+ *   hasTypes: it has a scheduler. hasLevels: jobs may have priorities
  * @returns {object[]} `{ name, times, type, payload, catchUp, overlap, priority }`
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
  */
@@ -40,7 +38,7 @@ function readSchedules (value, queue) {
   return entriesOf(value, 'schedules', OPTION).map(([name, schedule]) => readSchedule(readName(name), schedule, queue, calendars))
 }
 
-function readSchedule (name, value, { serialize, hasTypes, hasLevels }, calendars) {
+function readSchedule (name, value, { serialize, hasTypes, hasLevels, readType, maxTypeBytes = Infinity }, calendars) {
   if (value === undefined) throw typeError(OPTION, `schedules: ${name} must be an object, not undefined`)
   const { cron, everyMs, timezone, type, payload, catchUp, overlap, priority } = readAll(value, readers, OPTION)
   if ((cron === undefined) === (everyMs === undefined)) {
@@ -57,14 +55,14 @@ function readSchedule (name, value, { serialize, hasTypes, hasLevels }, calendar
   } catch (cause) {
     throw typeError(OPTION, `schedules: the payload of ${name} cannot be encoded`, { cause })
   }
-  return { ...read, type: type === undefined ? undefined : readShortType(type, name) }
+  return { ...read, type: type === undefined ? undefined : readShortType(readType(type), name, maxTypeBytes) }
 }
 
 /** One that no record could hold would be refused each time that a job is due. */
-function readShortType (type, name) {
-  const read = readStorableType(type)
-  if (Buffer.byteLength(read) <= MAX_TYPE_BYTES) return read
-  throw rangeError(OPTION, `schedules: the type of ${name} must have ${MAX_TYPE_BYTES} bytes at most, not ${Buffer.byteLength(read)}`)
+function readShortType (type, name, maxBytes) {
+  const length = Buffer.byteLength(type)
+  if (length <= maxBytes) return type
+  throw rangeError(OPTION, `schedules: the type of ${name} must have ${maxBytes} bytes at most, not ${length}`)
 }
 
 function readName (name) {
