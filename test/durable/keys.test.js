@@ -47,6 +47,18 @@ describe('the key of a job on disk', () => {
     assert.equal(await queue.pushType('t', 'i', { key: 'k' }), 5)
   })
 
+  it('is free when its time is over, also before it is forgotten', async () => {
+    const queue = await bench.open()
+    const first = await queue.push('a', { key: 'k', keyUntil: 10.25 })
+    await bench.gate.until(1)
+    bench.gate.release(1)
+    await turn()
+    bench.clock.advance(10)
+    assert.equal(await queue.push('b', { key: 'k' }), first)
+    bench.clock.advance(0.5) // timers are in whole ms
+    assert.notEqual(await queue.push('c', { key: 'k' }), first)
+  })
+
   it('is made into a string, which must be one that can be written and read back', async () => {
     const queue = await bench.open()
     queue.pause()

@@ -34,6 +34,10 @@ describe('backoff', function () {
     }
   })
 
+  it('takes an option that is undefined for one that is not given', function () {
+    assert.deepEqual([1, 2].map(backoff({ firstMs: undefined, factor: undefined, mostMs: undefined, jitter: 0 })), [1000, 2000])
+  })
+
   it('gives no less than an error asks for', function () {
     const backoffMs = backoff({ jitter: 0 })
     assert.equal(backoffMs(1, { retryAfterMs: 5000 }), 5000)

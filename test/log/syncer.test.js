@@ -50,4 +50,25 @@ describe('what has the disk write the log', () => {
     log.syncer.leave()
     assert.deepEqual(log.closed, [3, 4])
   })
+
+  it('settles what waits for the disk when the file is replaced by one that is synced', () => {
+    const log = makeLog()
+    log.write('first')
+    log.write('second')
+    log.fd = 4
+    log.offset = 5
+    log.syncer.replaced()
+    assert.deepEqual([log.settled, log.syncer.isDone], [['first', 'second'], true])
+    log.ends[0](null)
+    assert.deepEqual([log.settled, log.closed, log.syncer.isDone], [['first', 'second'], [3], true])
+  })
+
+  it('settles nothing by a sync that ends when the log has failed', () => {
+    const log = makeLog()
+    log.write('first')
+    log.write('second')
+    log.error = new Error('the disk is gone')
+    log.ends[0](null)
+    assert.deepEqual([log.settled, log.ends.length, log.syncer.takeAll()], [[], 1, ['first', 'second']])
+  })
 })

@@ -133,6 +133,15 @@ describe('holdType', function () {
     assert.deepEqual(times('a'), [50, 50])
   })
 
+  it('leaves nothing of a lane that no other type shares', async function () {
+    const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal', maxTypes: 1 })
+    queue.pause().pushType('own', 1).pushType('a', 2).holdType('a', 50)
+    checkInvariants(queue)
+    queue.resume()
+    await pass(100)
+    assert.deepEqual([times('own'), times('a')], [[0], [50]])
+  })
+
   it('holds when the queue has closed, and close() waits for it', async function () {
     const { queue, pass, times } = startsOf(fairlane, { scheduler: 'equal' })
     queue.pushType('a', 1)

@@ -212,6 +212,16 @@ describe('the FIFO list', function () {
     }
   })
 
+  it('knows how many barriers there were when all jobs before the last one are put together', function () {
+    const list = filled(200)
+    list.barrier(1)
+    assert.equal(list.remove(payload => payload >= 10).size, 190)
+    list.push(undefined, 'later', 'settled later')
+    const generations = []
+    list.forEach((payload, whenSettled, generation) => generations.push(generation))
+    assert.deepEqual(generations, [...Array(10).fill(0), 1])
+  })
+
   it('knows of each job after how many barriers it was put in', function () {
     const list = new Fifo()
     list.push(undefined, 'a', 0)

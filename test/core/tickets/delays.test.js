@@ -26,6 +26,13 @@ describe('the option delayMs', function () {
     assert.deepEqual(starts.map(({ payload, at }) => `${payload} ${at}`), ['now 0', 'between 100', 'late 100', 'later 200'])
   })
 
+  it('has jobs start in the order of their times, whatever the order of their pushes', async function () {
+    const { queue, pass, starts } = startsOf(fairlane, {})
+    for (const delayMs of [30, 10, 20, 30]) queue.add(delayMs, { delayMs })
+    await pass(100)
+    assert.deepEqual(starts.map(({ payload, at }) => [payload, at]), [[10, 10], [20, 20], [30, 30], [30, 30]])
+  })
+
   it('keeps what is said of the job, though somebody waits for a flush meanwhile', async function () {
     const runner = (payload, done) => clock.setTimeout(() => done(null, payload), 50)
     const { queue, clock, pass, starts } = startsOf(fairlane, { timeoutMs: 30, maxWaitMs: 10 }, runner)
@@ -144,10 +151,12 @@ describe('the option delayMs', function () {
     await assert.rejects(queue.add(3, { type: 'a' }), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
     await pass(100)
     assert.deepEqual(times(), [100, 100])
-    const typed = startsOf(fairlane, { scheduler: 'equal', maxWaitingPerType: 1 }).queue
-    typed.add(1, { type: 'a', delayMs: 100 })
-    await assert.rejects(typed.add(2, { type: 'a' }), { code: 'FAIRLANE_ERR_TYPE_FULL' })
-    typed.close({ drain: false })
+    for (const scheduler of ['equal', WINDOWS]) {
+      const typed = startsOf(fairlane, { scheduler, maxWaitingPerType: 1 }).queue
+      typed.add(1, { type: 'a', delayMs: 100 })
+      await assert.rejects(typed.add(2, { type: 'a' }), { code: 'FAIRLANE_ERR_TYPE_FULL' })
+      typed.close({ drain: false })
+    }
   })
 
   it('comes before the time of maxWaitMs begins', async function () {
