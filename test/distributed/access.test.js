@@ -3,9 +3,7 @@
 // Who may reach the broker, and how: the rights that docs/distributed.md asks for, passwords, and TLS.
 
 const assert = require('node:assert')
-const { once } = require('node:events')
 const { readFileSync, rmSync, writeFileSync } = require('node:fs')
-const net = require('node:net')
 const { join } = require('node:path')
 const { Redis } = require('ioredis')
 const { Throttled, Postponed, distributed } = require('../../lib/distributed')
@@ -14,6 +12,7 @@ const { selfSigned } = require('../support/certificates')
 const { root } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 const gates = require('../support/gates')
+const { freePort } = require('../support/ports')
 const { describeWithRedis, startRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
 const { until } = require('./until')
@@ -216,12 +215,3 @@ describeWithRedis('TLS', function () {
     assert.equal(cause.code, 'DEPTH_ZERO_SELF_SIGNED_CERT')
   })
 })
-
-async function freePort () {
-  const server = net.createServer().listen(0, 'localhost')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}

@@ -30,7 +30,7 @@ async function startRedis (settings = []) {
   const folder = temporaryFolder()
   const path = join(folder, 'redis.sock')
   const config = join(folder, 'redis.conf')
-  writeFileSync(config, `port 0\nunixsocket ${path}\ndir ${folder}\nappendonly yes\nsave ""\n`)
+  writeFileSync(config, `port 0\nbind 127.0.0.1 -::1\nunixsocket ${path}\ndir ${folder}\nappendonly yes\nsave ""\n`)
   const server = {
     path,
     folder,
