@@ -97,14 +97,23 @@ declare namespace fairlane {
    */
   type Done<R = any> = (error?: any, result?: R) => void
 
-  /** What a runner can know about its job. Frozen. Jobs of a queue or type share one, unless they have a signal or a `timeoutMs`. */
+  /**
+   * What a runner can know about its job. Frozen. Jobs of a queue or type share one, unless they have a signal or a `timeoutMs`, or somebody
+   * listened to `progress` when they started.
+   */
   interface JobContext {
+    /** The id of the job, on disk and at a broker. Jobs in memory have none. */
+    readonly id: number | string | undefined
     /** Whose job it is: a tenant, a user, an API key. Undefined on a queue without a scheduler. */
     readonly type: string | undefined
     /** Aborts when the job is settled while it runs. Made when it is first read. */
     readonly signal: AbortSignal
     /** 1 for the first run of a job. */
     readonly attempt: number
+    /** Tells listeners of `progress` how far the job is. Does nothing once the attempt has ended, nor on a context that jobs share. */
+    readonly progress: (value: any) => void
+    /** Of a job that a schedule has pushed, on disk or at a broker: the name of that, and the time for which it is, in ms since 1970. */
+    readonly schedule: { readonly name: string, readonly time: number } | undefined
   }
 
   /**
@@ -456,34 +465,68 @@ declare namespace fairlane {
     heldTypes: number
   }
 
-  /** A job that has failed, and is to be tried again. */
-  interface JobRetry {
+  /** What is told of a job. */
+  interface JobEvent<P = any> {
+    /** Jobs in memory have none. */
+    id: undefined
     type: string | undefined
-    payload: any
-    /** The number of the attempt that has failed, from 1. */
+    payload: P
+    /** The number of the attempt, from 1. Of a job that is cancelled while it waits: how many attempts have ended. */
     attempt: number
+  }
+
+  /** A job is done. */
+  interface JobDone<P = any, R = any> extends JobEvent<P> {
+    result: R
+  }
+
+  /** A job has failed, and is not tried again. */
+  interface JobFailed<P = any> extends JobEvent<P> {
+    error: any
+  }
+
+  /** A job that has failed, and is to be tried again. */
+  interface JobRetry<P = any> extends JobEvent<P> {
     error: any
     /** It waits so long. */
     delayMs: number
   }
 
-  interface QueueEvents {
+  /** A job was cancelled. */
+  interface JobCancelled<P = any> extends JobEvent<P> {
+    error: FairlaneError
+  }
+
+  /** How far a job is. */
+  interface JobProgress<P = any> extends JobEvent<P> {
+    /** What the runner has said. */
+    value: any
+  }
+
+  /** `done`, `failed` and `cancelled` of running jobs, and `progress` of plain ones, come of jobs that were started while somebody listened. */
+  interface QueueEvents<P = any, R = any> {
     /** The queue has become empty: no job waits or runs. Comes after the `drain` function. */
     drain: () => void
     /** The queue begins to refuse jobs. */
     saturated: () => void
     /** All jobs are accepted again. */
     unsaturated: () => void
-    /** A job has failed. Comes after its callback, for jobs that were started while somebody listened. */
-    jobfailed: (error: any, job: { type: string | undefined, payload: any }) => void
+    /** A job is done. Comes after its callback. */
+    done: (job: JobDone<P, R>) => void
+    /** A job has failed, and is not tried again. Comes after its callback. */
+    failed: (job: JobFailed<P>) => void
     /** An attempt has failed, and there will be another one. */
-    retry: (retry: JobRetry) => void
+    retry: (job: JobRetry<P>) => void
+    /** A job was cancelled, while it waited or while it ran. Comes after its callback. */
+    cancelled: (job: JobCancelled<P>) => void
+    /** A runner has called `context.progress(value)`. */
+    progress: (job: JobProgress<P>) => void
     /** The queue has closed. `abandonedCount` runners had not ended. */
     close: (abandonedCount: number) => void
   }
 
   /** Runs jobs in arrival order, at most `concurrency` of them at once. Each settles exactly once. */
-  interface Queue<P = any, R = any> extends EventEmitter<QueueEvents> {
+  interface Queue<P = any, R = any> extends EventEmitter<QueueEvents<P, R>> {
     /** The number of jobs that wait or run. O(1). */
     readonly length: number
     /** The number of jobs that hold a slot. O(1). */

@@ -16,8 +16,7 @@ const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../
 const { promiseOf } = require('../platform/promised')
 const { Pace } = require('./pace')
 const { Ring } = require('./ring')
-const { Running, FailureObserver, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } =
-  require('./running')
+const { Running, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
 
 takeBack()
 
@@ -27,8 +26,8 @@ class Dispatch {
    * @param {object} list where jobs wait (lists/)
    * @param {{ concurrency: number, settleBy: string, asyncContext: string, maxAttempts: number }} options
    * @param {object} hooks what the queue does: `onDrain()` each time the last job has ended, `onLevel()` if isWatched and fewer jobs
-   *   may wait, `onFailure(err, { type, payload })` for jobs that were started while isObserved, `retryOf(job, err, own)` for one that
-   *   has failed and may be tried again: who is to be told so, or undefined
+   *   may wait, `onProgress(job, attempt, value)` when a runner says how far its job is, `retryOf(job, err, own)` for one that has failed
+   *   and may be tried again: who is to be told so, or undefined
    */
   constructor (runner, list, options, hooks) {
     this.runner = runner
@@ -49,7 +48,7 @@ class Dispatch {
     this.overrun = 0 // runners that go on without a slot
     this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
-    this.isObserved = false // somebody listens to failures
+    this.listeners = null // to what becomes of jobs, as of Listeners
     this.maxAttempts = options.maxAttempts
     this.isInner = false // its owner tries jobs again; set before the first one comes
     this.isPlain = this.givesDone // jobs without extras start by the short way
@@ -110,10 +109,10 @@ class Dispatch {
     return (this.madeIdleWaiters ??= new (require('./idle').IdleWaiters)(this))
   }
 
-  /** From here on somebody listens to failures, or nobody does. */
-  observe (isObserved) {
-    this.isObserved = isObserved
-    this.isPlain = this.givesDone && !isObserved
+  /** From here on somebody listens to what becomes of jobs, or nobody does. @param {Listeners | null} listeners */
+  listen (listeners) {
+    this.listeners = listeners
+    this.isPlain = this.givesDone && listeners === null
   }
 
   /** A job is put into the list. The list may have to ask the scheduler where: until it knows, the job is nowhere. */
@@ -268,15 +267,15 @@ class Dispatch {
   }
 
   /**
-   * Starts the job that take() left in the list's fields: the way of jobs with extras, while failures are listened to, and of
-   * runners that get no `done`.
+   * Starts the job that take() left in the list's fields: the way of jobs with extras, of all while somebody listens to what becomes of
+   * them, and of runners that get no `done`.
    * @returns {boolean} whether the job has ended already
    */
   start () {
     const { list, runner } = this
-    const { payload, whenSettled, context } = list
+    const { payload, whenSettled } = list
     const job = new Running(this, whenSettled, list.generation, list.origin, payload)
-    if (this.isObserved) job.whenSettled = new FailureObserver(this, whenSettled, context.type, payload)
+    const context = this.listeners === null ? list.context : this.listeners.starts(job, list.context)
     list.payload = list.whenSettled = undefined
     this.running++
     try {

@@ -6,7 +6,7 @@
 //   waiting ──cancel, abandon──▶ settled                 runner on the stack ──▶ postponed until it returns
 //   running ──interrupt, abandon──▶ overdue, in its slot, or released ──the runner's end──▶ gone
 
-const { ON_STACK, PENDING, ENDED, OVERDUE, RELEASED, FailureObserver, retryOf } = require('./running')
+const { ON_STACK, PENDING, ENDED, OVERDUE, RELEASED, ownOf, retryOf } = require('./running')
 const { Removed, Ended } = require('./notifications')
 const { End } = require('./verdict')
 
@@ -145,7 +145,10 @@ class Interruptions {
     dispatch.list.tellRemovals(verdict)
   }
 
-  /** Settles the job of a ticket, but for telling it. @returns {End | Ticket | undefined} undefined if it has settled, or will later */
+  /**
+   * Settles the job of a ticket, but for telling it.
+   * @returns {object | undefined} an End, or the ticket; undefined if it has settled, or will later
+   */
   settleTicket (ticket, verdictOn) {
     const { dispatch } = this
     const { job } = ticket
@@ -156,11 +159,12 @@ class Interruptions {
       return undefined
     }
     if (job !== undefined) return job.state === PENDING ? this.settlePending(job, new End(ticket, verdict)) : undefined
+    const teller = dispatch.listeners?.cancelsTicket(ticket)
     dispatch.cancelled++
     dispatch.untoldCount++
     ticket.retire(verdict)
     dispatch.list.drop(ticket)
-    return ticket
+    return teller ?? ticket
   }
 
   /** Settles a job whose runner goes on, but for telling it. @returns {End} end, completed for tellSettled() */
@@ -168,9 +172,10 @@ class Interruptions {
     const { dispatch } = this
     const { hasFailed, releases } = end.verdict
     const { whenSettled } = job
-    const own = whenSettled instanceof FailureObserver ? whenSettled.whenSettled : whenSettled
+    const own = ownOf(whenSettled)
     const retry = hasFailed ? retryOf(job, end.error()) : undefined
-    end.whenSettled = retry ?? (hasFailed ? whenSettled : own)
+    if (!hasFailed && own !== whenSettled) whenSettled.isCancelled = true
+    end.whenSettled = retry ?? whenSettled
     end.generation = retry === undefined ? job.generation : dispatch.list.newestGeneration // the job itself is waited for still
     dispatch.untoldCount++
     if (typeof own === 'object') {

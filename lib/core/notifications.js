@@ -110,6 +110,7 @@ class Removed {
     this.removed = removed
     this.verdict = verdict
     this.isLarge = removed.size >= MANY
+    this.at = 0
   }
 
   /** Jobs in it. */
@@ -120,7 +121,9 @@ class Removed {
   tellNext (scope) {
     const { dispatch, removed, verdict } = this
     if (!removed.take()) return false
-    const { whenSettled, generation } = removed
+    const { payload, whenSettled: own, generation } = removed
+    const whenSettled = dispatch.listeners === null ? own : dispatch.listeners.cancels(own, removed.types?.[this.at], payload)
+    this.at++
     removed.payload = removed.whenSettled = undefined
     dispatch.told(generation)
     if (whenSettled !== undefined) scope.runInAsyncScope(callSafely, undefined, tell, whenSettled, verdict.error())

@@ -8,6 +8,7 @@ const { JobContext } = require('../platform/context')
 const { clearedError, removedError, typeError } = require('../arguments/errors')
 const { readFunction } = require('../arguments/fields')
 const { behindOthers } = require('../platform/promised')
+const { Concurrency } = require('./concurrency')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
 const {
@@ -16,29 +17,26 @@ const {
 } = require('./options')
 const { announce, makeList, makeScheduler, makeTickets } = require('./rooms')
 
-const PAUSED = -1
-
 /** What rooms that extend a queue, and checkInvariants(), get to see of it; no part of the API. */
 let internalsOf
 
 /**
  * A job queue. Made by `fairlane(runner, options)` or `new Queue(runner, options)`.
- * Emits `drain` each time the last job has ended, `saturated` when it begins to refuse jobs and `unsaturated` when it accepts
- * all again, `jobfailed` (error, { type, payload }) for each job that fails, `retry` ({ type, payload, attempt, error, delayMs }) for
- * each attempt that is followed by another one, `close` (abandonedCount) when it has closed.
+ * Emits `done`, `failed`, `retry`, `cancelled` and `progress` of jobs, each with one object; `drain` each time the last job has ended,
+ * `saturated` when it begins to refuse jobs and `unsaturated` when it accepts all again, `close` (abandonedCount) when it has closed.
  */
 class Queue extends Emitter {
   #read // the options
   #scheduler
   #list
-  #dispatch
+  #dispatch = undefined
   #madeTickets = undefined
   #madeAdmission = undefined
   #madeLimiting = undefined
   #madeIntake = undefined
   #drain = null
-  #lastConcurrency
-  #heldConcurrency = undefined // while the owner of an inner queue lets nothing start: what `concurrency` is otherwise
+  #concurrency
+  #madeListeners = undefined // once somebody has listened
   #closing = undefined
   #stopListening = undefined // to the option `signal`
   #reconfiguring = undefined // kept here, since the scheduler refers to it weakly
@@ -54,25 +52,27 @@ class Queue extends Emitter {
    * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
    */
   constructor (runner, options) {
-    super(() => { this.#dispatch.observe(this.listenerCount('jobfailed') > 0) })
+    super(() => { if (this.#dispatch !== undefined) this.#listeners.changed() })
     if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function')
     const read = this.#read = readOptions(options)
-    this.#lastConcurrency = read.concurrency
     this.#scheduler = makeScheduler(read)
     if (!read.isInner) announce(this, read)
     for (const observer of read.observers) read.ledger = observer[OBSERVE](this, read.ledger, read)
-    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, () => this.#dispatch.interruptions.signal))
+    const owner = { runnersSignal: () => this.#dispatch.interruptions.signal, progress () {} } // of the contexts that jobs share
+    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, owner))
     this.#dispatch = new Dispatch(runner, this.#list, read, {
       onDrain: () => this.#drained(),
       onLevel: () => this.#admission.check(),
-      onFailure: (err, job) => this.emit('jobfailed', err, job),
+      onProgress: (job, attempt, value) => this.#madeListeners?.progresses(job, attempt, value),
       retryOf: (job, err, own) => this.#tickets.planned.takes(job, err, own)
     })
+    this.#concurrency = new Concurrency(this.#dispatch)
     this.#isGuarded = read.isLimited || read.needsTickets
     if (read.isLimited) this.#admission.check() // its measure of time begins
     if (read.rates !== undefined) this.#madeLimiting = this.#limiting
     if (this.#scheduler !== null) this.#reconfiguring = require('./reconfiguring').heed(this.#scheduler, this.#list, this.#dispatch, read)
     if (read.signal !== undefined) this.#closeBy(read.signal)
+    if (this.eventNames().length > 0) this.#listeners.changed() // who was told of the queue may listen already
   }
 
   /** Waiting and running jobs. */
@@ -101,12 +101,12 @@ class Queue extends Emitter {
   }
 
   get paused () {
-    return this.concurrency === PAUSED
+    return this.#concurrency.isPaused
   }
 
   /** How many jobs may run at once; -1 while paused. @throws FAIRLANE_ERR_CONCURRENCY */
   get concurrency () {
-    return this.#heldConcurrency ?? this.#dispatch.concurrency
+    return this.#concurrency.value
   }
 
   set concurrency (value) {
@@ -175,7 +175,7 @@ class Queue extends Emitter {
 
   /** Runs a job for each value of a source, as its results are asked for. Throws as add(). @returns {AsyncIterableIterator<any>} */
   map (source, options) {
-    const { type, ordered, maxPending = 2 * this.#lastConcurrency, settled } = readMapOptions(options)
+    const { type, ordered, maxPending = 2 * this.#concurrency.last, settled } = readMapOptions(options)
     const name = readJobType(type, this.#scheduler, 'map')
     const jobs = {
       add: (payload, signal) => this.add(payload, { type: name, signal }),
@@ -204,14 +204,14 @@ class Queue extends Emitter {
 
   /** Starts no more jobs until resume(). No effect once closed. @returns {this} */
   pause () {
-    if (!this.closed) this.#allow(PAUSED)
+    if (!this.closed) this.#concurrency.pause()
     return this
   }
 
   /** Starts jobs again, in a later turn, and has the scheduler asked again. @returns {this} @throws FAIRLANE_ERR_CONCURRENCY */
-  resume (concurrency = this.#lastConcurrency) {
+  resume (concurrency = this.#concurrency.last) {
     const read = readConcurrency(concurrency)
-    this.#allow(this.#lastConcurrency = read)
+    this.#concurrency.set(read)
     if (this.#scheduler !== null) this.#list.configure({ concurrency: read })
     this.#askAgain()
     return this
@@ -314,6 +314,10 @@ class Queue extends Emitter {
     }))
   }
 
+  get #listeners () {
+    return (this.#madeListeners ??= new (require('./listeners').Listeners)(this, this.#dispatch))
+  }
+
   /** Rates and holds. */
   get #limiting () {
     return (this.#madeLimiting ??= new (require('./limits/limiting').Limiting)(this.#internals(), this.#scheduler))
@@ -340,8 +344,8 @@ class Queue extends Emitter {
       get madeTickets () { return queue.#madeTickets },
       get madeAdmission () { return queue.#madeAdmission },
       close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
-      hold: () => this.#hold(),
-      letGo: () => this.#stopHolding()
+      hold: () => this.#concurrency.hold(),
+      letGo: () => this.#letGo()
     }
   }
 
@@ -373,7 +377,7 @@ class Queue extends Emitter {
   #closed (abandonedCount) {
     if (this.#stopListening !== undefined) this.#stopListening()
     this.#madeIntake?.stallWatch?.end()
-    this.#dispatch.call(() => this.emit('close', abandonedCount))
+    this.#announce('close', abandonedCount)
   }
 
   #closeBy (signal) {
@@ -381,19 +385,8 @@ class Queue extends Emitter {
     this.#stopListening = whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
   }
 
-  #allow (concurrency) {
-    if (this.#heldConcurrency === undefined) this.#dispatch.concurrency = concurrency
-    else this.#heldConcurrency = concurrency
-  }
-
-  #hold () {
-    this.#heldConcurrency ??= this.#dispatch.concurrency
-    this.#dispatch.concurrency = PAUSED
-  }
-
-  #stopHolding () {
-    this.#dispatch.concurrency = this.#heldConcurrency
-    this.#heldConcurrency = undefined
+  #letGo () {
+    this.#concurrency.letGo()
     this.#askAgain()
   }
 
@@ -404,7 +397,7 @@ class Queue extends Emitter {
   }
 
   #announce (event, ...about) {
-    if (this.listenerCount(event) > 0) this.#dispatch.call(() => this.emit(event, ...about))
+    this.#madeListeners?.announce(event, ...about)
   }
 
   #drained () {

@@ -5,7 +5,7 @@
 //   ON_STACK ──▶ PENDING ──▶ ENDED      its runner has returned, and it goes on; or it has ended by then
 //                   └──▶ OVERDUE, RELEASED ──▶ ENDED      settled by something else, and its runner goes on
 
-const { callSafely, rethrow } = require('../platform/clock')
+const { rethrow } = require('../platform/clock')
 const { failure, warn } = require('../arguments/errors')
 const { isPostponed, isThrottled } = require('../job/postponing')
 
@@ -82,7 +82,7 @@ function reject (reason) {
 function retryOf (job, err) {
   const { dispatch, whenSettled } = job
   if (dispatch.isInner) return undefined
-  const own = whenSettled instanceof FailureObserver ? whenSettled.whenSettled : whenSettled
+  const own = ownOf(whenSettled)
   const ticket = typeof own === 'object' ? own : undefined
   if ((ticket?.maxAttempts ?? dispatch.maxAttempts) === 1 && !isThrottled(err) && !isPostponed(err)) return undefined
   return dispatch.hooks.retryOf(job, err, own)
@@ -99,19 +99,9 @@ function releaseToRetry (job, err) {
   return retry
 }
 
-/** In the place of a callback, or ticket, while somebody listens to failures: calls back, then tells them. */
-class FailureObserver {
-  constructor (dispatch, whenSettled, type, payload) {
-    this.dispatch = dispatch
-    this.whenSettled = whenSettled
-    this.about = { type, payload }
-  }
-
-  settle (err, result) {
-    const { whenSettled } = this
-    if (whenSettled !== undefined) callSafely(() => tell(whenSettled, err, result))
-    if (err) this.dispatch.hooks.onFailure(err, this.about)
-  }
+/** What a job has in the place of a callback, behind what tells listeners of it (listeners.js). */
+function ownOf (whenSettled) {
+  return typeof whenSettled === 'object' && whenSettled.isTeller ? whenSettled.whenSettled : whenSettled
 }
 
 /** Tells who is to be told of a job's end: a plain callback, or what a job with extras has in its place. */
@@ -131,7 +121,7 @@ function callBack (whenSettled, err, result) {
 
 module.exports = {
   Running,
-  FailureObserver,
+  ownOf,
   retryOf,
   releaseToRetry,
   settle,

@@ -47,22 +47,38 @@ function frameGetter () {
 
 /** The runner's last argument. Frozen; jobs without extras share one per queue, or per type if there is a scheduler. */
 class JobContext {
-  #signal
+  #owner
 
   /**
    * @param {string | undefined} type the job's type; undefined on a queue without a scheduler
    * @param {number} attempt 1 for the first
-   * @param {() => AbortSignal} signal makes the signal when it is first asked for
+   * @param {{ runnersSignal: () => AbortSignal, progress: (value: any) => void }} owner runnersSignal: makes the signal when it is first
+   *   asked for
    */
-  constructor (type, attempt, signal) {
+  constructor (type, attempt, owner) {
     this.type = type
     this.attempt = attempt
-    this.#signal = signal
+    this.#owner = owner
     Object.freeze(this)
   }
 
   get signal () {
-    return this.#signal()
+    return this.#owner.runnersSignal()
+  }
+
+  /** Tells listeners of `progress` how far the job is. It may be taken off the context. */
+  get progress () {
+    const owner = this.#owner
+    return value => owner.progress(value)
+  }
+
+  /** Jobs in memory have neither. */
+  get id () {
+    return undefined
+  }
+
+  get schedule () {
+    return undefined
   }
 }
 

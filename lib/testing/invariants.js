@@ -46,7 +46,8 @@ function checkInvariants (queue) {
   checkTelling(dispatch, generations, madeTickets?.madePlanned !== undefined)
   if (madeTickets !== undefined) checkTickets(madeTickets)
   if (madeAdmission !== undefined) checkAdmission(madeAdmission, dispatch)
-  check(dispatch.isObserved === (queue.listenerCount('jobfailed') > 0), 'failures are watched for nobody, or not for those who listen')
+  const isHeard = ['done', 'failed', 'cancelled', 'progress'].some(event => queue.listenerCount(event) > 0)
+  check((dispatch.listeners !== null) === isHeard, 'jobs are told of to nobody, or not to those who listen')
 }
 
 /** Deadlines and signals are those of jobs that have not settled. */

@@ -125,9 +125,9 @@ async function mapOne (queue, refs, isBroken) {
 }
 
 function listen (queue, refs) {
-  const listener = (error, job) => refs.push(new WeakRef(error), new WeakRef(job))
+  const listener = about => refs.push(new WeakRef(about), new WeakRef(about.error), new WeakRef(about.payload))
   refs.push(new WeakRef(listener))
-  queue.on('jobfailed', listener)
+  queue.on('failed', listener)
   return () => queue.removeAllListeners()
 }
 

@@ -414,11 +414,13 @@ class Round extends Expectations {
       this.maybeActLast(inside)
     })
     if (random.chance(0.3)) {
-      queue.on('jobfailed', (error, { type, payload }) => {
-        this.expect(error && payload.type === type, 'jobfailed tells error, type and payload')
-        this.check()
-        this.maybeAct(inside)
-      })
+      for (const event of ['done', 'failed', 'cancelled'].filter(() => random.chance(0.5))) {
+        queue.on(event, ({ error, type, payload }) => {
+          this.expect(Boolean(error) === (event !== 'done') && payload.type === type, `${event} tells error, type and payload`)
+          this.check()
+          this.maybeAct(inside)
+        })
+      }
     }
   }
 

@@ -64,7 +64,7 @@ class MisbehavingRound extends Expectations {
     queue.drain = () => this.drained()
     queue.on('close', () => { this.hasClosed = true })
     for (const event of ['saturated', 'unsaturated', 'drain', 'close']) queue.on(event, () => this.act())
-    if (random.chance(0.5)) queue.on('jobfailed', () => this.act())
+    if (random.chance(0.5)) queue.on(random.pick(['done', 'failed', 'cancelled']), () => this.act())
   }
 
   get description () {

@@ -100,7 +100,12 @@ queue.stats().aborted
 
 // Events.
 queue.on('saturated', () => {}).once('unsaturated', () => {}).on('close', abandonedCount => { const n: number = abandonedCount })
-queue.on('jobfailed', (error, { type, payload }) => { const tenant: string | undefined = type })
+queue.on('done', ({ id, type, payload, attempt, result }) => { const told: [undefined, string | undefined, number] = [id, type, attempt] })
+queue.on('failed', ({ error, type }) => { const tenant: string | undefined = type })
+queue.on('cancelled', ({ error: { code }, attempt }) => { const why: fairlane.ErrorCode = code })
+queue.on('progress', ({ value, payload }) => {})
+// @ts-expect-error it is not cancelled with a result
+queue.on('cancelled', ({ result }) => {})
 // @ts-expect-error it is told a number
 queue.on('close', (name: string) => {})
 // @ts-expect-error it is told nothing

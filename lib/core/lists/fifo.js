@@ -57,6 +57,8 @@ class Fifo {
     this.clearCount = 0
     this.head = this.tail = newBlock(FIRST_LENGTH)
     this.headAt = this.tailAt = 0
+    this.keepsTypes = false // as of Scheduled
+    this.types = undefined // of a list of jobs that were taken out, if they are kept: that of each
   }
 
   push (type, payload, whenSettled) {
@@ -101,6 +103,11 @@ class Fifo {
   exchange (ticket, payload) {
     if (ticket.isDelayed) ticket.payload = payload
     else ticket.block[ticket.at] = payload
+  }
+
+  /** The job of a ticket that waits. @returns {{ type: undefined, payload: any }} */
+  jobOf (ticket) {
+    return { type: undefined, payload: ticket.isDelayed ? ticket.payload : ticket.block[ticket.at] }
   }
 
   /**

@@ -220,6 +220,13 @@ class Lanes extends Scheduled {
     else ticket.block[ticket.at] = payload
   }
 
+  /** The job of a ticket that waits. @returns {{ type: string, payload: any }} */
+  jobOf (ticket) {
+    const { lane, block, at } = ticket
+    if (ticket.isDelayed) return ticket
+    return lane.isShared ? block[at] : { type: lane.type, payload: block[at] }
+  }
+
   // private from here on
 
   typesThatArePaused () {

@@ -29,6 +29,7 @@ class Scheduled {
     this.gate = null
     this.delays = null
     this.recorder = null
+    this.keepsTypes = false // those of jobs that are taken out, in the list of them
 
     this.scheduler = scheduler
     this.mayStall = Boolean(scheduler.mayStall)

@@ -33,11 +33,13 @@ function jobsIn (lanes) {
 function takeOutOf (list, lanes, test) {
   const found = search(list, lanes, test)
   const removed = new Fifo()
+  if (list.keepsTypes) removed.types = []
   const losers = new Set()
   for (const { lane, block, at, number } of found) {
     if (block[at + 2] !== number || block[at + 1] === REMOVED) continue // test has removed the job, or had it move
     const whenSettled = block[at + 1]
     if (list.recorder !== null) list.recorder.removed(number)
+    removed.types?.push(lane.isShared ? block[at].type : lane.type)
     removed.pushOf(list.generationOf(number), list.takeOut(lane, block, at), whenSettled)
     losers.add(lane)
     if (!lane.isPaused) list.removals.push(lane)

@@ -168,6 +168,13 @@ class Window extends Scheduled {
     else this.payloads.setAt(this.indexOf(ticket.at), payload)
   }
 
+  /** The job of a ticket that waits. @returns {{ type: string, payload: any }} */
+  jobOf (ticket) {
+    if (ticket.isDelayed) return ticket
+    const at = this.indexOf(ticket.at)
+    return { type: this.records.peekAt(at).type, payload: this.payloads.peekAt(at) }
+  }
+
   /** Types can not be paused here. */
   resumeAllTypes () {}
 
@@ -209,9 +216,11 @@ class Window extends Scheduled {
   takeOutWaiting (test) {
     const found = this.waitingJobs().filter(({ payload, type }) => test(payload, type))
     const removed = new Fifo()
+    if (this.keepsTypes) removed.types = []
     for (const { payload, whenSettled, number, type } of found) {
       const at = this.indexOf(number)
       if (at === -1) continue // test has removed it
+      removed.types?.push(type)
       removed.pushOf(this.generationOf(number), payload, whenSettled)
       if (this.recorder !== null) this.recorder.removed(number)
       this.takeOut(at)

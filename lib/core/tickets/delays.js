@@ -119,11 +119,13 @@ class Delays {
   /** @returns {Fifo} jobs that were taken out of the list, and delayed ones, which are taken out now; letGo() must follow */
   joined (removed, delayed) {
     const all = new Fifo()
+    all.types = removed.types
     const { recorder } = this.dispatch.list
     removed.forEach((payload, whenSettled, generation) => all.pushOf(generation, payload, whenSettled))
     for (const { type, id, payload, whenSettled, generation } of this.takeOut(delayed)) { // test may have removed others
       this.countCancelled(type)
       if (recorder !== null) recorder.removedIds.push(id)
+      all.types?.push(type)
       all.pushOf(generation, payload, whenSettled)
     }
     return all

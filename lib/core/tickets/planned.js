@@ -185,7 +185,7 @@ class PlannedJobs {
     if (dispatch.isFlushing) dispatch.flushes.countDown(generation)
     dispatch.list.recorder?.failed(ticket.id, err)
     callSafely(() => ticket.settle(err))
-    if (dispatch.isObserved) dispatch.hooks.onFailure(err, { type, payload })
+    dispatch.listeners?.fails({ type, payload, attempt: ticket.attempt }, err)
   }
 
   /** The time of some jobs has come. @param {object[]} items that are due @returns {object[]} those of other kinds */

@@ -52,7 +52,7 @@ class Retry {
     }
     jobs.retriedCount++
     jobs.dispatch.list.recorder?.again(ticket.id, err)
-    jobs.hooks.onRetry({ type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
+    jobs.hooks.onRetry({ id: undefined, type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
     if (ticket.isDelayed) jobs.postpone(ticket, ms, ticket.signal)
   }
 

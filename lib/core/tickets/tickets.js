@@ -44,7 +44,7 @@ class Ticket {
     this.lane = this.block = undefined
     if (tickets.isInner) tickets.starts(this)
     else tickets.limitRun(this)
-    const context = this.needsContext() ? new JobContext(shared.type, this.attempt, () => this.runnersSignal()) : shared
+    const context = this.needsContext() ? new JobContext(shared.type, this.attempt, this) : shared
     if (scope === undefined) return done === undefined ? runner(payload, context) : runner(payload, done, context)
     if (!tickets.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
@@ -96,6 +96,11 @@ class Ticket {
     if (this.controller === undefined) return
     if (this.scope === undefined) this.controller.abort(reason)
     else this.scope.runInAsyncScope(this.controller.abort, this.controller, reason)
+  }
+
+  /** What its runner says of how far the job is. */
+  progress (value) {
+    if (this.job !== undefined) this.tickets.dispatch.hooks.onProgress(this.job, this.attempt, value)
   }
 
   // private from here on

@@ -179,7 +179,7 @@ describe('a revoked Proxy', function () {
     const payload = revoked()
     const payloads = []
     const queue = fairlane(payload => { payloads.push(payload) }, { settleBy: 'promise', scheduler: 'equal', maxTypes: 1 })
-    queue.on('jobfailed', noop).pause()
+    queue.on('failed', noop).pause()
     queue.pushType('a', payload).unshiftType('b', payload)
     const added = queue.add(payload, { type: 'c', timeoutMs: 1000 })
     assert.equal(queue.remove(job => job.payload !== payload), 0)

@@ -245,7 +245,7 @@ describe('the AsyncLocalStorage context', function () {
         als.enterWith(`job ${payload}`)
         setImmediate(done)
       }, 3))
-      if (extras.signal === undefined) queue.on('jobfailed', () => {})
+      if (extras.signal === undefined) queue.on('failed', () => {})
       for (let i = 0; i < 6; i++) queue.add(i, extras)
       await queue.onIdle()
       assert.deepEqual(seen, Array(6).fill('maker'))

@@ -28,7 +28,7 @@ describe('the option maxAttempts', function () {
       const told = []
       const retried = []
       queue.on('retry', about => retried.push(about))
-      queue.on('jobfailed', () => told.push('jobfailed'))
+      queue.on('failed', () => told.push('failed'))
       if (type) queue.pushType(type, 'p', (err, result) => told.push(err, result))
       else queue.push('p', (err, result) => told.push(err, result))
       await pass(50)
@@ -41,14 +41,14 @@ describe('the option maxAttempts', function () {
       assert.deepEqual(times(), [0, 100, 200])
       assert.deepEqual(starts.map(({ attempt }) => attempt), [1, 2, 3])
       assert.deepEqual(told, [null, 3])
-      assert.deepEqual(retried, [1, 2].map(attempt => ({ type, payload: 'p', attempt, error: ERROR, delayMs: 100 })))
+      assert.deepEqual(retried, [1, 2].map(attempt => ({ id: undefined, type, payload: 'p', attempt, error: ERROR, delayMs: 100 })))
       assert.deepEqual([queue.stats().done, queue.stats().failed, queue.stats().retried], [1, 0, 2])
     })
 
     it(`tells the last error, once, when there is no attempt left (${name})`, async function () {
       const { queue, pass, times } = startsOf(fairlane, { scheduler, maxAttempts: 2, backoffMs: 10 }, async () => { throw ERROR })
       const failed = []
-      queue.on('jobfailed', (error, job) => failed.push([error, job]))
+      queue.on('failed', about => failed.push(about))
       const result = assert.rejects(queue.add('p', { type }), ERROR)
       let isIdle = false
       queue.onIdle().then(() => { isIdle = true })
@@ -56,7 +56,7 @@ describe('the option maxAttempts', function () {
       assert.equal(isIdle, false)
       await pass(100)
       await result
-      assert.deepEqual([times(), isIdle, failed], [[0, 10], true, [[ERROR, { type, payload: 'p' }]]])
+      assert.deepEqual([times(), isIdle, failed], [[0, 10], true, [{ id: undefined, type, payload: 'p', attempt: 2, error: ERROR }]])
       assert.equal(queue.stats().failed, 1)
       checkInvariants(queue)
     })
@@ -186,12 +186,12 @@ describe('the option backoffMs', function () {
     }
     const { queue, pass, times } = startsOf(fairlane, { maxAttempts: 9, backoffMs, scheduler: 'equal' }, failing(Infinity))
     const failed = []
-    queue.on('jobfailed', error => failed.push(error))
+    queue.on('failed', ({ error, attempt }) => failed.push(error, attempt))
     const result = assert.rejects(queue.add(1, { type: 'a' }), ERROR)
     queue.fflush(() => failed.push('flushed'))
     await pass(100)
     await result
-    assert.deepEqual([asked, times(), failed], [[[1, ERROR], [2, ERROR]], [0, 10], [ERROR, 'flushed']])
+    assert.deepEqual([asked, times(), failed], [[[1, ERROR], [2, ERROR]], [0, 10], [ERROR, 2, 'flushed']])
     assert.deepEqual([queue.stats().failed, queue.stats().retried, queue.length], [1, 1, 0])
     checkInvariants(queue)
   })
