@@ -73,7 +73,7 @@ describeWithRedis('a replica that is promoted', function () {
       await result
     }
     assert.deepEqual(gate.payloads, ['running', 'waiting', 'delayed'])
-    assert.equal((await producer.globalStats('capped')).cap, 3)
+    assert.equal((await producer.counts('capped')).cap, 3)
     await producer.onIdle()
     assert.equal(worker.stats().lost, 0)
   })
@@ -110,6 +110,6 @@ describeWithRedis('a replica that is promoted', function () {
     await later(2000)
     await lost
     assert.equal(await producer.add('new'), 'new')
-    assert.deepEqual(await producer.globalStats(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
+    assert.deepEqual(await producer.counts(), { waiting: 0, delayed: 0, running: 0, dead: 0, types: 0 })
   })
 })
