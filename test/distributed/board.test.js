@@ -21,16 +21,16 @@ describeWithRedis('the page for tenants of a queue of many processes', function 
     for (const type of ['a', 'a', 'b', '<b>']) await pusher.pushType(type, 1, type === '<b>' ? { delayMs: 60000 } : undefined)
     await gate.until(2)
     const { queues: [{ name, running, waiting, delayed, types }] } = await state()
-    assert.deepEqual([name, running, waiting, delayed], ['mails', 2, 1, 1])
+    assert.deepEqual([name, running, waiting, delayed], ['mails', 2, 2, 1])
     const seen = ({ type, waiting, running, cap, rate, paused }) => [type, waiting, running, cap, rate, paused]
     assert.deepEqual(types.map(seen), [
+      ['<b>', 1, 0, null, null, false],
       ['a', 1, 1, 1, null, false],
-      ['<b>', 0, 0, null, null, false],
       ['b', 0, 1, null, { limit: 50, intervalMs: 1000 }, false]
     ])
     assert.deepEqual((await act({ action: 'pauseGlobal', type: 'a' })).json, { result: true })
     assert.equal((await pusher.counts('a')).paused, true)
-    assert.deepEqual((await state()).queues[0].types.map(({ paused }) => paused), [true, false, false])
+    assert.deepEqual((await state()).queues[0].types.map(({ paused }) => paused), [false, true, false])
     await act({ action: 'resumeGlobal', type: 'a' })
     assert.equal((await pusher.counts('a')).paused, false)
     gate.release()
