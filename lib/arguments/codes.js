@@ -25,7 +25,7 @@ const codes = Object.freeze({
   FAIRLANE_ERR_LOCKED: 'The durable queue is already open, in this process or in another one.',
   FAIRLANE_ERR_CORRUPT: 'The files of a durable queue or a history are damaged; `file` and `offset` say where.',
   FAIRLANE_ERR_VERSION: 'The folder of a durable queue has a format that this version of fairlane does not read; `file` says where.',
-  FAIRLANE_ERR_SERIALIZER: 'The jobs of a durable queue were pushed with another `serialize` than it is opened with.',
+  FAIRLANE_ERR_SERIALIZER: 'The jobs on disk, or at the broker, were pushed with another `serialize` than the queue is opened with.',
   FAIRLANE_ERR_IO: 'The file system or a database failed; `cause` says how.',
   FAIRLANE_ERR_TOO_LARGE: 'A payload, a batch or a type is larger than the queue can hold.',
   FAIRLANE_ERR_PEER:

@@ -26,7 +26,7 @@ const { readCloseOptions, readJobType, readType } = require('./options')
  * @property {(id: any) => Promise<boolean>} cancel
  * @property {(id: any) => Promise<boolean>} retryDead
  * @property {(id: any) => Promise<boolean>} deleteDead
- * @property {(drain: boolean, timeoutMs: number | undefined) => Promise<number>} close
+ * @property {(drain: boolean | undefined, timeoutMs: number | undefined) => Promise<number>} close drain: undefined if nothing is said
  */
 
 class KeptQueue extends EventEmitter {
@@ -163,7 +163,8 @@ class KeptQueue extends EventEmitter {
   }
 
   /**
-   * Refuses new jobs, and waits for those that run. @returns {Promise<number>} how many runners had not ended
+   * Refuses new jobs, and waits for those that run; what waits stays where it is kept.
+   * @returns {Promise<number>} how many runners had not ended
    * @throws FAIRLANE_ERR_ARGUMENT
    */
   close (options) {

@@ -71,7 +71,7 @@ const clearReaders = {
   reason: value => value
 }
 const closeReaders = {
-  drain: (value = true) => readFlag(value, 'drain', ARGUMENT),
+  drain: value => value === undefined ? undefined : readFlag(value, 'drain', ARGUMENT), // each engine has a default of its own
   timeoutMs: value => value === undefined ? undefined : readDuration(value, 'timeoutMs', ARGUMENT)
 }
 

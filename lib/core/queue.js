@@ -193,7 +193,7 @@ class Queue extends Emitter {
 
   /** Refuses new jobs, and ends when the accepted ones have. @returns {Promise<number>} runners that go on @throws FAIRLANE_ERR_ARGUMENT */
   close (options) {
-    const { drain, timeoutMs } = readCloseOptions(options)
+    const { drain = true, timeoutMs } = readCloseOptions(options)
     return this.#close(drain, timeoutMs)
   }
 

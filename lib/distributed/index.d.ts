@@ -215,6 +215,25 @@ export interface TypeCounts extends JobCounts {
   heldMs: number
 }
 
+/** How a process gets on with the broker. Times are in ms since 1970. */
+export interface Health {
+  /** All partitions have answered. */
+  connected: boolean
+  /** When the broker last answered a call of this process. */
+  lastAnswerAt: number | undefined
+  /** When the keeper had last looked after leases, in the partition where that was longest ago; undefined: in one of them never. */
+  lastKeeperWalkAt: number | undefined
+  /** What the connection, or a call that nobody waited for, failed with last. */
+  lastError: Error | undefined
+  lastErrorAt: number | undefined
+  partitions: Array<{
+    /** What its keys begin with. */
+    prefix: string
+    connected: boolean
+    lastKeeperWalkAt: number | undefined
+  }>
+}
+
 export interface DistributedEvents<R = any> {
   /** The broker has the end of a job that this process ran. */
   done: (job: { id: string, type: string, attempt: number, result: R }) => void
@@ -305,8 +324,13 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
 
   /** Resolves when nothing waits, is delayed or runs, in any process. Asks the broker again and again, O(types): for tests and scripts. */
   onIdle (): Promise<void>
-  /** Refuses pushes, takes no more jobs, and waits for those that run here. Resolves with how many runners had not ended. */
-  close (options?: CloseOptions): Promise<number>
+  /**
+   * Refuses pushes, takes no more jobs, and waits for those that run here, until `timeoutMs`: then their signals abort. Resolves with how
+   * many runners had not ended. What waits is the other processes'.
+   */
+  close (options?: { drain?: false | undefined, timeoutMs?: CloseOptions['timeoutMs'] }): Promise<number>
+  /** How this process gets on with the broker, which it asks for 2 s at most. Never rejects. */
+  health (): Promise<Health>
   /** Not at a broker: use `counts()`, whose `waiting` and `running` are its parts. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly length: never
   /** Not at a broker: use `counts()`. It throws FAIRLANE_ERR_UNSUPPORTED. */

@@ -9,6 +9,7 @@ const { Notices } = require('./broker/notices')
 const { Records } = require('./broker/records')
 const { DeadLetters } = require('./calls/dead-letters')
 const { Globals } = require('./calls/globals')
+const { Health } = require('./calls/health')
 const { Intake } = require('./calls/intake')
 const { Results } = require('./calls/results')
 const { Settings } = require('./calls/settings')
@@ -37,6 +38,7 @@ const WIRING = {
   settings: ['broker'],
   intake: ['announcer', 'broker', 'settings'],
   results: ['broker', 'records'],
+  health: ['broker'],
   forgetting: ['broker', 'intake', 'worker']
 }
 
@@ -62,6 +64,7 @@ function makeParts (given, options, tell) {
   parts.settings = new Settings(made('settings'), options)
   parts.intake = new Intake(made('intake'), options)
   parts.results = new Results(made('results'), options)
+  parts.health = new Health(made('health'))
   parts.forgetting = new Forgetting(made('forgetting'))
   return parts
 

@@ -23,7 +23,7 @@ const { NO_COUNTS } = require('./outcomes')
 const { checkObservers, observe } = require('./worker/observed')
 const { makeParts } = require('./parts')
 const { loadPeers } = require('./broker/peers')
-const { refuseUnsupported } = require('./unsupported')
+const { DRAIN, refuseUnsupported, unsupported } = require('./unsupported')
 
 const MADE_BY_DISTRIBUTED = Symbol('distributed')
 
@@ -88,7 +88,10 @@ class DistributedQueue extends KeptQueue {
       cancel: id => this.#ask(({ jobs }) => jobs.cancel(id)),
       retryDead: id => this.#ask(({ deadLetters }) => deadLetters.retry(id)),
       deleteDead: id => this.#ask(({ deadLetters }) => deadLetters.delete(id)),
-      close: (drain, timeoutMs) => this.#close(drain, timeoutMs)
+      close: (drain, timeoutMs) => {
+        if (drain === true) throw unsupported('close({ drain: true })', ...DRAIN)
+        return this.#close(timeoutMs)
+      }
     })
     this.#runner = runner
     this.#options = jobs
@@ -185,6 +188,14 @@ class DistributedQueue extends KeptQueue {
     return this.#ask(({ globals }) => globals.clear({ type: name, dead }))
   }
 
+  /**
+   * How this process gets on with the broker, which it asks for that. Never rejects.
+   * @returns {Promise<object>} `{ connected, lastAnswerAt, lastKeeperWalkAt, lastError, lastErrorAt, partitions }`
+   */
+  health () {
+    return this.#parts.health.look()
+  }
+
   /** @returns {Promise<void>} resolves when nothing waits, is delayed or runs anywhere. Asks the broker, O(types): for tests and scripts */
   onIdle () {
     return this.#ask(({ globals, worker }) => this.flush().then(() => globals.whenIdle()).then(() => worker?.whenTold()))
@@ -261,9 +272,10 @@ class DistributedQueue extends KeptQueue {
     return Promise.reject(error)
   }
 
-  #close (drain, timeoutMs, cause) {
+  /** What runs may end until then; without a time for as long as it takes. */
+  #close (timeoutMs, cause) {
     this.#closing ??= this.#end()
-    if (!drain) this.#stage.close(false, timeoutMs, cause)
+    if (timeoutMs === 0) this.#stage.close(false, undefined, cause)
     else if (timeoutMs !== undefined) this.#stage.close(true, timeoutMs)
     return this.#closing
   }
@@ -279,7 +291,7 @@ class DistributedQueue extends KeptQueue {
   }
 
   #closeBy (signal) {
-    this.#stopListening = this.#stage.whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
+    this.#stopListening = this.#stage.whenAborted(signal, () => { this.#close() })
   }
 
   /** Tells listeners; what they throw is theirs. */

@@ -9,7 +9,8 @@ module.exports = { readSerialize, encodeResult }
 
 /**
  * @param {unknown} value 'json', 'structured', or an object with encode and decode
- * @returns {{ encode: (payload: any, inbox: string | undefined) => string, decode: (data: object) => any }} of the data of jobs
+ * @returns {{ name: string, encode: (payload: any, inbox: string | undefined) => string, decode: (data: object) => any }} of the data of
+ *   jobs; name: as the broker remembers it
  * @throws FAIRLANE_ERR_OPTION
  */
 function readSerialize (value) {
@@ -23,6 +24,7 @@ function encodeResult (result) {
 }
 
 const json = {
+  name: 'json',
   encode (payload, inbox) {
     try {
       serializers.checkJson(payload)
@@ -36,6 +38,7 @@ const json = {
 
 function bytesBy (serializer) {
   return {
+    name: serializers.nameOf(serializer),
     encode: (payload, inbox) => JSON.stringify({ bytes: base64Of(serializers.encode(serializer, payload)), inbox }),
     decode: ({ bytes }) => serializer.decode(Buffer.from(bytes, 'base64'))
   }

@@ -26,7 +26,10 @@ const METHODS = {
   setRates: [MEMORY_AND_DISK, 'Use setGlobalRate(type, rate).']
 }
 
-module.exports = { refuseUnsupported }
+// What close() is not asked for.
+const DRAIN = [MEMORY_AND_DISK, 'What waits is the other processes\'. Use onIdle() before close().']
+
+module.exports = { DRAIN, refuseUnsupported, unsupported }
 
 /** Gives a class these members. They are not seen where its objects are listed, spread or printed. */
 function refuseUnsupported (prototype) {
@@ -40,6 +43,11 @@ function refuseUnsupported (prototype) {
   }
 }
 
+/**
+ * @param {string} member or a call of one
+ * @param {string} whose which queues have it
+ * @param {string} hint what to use here
+ */
 function unsupported (member, whose, hint) {
   return typeError('FAIRLANE_ERR_UNSUPPORTED', `queue.${member} is not there at a broker. ${whose} have it. ${hint}`)
 }

@@ -129,7 +129,7 @@ describeWithRedis('the signal of an add, when it aborts', function () {
     await gate.until(2)
     gate.release(1)
     controller.abort()
-    await Promise.all([worker.close({ drain: false }), open.catch(() => {})])
+    await Promise.all([worker.close({ timeoutMs: 0 }), open.catch(() => {})])
     other.abort()
   })
 })

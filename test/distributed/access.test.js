@@ -83,7 +83,7 @@ describeWithRedis('the user that docs/distributed.md describes', function () {
     for (const name of [NAME, 'letters']) server.cli('acl', 'setuser', ...rulesFor(name))
   })
   after(() => server.stop())
-  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ drain: false }))))
+  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ timeoutMs: 0 }))))
 
   async function open (runner, { name, ...options }) {
     const connection = { path: server.path, username: name, password: PASSWORD }

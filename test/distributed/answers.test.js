@@ -339,7 +339,7 @@ describeWithRedis('answers of the broker', function () {
           })
           queue.resume()
           await reached.opened
-          const closing = queue.close({ drain: false })
+          const closing = queue.close({ timeoutMs: 0 })
           gate.open()
           await closing
           assert.equal(queue.stats().done, 0)

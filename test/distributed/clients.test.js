@@ -62,7 +62,7 @@ describe('a client of one server', () => {
 
 describe('a connection that is denied', () => {
   it('has calls refused at once, but those that may wait for ever, until it is there or fails for another reason', async () => {
-    const broker = new Broker({ name: 'jobs', partitions: 1, pushTimeoutMs: 10 ** 9 }, {})
+    const broker = new Broker({ name: 'jobs', partitions: 1, pushTimeoutMs: 10 ** 9, serialize: { name: 'json' } }, {})
     broker.client = { status: 'connecting' }
     const soon = () => broker.soon(async () => 'made')
     const denied = new Error('WRONGPASS invalid username-password pair')

@@ -23,7 +23,7 @@ describeWithRedis('a queue at a Redis Cluster', function () {
   let cluster, queues
 
   afterEach(async () => {
-    await Promise.all(queues.splice(0).map(queue => queue.close({ drain: false })))
+    await Promise.all(queues.splice(0).map(queue => queue.close({ timeoutMs: 0 })))
     await cluster.stop()
   })
 

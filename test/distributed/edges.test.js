@@ -235,7 +235,7 @@ describeWithRedis('a distributed queue, when', function () {
     await queue.pushType('a', 1)
     await queue.unshiftType('a', 2)
     await until(() => started.length === 2)
-    assert.equal(await queue.close({ drain: false }), 2)
+    assert.equal(await queue.close({ timeoutMs: 0 }), 2)
     process.off('warning', heard)
     assert.deepEqual(warnings, ['FAIRLANE_WARN_VALUE_IGNORED'])
   })
@@ -265,7 +265,7 @@ describeWithRedis('a broker that is away', function () {
     await server.kill()
     await sleep(540) // it is to renew leases and to walk meanwhile
     const lost = once(queue, 'lost')
-    const closing = queue.close({ drain: false })
+    const closing = queue.close({ timeoutMs: 0 })
     gate.release(1)
     assert.equal(await closing, 0)
     assert.match((await lost)[0].error.cause.message, /^A call to the broker was given up as the queue closed: /)

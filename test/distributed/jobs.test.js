@@ -309,7 +309,7 @@ describeWithRedis('a distributed queue', function () {
     const waiting = queue.add(1)
     await gate.until(1)
     const { signal } = gate.started[0].context
-    assert.equal(await queue.close({ drain: false }), 1)
+    assert.equal(await queue.close({ timeoutMs: 0 }), 1)
     assert.equal(signal.aborted, true)
     assert.equal(signal.reason.code, 'FAIRLANE_ERR_CLOSED')
     await expectReject(waiting, 'FAIRLANE_ERR_CLOSED')

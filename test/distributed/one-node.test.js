@@ -17,7 +17,7 @@ describeWithRedis('a queue at a Redis Cluster of one node', function () {
 
   before(async () => { cluster = await startCluster([], 1) })
   after(() => cluster.stop())
-  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ drain: false }))))
+  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ timeoutMs: 0 }))))
 
   async function open (runner, options) {
     const queue = await distributed(runner, { name: 'jobs', connection: cluster.urls, settleBy: 'promise', ...options })

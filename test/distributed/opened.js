@@ -73,7 +73,7 @@ function brokers (start) {
   const started = []
   const queues = []
   afterEach(async () => {
-    await Promise.all(queues.splice(0).map(queue => queue.close({ drain: false })))
+    await Promise.all(queues.splice(0).map(queue => queue.close({ timeoutMs: 0 })))
     await Promise.all(started.splice(0).map(server => server.stop()))
   })
   return {
@@ -118,6 +118,6 @@ function atQueues (more) {
     ...more
   }
   beforeEach(() => { at.name = `queue-${count++}` })
-  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ drain: false }))))
+  afterEach(() => Promise.all(queues.splice(0).map(queue => queue.close({ timeoutMs: 0 }))))
   return at
 }

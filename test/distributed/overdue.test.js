@@ -182,7 +182,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
 
   it('keeps its place when its queue has closed, until its lease is over, if there is a cap', async () => {
     const { queue } = await overdue()
-    assert.equal(await queue.close({ drain: false }), 1)
+    assert.equal(await queue.close({ timeoutMs: 0 }), 1)
     assert.equal(leftOf('a').length, 2)
     const other = await at.open(null)
     assert.equal((await other.counts('a')).running, 1)
@@ -191,7 +191,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
   it('has no place when its queue has closed, if there is no cap', async () => {
     const { queue } = await overdue({ globalTypeCap: undefined })
     assert.equal(activeOf('a').length, 1)
-    assert.equal(await queue.close({ drain: false }), 1)
+    assert.equal(await queue.close({ timeoutMs: 0 }), 1)
     assert.deepEqual([activeOf('a'), leftOf('a')], [[], []])
   })
 
@@ -201,7 +201,7 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
       const queue = await at.open(gate.runner, { ...CAPPED, globalTypeCap })
       await queue.pushType('a', 1)
       await gate.until(1)
-      assert.equal(await queue.close({ drain: false }), 1)
+      assert.equal(await queue.close({ timeoutMs: 0 }), 1)
       const other = await at.open(null)
       const { waiting, running: count } = await other.counts('a')
       assert.deepEqual([waiting, count], [1, running])

@@ -165,7 +165,7 @@ describe('the keeper', () => {
     let walker = null
     const client = {
       set: async (key, token, ...how) => {
-        calls.push(['set', key, token, ...how])
+        calls.push(key === 'walked' ? [key] : ['set', key, token, ...how])
         return walker === null ? 'OK' : null
       },
       zremrangebyscore: async () => {},
@@ -174,13 +174,13 @@ describe('the keeper', () => {
         return ['0', []]
       }
     }
-    const broker = { isReady: true, client, partitions: [{ key: what => what }] }
+    const broker = { isReady: true, client, partitions: [{ key: what => what, walked: 'walked' }] }
     const keeper = new Keeper({ broker, announcer: {} }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
     await keeper.walkAll()
     walker = 'another'
     await keeper.walkAll()
     const asked = ['set', 'keeper', 'me', 'PX', 500, 'NX']
-    assert.deepEqual(calls, [asked, ['sscan'], asked])
+    assert.deepEqual(calls, [asked, ['sscan'], ['walked'], asked])
   })
 
   it('walks later when it cannot, and tells if that does not pass by itself', async () => {

@@ -29,7 +29,7 @@ describeWithRedis('a replica that is promoted', function () {
   })
 
   afterEach(async () => {
-    await Promise.all(queues.splice(0).map(queue => queue.close({ drain: false })))
+    await Promise.all(queues.splice(0).map(queue => queue.close({ timeoutMs: 0 })))
     proxy.close()
     await Promise.all([master.stop(), replica.stop()])
   })

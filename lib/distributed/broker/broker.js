@@ -24,17 +24,21 @@ class Broker {
    * @param {object} peers of loadPeers()
    * @param {(error: Error) => void} tell of what goes wrong and no call is waiting for
    */
-  constructor ({ name, connection, isCluster, partitions, leaseMs, pushTimeoutMs }, peers, tell) {
+  constructor ({ name, connection, isCluster, partitions, leaseMs, pushTimeoutMs, serialize }, peers, tell) {
     this.name = name
     this.connection = connection
     this.isCluster = isCluster
     this.leaseMs = leaseMs
     this.pushTimeoutMs = pushTimeoutMs
+    this.serializer = serialize.name
     this.peers = peers
     this.client = undefined
     this.messageClients = undefined
     this.messages = undefined
-    this.troubles = new Troubles(name, tell)
+    this.troubles = new Troubles(name, error => {
+      this.failed(error)
+      tell(error)
+    })
     this.root = undefined // BullMQ's backend, which makes those of types
     this.partitions = prefixesOf(name, partitions).map(prefix => new Partition(prefix))
     this.places = new Map() // by type
@@ -44,6 +48,9 @@ class Broker {
     this.onShaken = [] // called whenever a node of a Cluster was lost, or is there again
     this.waiters = new Set() // resolve pauses that end when the broker is there
     this.lastError = undefined // of the connection for calls
+    this.latestError = undefined // of that, or of what it was told to do
+    this.latestErrorAt = undefined // in ms since 1970
+    this.lastAnswerAt = undefined // when a call was answered that was not asked for a job, in ms since 1970
     this.denial = undefined // what that is refused with, if no retry mends it
   }
 
@@ -98,7 +105,9 @@ class Broker {
     for (let count = 0; ; count++) {
       while (!this.isReady) await this.rest(attempt, Infinity)
       try {
-        return await this.within(attempt, call(count > 0))
+        const answer = await this.within(attempt, call(count > 0))
+        this.lastAnswerAt = Date.now()
+        return answer
       } catch (err) {
         if (!isPassing(err)) throw err
         attempt.failure = err
@@ -192,8 +201,14 @@ class Broker {
   /** The connection for calls has failed. */
   unreachable (err) {
     this.lastError = causeOf(err)
+    this.failed(this.lastError)
     this.denial = isDenied(err) ? this.lastError : undefined
     if (this.denial !== undefined) for (const resume of this.waiters) resume()
+  }
+
+  failed (error) {
+    this.latestError = error
+    this.latestErrorAt = Date.now()
   }
 
   /** Each attempt to connect to a lost node ends with a close, too: only connections that were there count. */
@@ -211,13 +226,16 @@ class Broker {
   async look () {
     const { format: own } = Broker
     const count = this.partitions.length
-    const kept = await this.client.fairlaneOpen(`{fairlane:${this.name}}:.queue`, own, count)
-    const [format, partitions] = kept.map(Number)
+    const [format, partitions, serializer] = await this.client.fairlaneOpen(`{fairlane:${this.name}}:.queue`, own, count, this.serializer)
     if (!(Math.abs(format - own) <= 1)) {
       throw new FairlaneError('FAIRLANE_ERR_BROKER', `The queue at the broker has format ${format}, which this version does not know`)
     }
-    if (partitions !== count) {
+    if (Number(partitions) !== count) {
       throw typeError('FAIRLANE_ERR_OPTION', `partitions is ${count}, and the queue at the broker has ${partitions}`)
+    }
+    if (serializer !== this.serializer) {
+      const message = `The jobs at the broker have serialize: '${serializer}', and the queue is opened with '${this.serializer}'`
+      throw new FairlaneError('FAIRLANE_ERR_SERIALIZER', `${message} (${this.name})`)
     }
   }
 
@@ -301,6 +319,7 @@ class Partition {
     this.ready = this.key('ready')
     this.workers = this.key('workers')
     this.wake = this.key('wake')
+    this.walked = this.key('walked')
   }
 
   key (what) {

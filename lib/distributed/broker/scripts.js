@@ -3,11 +3,12 @@
 // What is done at the broker in one step, beside what BullMQ's own scripts do. Each declares all keys that it touches: in a Redis
 // Cluster, while a slot moves, a script that touches a key it has not declared ends halfway.
 //
-//   .queue    hash     the format of all this, and the number of partitions
+//   .queue    hash     the format of all this, the number of partitions, and how payloads are encoded
 //   .types    set      types that have, or had, anything at the broker
 //   .ready    set      types with jobs that wait for a process to take them
 //   .workers  zset     processes that run jobs, by when they were last heard of
 //   .keeper   string   the process that looks after leases now
+//   .walked   string   when it last had, in ms since 1970
 //   .wake     channel  types that have become ready
 
 // of BullMQ's keys of a type
@@ -27,16 +28,20 @@ const HELD_MAX = Number.MAX_SAFE_INTEGER // what stands for a rate where a type 
 module.exports = { HELD_MAX, define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
 
 const scripts = {
-  // KEYS .queue   ARGV format, partitions   → what is kept of these: the highest format of those that have opened it, each the next one
-  // of that before
+  // KEYS .queue   ARGV format, partitions, serializer   → what is kept of these: the highest format of those that have opened it, each the
+  // next one of that before
   fairlaneOpen: {
     numberOfKeys: 1,
     lua: `
 redis.call('HSETNX', KEYS[1], 'format', ARGV[1])
 redis.call('HSETNX', KEYS[1], 'partitions', ARGV[2])
-local isNext = tonumber(ARGV[1]) == redis.call('HGET', KEYS[1], 'format') + 1
-if isNext and redis.call('HGET', KEYS[1], 'partitions') == ARGV[2] then redis.call('HSET', KEYS[1], 'format', ARGV[1]) end
-return redis.call('HMGET', KEYS[1], 'format', 'partitions')`
+redis.call('HSETNX', KEYS[1], 'serializer', ARGV[3])
+local kept = redis.call('HMGET', KEYS[1], 'format', 'partitions', 'serializer')
+if tonumber(ARGV[1]) == kept[1] + 1 and kept[2] == ARGV[2] and kept[3] == ARGV[3] then
+  redis.call('HSET', KEYS[1], 'format', ARGV[1])
+  kept[1] = ARGV[1]
+end
+return kept`
   },
 
   // KEYS meta   ARGV cap, limit, intervalMs; '' for none   What a call has set stays.

@@ -68,6 +68,7 @@ class Keeper {
         await this.lookAt(partition, names.slice(at, at + MOST_AT_ONCE))
       }
     } while (cursor !== '0' && !this.isOver)
+    if (!this.isOver) await client.set(partition.walked, Date.now())
   }
 
   async lookAt (partition, names) {
