@@ -71,7 +71,7 @@ class DurableQueue extends KeptQueue {
       cancel: id => parts.jobs.cancel(id),
       retryDead: id => parts.deadLetters.retry(id),
       deleteDead: id => parts.deadLetters.delete(id),
-      close: (drain, timeoutMs) => parts.closing.close(drain, timeoutMs)
+      close: (drain = true, timeoutMs) => parts.closing.close(drain, timeoutMs)
     })
     this.#parts = parts
     this.#core = parts.core
