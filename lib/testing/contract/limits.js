@@ -1,0 +1,150 @@
+'use strict'
+
+// Rates and holds: what they let through, and what ends them.
+
+const { Throttled } = require('../../job/postponing')
+const { equal, expect, rejects } = require('./expect')
+
+exports.limits = function ({ test, has }) {
+  const intervalMs = 1000
+  const most = has('ownTime') ? intervalMs : intervalMs / 2 // some of it is over when the test begins to measure
+
+  test('rate holds back what goes beyond it, attempts included', [], async stage => {
+    const time = stage.time()
+    const { gate, queue } = await stage.openGated({ ...time.options, rate: { limit: 3, intervalMs }, maxAttempts: 2 })
+    for (let n = 0; n < 4; n++) stage.add(queue, n)
+    await gate.until(3)
+    gate.fail(new Error('expected'))
+    await stage.quiet()
+    equal(gate.started.length, 3)
+    await time.passes(most, gate.until(4))
+    gate.release(3)
+    await gate.until(5)
+    gate.release()
+  })
+
+  test('several rates hold all', [], async stage => {
+    const time = stage.time()
+    const { gate, queue } = await stage.openGated({ ...time.options, rate: [{ limit: 5, intervalMs }, { limit: 2, intervalMs: 600000 }] })
+    for (let n = 0; n < 4; n++) stage.add(queue, n)
+    await gate.until(2)
+    await stage.quiet()
+    equal(gate.started.length, 2)
+    gate.release(2)
+  })
+
+  test('ratePerType holds each type, and the others go on', [], async stage => {
+    const time = stage.time()
+    const ratePerType = new Map([['a', { limit: 1, intervalMs }]])
+    const { gate, queue } = await stage.openGated({ ...time.options, scheduler: 'equal', ratePerType })
+    for (const type of ['a', 'a', 'b', 'b']) stage.add(queue, type, { type })
+    await gate.until(3)
+    await stage.quiet()
+    equal(gate.started.map(({ payload }) => payload).sort(), ['a', 'b', 'b'])
+    await time.passes(most, gate.until(4))
+    equal(gate.started[3].payload, 'a')
+    gate.release(4)
+  })
+
+  test('one ratePerType is that of each type', [], async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 600000 } })
+    for (const type of ['a', 'a', 'b', 'b']) stage.add(queue, type, { type })
+    await gate.until(2)
+    await stage.quiet()
+    equal(gate.started.map(({ payload }) => payload).sort(), ['a', 'b'])
+    gate.release(2)
+  })
+
+  test('a function says the rates of types', 'rateFunctions', async stage => {
+    const ratePerType = type => type === 'a' ? { limit: 1, intervalMs: 600000 } : undefined
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', ratePerType })
+    for (const type of ['a', 'a', 'b', 'b']) stage.add(queue, type, { type })
+    await gate.until(3)
+    await stage.quiet()
+    equal(gate.started.map(({ payload }) => payload).sort(), ['a', 'b', 'b'])
+    gate.release(3)
+  })
+
+  test('setRates replaces the rates that it is given, and null takes one away', [], async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', rate: { limit: 1, intervalMs: 600000 } })
+    for (let n = 0; n < 5; n++) stage.add(queue, n, { type: 't' })
+    await gate.until(1)
+    await queue.setRates({ rate: { limit: 2, intervalMs: 600000 } })
+    await gate.until(2)
+    await stage.quiet()
+    equal(gate.started.length, 2)
+    await queue.setRates({ rate: null, ratePerType: { limit: 3, intervalMs: 600000 } })
+    await gate.until(3)
+    await queue.setRates({ ratePerType: null })
+    await gate.until(5)
+    gate.release(5)
+  })
+
+  test('setRates refuses what is no rate', [], async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal' })
+    for (const rate of [{ limit: 0, intervalMs }, { limit: 1 }, 5, []]) {
+      await rejects((async () => queue.setRates({ rate }))(), 'ARGUMENT', JSON.stringify(rate))
+    }
+  })
+
+  test('holdType holds a type for so long, and 0 ends that', [], async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal' })
+    await queue.holdType('a', 600000)
+    for (const type of ['a', 'b']) stage.add(queue, type, { type })
+    await gate.until(1)
+    await stage.quiet()
+    equal(gate.started.map(({ payload }) => payload), ['b'])
+    const held = await queue.heldMs('a')
+    expect(held > 590000 && held <= 600000, `${held}`)
+    equal(await queue.heldMs('b'), 0)
+    await queue.holdType('a', 0)
+    await gate.until(2)
+    equal(await queue.heldMs('a'), 0)
+    await queue.holdType('a', 0)
+    gate.release(2)
+  })
+
+  test('hold holds all jobs for so long, and 0 ends that', [], async stage => {
+    const { gate, queue } = await stage.openGated()
+    await queue.hold(600000)
+    stage.add(queue, 1)
+    await queue.flush()
+    await stage.quiet()
+    equal(gate.started.length, 0)
+    const held = await queue.heldMs()
+    expect(held > 590000 && held <= 600000, `${held}`)
+    await queue.hold(0)
+    await gate.until(1)
+    equal(await queue.heldMs(), 0)
+    gate.release()
+  })
+
+  test('holds end by themselves', [], async stage => {
+    const time = stage.time()
+    const { gate, queue } = await stage.openGated({ ...time.options, scheduler: 'equal' })
+    await queue.holdType('a', 60)
+    stage.add(queue, 1, { type: 'a' })
+    await time.passes(has('ownTime') ? 60 : 30, gate.until(1))
+    gate.release()
+  })
+
+  test('hold, holdType and setRates give the queue', 'limitsAtOnce', async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal' })
+    for (const given of [queue.hold(0), queue.holdType('a', 0), queue.setRates({ rate: null })]) expect(given === queue, 'it is another one')
+    equal(queue.heldMs(), 0)
+  })
+
+  test('a hold is independent of rates: setRates ends none', [], async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 600000 } })
+    stage.add(queue, 1, { type: 'a' })
+    await gate.until(1)
+    gate.fail(new Throttled(600000))
+    await stage.until(async () => await queue.heldMs('a') > 590000)
+    await queue.setRates({ ratePerType: null })
+    await stage.quiet()
+    equal(gate.started.length, 1)
+    await queue.holdType('a', 0)
+    await gate.until(2)
+    gate.release()
+  })
+}

@@ -1,0 +1,58 @@
+'use strict'
+
+// That every member of a queue in memory is there on all engines, and that what an engine cannot do is refused, and never ignored.
+
+const { CAPABILITIES } = require('./capabilities')
+const { equal, expect, rejects, throws } = require('./expect')
+
+const METHODS = [
+  'add', 'push', 'pushType', 'unshift', 'unshiftType', 'map', 'counts', 'types', 'stats', 'pause', 'resume', 'pauseType', 'resumeType', 'isTypePaused',
+  'hold', 'holdType', 'heldMs', 'setRates', 'clear', 'onIdle', 'flush', 'close', 'on', 'off', 'once'
+]
+const VALUES = { concurrency: 10, running: 0, paused: false, closed: false, scheduler: null }
+
+const EXPORTS = ['backoff', 'Throttled', 'Postponed', 'FairlaneError']
+const VALUE_MEMBERS = ['waiting', 'length', 'drain']
+
+exports.members = function ({ test, has, entry }) {
+  test('all have', [], async stage => {
+    const { queue } = await stage.openGated()
+    for (const name of METHODS) equal(typeof queue[name], 'function', name)
+    for (const [name, value] of Object.entries(VALUES)) equal(queue[name], value, name)
+  })
+
+  for (const [capability, { members = [], options = {} }] of Object.entries(CAPABILITIES)) {
+    for (const name of members) {
+      test(`${name} is there`, capability, async stage => {
+        const { queue } = await stage.openGated()
+        expect(name in queue, name)
+        if (!VALUE_MEMBERS.includes(name)) equal(typeof queue[name], 'function', name)
+      })
+      if (!has(capability)) test(`${name} is refused, which says who has it and what to use`, [], stage => refusesMember(stage, capability, name))
+    }
+    for (const [name, value] of Object.entries(options)) {
+      if (!has(capability)) test(`the option ${name} is refused: ${CAPABILITIES[capability].what}`, [], stage => refusesOption(stage, name, value))
+    }
+  }
+
+  test('exports are the same objects, whichever entry they are of', [], async () => {
+    if (entry === undefined) return
+    const fairlane = require('../../../index.js')
+    for (const name of EXPORTS) expect(entry[name] === fairlane[name], `${name} is another one`)
+  })
+}
+
+async function refusesMember (stage, capability, name) {
+  const { queue } = await stage.openGated()
+  expect(name in queue, `${name} is not there`)
+  const { message } = throws(() => VALUE_MEMBERS.includes(name) ? queue[name] : queue[name](), 'UNSUPPORTED', name)
+  for (const engine of CAPABILITIES[capability].engines) {
+    expect(new RegExp(engine === 'broker' ? 'broker' : engine, 'i').test(message), `it does not say that the engine '${engine}' has it: ${message}`)
+  }
+  expect(/\b[Uu]se\b/.test(message), `it does not say what to use: ${message}`)
+}
+
+async function refusesOption (stage, name, value) {
+  const opening = async () => stage.open(async () => {}, { scheduler: 'equal', [name]: value })
+  await rejects(opening(), 'OPTION', name)
+}

@@ -1,0 +1,72 @@
+'use strict'
+
+// Jobs of certain times: by the options, and by calls.
+
+const { equal, expect, throws } = require('./expect')
+
+const HOUR = 3600000
+const hourly = { everyMs: HOUR, type: 't', payload: 'tick' }
+
+exports.schedules = function ({ test }) {
+  test('of the options are listed, with their next times', 'schedules', async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal', schedules: { hourly } })
+    const [{ name, nextAt, lastAt }, ...more] = await queue.listSchedules()
+    equal([name, nextAt % HOUR, lastAt, more.length], ['hourly', 0, undefined, 0])
+    expect(nextAt > Date.now() - 1000 && nextAt <= Date.now() + HOUR, `next at ${nextAt}`)
+  })
+
+  test('push their jobs', 'schedules', async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', schedules: { often: { everyMs: 100, type: 't', payload: 'tick', overlap: true } } })
+    await gate.until(2)
+    for (const { payload, context } of gate.started) equal([payload, context.type, context.schedule.name, context.schedule.time % 100], ['tick', 't', 'often', 0])
+    equal(gate.started[1].context.schedule.time > gate.started[0].context.schedule.time, true)
+    const [{ lastAt }] = await queue.listSchedules()
+    expect(lastAt >= gate.started[1].context.schedule.time, `last at ${lastAt}`)
+    await queue.setSchedule('often', null)
+    while (gate.open.length > 0) gate.release()
+  })
+
+  test('are run now by runSchedule, which gives the id of the job', 'schedules', async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', schedules: { hourly } })
+    const id = await queue.runSchedule('hourly')
+    await gate.until(1)
+    const [{ payload, context }] = gate.started
+    equal([context.id, payload, context.type, context.schedule.name], [id, 'tick', 't', 'hourly'])
+    gate.release()
+  })
+
+  test('are added, changed and removed by setSchedule', 'schedules', async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal' })
+    equal(await queue.listSchedules(), [])
+    await queue.setSchedule('hourly', hourly)
+    equal((await queue.listSchedules()).map(({ name }) => name), ['hourly'])
+    await queue.setSchedule('hourly', { ...hourly, payload: 'changed' })
+    await queue.runSchedule('hourly')
+    await gate.until(1)
+    equal(gate.started[0].payload, 'changed')
+    gate.release()
+    await queue.setSchedule('hourly', null)
+    equal(await queue.listSchedules(), [])
+    await queue.setSchedule('hourly', null)
+  })
+
+  test('of cron expressions have their times', 'schedules', async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal', schedules: new Map([['nightly', { cron: '30 2 * * *', timezone: 'UTC', type: 't' }]]) })
+    const [{ nextAt }] = await queue.listSchedules()
+    const at = new Date(nextAt)
+    equal([at.getUTCHours(), at.getUTCMinutes()], [2, 30])
+  })
+
+  test('that are wrong or unknown are refused', 'schedules', async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal' })
+    for (const schedule of [5, {}, { everyMs: 0, type: 't' }, { everyMs: 5 }, { everyMs: 5, cron: '* * * * *', type: 't' }, { everyMs: 5, type: 't', each: 1 }]) {
+      throws(() => queue.setSchedule('x', schedule), 'ARGUMENT', JSON.stringify(schedule))
+    }
+    const error = await (async () => queue.runSchedule('nobody'))().then(() => undefined, reason => reason)
+    equal(error?.code, 'FAIRLANE_ERR_ARGUMENT')
+    for (const schedules of [5, { x: 5 }, { x: { everyMs: -1, type: 't' } }]) {
+      const open = async () => stage.open(async () => {}, { scheduler: 'equal', schedules })
+      equal((await open().then(() => undefined, reason => reason))?.code, 'FAIRLANE_ERR_OPTION', JSON.stringify(schedules))
+    }
+  })
+}

@@ -1,0 +1,9 @@
+'use strict'
+
+const contract = require('../../lib/testing/contract')
+const { onDisk } = require('./engines')
+const { itOf } = require('./pending')
+
+describe('a queue on disk keeps the contract of all engines:', () => {
+  contract({ describe, it: itOf('disk'), make: onDisk, capabilities: contract.capabilitiesOf('disk'), entry: require('../../lib/durable') })
+})
