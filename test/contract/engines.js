@@ -13,7 +13,8 @@ const { temporaryFolder } = require('../support/folders')
 module.exports = { atBroker, onDisk, inMemory }
 
 async function inMemory (runner, options) {
-  return { queue: fairlane(runner, options) }
+  const queue = fairlane(runner, options)
+  return { queue, close: () => queue.close({ drain: false }) }
 }
 
 async function onDisk (runner, options) {

@@ -43,7 +43,7 @@ describe('the entries of the package', () => {
     `])
   })
 
-  for (const entry of ['log', 'durable', 'distributed', 'history', 'metrics', 'board', 'board/bull-board', 'threads', 'testing', 'schedulers']) {
+  for (const entry of ['log', 'durable', 'distributed', 'history', 'metrics', 'board', 'board/bull-board', 'threads', 'testing', 'testing/contract', 'schedulers']) {
     it(`of ${entry} are the same for import and for require`, async () => {
       await assertRuns(['--input-type=module', '--eval', `
         import assert from 'node:assert'

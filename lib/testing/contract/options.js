@@ -41,7 +41,7 @@ exports.options = function ({ test, has }) {
   })
 
   test('of a scheduler that is given none are refused', [], async stage => {
-    for (const options of [{ schedulerOptions: { maxTypeCap: 2 } }, { ratePerType: { limit: 1, intervalMs: 1000 } }, { maxWaitingPerType: 5 }]) {
+    for (const options of [{ schedulerOptions: { maxTypeCap: 2 } }, { ratePerType: { limit: 1, intervalMs: 1000 } }]) {
       const open = async () => stage.open(async () => {}, options)
       const error = await open().then(() => undefined, error => error)
       expect(/^FAIRLANE_ERR_(OPTION|SCHEDULER)$/.test(error?.code), `${JSON.stringify(options)}: ${error?.code}`)

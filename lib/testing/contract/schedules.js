@@ -57,7 +57,7 @@ exports.schedules = function ({ test }) {
     equal([at.getUTCHours(), at.getUTCMinutes()], [2, 30])
   })
 
-  test('that are wrong or unknown are refused', 'schedules', async stage => {
+  test('that say too little or too much are refused', 'schedules', async stage => {
     const { queue } = await stage.openGated({ scheduler: 'equal' })
     for (const schedule of [5, {}, { everyMs: 0, type: 't' }, { everyMs: 5 }, { everyMs: 5, cron: '* * * * *', type: 't' }, { everyMs: 5, type: 't', each: 1 }]) {
       throws(() => queue.setSchedule('x', schedule), 'ARGUMENT', JSON.stringify(schedule))
