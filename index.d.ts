@@ -49,6 +49,7 @@ declare namespace fairlane {
     | 'FAIRLANE_WARN_VALUE_IGNORED'
     | 'FAIRLANE_WARN_OUTAGE'
     | 'FAIRLANE_WARN_DAMAGE'
+    | 'FAIRLANE_WARN_RETRY_AFTER'
     | 'FAIRLANE_WARN_BROKER'
 
   /** An error of the queue at run time. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
@@ -740,8 +741,13 @@ declare namespace fairlane {
 
   interface ThrottledConstructor {
     readonly prototype: Throttled
-    /** @param retryAfterMs ms, 1 or more; or the text of a Retry-After header: seconds, also with a fraction, or a date. What is neither, or over, is 1 s */
-    new (retryAfterMs?: number | string | null, options?: { cause?: unknown }): Throttled
+    /** @param retryAfterMs ms, from 0; less than 1 is 1 @throws FAIRLANE_ERR_ARGUMENT */
+    new (retryAfterMs: number, options?: { cause?: unknown }): Throttled
+    /**
+     * For as long as a Retry-After header says: seconds, also with a fraction, or a date, by the clock of the process. 1 s if there is none, or
+     * its time is over, or it cannot be read, which a warning says once.
+     */
+    after (header: string | null | undefined, options?: { cause?: unknown }): Throttled
   }
 
   /** What a runner fails with to have its job tried later, without counting the attempt, while others of its type go on. */

@@ -1,17 +1,11 @@
 'use strict'
 
 const { Queue } = require('./lib/core/queue')
-const { FairlaneError } = require('./lib/arguments/errors')
-const { Postponed, Throttled } = require('./lib/job/postponing')
+const { FairlaneError, Postponed, Throttled, backoff } = require('./lib/job/exports')
 
 /** A queue that runs jobs through runner; with or without `new`, and as a base class. Takes and throws what Queue does. */
 function fairlane (runner, options) {
   return Reflect.construct(Queue, [runner, options], new.target ?? Queue)
-}
-
-/** As in lib/job/backoff.js, which is loaded by the first call. */
-function backoff (options) {
-  return require('./lib/job/backoff').backoff(options)
 }
 
 /** As in lib/core/batches.js, which is loaded by the first call. */

@@ -25,7 +25,7 @@ const queue = fairlane(deliver, {
 /** The runner. The type is the address. */
 async function deliver (body, { type, signal }) {
   const response = await fetch(type, { method: 'POST', body, signal, headers: { 'Content-Type': 'application/json' } })
-  if (response.status === 429) throw new Throttled(response.headers.get('retry-after'))
+  if (response.status === 429) throw Throttled.after(response.headers.get('retry-after'))
   if (!response.ok) throw new Error(`${type} answered ${response.status}`)
 }
 

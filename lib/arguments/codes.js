@@ -42,6 +42,7 @@ const warnings = Object.freeze({
   FAIRLANE_WARN_VALUE_IGNORED: 'A runner that takes no `done` returned a value that is not a promise: its jobs never end.',
   FAIRLANE_WARN_OUTAGE: 'A durable queue cannot write its log at present: it starts fewer jobs or none, and keeps trying.',
   FAIRLANE_WARN_DAMAGE: 'A durable queue found damage in its files while it was open: some jobs cannot be read any more.',
+  FAIRLANE_WARN_RETRY_AFTER: 'Throttled.after() was given what is neither seconds nor a date: the type is held for 1 s.',
   FAIRLANE_WARN_BROKER: 'The broker is not set up to keep jobs, refuses what a queue does by itself, or has what cannot be read.'
 })
 

@@ -6,7 +6,7 @@ import type {
   CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, Rate, WindowScheduler
 } from '../../index'
 
-export { Postponed, Throttled } from '../../index'
+export { FairlaneError, Postponed, Throttled, backoff } from '../../index'
 
 /** Makes bytes of payloads, and payloads of bytes. */
 export interface DistributedSerializer<P = any> {
@@ -375,5 +375,3 @@ export function distributed<F extends DistributedRunner> (
   runner: F, options: DistributedOptions<Parameters<F> extends [] ? any : Parameters<F>[0]> & { settleBy?: 'either' | undefined }
 ): Promise<DistributedQueue<Parameters<F> extends [] ? any : Parameters<F>[0], Awaited<ReturnType<F>>>>
 export function distributed<P, R> (runner: AnyDistributedRunner<P, R>, options: DistributedOptions<P>): Promise<DistributedQueue<P, R>>
-
-export type { FairlaneError }

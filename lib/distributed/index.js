@@ -3,7 +3,7 @@
 // Queues of many processes and machines, at a Redis or Valkey server, with BullMQ as the engine. Node only; its peers are loaded when a
 // queue is opened.
 
-const { Postponed, Throttled } = require('../job/postponing')
+const { FairlaneError, Postponed, Throttled, backoff } = require('../job/exports')
 const { distributed, DistributedQueue } = require('./queue')
 
-module.exports = { distributed, DistributedQueue, Throttled, Postponed }
+module.exports = { distributed, DistributedQueue, FairlaneError, Throttled, Postponed, backoff }

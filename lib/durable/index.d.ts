@@ -7,7 +7,7 @@ import type {
 } from '../../index'
 import type { LogOptions, Recovered } from '../log/index'
 
-export { Postponed, Throttled } from '../../index'
+export { FairlaneError, Postponed, Throttled, backoff } from '../../index'
 export type { Rate, Rates, RatesPerType } from '../../index'
 export type { Acknowledge, LogOptions, Lost, Recovered } from '../log/index'
 
@@ -370,5 +370,3 @@ export function durable<P, R> (
   runner: DurableRunner<P, R>, options: DurableOptions<P> & { settleBy?: 'either' | undefined }
 ): Promise<DurableQueue<P, R>>
 export function durable<P, R> (runner: AnyDurableRunner<P, R>, options: DurableOptions<P>): Promise<DurableQueue<P, R>>
-
-export type { FairlaneError }

@@ -10,7 +10,7 @@
 // Where others must be told before the caller is asked for a delay, endOf() comes first, and backoffAfter() when all counts are right.
 
 const { backoffAfter } = require('./backoff')
-const { heldMsOf, isPostponed, isThrottled } = require('./postponing')
+const { isPostponed, isThrottled } = require('./postponing')
 
 module.exports = { endOf, counts, outcomeOf }
 
@@ -36,13 +36,13 @@ function counts (end) {
 /**
  * All at once.
  * @param {{ error: any, attempt: number, maxAttempts: number, isFinal?: boolean }} ended as of endOf()
- * @param {{ backoffMs: (attempt: number, error: any) => number, clock: { now: () => number }, onFault: (err: any) => void }} queue
+ * @param {{ backoffMs: (attempt: number, error: any) => number, onFault: (err: any) => void }} queue
  * @returns {{ end: 'done' | 'throttled' | 'postponed' | 'retry' | 'failed', delayMs: number, holdMs: number }} delayMs: of the job. holdMs:
  *   of its type
  */
-function outcomeOf ({ error, attempt, maxAttempts, isFinal }, { backoffMs, clock, onFault }) {
+function outcomeOf ({ error, attempt, maxAttempts, isFinal }, { backoffMs, onFault }) {
   const end = endOf(error, attempt, maxAttempts, isFinal)
-  if (end === 'throttled') return { end, delayMs: 0, holdMs: heldMsOf(error, clock) }
+  if (end === 'throttled') return { end, delayMs: 0, holdMs: error.retryAfterMs }
   if (end === 'postponed') return { end, delayMs: error.delayMs, holdMs: 0 }
   if (end !== 'retry') return { end, delayMs: 0, holdMs: 0 }
   const delayMs = backoffAfter(backoffMs, attempt, error, onFault)

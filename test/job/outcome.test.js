@@ -5,7 +5,6 @@ const { Postponed, Throttled } = require('../../lib/job/postponing')
 const { counts, endOf, outcomeOf } = require('../../lib/job/outcome')
 
 const failure = new Error('it failed')
-const clock = { now: () => 0 }
 const timesTen = attempt => 10 * attempt
 
 // error, attempt, maxAttempts, isFinal, backoffMs → end, delayMs, holdMs
@@ -33,7 +32,7 @@ const CASES = [
 describe('the outcome of an attempt', () => {
   for (const [title, [error, attempt, maxAttempts, isFinal, backoffMs = timesTen], [end, delayMs, holdMs]] of CASES) {
     it(`that ${title} is ${end}`, () => {
-      const queue = { backoffMs, clock, onFault: assert.fail }
+      const queue = { backoffMs, onFault: assert.fail }
       assert.deepEqual(outcomeOf({ error, attempt, maxAttempts, isFinal }, queue), { end, delayMs, holdMs })
       const first = endOf(error, attempt, maxAttempts, isFinal)
       assert.equal(first, backoffMs() === Infinity ? 'retry' : end)
@@ -45,7 +44,7 @@ describe('the outcome of an attempt', () => {
     const asked = []
     const backoffMs = (...args) => { asked.push(args); return 5 }
     for (const [, [error, attempt, maxAttempts, isFinal]] of CASES) {
-      outcomeOf({ error, attempt, maxAttempts, isFinal }, { backoffMs, clock, onFault: assert.fail })
+      outcomeOf({ error, attempt, maxAttempts, isFinal }, { backoffMs, onFault: assert.fail })
     }
     const expected = CASES.filter(([,, [end]]) => end === 'retry').map(([, [error, attempt]]) => [attempt, error])
     expected.splice(5, 0, [1, failure]) // whom it is that says Infinity
@@ -60,21 +59,9 @@ describe('the outcome of an attempt', () => {
       [() => -1, err => err.code === 'FAIRLANE_ERR_OPTION']
     ]) {
       const faults = []
-      const outcome = outcomeOf({ error: failure, attempt: 2, maxAttempts: 3 }, { backoffMs, clock, onFault: err => faults.push(err) })
+      const outcome = outcomeOf({ error: failure, attempt: 2, maxAttempts: 3 }, { backoffMs, onFault: err => faults.push(err) })
       assert.deepEqual(outcome, { end: 'retry', delayMs: 2000, holdMs: 0 })
       assert.deepEqual(faults.map(isExpected), [true])
     }
-  })
-
-  it('holds a type until the date that Throttled was given, by the clock of the queue if that tells dates', () => {
-    const later = new Date(Date.now() + 60000).toUTCString()
-    const holdMsBy = clock => {
-      const ended = { error: new Throttled(later), attempt: 1, maxAttempts: 1 }
-      return outcomeOf(ended, { backoffMs: timesTen, clock, onFault: assert.fail }).holdMs
-    }
-    const holdMs = holdMsBy(clock)
-    assert(holdMs > 50000 && holdMs <= 60000, String(holdMs))
-    const dated = { now: () => Date.parse(later) - 7000 }
-    assert.equal(holdMsBy(dated), 7000)
   })
 })

@@ -16,6 +16,14 @@ describe('the entries of the package', () => {
     `])
   })
 
+  it('of the engines export the same objects', () => {
+    const engines = [require('../..'), require('../../lib/durable'), require('../../lib/distributed')]
+    for (const name of ['FairlaneError', 'Throttled', 'Postponed', 'backoff']) {
+      for (const engine of engines) assert.equal(engine[name], engines[0][name], name)
+      assert.equal(typeof engines[0][name], 'function')
+    }
+  })
+
   it('make a queue with new and without', async () => {
     await assertRuns(['--eval', `
       const assert = require('node:assert')
@@ -74,7 +82,7 @@ describe('the entries of the package', () => {
       'index.js', 'lib/arguments/errors.js', 'lib/arguments/fields.js', 'lib/core/concurrency.js', 'lib/core/dispatch.js',
       'lib/core/emitter.js', 'lib/core/lists/fifo.js', 'lib/core/options.js', 'lib/core/pace.js',
       'lib/core/queue.js', 'lib/core/ring.js', 'lib/core/rooms.js', 'lib/core/running.js',
-      'lib/job/postponing.js',
+      'lib/job/exports.js', 'lib/job/postponing.js',
       'lib/platform/channels.js', 'lib/platform/clock.js', 'lib/platform/context.js', 'lib/platform/promised.js'
     ])
   })

@@ -36,7 +36,7 @@ const SHARED = ['lib/arguments', 'lib/platform', 'lib/job']
 const DISTRIBUTED = ['lib/distributed/broker', 'lib/distributed/calls', 'lib/distributed/worker']
 const LOOSE_IN_DISTRIBUTED = ['lib/distributed/names.js', 'lib/distributed/serialize.js']
 
-const OF_ENTRY = ['lib/core/queue.js', 'lib/core/batches.js', 'lib/arguments/errors.js', 'lib/job/backoff.js', 'lib/job/postponing.js']
+const OF_ENTRY = ['lib/core/queue.js', 'lib/core/batches.js', 'lib/job/exports.js']
 
 /** What files of a room may import beside packages and what stands with them. */
 const RULES = [

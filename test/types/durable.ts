@@ -59,7 +59,7 @@ async function useJobs (): Promise<void> {
   const queue = await durable(async ({ url }: { url: string }, _done, { id, attempt, signal, type, progress, schedule }) => {
     const time: number | undefined = schedule?.time
     progress({ percent: 50, time })
-    if (url === '') throw new Throttled('5')
+    if (url === '') throw Throttled.after('5')
     if (url === '/') throw new Postponed(100, { cause: url })
     const seen: [number, number, boolean, string | undefined] = [id, attempt, signal.aborted, type]
     return url.length + seen.length

@@ -21,9 +21,9 @@ export async function use (): Promise<void> {
   console.log(result, ms, held, waiting, made.length, chosenResult)
 
   queue.on('retry', ({ type, attempt, error, delayMs }) => console.log(type, attempt.toFixed(), error, delayMs.toFixed())).on('drain', () => {})
-  fairlane(async () => { throw new Throttled('10', { cause: 1 }) }, { maxAttempts: 3, backoffMs: (attempt, error) => attempt * 10 })
+  fairlane(async () => { throw Throttled.after('10', { cause: 1 }) }, { maxAttempts: 3, backoffMs: (attempt, error) => attempt * 10 })
   fairlane(async () => {}, { backoffMs: backoff({ firstMs: 5, jitter: 0 }) })
-  const times: number = new Throttled(null).retryAfterMs + new Postponed(5).delayMs
+  const times: number = Throttled.after(null).retryAfterMs + new Throttled(5).retryAfterMs + new Postponed(5).delayMs
   const counts: number = stats.retried + stats.throttled
   console.log(times, counts, await queue.add(1, { type: 'a', maxAttempts: Infinity }))
   const later: string = await queue.add(1, { type: 'a', delayMs: 500, timeoutMs: 5 })

@@ -4,7 +4,6 @@
 // asked how long the job is to wait. The job counts as delayed from its failure on.
 
 const { backoffAfter } = require('../../job/backoff')
-const { heldMsOf } = require('../../job/postponing')
 const { rethrow } = require('../../platform/clock')
 
 class Retry {
@@ -36,7 +35,7 @@ class Retry {
   throttle (err) {
     const { jobs, ticket } = this
     jobs.throttledCount++
-    jobs.hooks.throttle(ticket.type, heldMsOf(err, jobs.deadlines.clock))
+    jobs.hooks.throttle(ticket.type, err.retryAfterMs)
     if (!ticket.isDelayed) return // a scheduler has cleared the queue
     jobs.enter(ticket)
     jobs.tickets.watch(ticket, { signal: ticket.signal, maxWaitMs: Infinity })

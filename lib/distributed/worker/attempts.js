@@ -204,9 +204,9 @@ class Attempts {
 
   /** @param {object} [overdue] its delivery, if its runner may go on and keeps its place then */
   failed (delivery, job, error, overdue) {
-    const { backoffMs, maxAttempts, stage: { deadlines: { clock } } } = this
+    const { backoffMs, maxAttempts } = this
     const ended = { error, attempt: job.attempt, maxAttempts, isFinal: delivery.isFinal }
-    const { end, delayMs, holdMs } = outcomeOf(ended, { backoffMs, clock, onFault: rethrow })
+    const { end, delayMs, holdMs } = outcomeOf(ended, { backoffMs, onFault: rethrow })
     this.finish(job, this.endingOf(end, job, error, Math.ceil(delayMs), holdMs, overdue))
   }
 

@@ -6,7 +6,6 @@
 const { rethrow } = require('../../platform/clock')
 const { backoffAfter } = require('../../job/backoff')
 const { errorText } = require('../../job/error-text')
-const { heldMsOf } = require('../../job/postponing')
 const { JobState } = require('./job-state')
 
 class Comebacks {
@@ -54,7 +53,7 @@ class Comebacks {
     this.attempts.takeBack(delivery)
     this.retries.add(seq, type, Infinity)
     this.ledger?.postponed(seq, error)
-    this.limiting.throttle(type, heldMsOf(error, this.clocks.queue, this.clocks.now))
+    this.limiting.throttle(type, error.retryAfterMs)
     if (!this.retries.isDelayed(seq)) return // a scheduler has cleared or closed the queue
     this.retries.drop(seq)
     this.ledger?.due(seq)
