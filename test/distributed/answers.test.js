@@ -119,7 +119,7 @@ describeWithRedis('answers of the broker', function () {
   describe('to a worker that asks for a job', () => {
     it('that come late: a job whose lease may be over is not started', async () => {
       const started = []
-      const { queue, rig } = await open(async (n, { attempt }) => { started.push(attempt) }, { leaseMs: 1000 })
+      const { queue, rig } = await open(async (n, { attempt }) => { started.push(attempt) }, { settleBy: 'promise', leaseMs: 1000 })
       rig.once('moveToActive', async call => {
         const answer = await call()
         await later(950)
