@@ -1,0 +1,345 @@
+'use strict'
+
+// Holds back the jobs of a process that has a runner while the queue has a rate or a globalConcurrency. The queue in memory asks it before
+// it gives a token a slot, so that all types wait in one line. It has permits and places in hand, asks for more by one call at a time, and
+// has one timer for the next permit.
+//
+//   isOpen()? ──no──▶ asks ──▶ permits, places ──▶ wakes the queue ──▶ count(): a pass ──▶ begin(): the runner is called ──▶ end()
+//
+// A permit is good from the sending of its request on: the broker's time and this process's are never compared.
+
+const { isPassing } = require('../broker/failures')
+const { Hand } = require('./hand')
+const { Pass } = require('./pass')
+const { define } = require('./permits')
+
+const MOST_GOOD_MS = 100
+const AHEAD = 4 // times as long as a permit is good: for so long they are taken ahead
+const SLOWEST = 4 // times as long permits are good where answers take long
+const SPARE_MS = 25 // for so long a place is kept for the next job
+const SHARE_MS = 250 // how often a place goes to a process that waits for one
+const ASK_AGAIN_MS = 1000 // a message that places are free may be lost
+const LEFT_OF_LEASE = 0.9
+const AFTER_FAILURE_MS = 250
+
+class Gate {
+  /**
+   * @param {{ broker: object, fleet: object, stage: object }} parts
+   * @param {{ token: string, leaseMs: number }} options
+   * @param {() => void} lost called when the places of all runners are others'
+   */
+  constructor ({ broker, fleet, stage }, { token, leaseMs }, lost) {
+    this.broker = broker
+    this.fleet = fleet
+    this.dispatch = stage.dispatch
+    this.token = token
+    this.leaseMs = leaseMs
+    this.lost = lost
+    this.keys = ['fleet', 'permits', 'places'].map(what => `{fairlane:${broker.name}}:.${what}`)
+    this.channel = this.keys[0]
+    this.rate = undefined // windows
+    this.cap = Infinity
+    this.goodMs = MOST_GOOD_MS // for how long a permit is good
+    this.hand = new Hand()
+    this.places = 0 // in hand: those of passes are not
+    this.passes = new Set() // that have places
+    this.isKnown = false // the broker has said that it has these
+    this.leaseEndsAt = -Infinity // of places, for starts
+    this.othersCount = 0 // processes that wait for places
+    this.sharedAt = -Infinity // when a place last went to one of them
+    this.askedAt = -Infinity
+    this.next = undefined // the pass of the token that is about to get a slot
+    this.calls = Promise.resolve() // one after the other
+    this.isAsking = false // for more
+    this.isReporting = false // ... or is about to say what is free
+    this.mayAskAt = -Infinity // the broker has nothing to give before
+    this.isWaitedFor = false // jobs wait for it to open
+    this.answerMs = 0 // how long answers take
+    this.timer = undefined
+    this.timerAt = Infinity
+    this.spareTimer = undefined
+    this.stretch = 0
+    this.startsNow = 0 // in this stretch of time
+    this.startsBefore = 0 // ... and in the one before it
+    this.isListening = false
+    this.isOver = false
+    define(broker.client)
+  }
+
+  /** The limits have changed. @param {Map<string, string>} values fields @param {Iterable<object>} deliveries of jobs that run */
+  update (values, deliveries) {
+    const rate = values.get('rate')
+    this.rate = rate === undefined ? undefined : JSON.parse(rate)
+    if (this.rate === undefined) this.hand.dropAll()
+    else this.goodMs = Math.min(MOST_GOOD_MS, ...this.rate.map(({ intervalMs }) => intervalMs / 20))
+    const { cap } = this
+    this.cap = Number(values.get('concurrency') ?? Infinity)
+    if (this.cap === Infinity) {
+      this.places = 0
+      this.isKnown = false
+    } else if (cap === Infinity) {
+      this.listen()
+      for (const delivery of deliveries) this.adopt(delivery)
+      this.reportSoon()
+    }
+    this.mayAskAt = -Infinity
+    this.dispatch.wake()
+  }
+
+  /** Whether it limits anything. */
+  get isOn () {
+    return this.rate !== undefined || this.cap !== Infinity
+  }
+
+  // what the list of the queue in memory asks
+
+  isOpen () {
+    const now = performance.now()
+    const isOpen = (this.rate === undefined || this.hand.has(now)) && (this.cap === Infinity || this.hasPlace(now))
+    this.isWaitedFor = !isOpen
+    if (!isOpen) this.askSoon(now)
+    return isOpen
+  }
+
+  count () {
+    const permit = this.rate === undefined ? undefined : this.hand.take()
+    this.next = new Pass(this, permit, this.cap !== Infinity)
+    if (this.next.hasPlace) {
+      this.places--
+      this.passes.add(this.next)
+    }
+    if (permit !== undefined && this.slotsWanted() > 1) this.askSoon(performance.now())
+  }
+
+  /** Nobody waits for it. */
+  rest () {
+    this.isWaitedFor = false
+  }
+
+  /** The pass of the token that gets its slot now. */
+  takePass () {
+    const { next } = this
+    this.next = undefined
+    return next
+  }
+
+  // what passes ask
+
+  mayBegin (pass) {
+    const now = performance.now()
+    if (pass.hasPlace && this.cap !== Infinity && !(this.passes.has(pass) && now < this.leaseEndsAt)) return false
+    if (pass.permit === undefined || this.rate === undefined) return true
+    if (pass.permit.until <= now) {
+      if (!this.hand.has(now)) return false
+      this.hand.putBack(pass.permit, now)
+      pass.permit = this.hand.take()
+    }
+    this.turn(now)
+    this.startsNow++
+    return true
+  }
+
+  ended (pass) {
+    const now = performance.now()
+    if (pass.permit !== undefined && !pass.hasBegun) this.hand.putBack(pass.permit, now)
+    if (!this.passes.delete(pass) || this.cap === Infinity) return
+    if (this.isOver) {
+      this.reportSoon()
+    } else if (this.othersCount > 0 && now - this.sharedAt > SHARE_MS) {
+      this.sharedAt = now
+      this.reportSoon()
+    } else {
+      this.places++
+      this.spareTimer ??= setTimeout(() => this.giveBackSpare(), SPARE_MS)
+      if (now - this.askedAt > ASK_AGAIN_MS) this.reportSoon() // others may have come to wait
+    }
+  }
+
+  // what the worker asks
+
+  /** Says that this process is there, and has its places. @returns {Promise<void>} */
+  renew () {
+    return this.cap === Infinity || this.passes.size + this.places === 0 ? Promise.resolve() : this.call(false)
+  }
+
+  /** Gives back what it has in hand, and asks for nothing more. @returns {Promise<void>} */
+  stop () {
+    this.isOver = true
+    clearTimeout(this.timer)
+    clearTimeout(this.spareTimer)
+    this.places = 0
+    this.hand.dropAll()
+    return this.call(false)
+  }
+
+  // private from here on
+
+  hasPlace (now) {
+    return this.places > 0 && now < this.leaseEndsAt
+  }
+
+  /** A job that runs already has a place from now on. */
+  adopt (delivery) {
+    const pass = new Pass(this, undefined, true)
+    pass.hasBegun = true
+    this.passes.add(pass)
+    delivery.done = pass.ending(delivery.done)
+  }
+
+  /** Asks for more, if there may be; a little later, when the queue has filled its slots. */
+  askSoon (now) {
+    if (this.isAsking || this.isOver) return
+    if (this.rate !== undefined && this.hand.size >= Math.max(1, this.startsLately(now) / 2) && (this.cap === Infinity || this.hasPlace(now))) {
+      this.wakeAt(this.hand.nextAt)
+    } else if (now < this.mayAskAt) {
+      this.wakeAt(Math.min(this.mayAskAt, this.hand.nextAt))
+    } else {
+      this.isAsking = true
+      setImmediate(() => this.call(true).then(() => {
+        this.isAsking = false
+        this.dispatch.wake()
+      }))
+    }
+  }
+
+  /** Says soon which places are free. */
+  reportSoon () {
+    if (this.isReporting) return
+    this.isReporting = true
+    setImmediate(() => {
+      this.isReporting = false
+      this.call(false)
+    })
+  }
+
+  /** @param {boolean} isForMore @returns {Promise<void>} resolves when it was answered, or has failed */
+  call (isForMore) {
+    this.calls = this.calls.then(() => this.send(isForMore)).catch(err => {
+      this.mayAskAt = performance.now() + AFTER_FAILURE_MS
+      if (!isPassing(err) && !this.broker.isClosed) this.broker.troubles.refused('a request for permits', err)
+    }).then(() => this.wakeLater())
+    return this.calls
+  }
+
+  async send (isForMore) {
+    const { broker, fleet, hand } = this
+    if (!broker.isReady) throw new Error('Connection is closed')
+    const sentAt = performance.now()
+    hand.dropLate(sentAt)
+    const unused = hand.takeUnused()
+    const wants = isForMore && !this.isOver ? this.wants(sentAt) : { places: 0, now: 0, all: 0 }
+    const goodMs = Math.ceil(Math.min(Math.max(this.goodMs, 2 * this.answerMs), SLOWEST * this.goodMs))
+    const held = this.passes.size + this.places
+    this.askedAt = sentAt
+    const answer = await broker.client.fairlanePermits(
+      ...this.keys, fleet.terms.generation, this.token, this.leaseMs, held, wants.places, this.isKnown ? 1 : 0, wants.now, wants.all, goodMs,
+      AHEAD * Math.ceil(this.goodMs), 'PUBLISH', this.channel, ...unused.flat()
+    )
+    const now = performance.now()
+    this.answerMs += (now - sentAt - this.answerMs) / 5
+    if (answer.length === 1) { // of another generation
+      for (const [mark, count] of unused) hand.drop(mark, count)
+      await fleet.look()
+      return
+    }
+    const [, waitMs, places, isLost, othersCount, ...grants] = answer
+    if (isForMore) this.mayAskAt = now + waitMs
+    hand.add(grants, sentAt, now, goodMs)
+    if (this.cap !== Infinity) this.takePlaces(places, isLost === 1, othersCount, sentAt)
+  }
+
+  /** How much to ask for: of permits as many as were used lately. */
+  wants (now) {
+    const places = this.cap === Infinity ? 0 : Math.max(0, this.slotsWanted() - this.places)
+    if (this.rate === undefined || (this.cap !== Infinity && !this.hasPlace(now))) return { places, now: 0, all: 0 }
+    const lately = this.startsLately(now)
+    const all = Math.max(1, Math.ceil(lately) - this.hand.size)
+    return { places, now: Math.min(all, Math.max(1, Math.ceil(lately / AHEAD))), all }
+  }
+
+  takePlaces (places, isLost, othersCount, sentAt) {
+    this.othersCount = othersCount
+    if (isLost) {
+      this.isKnown = false
+      this.places = 0
+      this.passes.clear()
+      this.lost()
+      return
+    }
+    this.isKnown = true
+    this.leaseEndsAt = sentAt + LEFT_OF_LEASE * this.leaseMs
+    if (this.isOver) {
+      if (places > 0) this.reportSoon()
+      return
+    }
+    this.places += places
+    if (places > 0) this.spareTimer ??= setTimeout(() => this.giveBackSpare(), SPARE_MS)
+  }
+
+  /** Slots that may be filled if the gate opens. */
+  slotsWanted () {
+    const { running, concurrency, list } = this.dispatch
+    return Math.min(concurrency - running, list.size)
+  }
+
+  /** Places that no job takes. */
+  giveBackSpare () {
+    this.spareTimer = undefined
+    if (this.places === 0) return
+    this.places = 0
+    this.reportSoon()
+  }
+
+  /** The next time at which a permit begins or is over, or the broker may be asked. */
+  wakeLater () {
+    const now = performance.now()
+    const times = [this.hand.nextAt, this.hand.overAt, this.isWaitedFor ? this.mayAskAt : Infinity]
+    const at = Math.min(...times.filter(time => time > now))
+    if (at < Infinity && !this.isOver) this.wakeAt(at)
+  }
+
+  wakeAt (at) {
+    if (this.timerAt <= at) return
+    clearTimeout(this.timer)
+    this.timerAt = at
+    this.timer = setTimeout(() => this.due(), Math.min(Math.max(1, Math.ceil(at - performance.now())), 2 ** 31 - 1))
+  }
+
+  due () {
+    this.timerAt = Infinity
+    this.hand.dropLate(performance.now())
+    this.dispatch.wake()
+    if (!this.isWaitedFor && this.hand.size === 0 && this.hand.unused.size > 0) this.reportSoon() // they are of use to others
+    else this.wakeLater()
+  }
+
+  /** Starts are counted anew in each stretch of time. */
+  turn (now) {
+    const stretch = Math.floor(now / (AHEAD * this.goodMs))
+    if (stretch === this.stretch) return
+    this.startsBefore = stretch === this.stretch + 1 ? this.startsNow : 0
+    this.startsNow = 0
+    this.stretch = stretch
+  }
+
+  /** How many jobs start in the time for which permits are taken ahead, as far as that is known. */
+  startsLately (now) {
+    this.turn(now)
+    return Math.max(this.startsBefore, this.startsNow)
+  }
+
+  listen () {
+    if (this.isListening) return
+    this.isListening = true
+    this.broker.listen(this.channel, message => {
+      if (!Array.isArray(message?.freed)) return false
+      if (message.freed.includes(this.token)) {
+        this.mayAskAt = -Infinity
+        this.dispatch.wake()
+      }
+      return true
+    }).catch(() => { this.isListening = false })
+  }
+}
+
+module.exports = { Gate }

@@ -1,0 +1,219 @@
+'use strict'
+
+// Permits to start jobs by the rate of the queue, and places under its globalConcurrency, as one node gives them out. Loaded by queues that
+// have one of these.
+//
+//   {fairlane:NAME}:.permits   hash   of each window slices of time, and how many jobs may start in each of them at the latest
+//   {fairlane:NAME}:.places    hash   how many places each process has, and until when if it is not heard of
+//
+// A permit of time T is good for goodMs: its job starts from T to T + goodMs. It counts in a window from T until T + goodMs + intervalMs, so
+// that in no stretch of intervalMs more jobs start than the limit says, whatever becomes of their processes. What has gone is counted by
+// slices of a thousandth of the interval, each until its last job may have started that long ago.
+//
+//   now ──▶ T1 T2 │ T3 …      permits of times to come are given, too, up to aheadMs from now: few calls are needed then
+//
+// Times are the broker's, and never go back: a server that has taken over, and whose clock is behind, goes on from where it was. Leases of
+// places stand still while nobody calls, as when this node was away.
+
+const scripts = {
+  // KEYS .fleet, .permits, .places
+  // ARGV generation, process, leaseMs, places that it has, places that it wants, 1: it had some before; permits that it wants at once, and
+  // at most; goodMs, aheadMs, 'PUBLISH', channel; then of permits that were not used the mark, and how many
+  // → generation, ms until it should ask again, places, 1: those it had are lost, processes that wait for places; then of permits how
+  // many, in how many ms they begin, and their mark.   The generation alone, if it is another one: nothing is done then.
+  fairlanePermits: {
+    numberOfKeys: 3,
+    lua: `
+local fleet = redis.call('HMGET', KEYS[1], 'generation', 'rate', 'concurrency')
+if (fleet[1] or '') ~= ARGV[1] then return { fleet[1] or '' } end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local answer = { ARGV[1], 0, 0, 0, 0 }
+local function text (n) return string.format('%.0f', n) end
+
+if fleet[2] then
+  local key = KEYS[2]
+  local kept = redis.call('HMGET', key, 'last', 'shift', 'tail', 'promised')
+  local shift = tonumber(kept[2]) or 0
+  local now = clock + shift
+  local last = tonumber(kept[1]) or now
+  if now < last then
+    shift = shift + last - now
+    now = last
+  end
+  local wantNow, wantAll = tonumber(ARGV[7]), tonumber(ARGV[8])
+  local goodMs, aheadMs = tonumber(ARGV[9]), tonumber(ARGV[10])
+  local tail = math.max(tonumber(kept[3]) or now, now)
+  local windows = {}
+  for i, rate in ipairs(cjson.decode(fleet[2])) do
+    local name = text(rate.intervalMs) .. ':'
+    local state = redis.call('HMGET', key, name .. 'first', name .. 'sum')
+    windows[i] = {
+      limit = rate.limit, interval = rate.intervalMs, width = math.max(1, math.ceil(rate.intervalMs / 1000)), name = name,
+      first = tonumber(state[1]) or 0, sum = tonumber(state[2]) or 0
+    }
+  end
+
+  for at = 13, #ARGV, 2 do
+    local mark, unused = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+    for _, window in ipairs(windows) do
+      local slice = math.floor(mark / window.width)
+      local field = window.name .. text(slice)
+      local count = window.sum > 0 and slice >= window.first and tonumber(redis.call('HGET', key, field)) or 0
+      local less = math.min(count, unused)
+      if less > 0 then
+        redis.call('HINCRBY', key, field, -less)
+        window.sum = window.sum - less
+      end
+    end
+  end
+
+  -- when there is room for one more from a time on, and what has gone from the window by then
+  local function roomFrom (window, from)
+    local first, sum, gone = window.first, window.sum, {}
+    while sum > 0 do
+      local over = (first + 1) * window.width + window.interval
+      if over > from then
+        if sum < window.limit then break end
+        from = over
+      end
+      local field = window.name .. text(first)
+      local count = tonumber(redis.call('HGET', key, field))
+      if count then
+        sum = sum - count
+        gone[#gone + 1] = field
+      end
+      first = first + 1
+    end
+    return from, first, sum, gone
+  end
+
+  local count, at, gap = 0, tail, 0
+  while count < wantAll do
+    local states
+    local from
+    repeat
+      from = at
+      states = {}
+      for i, window in ipairs(windows) do
+        local room, first, sum, gone = roomFrom(window, at)
+        if room > at then
+          at = room
+          gap = window.interval / window.limit
+        end
+        states[i] = { first = first, sum = sum, gone = gone }
+      end
+    until at == from
+    if at > now + aheadMs then
+      if count == 0 then
+        local promised = tonumber(kept[4]) or 0
+        if promised < at or promised > at + 1000 + 10 * gap then promised = at end
+        answer[2] = math.max(1, promised - now - aheadMs)
+        redis.call('HSET', key, 'promised', text(promised + gap))
+      end
+      break
+    end
+    local most = (at <= now and wantNow or wantAll) - count
+    for i, window in ipairs(windows) do most = math.min(most, window.limit - states[i].sum) end
+    if most <= 0 then break end
+    for i, window in ipairs(windows) do
+      local state = states[i]
+      for from = 1, #state.gone, 1000 do
+        redis.call('HDEL', key, unpack(state.gone, from, math.min(from + 999, #state.gone)))
+      end
+      local slice = math.floor((at + goodMs) / window.width)
+      window.first = state.sum > 0 and math.min(state.first, slice) or slice
+      window.sum = state.sum + most
+      redis.call('HINCRBY', key, window.name .. text(slice), most)
+    end
+    answer[#answer + 1] = most
+    answer[#answer + 1] = at - now
+    answer[#answer + 1] = text(at + goodMs)
+    count = count + most
+    tail = at
+  end
+
+  local longest = 0
+  redis.call('HSET', key, 'last', text(now), 'shift', text(shift), 'tail', text(tail))
+  for _, window in ipairs(windows) do
+    redis.call('HSET', key, window.name .. 'first', text(window.first), window.name .. 'sum', text(window.sum))
+    longest = math.max(longest, window.interval)
+  end
+  redis.call('PEXPIRE', key, text(2 * longest + goodMs + aheadMs + 60000))
+end
+
+if fleet[3] then
+  local key = KEYS[3]
+  local all = redis.call('HGETALL', key)
+  local lease = tonumber(ARGV[3])
+  local at, leaseClock = clock, clock
+  local processes = {}
+  local function processOf (name)
+    if not processes[name] then processes[name] = { places = 0, over = 0 } end
+    return processes[name]
+  end
+  for i = 1, #all, 2 do
+    local kind, name, value = string.sub(all[i], 1, 2), string.sub(all[i], 3), tonumber(all[i + 1])
+    if kind == 'n:' then processOf(name).places = value
+    elseif kind == 'e:' then processOf(name).over = value
+    elseif kind == 'w:' then processOf(name).waits = value
+    elseif name == 'at' then at = value
+    else leaseClock = value end
+  end
+  leaseClock = leaseClock + math.min(math.max(0, clock - at), lease / 2)
+  local own = processOf(ARGV[2])
+  if own.places > 0 and own.over <= leaseClock then own = { places = 0, over = 0 } end
+  processes[ARGV[2]] = nil
+  local used = 0
+  for name, process in pairs(processes) do
+    if process.over <= leaseClock then
+      redis.call('HDEL', key, 'n:' .. name, 'e:' .. name, 'w:' .. name)
+      processes[name] = nil
+    else
+      used = used + process.places
+    end
+  end
+  local held, want = tonumber(ARGV[4]), tonumber(ARGV[5])
+  if held > 0 and own.over == 0 and ARGV[6] == '1' then
+    answer[4] = 1
+    held = 0
+  end
+  local granted = math.max(0, math.min(want, tonumber(fleet[3]) - used - held))
+  answer[3] = granted
+  local isWaiting = granted < want
+  if isWaiting and granted == 0 then answer[2] = math.max(answer[2], 1000) end
+  redis.call('HSET', key, 't:at', text(clock), 't:clock', text(leaseClock))
+  if held + granted > 0 or isWaiting then
+    redis.call('HSET', key, 'n:' .. ARGV[2], held + granted, 'e:' .. ARGV[2], text(leaseClock + lease))
+  else
+    redis.call('HDEL', key, 'n:' .. ARGV[2], 'e:' .. ARGV[2])
+  end
+  if isWaiting then redis.call('HSET', key, 'w:' .. ARGV[2], own.waits and text(own.waits) or text(leaseClock))
+  else redis.call('HDEL', key, 'w:' .. ARGV[2]) end
+  local waiting = {}
+  for name, process in pairs(processes) do
+    if process.waits then waiting[#waiting + 1] = name end
+  end
+  answer[5] = #waiting
+  local free = tonumber(fleet[3]) - used - held - granted
+  if free > 0 and #waiting > 0 then
+    table.sort(waiting, function (a, b) return processes[a].waits < processes[b].waits end)
+    local told = {}
+    for i = 1, math.min(free, #waiting) do
+      told[i] = waiting[i]
+      redis.call('HDEL', key, 'w:' .. waiting[i])
+    end
+    redis.call(ARGV[11], ARGV[12], cjson.encode({ freed = told }))
+  end
+  if used + held + granted == 0 and not isWaiting and #waiting == 0 then redis.call('DEL', key) end
+end
+return answer`
+  }
+}
+
+/** Makes methods of a client of these. */
+function define (client) {
+  for (const [name, script] of Object.entries(scripts)) client.defineCommand(name, script)
+}
+
+module.exports = { define }
