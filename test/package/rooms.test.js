@@ -33,7 +33,7 @@ const FOR_NODE = ['lib/log/', 'lib/durable/', 'lib/distributed/', 'lib/threads/'
 const SHARED = ['lib/arguments', 'lib/platform', 'lib/job']
 
 // Of the room for queues at a broker: its folders, and what stands loose in it that knows nothing of the rest.
-const DISTRIBUTED = ['lib/distributed/broker', 'lib/distributed/calls', 'lib/distributed/worker']
+const DISTRIBUTED = ['lib/distributed/broker', 'lib/distributed/calls', 'lib/distributed/limits', 'lib/distributed/worker']
 const LOOSE_IN_DISTRIBUTED = ['lib/distributed/names.js', 'lib/distributed/serialize.js']
 
 const OF_ENTRY = ['lib/core/queue.js', 'lib/core/batches.js', 'lib/job/exports.js']

@@ -189,7 +189,8 @@ class Gate {
   /** Asks for more, if there may be; a little later, when the queue has filled its slots. */
   askSoon (now) {
     if (this.isAsking || this.isOver) return
-    if (this.rate !== undefined && this.hand.size >= Math.max(1, this.startsLately(now) / 2) && (this.cap === Infinity || this.hasPlace(now))) {
+    const hasPlace = this.cap === Infinity || this.hasPlace(now)
+    if (hasPlace && this.rate !== undefined && this.hand.size >= Math.max(1, this.startsLately(now) / 2)) {
       this.wakeAt(this.hand.nextAt)
     } else if (now < this.mayAskAt) {
       this.wakeAt(Math.min(this.mayAskAt, this.hand.nextAt))
@@ -232,8 +233,8 @@ class Gate {
     const held = this.passes.size + this.places
     this.askedAt = sentAt
     const answer = await broker.client.fairlanePermits(
-      ...this.keys, fleet.terms.generation, this.token, this.leaseMs, held, wants.places, this.isKnown ? 1 : 0, wants.now, wants.all, goodMs,
-      AHEAD * Math.ceil(this.goodMs), 'PUBLISH', this.channel, ...unused.flat()
+      ...this.keys, fleet.terms.generation, this.token, this.leaseMs, held, wants.places, this.isKnown ? 1 : 0,
+      wants.now, wants.all, goodMs, AHEAD * Math.ceil(this.goodMs), 'PUBLISH', this.channel, ...unused.flat()
     )
     const now = performance.now()
     this.answerMs += (now - sentAt - this.answerMs) / 5

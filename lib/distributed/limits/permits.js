@@ -6,9 +6,9 @@
 //   {fairlane:NAME}:.permits   hash   of each window slices of time, and how many jobs may start in each of them at the latest
 //   {fairlane:NAME}:.places    hash   how many places each process has, and until when if it is not heard of
 //
-// A permit of time T is good for goodMs: its job starts from T to T + goodMs. It counts in a window from T until T + goodMs + intervalMs, so
-// that in no stretch of intervalMs more jobs start than the limit says, whatever becomes of their processes. What has gone is counted by
-// slices of a thousandth of the interval, each until its last job may have started that long ago.
+// A permit of time T is good for goodMs: its job starts from T to T + goodMs. It counts in a window from T until T + goodMs + intervalMs,
+// so that in no stretch of intervalMs more jobs start than the limit says, whatever becomes of their processes. What has gone is counted
+// by slices of a thousandth of the interval, each until its last job may have started that long ago.
 //
 //   now ──▶ T1 T2 │ T3 …      permits of times to come are given, too, up to aheadMs from now: few calls are needed then
 //

@@ -7,7 +7,6 @@
 //
 // Generations are times by the broker's clock, in µs, each later than the one before: so the last one counts wherever two differ.
 
-
 // HSET of many: what a call has may be more than unpack() takes
 const SET_ALL = `
 local function setAll (key, from, to)
@@ -31,8 +30,8 @@ local time = redis.call('TIME')
 return { generation, string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)), redis.call('HGETALL', KEYS[1]) }`
   },
 
-  // KEYS .fleet   ARGV the generation that is known, one that the new one is to be later than; ms of a hold, '' to leave it; how many follow
-  // of the next, fields and values, fields to remove
+  // KEYS .fleet   ARGV the generation that is known, one that the new one is to be later than; ms of a hold, '' to leave it; how many
+  // follow of the next, fields and values, fields to remove
   // → the new generation; nothing if another one is there than is known, and nothing is written then
   fairlaneSetTerms: {
     numberOfKeys: 1,
@@ -55,7 +54,8 @@ end
 return new`
   },
 
-  // KEYS .fleet   ARGV generation, ms of a hold that are left, fields and values   What was lost is there again, unless something later is.
+  // KEYS .fleet   ARGV generation, ms of a hold that are left, fields and values   What was lost is there again, unless something later
+  // is.
   fairlaneRestoreTerms: {
     numberOfKeys: 1,
     lua: `${SET_ALL}

@@ -24,8 +24,6 @@ const KINDS = {
 }
 const OF_COPIES = /^(cap|rates)(:|$)|^(paused|priorityMs)$/ // fields that each partition has a copy of
 
-module.exports = { Terms, fieldsOfOptions, fieldsOfRates, fieldOfCap, fieldOfConcurrency, differences, publicTerms, nameIn, OF_COPIES }
-
 /** The fields at one time. */
 class Terms {
   /** @param {string} generation '' if the broker has none @param {string} born the generation in which it got its first ones */
@@ -207,3 +205,5 @@ function rateIn (text) {
 function numberIn (text) {
   return text === undefined ? Infinity : Number(text)
 }
+
+module.exports = { Terms, fieldsOfOptions, fieldsOfRates, fieldOfCap, fieldOfConcurrency, differences, publicTerms, nameIn, OF_COPIES }
