@@ -24,9 +24,9 @@ const INNER = Symbol('inner')
 // What is said of names that are no options of a queue, and may be of another one. A test holds that it is true.
 const BOTH = 'fairlane() and fairlane/durable have'
 const HINTS = new Map([
-  ...hints('priorityMs rate ratePerType', BOTH),
+  ...hints('priorityMs rate', BOTH),
   ...hints('path capacity capacityBytes maxInflightOps ack segmentBytes repair onProgress serialize schedules', 'fairlane/durable has'),
-  ...hints('name connection partitions globalTypeCap globalTypeCaps globalTypeRates leaseMs prefetch resultTtlMs pushTimeoutMs', 'fairlane/distributed has'),
+  ...hints('name connection partitions globalTypeCap globalTypeCaps leaseMs prefetch resultTtlMs pushTimeoutMs', 'fairlane/distributed has'),
   ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
   ['keepContext', "use asyncContext: 'push' instead of true"]
 ])

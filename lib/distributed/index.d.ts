@@ -14,7 +14,7 @@ export interface DistributedSerializer<P = any> {
   decode (bytes: Buffer): P
 }
 
-/** At most `limit` starts in `intervalMs`, over all processes; in windows, each of which is begun by a start. */
+/** At most `limit` starts in any stretch of `intervalMs`, which is at least 1000, over all processes. */
 export interface TypeRate extends Rate {}
 
 /** A client of ioredis, as the function `connection` gives it. */
@@ -80,8 +80,8 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBro
   /** The same for single types. */
   globalTypeCaps?: { [type: string]: number } | ReadonlyMap<unknown, number> | undefined
 
-  /** How often jobs of a type start, in all processes. */
-  globalTypeRates?: { [type: string]: TypeRate } | ReadonlyMap<unknown, TypeRate> | undefined
+  /** How often jobs of a type start, in all processes: the same for each type, or by type. Of several rates all hold. */
+  ratePerType?: TypeRate | readonly TypeRate[] | ReadonlyMap<unknown, TypeRate | readonly TypeRate[]> | undefined
 
   /**
    * After so many ms in which a process was not heard of its jobs are others'. At least 1000, and the same in all processes.

@@ -5,7 +5,7 @@
 const { readBackoff } = require('../job/backoff')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const {
-  checkObject, copyOf, isArray, readAll, readByType, readEach, readFlag, readInteger, readKnown, readNumber, readOwn, readPositiveCount
+  checkObject, copyOf, isArray, isMap, readAll, readByType, readEach, readFlag, readInteger, readKnown, readNumber, readOwn, readPositiveCount
 } = require('../arguments/fields')
 const rates = require('../arguments/rates')
 const { readKey } = require('../job/plan')
@@ -20,6 +20,8 @@ const MOST_PARTITIONS = 1024
 const PARTITIONS_OF_CLUSTER = 16
 const MOST_PREFETCHED = 1000
 const LONGEST_MS = 2 ** 31 - 1
+const SHORTEST_INTERVAL_MS = 1000 // of a rate: starts are counted at the broker, and happen somewhat later
+const NO_RATES = { all: undefined, byType: new Map() }
 // What a queue in memory does that needs a view of all jobs, or their callers.
 const NOT_HERE = new Map([
   ['maxWaiting', 'maxWaitingPerType limits each type']
@@ -35,7 +37,7 @@ const readers = {
   serialize: readSerialize,
   globalTypeCap: (value = Infinity) => readCap(value, 'globalTypeCap', OPTION),
   globalTypeCaps: (value = {}) => readByType(value, 'globalTypeCaps', OPTION, (cap, name) => readCap(cap, name, OPTION)),
-  globalTypeRates: (value = {}) => readByType(value, 'globalTypeRates', OPTION, (rate, name) => readRate(rate, name, OPTION)),
+  ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value),
   leaseMs: (value = 30000) => readInteger(value, 'leaseMs', 1000, LONGEST_MS, OPTION),
   prefetch: value => value === undefined ? undefined : readInteger(value, 'prefetch', 0, Number.MAX_SAFE_INTEGER, OPTION),
   resultTtlMs: (value = 60000) => readInteger(value, 'resultTtlMs', 0, LONGEST_MS, OPTION),
@@ -141,6 +143,20 @@ function readId (id, method) {
   throw typeError(ARGUMENT, `${method}: the id must be a string, not ${describe(id)}`)
 }
 
+/** One rate or several for each type, or by type. A function cannot be asked by all processes. */
+function readRatePerType (value) {
+  if (typeof value === 'function') {
+    throw typeError(OPTION, 'ratePerType cannot be a function at a broker: give rates by type')
+  }
+  const readRates = (rates, name) => {
+    if (!isArray(rates)) return [readRate(rates, name, OPTION)]
+    if (rates.length > 0) return Array.from(rates, rate => readRate(rate, name, OPTION))
+    throw rangeError(OPTION, `${name} must have a rate in it`)
+  }
+  if (isMap(value)) return { all: undefined, byType: readByType(value, 'ratePerType', OPTION, readRates) }
+  return { all: readRates(value, 'ratePerType'), byType: new Map() }
+}
+
 /** A positive integer, or Infinity for none. */
 function readCap (value, name, code = ARGUMENT) {
   return readPositiveCount(value, name, code)
@@ -148,7 +164,7 @@ function readCap (value, name, code = ARGUMENT) {
 
 /** @returns {{ limit: number, intervalMs: number }} */
 function readRate (value, name, code = ARGUMENT) {
-  return rates.readRate(value, name, code, (ms, name) => readInteger(ms, name, 1, LONGEST_MS, code))
+  return rates.readRate(value, name, code, (ms, name) => readInteger(ms, name, SHORTEST_INTERVAL_MS, LONGEST_MS, code))
 }
 
 function readHoldMs (ms) {

@@ -25,7 +25,7 @@ class Outcomes {
   ended ({ job, kind, details: { result, text, error, fault, delayMs } }) {
     const { id, place, attempt } = job
     const { type } = place
-    if (kind === 'retried' || kind === 'postponed') job.supply.wakeAt(Date.now() + delayMs)
+    if (kind === 'retried' || kind === 'postponed') job.supply.wakeIn(delayMs)
     if (['returned', 'throttled', 'postponed'].includes(kind)) return
     if (kind === 'retried') {
       this.count(place, 'retried')

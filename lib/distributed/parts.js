@@ -5,6 +5,7 @@
 
 const { givenTo } = require('../platform/wiring')
 const { Announcer } = require('./broker/announcer')
+const { Limits } = require('./broker/limits')
 const { Notices } = require('./broker/notices')
 const { Records } = require('./broker/records')
 const { DeadLetters } = require('./calls/dead-letters')
@@ -28,10 +29,11 @@ const WIRING = {
   stage: [], // what the owner of the queue in memory may do
 
   announcer: ['broker'],
+  limits: ['broker'],
   notices: ['broker'],
   records: ['broker'],
   outcomes: ['notices'],
-  worker: ['announcer', 'broker', 'core', 'observed', 'outcomes', 'records', 'stage'],
+  worker: ['announcer', 'broker', 'core', 'limits', 'observed', 'outcomes', 'records', 'stage'],
   globals: ['announcer', 'broker', 'worker'],
   jobs: ['broker', 'records'],
   deadLetters: ['broker', 'globals', 'jobs', 'records'],
@@ -54,6 +56,7 @@ function makeParts (given, options, tell) {
   const parts = { ...given, names: new JobNames(options.token) }
   const made = name => givenTo(name, WIRING, parts)
   parts.announcer = new Announcer(made('announcer'))
+  parts.limits = new Limits(made('limits'), options)
   parts.notices = new Notices(made('notices'))
   parts.records = new Records(made('records'), options)
   parts.outcomes = new Outcomes(made('outcomes'), tell)

@@ -210,6 +210,7 @@ class DistributedQueue extends KeptQueue {
       const isPaused = type => this.#core.paused || this.#pausedTypes.has(type)
       const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused }
       this.#parts = makeParts(given, options, (event, value) => this.#tell(event, value))
+      await this.#parts.limits.open()
       await this.#parts.worker?.open()
     } catch (err) {
       this.#parts?.worker?.stop().catch(ignore)

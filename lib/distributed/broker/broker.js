@@ -17,7 +17,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 const FORGET_AFTER_MS = 60000
 
 class Broker {
-  static format = 1 // of what this version keeps at the broker; processes of the next one, and of the one before, work beside it
+  static format = 2 // of what this version keeps at the broker
 
   /**
    * @param {object} options read
@@ -173,11 +173,11 @@ class Broker {
   }
 
   /**
-   * No job of a type is taken for so long; 0 ends that. BullMQ heeds that where a type has a rate, so it gets one that is never reached.
+   * No job of a type is taken for so long; 0 ends that.
    * @param {string} [jobName] of a job that was started meanwhile
    */
   hold (place, ms, jobName) {
-    const keys = [place.key('meta'), place.key('limiter')]
+    const keys = [place.key('limiter')]
     if (jobName !== undefined) keys.push(place.key(jobName))
     return this.client.fairlaneHold(keys.length, ...keys, ms, 'PUBLISH', place.partition.wake, place.name)
   }
@@ -227,7 +227,7 @@ class Broker {
     const { format: own } = Broker
     const count = this.partitions.length
     const [format, partitions, serializer] = await this.client.fairlaneOpen(`{fairlane:${this.name}}:.queue`, own, count, this.serializer)
-    if (!(Math.abs(format - own) <= 1)) {
+    if (format !== String(own)) {
       throw new FairlaneError('FAIRLANE_ERR_BROKER', `The queue at the broker has format ${format}, which this version does not know`)
     }
     if (Number(partitions) !== count) {
@@ -320,6 +320,8 @@ class Partition {
     this.workers = this.key('workers')
     this.wake = this.key('wake')
     this.walked = this.key('walked')
+    this.limits = this.key('limits')
+    this.generation = '' // of the limits that this process knows
   }
 
   key (what) {

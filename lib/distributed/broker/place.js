@@ -16,6 +16,7 @@ class Place {
     this.name = name
     this.partition = partition
     this.root = root
+    this.lists = new Map() // names of keys → these keys
     this.ownBackend = undefined // made when it is needed: of many types that a process hears of it asks for few at once
     this.usedAt = 0 // when it was last asked for, by performance.now()
     this.usersCount = 0 // parts of the queue that keep it; it is not forgotten before they let go
@@ -33,6 +34,16 @@ class Place {
   /** A key of BullMQ's. */
   key (what) {
     return `${this.partition.prefix}:${this.name}:${what}`
+  }
+
+  /** Some keys, by a list of their names that is always the same. */
+  keysOf (names) {
+    let keys = this.lists.get(names)
+    if (keys === undefined) {
+      keys = names.map(name => this.key(name))
+      this.lists.set(names, keys)
+    }
+    return keys
   }
 
   idOf (jobName) {

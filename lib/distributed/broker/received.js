@@ -7,7 +7,7 @@ const { errorOf } = require('../../job/error-text')
 
 const MOST_WORKERS = 2 ** 48 - 1 // what randomInt() takes
 
-module.exports = { jsonOf, readWake, readNotice, faultOf, countOf, checkJob }
+module.exports = { jsonOf, readWake, readNotice, faultOf, countOf }
 
 /** @returns {any} undefined if it is not JSON, which no JSON is */
 function jsonOf (text) {
@@ -56,15 +56,6 @@ function faultOf (text) {
 /** A count in a record: none where it cannot be read. */
 function countOf (value) {
   return Number.isInteger(value) && value >= 0 ? value : 0
-}
-
-/** Has the numbers of a job, as BullMQ's backends give it, be numbers. */
-function checkJob (json) {
-  json.attemptsMade = countOf(json.attemptsMade)
-  json.stalledCounter = countOf(json.stalledCounter)
-  json.attemptsStarted = countOf(json.attemptsStarted)
-  if (!Number.isFinite(json.timestamp)) json.timestamp = Date.now()
-  if (json.opts.delay !== undefined) json.opts.delay = countOf(json.opts.delay)
 }
 
 function areStrings (values) {

@@ -10,77 +10,72 @@
 //   .keeper   string   the process that looks after leases now
 //   .walked   string   when it last had, in ms since 1970
 //   .wake     channel  types that have become ready
+//   .limits   hash     what limits the types of a partition (limits.js)
+
+const { end } = require('./scripts/end')
+const { MAX_EVENTS, take } = require('./scripts/take')
 
 // of BullMQ's keys of a type
 const STATES = ['active', 'wait', 'prioritized', 'delayed', 'completed', 'failed', 'paused', 'repeat']
 const REST = ['limiter', 'meta', 'id', 'events', 'marker', 'stalled', 'stalled-check', 'pc']
 const KEYS_OF_TYPE = [...STATES, ...REST]
 
-const MAX_EVENTS = 100 // BullMQ keeps 10,000 of each queue otherwise
-
 // what walk tells of a type, as bits
 const HAS_ACTIVE = 1
 const HAS_COMPLETED = 2
 const IS_GONE = 4
 
-const HELD_MAX = Number.MAX_SAFE_INTEGER // what stands for a rate where a type is only held
+const HELD = Number.MAX_SAFE_INTEGER // what BullMQ puts where a type is held
 
-module.exports = { HELD_MAX, define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
+// Lua: the cap of a type, if it has one
+const CAP = `
+local function capOf (limits, name)
+  local caps = redis.call('HMGET', limits, 'cap:' .. name, 'cap')
+  return tonumber(caps[1] or caps[2] or '')
+end`
+
+module.exports = { define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
 
 const scripts = {
-  // KEYS .queue   ARGV format, partitions, serializer   → what is kept of these: the highest format of those that have opened it, each the
-  // next one of that before
+  fairlaneTake: take,
+  fairlaneEnd: end,
+
+  // KEYS .queue   ARGV format, partitions, serializer   → what is kept of these: those of the process that opened it first
   fairlaneOpen: {
     numberOfKeys: 1,
     lua: `
 redis.call('HSETNX', KEYS[1], 'format', ARGV[1])
 redis.call('HSETNX', KEYS[1], 'partitions', ARGV[2])
 redis.call('HSETNX', KEYS[1], 'serializer', ARGV[3])
-local kept = redis.call('HMGET', KEYS[1], 'format', 'partitions', 'serializer')
-if tonumber(ARGV[1]) == kept[1] + 1 and kept[2] == ARGV[2] and kept[3] == ARGV[3] then
-  redis.call('HSET', KEYS[1], 'format', ARGV[1])
-  kept[1] = ARGV[1]
-end
-return kept`
+return redis.call('HMGET', KEYS[1], 'format', 'partitions', 'serializer')`
   },
 
-  // KEYS meta   ARGV cap, limit, intervalMs; '' for none   What a call has set stays.
-  fairlanePrepare: {
+  // KEYS .limits   ARGV a generation, fields and values   → the generation. What is there stays.
+  fairlaneLimits: {
     numberOfKeys: 1,
     lua: `
-redis.call('HSET', KEYS[1], 'opts.maxLenEvents', ${MAX_EVENTS})
-if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'fairlane:cap') == 0 then redis.call('HSET', KEYS[1], 'concurrency', ARGV[1]) end
-if ARGV[2] ~= '' and redis.call('HEXISTS', KEYS[1], 'fairlane:rate') == 0 then
-  redis.call('HSET', KEYS[1], 'max', ARGV[2], 'duration', ARGV[3])
-end`
+for i = 2, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('HSETNX', KEYS[1], 'generation', ARGV[1])
+return redis.call('HGET', KEYS[1], 'generation')`
   },
 
-  // KEYS meta, limiter, a job that was throttled or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type
-  // No job of the type is taken for so long; 0 ends that, and leaves a limiter that counts what a rate allows.
+  // KEYS meta
+  fairlanePrepare: {
+    numberOfKeys: 1,
+    lua: `redis.call('HSET', KEYS[1], 'opts.maxLenEvents', ${MAX_EVENTS})`
+  },
+
+  // KEYS limiter, a job that was throttled or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type
+  // No job of the type is taken for so long; 0 ends that.
   fairlaneHold: {
     lua: `
 if ARGV[1] == '0' then
-  if tonumber(redis.call('GET', KEYS[2]) or 0) >= ${HELD_MAX} then redis.call('DEL', KEYS[2]) end
-else
-  if redis.call('HSETNX', KEYS[1], 'max', ${HELD_MAX}) == 1 then redis.call('HSET', KEYS[1], 'duration', 1000) end
-  local heldMs = tonumber(redis.call('GET', KEYS[2]) or 0) >= ${HELD_MAX} and redis.call('PTTL', KEYS[2]) or 0
-  if not KEYS[3] or heldMs < tonumber(ARGV[1]) then redis.call('SET', KEYS[2], ${HELD_MAX}, 'PX', ARGV[1]) end
+  redis.call('DEL', KEYS[1])
+elseif not KEYS[2] or redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then
+  redis.call('SET', KEYS[1], ${HELD}, 'PX', ARGV[1])
 end
-if KEYS[3] and redis.call('EXISTS', KEYS[3]) == 1 then redis.call('HSET', KEYS[3], 'started', 1) end
+if KEYS[2] and redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HSET', KEYS[2], 'started', 1) end
 redis.call(ARGV[2], ARGV[3], cjson.encode({ changed = ARGV[4] }))`
-  },
-
-  // KEYS meta, limiter   The type has no rate from now on, whatever options say. A hold stays.
-  fairlaneUnlimit: {
-    numberOfKeys: 2,
-    lua: `
-redis.call('HSET', KEYS[1], 'fairlane:rate', 1)
-if tonumber(redis.call('GET', KEYS[2]) or 0) >= ${HELD_MAX} then
-  redis.call('HSET', KEYS[1], 'max', ${HELD_MAX}, 'duration', 1000)
-else
-  redis.call('HDEL', KEYS[1], 'max', 'duration')
-  redis.call('DEL', KEYS[2])
-end`
   },
 
   // KEYS the job   ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of type and job   → 0 if there is none
@@ -93,13 +88,14 @@ redis.call(ARGV[1], ARGV[2], cjson.encode({ cancelled = { ARGV[3], ARGV[4] } }))
 return 1`
   },
 
-  // KEYS active, stalled, meta, lock of a job that is active, its runner's record and the lock of that
-  // ARGV token, leaseMs, names of the record and of the job, now, 1: only under a cap   → 1 if the runner has a place of its own
+  // KEYS active, stalled, .limits, lock of a job that is active, its runner's record and the lock of that
+  // ARGV token, leaseMs, names of the record and of the job, now, 1: only under a cap, name of the type   → 1 if the runner has a place of
+  // its own
   fairlaneKeepPlace: {
     numberOfKeys: 6,
-    lua: `
+    lua: `${CAP}
 if redis.call('GET', KEYS[4]) ~= ARGV[1] then return 0 end
-if ARGV[6] == '1' and redis.call('HEXISTS', KEYS[3], 'concurrency') == 0 then return 0 end
+if ARGV[6] == '1' and not capOf(KEYS[3], ARGV[7]) then return 0 end
 if redis.call('EXISTS', KEYS[5]) == 1 then return 1 end
 redis.call('SREM', KEYS[2], ARGV[3]) -- a script that has written may go on in a broker that is full
 redis.call('HSET', KEYS[5], 'name', 'overdue', 'overdue', ARGV[4], 'data', cjson.encode({ overdue = ARGV[4] }), 'opts', '{}',
@@ -109,15 +105,15 @@ redis.call('LPUSH', KEYS[1], ARGV[3])
 return 1`
   },
 
-  // KEYS active, wait, stalled, meta, a runner's record and its lock
+  // KEYS active, wait, stalled, .limits, a runner's record and its lock
   // ARGV token, name of the record, 1: only without a cap, 'PUBLISH' or 'SPUBLISH', .wake, name of the type
   // Processes that wait for a place are told.
   fairlaneLeavePlace: {
     numberOfKeys: 6,
-    lua: `
+    lua: `${CAP}
 local holder = redis.call('GET', KEYS[6])
 if redis.call('HEXISTS', KEYS[5], 'overdue') == 0 or (holder and holder ~= ARGV[1]) then return end
-if ARGV[3] == '1' and redis.call('HEXISTS', KEYS[4], 'concurrency') == 1 then return end
+if ARGV[3] == '1' and capOf(KEYS[4], ARGV[6]) then return end
 if redis.call('LREM', KEYS[1], 1, ARGV[2]) == 0 then redis.call('LREM', KEYS[2], -1, ARGV[2]) end
 redis.call('SREM', KEYS[3], ARGV[2])
 redis.call('DEL', KEYS[5], KEYS[6])
@@ -185,8 +181,7 @@ local function look (i)
   if active + waiting + delayed + completed + kept == 0 then
     local id = redis.call('GET', key(${STATES.length + 3})) or '0'
     if redis.call('HGET', meta, 'fairlane:idle') == id then
-      local isSet = redis.call('HEXISTS', meta, 'paused') + redis.call('HEXISTS', meta, 'fairlane:cap')
-      isSet = isSet + redis.call('HEXISTS', meta, 'fairlane:rate')
+      local isSet = redis.call('HEXISTS', meta, 'paused')
       for at = ${STATES.length + 3}, count do redis.call('DEL', key(at)) end
       if isSet == 0 then redis.call('DEL', meta) else redis.call('HDEL', meta, 'fairlane:idle') end
       redis.call('SREM', KEYS[1], name)

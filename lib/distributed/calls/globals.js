@@ -3,7 +3,6 @@
 // What limits a type in all processes, and what is asked of the broker about types: settings, counts, and jobs that wait, many at once.
 
 const { inGroups } = require('../broker/groups')
-const { HELD_MAX } = require('../broker/scripts')
 
 const COUNT = { wait: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', active: 'LLEN', failed: 'ZCARD' } // of BullMQ's keys of a type
 const COUNTED = Object.keys(COUNT)
@@ -40,15 +39,14 @@ class Globals {
   /** @param {number} cap Infinity: none */
   async setCap (type, cap) {
     const place = this.broker.place(type)
-    await this.set(place, 'cap', cap === Infinity ? {} : { concurrency: cap }, ['concurrency'])
+    await this.set(place, 'cap', cap === Infinity ? '' : cap)
     await this.tell(place)
   }
 
   /** @param {{ limit: number, intervalMs: number } | null} rate */
   async setRate (type, rate) {
     const place = this.broker.place(type)
-    if (rate === null) await this.broker.soon(() => this.broker.client.fairlaneUnlimit(place.key('meta'), place.key('limiter')))
-    else await this.set(place, 'rate', { max: rate.limit, duration: rate.intervalMs }, ['max', 'duration'])
+    await this.set(place, 'rates', JSON.stringify(rate === null ? [] : [rate]))
     await this.tell(place)
   }
 
@@ -152,17 +150,19 @@ class Globals {
   // private from here on
 
   async limitsOf (place) {
-    const { client } = this.broker
-    const [[concurrency, max, duration, isPaused], held, heldMs] = await Promise.all([
-      this.broker.soon(() => place.backend.getQueueMetaFields(['concurrency', 'max', 'duration', 'paused'])),
-      this.broker.soon(() => client.get(place.key('limiter'))),
-      this.broker.soon(() => client.pttl(place.key('limiter')))
+    const { broker: { client }, broker } = this
+    const { partition: { limits }, name } = place
+    const [isPaused, heldMs, [ownCap, cap, ownRates, rates]] = await Promise.all([
+      broker.soon(() => client.hexists(place.key('meta'), 'paused')),
+      broker.soon(() => client.pttl(place.key('limiter'))),
+      broker.soon(() => client.hmget(limits, `cap:${name}`, 'cap', `rates:${name}`, 'rates'))
     ])
+    const all = JSON.parse(ownRates ?? rates ?? '[]')
     return {
-      cap: concurrency === null ? Infinity : Number(concurrency),
-      rate: max === null || Number(max) === HELD_MAX ? null : { limit: Number(max), intervalMs: Number(duration) },
-      paused: isPaused !== null,
-      heldMs: Number(held) >= HELD_MAX ? Math.max(heldMs, 0) : 0
+      cap: Number(ownCap ?? cap) || Infinity,
+      rate: all.length === 0 ? null : all,
+      paused: isPaused === 1,
+      heldMs: Math.max(heldMs, 0)
     }
   }
 
@@ -190,15 +190,9 @@ class Globals {
     await this.broker.soon(() => this.broker.client.publish(place.partition.wake, JSON.stringify({ changed: place.name })))
   }
 
-  /** Writes what a call sets, so that no option replaces it. */
-  set (place, what, fields, names) {
-    const key = place.key('meta')
-    const missing = names.filter(name => !(name in fields))
-    return this.broker.soon(() => {
-      const calls = this.broker.client.multi().hset(key, { [`fairlane:${what}`]: 1, ...fields })
-      if (missing.length > 0) calls.hdel(key, ...missing)
-      return calls.exec()
-    })
+  /** Writes what limits a type. */
+  set (place, what, value) {
+    return this.broker.soon(() => this.broker.client.hset(place.partition.limits, `${what}:${place.name}`, value))
   }
 
   async countAll () {

@@ -1,18 +1,15 @@
 'use strict'
 
-// What the options of this process limit a type to in all processes. It is at the broker before the first job of the type is, and again
-// when the broker may have forgotten the type since.
+// Settings of BullMQ's of a type. They are at the broker before the first job of the type is, and again when the broker may have forgotten
+// the type since.
 
 class Settings {
   /**
    * @param {{ broker: object }} parts
-   * @param {{ globalTypeCap: number, globalTypeCaps: Map<string, number>, globalTypeRates: Map<string, object>, leaseMs: number }} options
+   * @param {{ leaseMs: number }} options
    */
-  constructor ({ broker }, { globalTypeCap, globalTypeCaps, globalTypeRates, leaseMs }) {
+  constructor ({ broker }, { leaseMs }) {
     this.broker = broker
-    this.cap = globalTypeCap
-    this.caps = globalTypeCaps
-    this.rates = globalTypeRates
     this.validMs = leaseMs / 4 // the keeper forgets a type that had no push for twice as long
   }
 
@@ -28,9 +25,7 @@ class Settings {
   prepare (place) {
     const now = performance.now()
     const { epoch } = this.broker
-    const cap = this.caps.get(place.type) ?? this.cap
-    const { limit = '', intervalMs = '' } = this.rates.get(place.type) ?? {}
-    return this.broker.client.fairlanePrepare(place.key('meta'), cap === Infinity ? '' : cap, limit, intervalMs).then(() => {
+    return this.broker.client.fairlanePrepare(place.key('meta')).then(() => {
       place.preparedAt = now
       place.epoch = epoch
     })

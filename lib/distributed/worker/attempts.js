@@ -170,6 +170,10 @@ class Attempts {
   }
 
   run (delivery, job) {
+    if (performance.now() > job.startBy) {
+      this.giveUp(delivery, job)
+      return
+    }
     let payload
     try {
       delivery.isFinal = true // what can not be decoded now can never be
@@ -250,7 +254,7 @@ class Attempts {
   }
 
   hasExpired ({ json }) {
-    return this.maxWaitMs !== Infinity && Date.now() - json.timestamp - (json.opts.delay ?? 0) > this.maxWaitMs
+    return this.maxWaitMs !== Infinity && Date.now() - json.timestamp - json.delayMs > this.maxWaitMs
   }
 
   finish (job, ending) {

@@ -43,6 +43,13 @@ class Crew {
     return this.supplies.get(place?.type)?.recheck()
   }
 
+  /** The limits of the types of a partition have changed. O(types). */
+  recheckAll (partition) {
+    for (const supply of this.supplies.values()) {
+      if (supply.place.partition === partition) supply.recheck()
+    }
+  }
+
   /** A place of a type under its cap is free. */
   freed (place) {
     this.supplies.get(place?.type)?.freed()

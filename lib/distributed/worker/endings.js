@@ -16,39 +16,40 @@ const ENDED = {
   returned: ['waiting', 'unknown']
 }
 
+const GONE = -1 // for how long a record is kept that is not
+
 class Endings {
   /**
-   * @param {{ broker: object, overdue: object, outcomes: object }} parts
-   * @param {{ token: string, resultTtlMs: number }} options token: what this process is called, which its locks carry
+   * @param {{ broker: object, overdue: object, outcomes: object, takes: object }} parts
+   * @param {{ resultTtlMs: number }} options
    */
-  constructor ({ broker, overdue, outcomes }, { token, resultTtlMs }) {
+  constructor ({ broker, overdue, outcomes, takes }, { resultTtlMs }) {
     this.broker = broker
     this.overdue = overdue
     this.outcomes = outcomes
-    this.token = token
-    this.kept = resultTtlMs === 0 ? true : { age: resultTtlMs / 1000 }
+    this.takes = takes
+    this.keptMs = resultTtlMs === 0 ? GONE : resultTtlMs
   }
 
   /**
    * @param {import('./ending').Ending} ending
    * @param {boolean} fetches the next job of the type
    * @param {(err: any) => void} [repeats] called when the call is to be made again, which fetches nothing
-   * @returns {Promise<any[] | undefined>} as of moveToActive; undefined if nothing was fetched
+   * @returns {Promise<object | undefined>} an Answer; undefined if nothing was fetched
    */
   async tell (ending, fetches, repeats) {
     const { job, delivery } = ending
     if (delivery !== undefined) await this.overdue.keep(job, delivery)
     const { epoch, isCluster } = this.broker
     let isUnsure = isCluster // its client makes calls again by itself
-    let next
+    let answer
     try {
-      next = await this.broker.until(Infinity, isRepeated => {
+      answer = await this.broker.until(Infinity, isRepeated => {
         isUnsure ||= isRepeated
         return this.call(ending, fetches && !isRepeated)
       }, { repeats })
     } catch (err) {
-      // the broker has answered if its answer cannot be read: it is the next job that is not as it should be
-      isUnsure ||= epoch !== this.broker.epoch || err instanceof SyntaxError || err instanceof TypeError
+      isUnsure ||= epoch !== this.broker.epoch
       if (!isUnsure || !await this.hasEnded(ending)) {
         job.supply.lose(job, err)
         return undefined
@@ -56,38 +57,35 @@ class Endings {
     }
     job.supply.drop(job)
     this.outcomes.ended(ending)
-    return next
+    return fetches && answer !== undefined ? this.fetched(job.place, answer) : undefined
   }
 
   // private from here on
 
   async call ({ job, kind, details }, fetches) {
-    const { backend } = job.place
-    const { name: id } = job
-    const { token } = this
+    const { fields, fault, text, delayMs, holdMs } = details
     switch (kind) {
-      case 'done': {
-        const isKept = job.inbox !== undefined
-        const [result, removal] = isKept ? [details.result, this.kept] : [null, true]
-        const { result: next } = await backend.moveToCompleted({ id, opts: {} }, result, removal, token, fetches)
-        return next
-      }
-      case 'dead': case 'cancelled': {
-        const { fields, fault } = details
-        const minimal = { id, opts: { attempts: job.attempt } }
-        const { result } = await backend.moveToFailed(minimal, errorOf(fault).message, kind === 'cancelled', token, fetches, fields)
-        return result
-      }
+      case 'done':
+        return this.takes.end(job, kind, job.inbox === undefined ? { value: 'null', ms: GONE } : { value: text, ms: this.keptMs }, fetches)
+      case 'dead': case 'cancelled':
+        return this.takes.end(job, kind, { value: errorOf(fault).message, fields }, fetches)
       case 'retried': case 'postponed':
-        return backend.moveToDelayed(id, Date.now(), details.delayMs, token, {
-          fetchNext: fetches, skipAttempt: kind === 'postponed', fieldsToUpdate: details.fields
-        })
+        return this.takes.end(job, kind, { ms: delayMs, fields }, fetches)
       case 'throttled':
-        await this.broker.hold(job.place, details.holdMs, id)
+        await this.broker.hold(job.place, holdMs, job.name)
         await job.supply.recheck()
-        return backend.moveJobFromActiveToWait(id, token).then(ignore)
-      default:
-        return backend.moveJobFromActiveToWait(id, token).then(ignore)
+    }
+    return this.takes.end(job, 'returned', { fields }, false)
+  }
+
+  /** What came with an end; if this process knew other limits, what is asked for by those that hold now. */
+  async fetched (place, answer) {
+    if (!answer.isStale) return answer
+    try {
+      await this.takes.notice(place, answer)
+      return await this.takes.take(place)
+    } catch {
+      return undefined // it is asked for again after a while
     }
   }
 
@@ -99,7 +97,5 @@ class Endings {
     }
   }
 }
-
-function ignore () {}
 
 module.exports = { Endings }

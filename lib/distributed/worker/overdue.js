@@ -49,10 +49,11 @@ class Overdue {
     const runner = new OverdueRunner(this.names.next(), supply)
     supply.overdue.add(runner)
     const { name } = runner
-    const names = ['active', 'stalled', 'meta', `${job.name}:lock`, name, `${name}:lock`]
-    const keys = names.map(key => place.key(key))
+    const { limits } = place.partition
+    const keys = [place.key('active'), place.key('stalled'), limits, ...[`${job.name}:lock`, name, `${name}:lock`].map(key => place.key(key))]
+    const args = [this.token, this.leaseMs, name, job.name, Date.now(), this.isOver ? 1 : 0, place.name]
     const isKept = await this.broker.until(Infinity, () => {
-      return this.broker.client.fairlaneKeepPlace(...keys, this.token, this.leaseMs, name, job.name, Date.now(), this.isOver ? 1 : 0)
+      return this.broker.client.fairlaneKeepPlace(...keys, ...args)
     }).catch(() => 0) // the caller of the job is not to wait for a broker that refuses it
     if (isKept === 1) delivery.onceEnded(() => { this.leave(runner, false) })
     else supply.overdue.delete(runner)
@@ -80,7 +81,8 @@ class Overdue {
  * @param {string} token of the process that looks after it; '' if none does any more
  */
 function leavePlace ({ client }, place, name, token, isUnsure) {
-  const keys = [place.key('active'), place.key('wait'), place.key('stalled'), place.key('meta'), place.key(name), place.key(`${name}:lock`)]
+  const lists = ['active', 'wait', 'stalled'].map(key => place.key(key))
+  const keys = [...lists, place.partition.limits, place.key(name), place.key(`${name}:lock`)]
   return client.fairlaneLeavePlace(...keys, token, name, isUnsure ? 1 : 0, 'PUBLISH', place.partition.wake, place.name)
 }
 

@@ -6,14 +6,14 @@ const { describe } = require('../../arguments/errors')
 
 class Requests {
   /**
-   * @param {{ broker: object, taking: object, scouts: object }} parts
-   * @param {{ token: string, leaseMs: number }} options token: what this process is called
+   * @param {{ broker: object, taking: object, takes: object, scouts: object }} parts
+   * @param {{ leaseMs: number }} options
    */
-  constructor ({ broker, taking, scouts }, { token, leaseMs }) {
+  constructor ({ broker, taking, takes, scouts }, { leaseMs }) {
     this.broker = broker
+    this.takes = takes
     this.taking = taking
     this.scouts = scouts
-    this.token = token
     this.leaseMs = leaseMs
   }
 
@@ -22,10 +22,10 @@ class Requests {
     return this.taking.isOn && !partition.isAway && this.broker.isReady
   }
 
-  /** @returns {Promise<any[] | undefined>} as of moveToActive; undefined without an answer: what it may have taken is free after a lease */
+  /** @returns {Promise<object | undefined>} an Answer; undefined if there is none: what it may have taken is free after a lease */
   async ask (place) {
     try {
-      return await place.backend.moveToActive(this.token)
+      return await this.takes.take(place)
     } catch (err) {
       this.failed(place, err)
       return undefined

@@ -10,7 +10,6 @@
 // the broker; if there is none the slot is given back. What is to be asked is decided in a microtask, after the queue in memory has filled
 // its slots: so the end of a job brings the next one with the same call, if a slot waits for it.
 
-const { checkJob } = require('../broker/received')
 const { Ending, lostError } = require('./ending')
 const { TakenJob } = require('./taken-job')
 
@@ -38,11 +37,12 @@ class Supply {
     this.tellingCount = 0 // calls on their way that end one
     this.window = 0 // how many jobs may be asked for at once; 0: the type is dry
     this.stillCount = 0 // how often in a row the broker had jobs and gave none
+    this.isRated = false // jobs must start soon after they were taken, so none is taken ahead
     this.isBlocked = false // the broker is not asked until `timer` ends
     this.isAtCap = false // ... because as many jobs of the type run as its cap allows
     this.timer = undefined // ends isBlocked
     this.dueTimer = undefined // for the next delayed job
-    this.dueAt = Infinity // when that is due
+    this.dueAt = Infinity // when that is due, by performance.now()
     this.isDeciding = false // decide() is to be called in a microtask
     this.rechecksCount = 0 // how often the limits of the type have changed
     this.waiters = [] // callers of whenTold()
@@ -216,7 +216,7 @@ class Supply {
     const askers = this.askers.splice(0)
     for (const ending of this.endings.splice(0)) {
       const asker = ending.mayFetch ? askers.shift() : undefined
-      const isAhead = asker === undefined && ending.mayFetch && this.mayAsk() && this.parts.prefetch.hasRoom()
+      const isAhead = asker === undefined && ending.mayFetch && !this.isRated && this.mayAsk() && this.parts.prefetch.hasRoom()
       this.tell(ending, asker, isAhead)
     }
     for (const asker of askers) this.ask(asker)
@@ -228,13 +228,13 @@ class Supply {
     this.tellingCount++
     if (fetches) this.askingCount++
     if (isAhead) prefetch.comingCount++
-    const asked = this.question()
+    const { rechecksCount } = this
     let isWaiting = fetches
     const fetched = next => {
       if (!isWaiting) return
       isWaiting = false
       if (isAhead) prefetch.comingCount--
-      this.answered(asker, next, asked)
+      this.answered(asker, next, rechecksCount)
     }
     // a call that is made again brings no job: until the broker has it, the slot is of use to others
     const next = await endings.tell(ending, fetches, err => {
@@ -249,45 +249,39 @@ class Supply {
 
   async ask (asker) {
     this.askingCount++
-    const asked = this.question()
+    const { rechecksCount } = this
     const next = await this.parts.requests.ask(this.place)
-    this.answered(asker, next, asked)
+    this.answered(asker, next, rechecksCount)
     this.callEnded()
   }
 
-  /** When the broker is asked, by performance.now(), and by which limits. */
-  question () {
-    return { at: performance.now(), rechecksCount: this.rechecksCount }
-  }
-
   /**
-   * @param {any[] | undefined} next what BullMQ's scripts say: job, its name, ms of a limit, when the next delayed one is due;
-   *   undefined: nothing
-   * @param {object} asked as question() gave it
+   * @param {object | undefined} next an Answer; undefined: there is none
+   * @param {number} rechecksCount by which limits the broker was asked
    */
-  answered (asker, next, asked) {
+  answered (asker, next, rechecksCount) {
     this.askingCount--
     if (asker !== undefined) this.askersCount--
-    const [json, name, limitMs, dueAt] = next ?? []
-    if (json) {
+    if (next?.job !== undefined) {
       this.window = Math.min(Math.max(this.window, 1) * 2, this.parts.slots.concurrency, MOST_ASKED)
       this.stillCount = 0
-      this.took(asker, this.taken(name, json, asked.at), asked.rechecksCount === this.rechecksCount)
+      this.isRated = next.startBy !== Infinity
+      this.took(asker, this.taken(next), rechecksCount === this.rechecksCount)
     } else {
       asker?.giveBack()
-      this.gotNothing(next, limitMs, dueAt)
+      this.gotNothing(next)
     }
     this.topUp()
   }
 
   /** The broker has given a job to this process. */
-  taken (name, json, askedAt) {
+  taken (answer) {
+    const { name } = answer
     const before = this.jobs.get(name)
     // Its lease was over in between: what of it goes on here is late. If the broker is being told of its end, the answer
     // says what became of it: it may have gone back by that.
     if (before !== undefined && !before.isEnding) this.lose(before)
-    checkJob(json)
-    const job = new TakenJob(this, name, json, askedAt)
+    const job = new TakenJob(this, answer)
     this.jobs.set(name, job)
     return job
   }
@@ -308,15 +302,15 @@ class Supply {
     }
   }
 
-  gotNothing (next, limitMs, dueAt) {
+  gotNothing (next) {
     if (this.window === 0) return
     if (next === undefined) {
       if (!this.place.partition.isAway) this.block(LONGEST_PAUSE_MS)
       return
     }
-    if (dueAt > 0) this.wakeAt(dueAt)
-    if (limitMs > 0) {
-      this.block(Math.min(limitMs, LONGEST_LIMIT_MS))
+    if (next.dueInMs > 0) this.wakeIn(next.dueInMs)
+    if (next.waitMs > 0) {
+      this.block(Math.min(next.waitMs, LONGEST_LIMIT_MS))
     } else if (this.askingCount > 0) {
       this.window = 1 // the others that are on their way say the same, or bring what came meanwhile
     } else if (!this.isBlocked) {
@@ -357,9 +351,10 @@ class Supply {
   }
 
   /** The keeper tells of jobs that are due; of those that are due soon this process knows by itself. */
-  wakeAt (dueAt) {
+  wakeIn (dueInMs) {
+    const dueAt = performance.now() + dueInMs
     if (dueAt >= this.dueAt || this.parts.taking.isStopped) return
-    const ms = Math.max(1, Math.ceil(dueAt - Date.now()) + 1)
+    const ms = Math.max(1, Math.ceil(dueInMs) + 1)
     if (ms > this.parts.requests.leaseMs) return
     clearTimeout(this.dueTimer)
     this.dueAt = dueAt

@@ -7,19 +7,18 @@ const { jsonOf } = require('../broker/received')
 class TakenJob {
   /**
    * @param {object} supply
-   * @param {string} name its id at the broker
-   * @param {object} json as BullMQ's backends give it
-   * @param {number} askedAt when the broker was asked, by performance.now(): the answer may have been long on its way
+   * @param {{ job: object, name: string, sentAt: number, startBy: number }} answer of the broker, which may have been long on its way
    */
-  constructor (supply, name, json, askedAt) {
+  constructor (supply, { job: json, name, sentAt, startBy }) {
     this.supply = supply
-    this.name = name
+    this.name = name // its id at the broker
     this.json = json
     this.place = supply.place
     this.id = supply.place.idOf(name)
     this.data = undefined // parsed when it is run
     this.takenAt = performance.now()
-    this.renewedAt = askedAt // when its lease began at the earliest
+    this.renewedAt = sentAt // when its lease began at the earliest
+    this.startBy = startBy // later its permit to start is over, by performance.now()
     this.delivery = undefined // its slot
     this.attempt = 0
     this.number = 0 // that observers know it by, while it runs

@@ -9,6 +9,7 @@
 
 const { givenTo } = require('../../platform/wiring')
 const { isPassing } = require('../broker/failures')
+const { Takes } = require('../broker/takes')
 const { Attempts } = require('./attempts')
 const { Crew } = require('./crew')
 const { Endings } = require('./endings')
@@ -28,6 +29,7 @@ const WIRING = {
   announcer: [],
   broker: [],
   core: [], // the queue in memory
+  limits: [], // of all processes
   observed: [], // undefined without observers
   outcomes: [],
   records: [],
@@ -37,9 +39,10 @@ const WIRING = {
   slots: ['core', 'stage'],
   prefetch: ['slots'],
   scouts: ['broker'],
-  requests: ['broker', 'scouts', 'taking'],
+  takes: ['broker', 'limits'],
+  requests: ['broker', 'scouts', 'takes', 'taking'],
   overdue: ['broker'],
-  endings: ['broker', 'outcomes', 'overdue'],
+  endings: ['broker', 'outcomes', 'overdue', 'takes'],
   suspects: ['stage', 'taking'],
   attempts: ['observed', 'outcomes', 'overdue', 'records', 'stage', 'suspects'],
   crew: ['announcer', 'attempts', 'broker', 'endings', 'prefetch', 'requests', 'slots', 'taking'],
@@ -61,6 +64,7 @@ class Worker {
     parts.slots = new Slots(made('slots'), options)
     parts.prefetch = new Prefetch(made('prefetch'), mostPrefetched)
     parts.scouts = new Scouts(made('scouts'))
+    parts.takes = new Takes(made('takes'), options)
     parts.requests = new Requests(made('requests'), options)
     parts.overdue = new Overdue(made('overdue'), options)
     parts.endings = new Endings(made('endings'), options)
@@ -72,6 +76,7 @@ class Worker {
     parts.keeper = new Keeper(made('keeper'), options)
     this.parts = parts
     given.broker.onReady.push(() => this.resume())
+    given.limits.changed = partition => parts.crew.recheckAll(partition)
     given.broker.onShaken.push(() => parts.scouts.alarm())
   }
 

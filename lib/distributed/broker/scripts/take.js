@@ -1,0 +1,170 @@
+'use strict'
+
+// Takes a job of a type, in one step with the end of another one or alone: what BullMQ's moveToActive does, by limits of a whole fleet
+// (docs/decisions/0119-our-own-take-and-end.md). Text of Lua, for scripts whose keys begin with KEYS_TO_TAKE.
+//
+//   generation ──▶ due ones promoted ──▶ pause, hold ──▶ cap ──▶ rates ──▶ the next job, locked
+//
+// `.starts` is a hash, which goes by itself when all of its starts are over. Each rate has a window there, by its interval:
+//
+//   1000          count, first and next entry, end of the slice, jobs in the last entry, time of the first one
+//   1000:7        time of the last start of an entry, and how many it stands for
+//
+// A start that was granted happens up to SLACK of the interval later, in the process: so windows are longer by that.
+
+const { LONGEST_SLACK_MS, SLACK } = require('../slack')
+
+const FINEST = 1000 // jobs of a window that have an entry each; where the limit is higher, those in one of so many slices share one
+const MOST_DUE = 1000 // that are promoted at once
+const PAUSED_MS = 30000 // after which it is asked again whether the pause of all goes on, if the message was lost
+const MAX_EVENTS = 100 // BullMQ keeps 10,000 of each queue otherwise
+
+const KEYS_TO_TAKE = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'limiter', 'events', '.starts']
+
+/** Behind KEYS_TO_TAKE stands the partition's .limits. ARGV: prefix, name of the type, token, leaseMs, generation. */
+const TAKE = `
+local wait, active, prioritized, delayed, meta, limiter, events, starts, limits = unpack(KEYS, 1, 9)
+local prefix, typeName, token, leaseMs, known = unpack(ARGV, 1, 5)
+
+local function clock () -- in microseconds
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+
+-- a number as text: Lua's own text of a large one has an exponent
+local function whole (number)
+  return string.format('%.0f', number)
+end
+
+local function event (...)
+  redis.call('XADD', events, 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', ...)
+end
+
+local function promote (nowMs)
+  local due = redis.call('ZRANGEBYSCORE', delayed, 0, (nowMs + 1) * 4096 - 1, 'LIMIT', 0, ${MOST_DUE})
+  if #due == 0 then return end
+  redis.call('ZREM', delayed, unpack(due))
+  for _, id in ipairs(due) do
+    redis.call('LPUSH', wait, id)
+    event('waiting', 'jobId', id, 'prev', 'delayed')
+    redis.call('HSET', prefix .. id, 'delay', 0)
+  end
+end
+
+local function forget (window, now)
+  while window.count > 0 and window.firstAt + window.length <= now do
+    local entry = window.id .. ':' .. window.first
+    local at, count = string.match(redis.call('HGET', starts, entry) or '0 1', '^(%d+) (%d+)$')
+    window.firstAt = tonumber(at)
+    if window.firstAt + window.length <= now then
+      redis.call('HDEL', starts, entry)
+      window.count = window.count - count
+      window.first = window.first + 1
+    end
+  end
+end
+
+-- in how many microseconds one more may start
+local function pauseOf (window, now)
+  if window.count >= window.limit then forget(window, now) end
+  local missing = window.count - window.limit + 1
+  if missing <= 0 then return 0 end
+  local at, count
+  for number = window.first, window.next - 1 do
+    at, count = string.match(redis.call('HGET', starts, window.id .. ':' .. number) or '0 1', '^(%d+) (%d+)$')
+    missing = missing - count
+    if missing <= 0 then break end
+  end
+  return math.max(1, at + window.length - now)
+end
+
+-- the windows of a type, in how many microseconds the next job may start, and how many ms after the call for it was sent
+local function windowsOf (text, now)
+  local rates, windows, ids, pause, startMs = cjson.decode(text), {}, {}, 0, 0
+  if #rates == 0 then return windows, 0, 0 end
+  for i, rate in ipairs(rates) do ids[i] = whole(rate.intervalMs) end
+  local states = redis.call('HMGET', starts, unpack(ids))
+  for i, rate in ipairs(rates) do
+    local slackMs = math.min(${LONGEST_SLACK_MS}, rate.intervalMs * ${SLACK})
+    if startMs == 0 or slackMs < startMs then startMs = slackMs end
+    local window = { id = ids[i], limit = rate.limit, intervalMs = rate.intervalMs, length = (rate.intervalMs + slackMs) * 1000 }
+    local fields = { string.match(states[i] or '0 0 0 0 0 0', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
+    for at, name in ipairs({ 'count', 'first', 'next', 'sliceEnd', 'inLast', 'firstAt' }) do window[name] = tonumber(fields[at] or 0) end
+    windows[i] = window
+    pause = math.max(pause, pauseOf(window, now))
+  end
+  return windows, pause, startMs
+end
+
+local function note (windows, now)
+  local longest = 0
+  for _, window in ipairs(windows) do
+    if window.inLast == 0 or now >= window.sliceEnd then
+      forget(window, now)
+      if window.count == 0 then window.firstAt = now end
+      window.next = window.next + 1
+      window.inLast = 0
+      window.sliceEnd = window.limit > ${FINEST} and now + math.ceil(window.intervalMs * 1000 / ${FINEST}) or 0
+    end
+    window.count = window.count + 1
+    window.inLast = window.inLast + 1
+    local state = { window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt }
+    redis.call('HSET', starts, window.id, string.format('%.0f %.0f %.0f %.0f %.0f %.0f', unpack(state)),
+      window.id .. ':' .. whole(window.next - 1), string.format('%.0f %.0f', now, window.inLast))
+    longest = math.max(longest, window.length)
+  end
+  if longest > 0 then redis.call('PEXPIRE', starts, whole(math.ceil(longest / 1000))) end
+end
+
+local function nothing (generation, waitMs, nowMs)
+  local dueInMs = 0
+  local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
+  if first then dueInMs = math.max(1, math.floor(first / 4096) - nowMs) end
+  return { 0, 0, math.ceil(waitMs), dueInMs, generation, 0, 0 }
+end
+
+-- the answer: fields of the job, its name, ms until it may be asked again, ms until the next one is due, generation, in how many ms the
+-- job must start, 1 if the process knows another generation
+local function take (now)
+  local limit = redis.call('HMGET', limits, 'generation', 'paused', 'heldUntil', 'cap', 'cap:' .. typeName, 'rates', 'rates:' .. typeName)
+  local generation = limit[1] or ''
+  if generation ~= known then return { 0, 0, 0, 0, generation, 0, 1 } end
+  local nowMs = math.floor(now / 1000)
+  promote(nowMs)
+  if redis.call('HEXISTS', meta, 'paused') == 1 then return nothing(generation, 0, nowMs) end
+  if limit[2] == '1' then return nothing(generation, ${PAUSED_MS}, nowMs) end
+  local heldMs = math.max((tonumber(limit[3]) or 0) - nowMs, redis.call('PTTL', limiter))
+  if heldMs > 0 then return nothing(generation, heldMs, nowMs) end
+  local cap = tonumber(limit[5] or limit[4] or '')
+  if cap and redis.call('LLEN', active) >= cap then return nothing(generation, 0, nowMs) end
+  local windows, pause, startMs = {}, 0, 0
+  local rates = limit[7] or limit[6]
+  if rates and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) > 0 then
+    windows, pause, startMs = windowsOf(rates, now)
+    if pause > 0 then return nothing(generation, pause / 1000, nowMs) end
+  end
+  local id = redis.call('RPOPLPUSH', wait, active)
+  if not id then
+    id = redis.call('ZPOPMIN', prioritized)[1]
+    if not id then return nothing(generation, 0, nowMs) end
+    redis.call('LPUSH', active, id)
+  end
+  note(windows, now)
+  local record = prefix .. id
+  redis.call('SET', record .. ':lock', token, 'PX', leaseMs)
+  redis.call('HSET', record, 'processedOn', whole(nowMs))
+  redis.call('HINCRBY', record, 'ats', 1)
+  event('active', 'jobId', id, 'prev', 'waiting')
+  return { redis.call('HGETALL', record), id, 0, 0, generation, math.floor(startMs), 0 }
+end`
+
+module.exports = {
+  KEYS_TO_TAKE,
+  MAX_EVENTS,
+  TAKE,
+  take: {
+    numberOfKeys: KEYS_TO_TAKE.length + 1,
+    lua: `${TAKE}
+return take(clock())`
+  }
+}

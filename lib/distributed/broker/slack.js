@@ -1,0 +1,9 @@
+'use strict'
+
+// How long after its permit a job may start, of what limits all processes: so that starts do not come closer together than permits, which
+// are granted for stretches that are longer by that. A process counts it from when it asked.
+
+module.exports = {
+  SLACK: 0.05, // of an interval
+  LONGEST_SLACK_MS: 100
+}

@@ -1,0 +1,100 @@
+'use strict'
+
+// HOT (bench: distributed). Calls that take jobs, and that end them: their keys and arguments, and what their answers say.
+
+const { countOf, jsonOf } = require('./received')
+const { KEYS_TO_END } = require('./scripts/end')
+const { KEYS_TO_TAKE } = require('./scripts/take')
+
+const MOST_TRIES = 3 // of a call, while what limits all processes changes
+
+/** What the broker says to a process that asks for a job. */
+class Answer {
+  /** @param {any[]} raw as scripts/take.js says  @param {number} sentAt when the call was sent, by performance.now() */
+  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale], sentAt) {
+    this.job = fields === 0 ? undefined : recordOf(fields)
+    this.name = name
+    this.waitMs = waitMs // nothing can be had for so long
+    this.dueInMs = dueInMs // the next delayed job is due in so long; 0: there is none
+    this.generation = generation
+    this.startBy = startMs === 0 ? Infinity : sentAt + startMs // by performance.now()
+    this.isStale = isStale === 1 // this process knows another generation of the limits, and gets no job
+    this.sentAt = sentAt
+  }
+}
+
+class Takes {
+  /**
+   * @param {{ broker: object, limits: object }} parts
+   * @param {{ token: string, leaseMs: number }} options token: what this process is called, which its locks carry
+   */
+  constructor ({ broker, limits }, { token, leaseMs }) {
+    this.broker = broker
+    this.limits = limits
+    this.token = token
+    this.leaseMs = leaseMs
+  }
+
+  /** @returns {Promise<Answer | undefined>} undefined while what limits all processes changes again and again */
+  async take (place) {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const sentAt = performance.now()
+      const raw = await this.broker.client.fairlaneTake(...this.keysToTake(place), ...this.common(place))
+      const answer = new Answer(raw, sentAt)
+      await this.notice(place, answer)
+      if (!answer.isStale) return answer
+    }
+    return undefined
+  }
+
+  /**
+   * Ends a job, or an attempt.
+   * @param {{ name: string, place: object, json: object }} job
+   * @param {string} kind as that of an Ending
+   * @param {{ value?: string, ms?: number, fields?: object }} what as scripts/end.js says
+   * @param {boolean} fetches the next one
+   * @returns {Promise<Answer>} rejects with an error whose code is a number, if the job is not this process's
+   */
+  async end ({ name, place, json: { attemptsStarted } }, kind, { value = '', ms = 0, fields }, fetches) {
+    const sentAt = performance.now()
+    const keys = [...this.keysToTake(place), ...place.keysOf(KEYS_TO_END), place.key(name), place.key(`${name}:lock`), place.key(`${name}:logs`)]
+    const told = [kind, name, attemptsStarted, fetches ? 1 : 0, value, ms]
+    if (fields !== undefined) told.push(...Object.entries(fields).flat())
+    const raw = await this.broker.client.fairlaneEnd(...keys, ...this.common(place), ...told)
+    if (typeof raw === 'number') throw Object.assign(new Error(`The job ${name} is not this process's (${raw})`), { code: raw })
+    return new Answer(raw, sentAt)
+  }
+
+  /** @returns {Promise<void> | undefined} resolves when what the answer says of limits is heeded */
+  notice ({ partition }, { generation }) {
+    return generation === partition.generation ? undefined : this.limits.noticed(partition, generation)
+  }
+
+  // private from here on
+
+  keysToTake (place) {
+    return [...place.keysOf(KEYS_TO_TAKE), place.partition.limits]
+  }
+
+  common (place) {
+    return [place.key(''), place.name, this.token, this.leaseMs, place.partition.generation]
+  }
+}
+
+/** What is read of a record, which another program may have written. */
+function recordOf (flat) {
+  const raw = new Map()
+  for (let at = 0; at < flat.length; at += 2) raw.set(flat[at], flat[at + 1])
+  const count = name => countOf(Number(raw.get(name)))
+  const timestamp = Number(raw.get('timestamp') ?? NaN)
+  return {
+    data: raw.get('data') ?? '{}',
+    timestamp: Number.isFinite(timestamp) ? timestamp : Date.now(),
+    delayMs: countOf(Object(jsonOf(raw.get('opts') ?? '{}')).delay),
+    attemptsMade: count('atm'),
+    attemptsStarted: count('ats'),
+    stalledCounter: count('stc')
+  }
+}
+
+module.exports = { Answer, Takes }
