@@ -5,7 +5,8 @@
 const { readBackoff } = require('../job/backoff')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const {
-  checkObject, copyOf, isArray, isMap, readAll, readByType, readEach, readFlag, readInteger, readKnown, readNumber, readOwn, readPositiveCount
+  checkObject, copyOf, isArray, isMap, readAll, readByType, readEach, readFlag, readInteger, readKnown, readNumber, readOwn,
+  readPositiveCount
 } = require('../arguments/fields')
 const rates = require('../arguments/rates')
 const { readKey } = require('../job/plan')

@@ -34,7 +34,7 @@ function rulesFor (name) {
 /** Does all that queues do at a broker. */
 async function useAll (open) {
   const attempts = new Map()
-  const common = { leaseMs: 1000, globalTypeCaps: { capped: 1 }, globalTypeRates: { rated: { limit: 100, intervalMs: 100 } } }
+  const common = { leaseMs: 1000, globalTypeCaps: { capped: 1 }, ratePerType: new Map([['rated', { limit: 100, intervalMs: 1000 }]]) }
   const worker = await open(async n => {
     const attempt = (attempts.get(n) ?? 0) + 1
     attempts.set(n, attempt)
@@ -63,7 +63,7 @@ async function useAll (open) {
   await producer.resumeGlobal('paused')
   await producer.setGlobalCap('a', 2)
   await producer.setGlobalCap('a', Infinity)
-  await producer.setGlobalRate('a', { limit: 1, intervalMs: 1 })
+  await producer.setGlobalRate('a', { limit: 1, intervalMs: 1000 })
   await producer.setGlobalRate('a', null)
   await producer.holdType('a', 1)
   await producer.onIdle()

@@ -134,7 +134,7 @@ describeWithRedis('answers of the broker', function () {
 
     it('that come when it closes: the job goes back', async () => {
       const { queue, rig } = await open(async () => {})
-      const { reached, open: letGo } = rig.delay('moveToActive')
+      const { reached, open: letGo } = rig.delay('fairlaneTake')
       const id = await queue.push(1)
       await reached
       rig.refuse('fairlaneAnnounce')
@@ -148,7 +148,7 @@ describeWithRedis('answers of the broker', function () {
     it('that are errors as it closes end nothing but that', async () => {
       const { queue, rig } = await open(async () => {})
       let fail
-      const reached = new Promise(resolve => rig.once('moveToActive', () => new Promise((_resolve, reject) => {
+      const reached = new Promise(resolve => rig.once('fairlaneTake', () => new Promise((_resolve, reject) => {
         fail = reject
         resolve()
       })))
@@ -188,7 +188,7 @@ describeWithRedis('answers of the broker', function () {
     it('that are lost: it has ended once, for whoever waits and for listeners', async () => {
       for (const inbox of [true, false]) {
         const { queue, rig } = await open(async n => n)
-        const lost = rig.loseAnswer('moveToFinished')
+        const lost = rig.loseAnswer('fairlaneEnd')
         const done = once(queue, 'done')
         if (inbox) assert.equal(await queue.add(1), 1)
         else await queue.push(1)
@@ -205,7 +205,7 @@ describeWithRedis('answers of the broker', function () {
       const { queue, rig } = await open(async n => n)
       let times = 0
       for (const name of ['getState', 'getStateV2']) rig.rig(name, async () => { throw new Error('ERR no') })
-      rig.rig('moveToFinished', async () => { throw new Error(times++ === 0 ? GONE : 'ERR no') })
+      rig.rig('fairlaneEnd', async () => { throw new Error(times++ === 0 ? GONE : 'ERR no') })
       const lost = once(queue, 'lost')
       await queue.push(1)
       assert.equal((await lost)[0].error.code, 'FAIRLANE_ERR_LEASE')
@@ -217,7 +217,7 @@ describeWithRedis('answers of the broker', function () {
         attempts.push(n)
         if (attempts.length === 1) throw new Error('down')
       }, { backoffMs: 1 })
-      const lost = rig.loseAnswer('moveToDelayed')
+      const lost = rig.loseAnswer('fairlaneEnd')
       await queue.push(1)
       await lost
       await queue.onIdle()
@@ -237,7 +237,7 @@ describeWithRedis('answers of the broker', function () {
       }, { maxAttempts: 2, backoffMs: 1, settleBy: 'promise' })
       const retried = once(queue, 'retry')
       const gate = latch()
-      rig.once('moveToDelayed', async call => {
+      rig.once('fairlaneEnd', async call => {
         const answer = await call()
         await gate.opened
         return answer
@@ -266,7 +266,7 @@ describeWithRedis('answers of the broker', function () {
     it('are asked for as long as it takes while the broker is away', async () => {
       const { queue, rig } = await open(async n => n)
       let times = 0
-      rig.rig('moveToFinished', call => ++times < 4 ? Promise.reject(new Error('LOADING Redis is loading the dataset in memory')) : call())
+      rig.rig('fairlaneEnd', call => ++times < 4 ? Promise.reject(new Error('LOADING Redis is loading the dataset in memory')) : call())
       assert.equal(await queue.add(1), 1)
       assert.equal(times, 4)
     })

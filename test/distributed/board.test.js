@@ -14,7 +14,7 @@ describeWithRedis('the page for tenants of a queue of many processes', function 
 
   it('shows, in a process that runs no jobs, what all have, with limits and pauses; and it pauses and resumes types', async function () {
     const gate = gates()
-    const limits = { globalTypeCaps: { a: 1 }, globalTypeRates: { b: { limit: 50, intervalMs: 1000 } } }
+    const limits = { globalTypeCaps: { a: 1 }, ratePerType: new Map([['b', { limit: 50, intervalMs: 1000 }]]) }
     await at.open(gate.runner, { scheduler: 'equal', concurrency: 2, settleBy: 'callback', ...limits })
     const pusher = await at.open(null, limits)
     const { state, act } = await servers.start(board(pusher, { name: 'mails' }))

@@ -40,7 +40,7 @@ describeWithRedis('a distributed queue, when', function () {
 
   it('a job is cancelled whose end is on its way, lets it end', async () => {
     const { queue, rig } = await open((n, done) => done(null, n))
-    const { reached, open: letGo } = rig.delay('moveToFinished')
+    const { reached, open: letGo } = rig.delay('fairlaneEnd')
     const result = queue.add(1, { type: 'a' })
     await reached
     const [name] = at.server.cli('lrange', key('a:active'), '0', '-1').split('\n')

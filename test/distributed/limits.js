@@ -84,28 +84,27 @@ function describeLimits (atBroker) {
       await queue.clear()
     })
 
-    it('a rate of a type holds', async () => {
+    it('a rate of a type holds in any stretch of time', async () => {
       let starts
       const runner = async () => { starts.push(performance.now()) }
-      const options = { globalTypeRates: { slow: { limit: 5, intervalMs: 120 } } }
+      const options = { ratePerType: new Map([['slow', { limit: 5, intervalMs: 1000 }]]) }
       const queues = [await at.open(runner, options), await at.open(runner, options)]
       await measured(async () => { // a start that is noted late seems to be too near to the next ones
         starts = []
-        await Promise.all(Array.from({ length: 20 }, (_, n) => queues[n % 2].pushType('slow', n)))
-        assert.deepEqual((await queues[0].counts('slow')).rate, { limit: 5, intervalMs: 120 })
+        await Promise.all(Array.from({ length: 13 }, (_, n) => queues[n % 2].pushType('slow', n)))
+        assert.deepEqual((await queues[0].counts('slow')).rate, { limit: 5, intervalMs: 1000 })
         await queues[0].onIdle()
-        assert.equal(starts.length, 20)
+        assert.equal(starts.length, 13)
         for (const [n, start] of starts.entries()) {
-          const within = starts.filter((time, m) => m >= n && time - start < 120).length
-          assert(within <= 10, `${within} starts`)
+          const within = starts.filter((time, m) => m >= n && time - start < 1000).length
+          assert(within <= 5, `${within} starts`)
         }
-        assert(starts[19] - starts[0] >= 2 * 120 - 10) // the first may be noted when the next may start
       })
     })
 
     it('a rate that is set by a call holds from then on, until it is taken away', async () => {
       const gate = gates()
-      const queue = await at.open(gate.runner, { settleBy: 'callback', globalTypeRates: { a: { limit: 5, intervalMs: 50 } } })
+      const queue = await at.open(gate.runner, { settleBy: 'callback', ratePerType: { limit: 5, intervalMs: 1000 } })
       await queue.setGlobalRate('a', { limit: 2, intervalMs: 3600000 })
       await Promise.all([1, 2, 3, 4].map(n => queue.pushType('a', n)))
       assert.deepEqual((await queue.counts('a')).rate, { limit: 2, intervalMs: 3600000 })

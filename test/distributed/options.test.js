@@ -21,8 +21,10 @@ const WRONG = {
   serialize: [null, 'xml', {}, { encode () {} }],
   globalTypeCap: [0, -1, 1.5, '3', null],
   globalTypeCaps: [1, null, [], { a: 0 }, new Map([['a', '1']])],
-  globalTypeRates: [
-    1, null, [], { a: 1 }, { a: { limit: 1 } }, { a: { limit: 0, intervalMs: 1 } }, { a: { limit: 1, intervalMs: 1, x: 1 } }, { a: null }
+  ratePerType: [
+    1, null, [], () => {}, { limit: 1 }, { limit: 1, intervalMs: 999 },
+    { limit: 0, intervalMs: 1000 }, { limit: 1, intervalMs: 1000, x: 1 },
+    new Map([['a', 1]]), new Map([['a', []]]), new Map([['a', null]]), new Map([['a', { limit: 1, intervalMs: 10 }]])
   ],
   leaseMs: [0, 999, 1000.5, Infinity, '1000', null],
   prefetch: [-1, 1.5, Infinity, '1', null],

@@ -92,11 +92,11 @@ describeWithRedis('a distributed queue, when', function () {
 
   it('a partition does not answer, runs the jobs of the others, and those of that one when it does', async () => {
     const { queue, rig } = await open((n, done) => done(null, n), { partitions: 2, concurrency: 1 })
-    const { counts, restore } = losePartition(rig, ['moveToActive', 'sscan'])
+    const { counts, restore } = losePartition(rig, ['fairlaneTake', 'sscan'])
     const results = [1, 2, 3].map(n => queue.add(n, { type: LOST }))
     await until(() => counts.sscan >= 2)
     assert.equal(await queue.add(4, { type: KEPT }), 4)
-    assert.equal(counts.moveToActive, 1)
+    assert.equal(counts.fairlaneTake, 1)
     restore()
     assert.deepEqual(await Promise.all(results), [1, 2, 3])
   })
@@ -123,9 +123,9 @@ describeWithRedis('a distributed queue, when', function () {
     const { queue, rig } = await open(gate.runner, { partitions: 2, concurrency: 1, prefetch: 0 })
     const results = [queue.add(1, { type: LOST }), queue.add(2, { type: LOST })]
     await gate.until(1)
-    const { counts, restore } = losePartition(rig, ['moveToFinished', 'moveToActive', 'sscan'])
+    const { counts, restore } = losePartition(rig, ['fairlaneEnd', 'fairlaneTake', 'sscan'])
     gate.release(1)
-    await until(() => counts.moveToFinished >= 2)
+    await until(() => counts.fairlaneEnd >= 2)
     const kept = queue.add(3, { type: KEPT })
     await gate.until(2)
     gate.release(1)

@@ -4,7 +4,8 @@
 
 const assert = require('node:assert')
 const { Wakes } = require('../../lib/distributed/worker/wakes')
-const { checkJob, countOf, faultOf, jsonOf, readNotice, readWake } = require('../../lib/distributed/broker/received')
+const { countOf, faultOf, jsonOf, readNotice, readWake } = require('../../lib/distributed/broker/received')
+const { Answer } = require('../../lib/distributed/broker/takes')
 const { Results } = require('../../lib/distributed/calls/results')
 const { Troubles } = require('../../lib/distributed/broker/troubles')
 const { errorText } = require('../../lib/job/error-text')
@@ -44,13 +45,19 @@ describe('what comes from the broker', () => {
 
   it('is a count or none', () => {
     assert.deepEqual([5, 0, -1, 0.5, NaN, Infinity, '5', undefined].map(countOf), [5, 0, 0, 0, 0, 0, 0, 0])
-    const job = { attemptsMade: NaN, stalledCounter: -1, attemptsStarted: 2, timestamp: NaN, opts: { delay: 'a' } }
-    checkJob(job)
-    assert.deepEqual([job.attemptsMade, job.stalledCounter, job.attemptsStarted, job.opts.delay], [0, 0, 2, 0])
-    assert(Number.isFinite(job.timestamp))
-    const sound = { attemptsMade: 1, stalledCounter: 2, attemptsStarted: 3, timestamp: 4, opts: {} }
-    checkJob(sound)
-    assert.deepEqual(sound, { attemptsMade: 1, stalledCounter: 2, attemptsStarted: 3, timestamp: 4, opts: {} })
+  })
+
+  it('is a job, whatever its record says', () => {
+    const fields = record => Object.entries(record).flat()
+    const read = record => new Answer([fields(record), 'j', 0, 0, 'g', 0, 0], 5).job
+    const { timestamp, ...rest } = read({ atm: 'a', stc: '-1', ats: '2', timestamp: 'a', opts: '{"delay":"a"}' })
+    assert.deepEqual(rest, { data: '{}', delayMs: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0 })
+    assert(Number.isFinite(timestamp))
+    assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}' }), {
+      data: '{"payload":1}', timestamp: 4, delayMs: 7, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2
+    })
+    for (const opts of ['{', 'null', '5', '[]']) assert.equal(read({ opts }).delayMs, 0)
+    assert.equal(Number.isFinite(read({}).timestamp), true)
   })
 
   it('never throws, and changes nothing but what it says, whatever it is', () => {

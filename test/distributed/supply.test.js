@@ -5,7 +5,10 @@
 const assert = require('node:assert')
 const { Supply } = require('../../lib/distributed/worker/supply')
 
-const NOTHING = [0, 0, 0, 0]
+const NOTHING = { waitMs: 0, dueInMs: 0 }
+const RATED = { waitMs: 5000, dueInMs: 0 }
+
+const found = (name, startBy = Infinity) => ({ job: {}, name, sentAt: 0, startBy })
 
 describe('what a process has of a type', () => {
   const { setTimeout, clearTimeout } = global
@@ -89,16 +92,16 @@ describe('what a process has of a type', () => {
 
   it('asks for twice as many with each job that comes', async () => {
     await ask()
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     assert.deepEqual([supply.window, supply.tokensCount], [2, 2])
     for (let n = 0; n < 2; n++) serve()
     await turns()
-    await answer([{ opts: {} }, 'j2'])
-    await answer([{ opts: {} }, 'j3'])
+    await answer(found('j2'))
+    await answer(found('j3'))
     assert.equal(supply.window, 4)
     serve()
     await turns()
-    await answer([{ opts: {} }, 'j4'])
+    await answer(found('j4'))
     assert.equal(supply.window, 4) // no more than there are slots
     assert.deepEqual(crew.begun.map(({ name }) => name), ['j1', 'j2', 'j3', 'j4'])
   })
@@ -114,7 +117,7 @@ describe('what a process has of a type', () => {
 
   it('waits for the answers that are on their way before it says that the type is empty', async () => {
     await ask()
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     const slots = [serve(), serve()]
     await turns()
     await answer(NOTHING)
@@ -169,18 +172,18 @@ describe('what a process has of a type', () => {
 
   it('is not asked before a time for a place, if it is no cap that keeps it', async () => {
     await ask()
-    await answer([0, 0, 5000, 0]) // a rate
+    await answer(RATED) // a rate
     supply.freed()
     assert.deepEqual([supply.isBlocked, timers.map(({ ms }) => ms)], [true, [5000]])
   })
 
   it('does not say that a type is empty which is not to be asked before a time', async () => {
     await ask()
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     serve()
     serve()
     await turns()
-    await answer([0, 0, 5000, 0]) // a rate
+    await answer(RATED) // a rate
     assert.equal(timers[0].ms, 5000)
     await answer(NOTHING)
     assert.equal(crew.unreadies.length, 0)
@@ -217,12 +220,12 @@ describe('what a process has of a type', () => {
   it('keeps a job whose slot is gone, or whose type is paused', async () => {
     const gone = await ask()
     gone.isSettled = true
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     assert.deepEqual(supply.prefetched.splice(0).map(({ name }) => name), ['j1'])
     crew.isPaused = true
     const paused = serve()
     await turns()
-    await answer([{ opts: {} }, 'j2'])
+    await answer(found('j2'))
     assert.deepEqual(supply.prefetched.map(({ name }) => name), ['j2'])
     assert.deepEqual([crew.begun.length, gone.givenBack, paused.givenBack], [0, 1, 1])
   })
@@ -236,14 +239,14 @@ describe('what a process has of a type', () => {
     supply.end({ mayFetch: true })
     await turns()
     assert.equal(told[0].fetches, true)
-    told[0].resolve([{ opts: {} }, 'j1'])
+    told[0].resolve(found('j1'))
     await turns()
     assert.deepEqual([crew.begun.map(({ name }) => name), delivery.givenBack], [['j1'], 0])
     crew.hasRoom = () => true
     supply.end({ mayFetch: true })
     await turns()
     assert.deepEqual([told[1].fetches, crew.comingCount], [true, 1])
-    told[1].resolve([{ opts: {} }, 'j2'])
+    told[1].resolve(found('j2'))
     await turns()
     assert.deepEqual([supply.prefetched.map(({ name }) => name), crew.comingCount], [['j2'], 0])
     supply.end({ mayFetch: false })
@@ -253,6 +256,23 @@ describe('what a process has of a type', () => {
     await turns()
     assert.equal(told[3], 'announced')
     assert.equal(supply.tellingCount, 0)
+  })
+
+  it('takes nothing ahead of a type with a rate, whose jobs must start soon', async () => {
+    const told = []
+    crew.tell = async (ending, fetches) => told.push(fetches)
+    crew.hasRoom = () => true
+    await ask()
+    await answer(found('j1', 100))
+    supply.end({ mayFetch: true })
+    await turns()
+    supply.topUp()
+    serve()
+    await turns()
+    await answer(found('j2'))
+    supply.end({ mayFetch: true })
+    await turns()
+    assert.deepEqual(told, [false, true])
   })
 
   it('gives the slot to others while the end of a job has to be told again', async () => {
@@ -283,7 +303,7 @@ describe('what a process has of a type', () => {
 
   it('gives back what was taken by an old limit, and asks by the new one', async () => {
     await ask()
-    await answer([0, 0, 5000, 0])
+    await answer(RATED)
     supply.prefetched.push({ name: 'j1', takenAt: 1 })
     crew.count = 1
     supply.recheck()
@@ -295,7 +315,7 @@ describe('what a process has of a type', () => {
     crew.isPaused = true
     crew.isOn = false
     await ask()
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     assert.deepEqual(crew.returned, ['j1'])
     assert.equal(supply.prefetched.length, 0)
   })
@@ -312,30 +332,29 @@ describe('what a process has of a type', () => {
   })
 
   it('wakes for the next job that is due within a lease, by the earliest', async () => {
-    const now = Date.now()
-    supply.wakeAt(now + 5000)
+    supply.wakeIn(5000)
     assert.equal(timers.length, 0) // the keeper tells of it
-    supply.wakeAt(now + 500)
-    supply.wakeAt(now + 800)
+    supply.wakeIn(500)
+    supply.wakeIn(800)
     assert.equal(timers.length, 1)
-    supply.wakeAt(now + 100)
+    supply.wakeIn(100)
     assert.equal(timers.length, 1)
     assert.equal(supply.isIdle, false)
     timers.splice(0)[0].fn()
     assert.equal(supply.tokensCount, 1)
     crew.isStopped = true
-    supply.wakeAt(now + 100)
+    supply.wakeIn(100)
     assert.equal(timers.length, 0)
   })
 
   it('gives back what was asked for by an old limit, and comes when there is a new one', async () => {
     const delivery = await ask()
     supply.recheck()
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     assert.deepEqual([crew.returned, crew.begun, supply.prefetched, delivery.givenBack], [['j1'], [], [], 1])
     serve()
     await turns()
-    await answer([{ opts: {} }, 'j2'])
+    await answer(found('j2'))
     assert.deepEqual(crew.begun.map(({ name }) => name), ['j2'])
   })
 
@@ -350,15 +369,15 @@ describe('what a process has of a type', () => {
     const lost = []
     crew.lost = ({ name }, { code }) => lost.push([name, code])
     await ask()
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     serve()
     await turns()
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     assert.deepEqual(lost, [['j1', 'FAIRLANE_ERR_LEASE']])
     supply.jobs.get('j1').isEnding = true
     serve()
     await turns()
-    await answer([{ opts: {} }, 'j1'])
+    await answer(found('j1'))
     assert.equal(lost.length, 1)
   })
 
@@ -367,7 +386,7 @@ describe('what a process has of a type', () => {
     supply.jobs.set('j', {})
     assert.equal(supply.isIdle, false)
     supply.jobs.clear()
-    supply.wakeAt(Date.now() + 100)
+    supply.wakeIn(100)
     assert.equal(supply.isIdle, false)
     supply.stop()
     assert.equal(supply.isIdle, true)

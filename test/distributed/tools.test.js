@@ -33,7 +33,7 @@ describeWithRedis('announce(type)', function () {
   })
 
   it('has them limited by what the options say', async () => {
-    const queue = await at.open(null, { globalTypeCap: 2, globalTypeRates: { a: { limit: 5, intervalMs: 1000 } }, leaseMs: 600000 })
+    const queue = await at.open(null, { globalTypeCap: 2, ratePerType: new Map([['a', { limit: 5, intervalMs: 1000 }]]), leaseMs: 600000 })
     await add('a', 1)
     await queue.announce('a')
     const { waiting, cap, rate } = await queue.counts('a')

@@ -9,7 +9,7 @@ async function use (): Promise<void> {
   const queue = await distributed(async ({ url }: { url: string }, _done, { id, attempt, signal, type }) => {
     const seen: [string, number, boolean, string] = [id, attempt, signal.aborted, type]
     return url.length + seen.length
-  }, { ...place, scheduler: 'equal', globalTypeCaps: { a: 3 }, globalTypeRates: new Map([['a', { limit: 5, intervalMs: 1000 }]]), serialize: 'structured' })
+  }, { ...place, scheduler: 'equal', globalTypeCaps: { a: 3 }, ratePerType: new Map([['a', { limit: 5, intervalMs: 1000 }]]), serialize: 'structured' })
   const same: DistributedQueue<{ url: string }, number> = queue
   const isSame: Same<typeof queue, DistributedQueue<{ url: string }, number>> = true
   const id: string = await same.pushType('tenant', { url: '' }, { key: 5, keyUntil: 'settled', delayMs: isSame ? 5 : 6 })

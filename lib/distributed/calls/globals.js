@@ -157,10 +157,9 @@ class Globals {
       broker.soon(() => client.pttl(place.key('limiter'))),
       broker.soon(() => client.hmget(limits, `cap:${name}`, 'cap', `rates:${name}`, 'rates'))
     ])
-    const all = JSON.parse(ownRates ?? rates ?? '[]')
     return {
       cap: Number(ownCap ?? cap) || Infinity,
-      rate: all.length === 0 ? null : all,
+      rate: JSON.parse(ownRates ?? rates ?? '[]')[0] ?? null,
       paused: isPaused === 1,
       heldMs: Math.max(heldMs, 0)
     }
