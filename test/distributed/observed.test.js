@@ -33,12 +33,12 @@ describe('observers of a distributed queue', function () {
     const queue = { scheduler: null, concurrency: 1 }
     const observed = observe(queue, [metrics], clock)
     const place = { type: 'a' }
-    const job = (timestamp, delay, attempt, takenAt) => ({ number: 0, attempt, place, takenAt, json: { timestamp, opts: { delay } } })
+    const job = (timestamp, delayMs, attempt, takenAt) => ({ number: 0, attempt, place, takenAt, json: { timestamp, delayMs } })
     const now = Date.now()
     await withoutTime(() => {
       for (const one of [
-        job(now - 15000, undefined, 1, 0), job(now - 15000, 10000, 1, 0), job(now + 5000, undefined, 1, 0),
-        job(now - 15000, undefined, 2, performance.now())
+        job(now - 15000, 0, 1, 0), job(now - 15000, 10000, 1, 0), job(now + 5000, 0, 1, 0),
+        job(now - 15000, 0, 2, performance.now())
       ]) {
         observed.begins(one)
         clock.advance(12)
