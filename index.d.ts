@@ -665,12 +665,13 @@ declare namespace fairlane {
      * Cancels all waiting jobs. O(waiting).
      * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
      *
-     * @param options `type`: cancels only the jobs of that type, or all if it is undefined; `reason`: becomes the `cause` of that error
+     * @param options `type`: cancels only the jobs of that type, or all if it is undefined; `reason`: becomes the `cause` of that error;
+     *   `dead`: takes dead letters away, too, of which a queue in memory has none
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `options` is not an object, has another name in it, or has a type without a scheduler
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
-    clear (options?: { type?: unknown, reason?: unknown }): number
+    clear (options?: { type?: unknown, reason?: unknown, dead?: boolean | undefined }): number
 
     /**
      * Starts no more jobs of a type until `resumeType`. Running ones finish, and pushes are accepted. Has no effect on a closed queue.

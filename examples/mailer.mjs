@@ -30,7 +30,7 @@ queue.on('done', ({ id }) => console.log(`mail ${id} is sent`))
 queue.on('retry', ({ id, error, delayMs }) => console.log(`mail ${id} is tried again in ${delayMs} ms: ${error.message}`))
 queue.on('failed', ({ id, error }) => console.log(`mail ${id} is a dead letter: ${error.message}`))
 
-process.once('SIGTERM', () => queue.close({ drain: false, timeoutMs: 10000 })) // what is not sent stays on the disk
+process.once('SIGTERM', () => queue.close({ timeoutMs: 10000 })) // what is not sent stays on the disk
 
 for await (const line of createInterface({ input: process.stdin })) {
   if (queue.closed) break

@@ -64,7 +64,7 @@ function ours (options) {
         written: () => options.ack === 'disk' ? queue.flush() : new Promise(resolve => setImmediate(resolve)),
         counts: () => ({ done: queue.stats().done, left: queue.length }),
         close: () => queue.close(),
-        leave: () => queue.close({ drain: false })
+        leave: () => queue.close({ timeoutMs: 0 })
       }
     }
   }

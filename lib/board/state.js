@@ -25,7 +25,7 @@ module.exports = { stateOf }
  */
 async function stateOf ({ name, queue, metrics, history, readOnly }, filter) {
   const snapshot = metrics === undefined ? { types: [], starving: [], refused: {} } : metrics.snapshot()
-  const { counts, types, detailsOf } = isAtBroker(queue) ? await globalView(queue, snapshot) : localView(queue, snapshot)
+  const { counts, types, detailsOf } = isAtBroker(queue) ? await globalView(queue, snapshot) : await localView(queue, snapshot)
   const found = select(types, filter)
   const totalMs = types.reduce((sum, { slotMs }) => sum + slotMs, 0)
   const first = found.slice(0, MOST_TYPES)
@@ -49,8 +49,8 @@ async function stateOf ({ name, queue, metrics, history, readOnly }, filter) {
 }
 
 /** Of a queue in memory or on disk. */
-function localView (queue, { types }) {
-  const { waiting, running, delayed, dead = null } = queue.stats()
+async function localView (queue, { types }) {
+  const { waiting, running, delayed, dead = null } = hasMethods(queue, ['counts']) ? await queue.counts() : queue.stats()
   return {
     counts: { paused: queue.paused, waiting, running, delayed, dead },
     types: queue.scheduler === null ? types.map(type => ({ ...type, isType: false })) : types,

@@ -5,7 +5,10 @@
 // the owner says how.
 
 const EventEmitter = require('eventemitter3')
-const { readCloseOptions, readJobType, readType } = require('./options')
+const { typeError } = require('../arguments/errors')
+const { readCloseOptions, readJobType, readMapOptions, readSource, readType } = require('./options')
+
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 
 /**
  * @typedef {object} Owner
@@ -22,6 +25,7 @@ const { readCloseOptions, readJobType, readType } = require('./options')
  * @property {(id: unknown, method: string) => any} readId
  * @property {(type: any, payload: any, atHead: boolean, jobOptions: object) => Promise<any>} push
  * @property {(type: any, payload: any, atHead: boolean, jobOptions: object, signal?: AbortSignal) => Promise<any>} add
+ * @property {(type: any) => { accepts: () => boolean, ready: () => Promise<void>, slice: () => object }} mapping what map() asks
  * @property {(id: any) => Promise<any>} get
  * @property {(id: any) => Promise<boolean>} cancel
  * @property {(id: any) => Promise<boolean>} retryDead
@@ -32,6 +36,7 @@ const { readCloseOptions, readJobType, readType } = require('./options')
 class KeptQueue extends EventEmitter {
   #core
   #owner
+  #lastConcurrency // that is above 0
 
   /**
    * @param {object} core the queue in memory
@@ -41,6 +46,7 @@ class KeptQueue extends EventEmitter {
     super()
     this.#core = core
     this.#owner = owner
+    this.#lastConcurrency = core.concurrency
   }
 
   get paused () {
@@ -63,6 +69,7 @@ class KeptQueue extends EventEmitter {
 
   set concurrency (value) {
     this.#slots('concurrency').concurrency = value
+    this.#noteConcurrency()
     this.#owner.slotsChanged()
   }
 
@@ -82,13 +89,13 @@ class KeptQueue extends EventEmitter {
   /** As push, for a job with a type, which is kept with a scheduler and without. @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TOO_LARGE too */
   pushType (type, payload, options) {
     const owner = this.#owner
-    return owner.push(owner.readType(type), payload, false, owner.readPushOptions(options, 'pushType'))
+    return owner.push(owner.readType(type), payload, false, this.#readPushOptions(options, 'pushType'))
   }
 
   /** As pushType, before all others. */
   unshiftType (type, payload, options) {
     const owner = this.#owner
-    return owner.push(owner.readType(type), payload, true, owner.readPushOptions(options, 'unshiftType'))
+    return owner.push(owner.readType(type), payload, true, this.#readPushOptions(options, 'unshiftType'))
   }
 
   /**
@@ -102,6 +109,17 @@ class KeptQueue extends EventEmitter {
     return owner.add(name === undefined ? owner.noType : owner.readType(name), payload, unshift, jobOptions, signal)
   }
 
+  /**
+   * Runs a job for each value of a source, as its results are asked for. Throws as add(). @returns {AsyncIterableIterator<any>}
+   */
+  map (source, options) {
+    const { type, ordered, maxPending = 2 * this.#lastConcurrency, settled } = readMapOptions(options)
+    const jobType = readJobType(type, this.#core.scheduler, 'map')
+    const mapping = this.#owner.mapping(jobType === undefined ? this.#owner.noType : this.#owner.readType(jobType))
+    const jobs = { add: (payload, signal) => this.add(payload, { type: jobType, signal }), ...mapping }
+    return require('./map').map(jobs, readSource(source), { ordered, maxPending, settled })
+  }
+
   /** Starts no more jobs in this process until resume(); running ones finish. @returns {this} */
   pause () {
     this.#slots('pause').pause()
@@ -112,6 +130,7 @@ class KeptQueue extends EventEmitter {
   /** As that of a queue in memory. @returns {this} */
   resume (concurrency) {
     this.#slots('resume').resume(concurrency)
+    this.#noteConcurrency()
     return this
   }
 
@@ -183,10 +202,19 @@ class KeptQueue extends EventEmitter {
     return this.#core
   }
 
+  #noteConcurrency () {
+    if (this.#core.concurrency > 0) this.#lastConcurrency = this.#core.concurrency
+  }
+
+  #readPushOptions (options, method) {
+    if (typeof options !== 'function') return this.#owner.readPushOptions(options, method)
+    throw typeError(ARGUMENT, `${method}: a job that is kept has no callback, but a promise of its id; add() gives a promise of its result`)
+  }
+
   #pushUntyped (method, payload, atHead, options) {
     const owner = this.#owner
     owner.checkUntyped(method)
-    return owner.push(owner.noType, payload, atHead, owner.readPushOptions(options, method))
+    return owner.push(owner.noType, payload, atHead, this.#readPushOptions(options, method))
   }
 }
 

@@ -68,7 +68,8 @@ const mapReaders = {
 }
 const clearReaders = {
   type: value => value,
-  reason: value => value
+  reason: value => value,
+  dead: (value = false) => readFlag(value, 'dead', ARGUMENT) // of queues that keep dead letters; a queue in memory has none
 }
 const closeReaders = {
   drain: value => value === undefined ? undefined : readFlag(value, 'drain', ARGUMENT), // each engine has a default of its own

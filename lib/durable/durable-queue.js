@@ -13,11 +13,12 @@
 
 const { typeError } = require('../arguments/errors')
 const { behindOthers } = require('../platform/promised')
-const { KeptQueue, options: { readCallback, readJobType, readPausableType } } = require('../core/internals')
+const { KeptQueue, options: { readCallback, readJobType, readPausableType, readType } } = require('../core/internals')
 const { files } = require('../log/files')
 const { lock } = require('../log/lock')
 const {
-  readAddOptions, readBatch, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType
+  readAddOptions, readBatch, readClearOptions, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType,
+  readTypesOptions, readWaitOptions
 } = require('./options')
 const { prepare } = require('./parts')
 
@@ -67,11 +68,12 @@ class DurableQueue extends KeptQueue {
       readId,
       push: (type, payload, atHead, jobOptions) => parts.intake.push(type, payload, atHead, jobOptions),
       add: (type, payload, atHead, jobOptions, signal) => parts.adding.add(type, payload, atHead, jobOptions, signal),
+      mapping: type => parts.listing.mapping(type),
       get: id => parts.jobs.get(id),
       cancel: id => parts.jobs.cancel(id),
       retryDead: id => parts.deadLetters.retry(id),
       deleteDead: id => parts.deadLetters.delete(id),
-      close: (drain = true, timeoutMs) => parts.closing.close(drain, timeoutMs)
+      close: (drain = false, timeoutMs) => parts.closing.close(drain, timeoutMs)
     })
     this.#parts = parts
     this.#core = parts.core
@@ -172,15 +174,13 @@ class DurableQueue extends KeptQueue {
   }
 
   /**
-   * The jobs that wait, in order, and behind them those that are to be tried later. Payloads are read, blocking, when they are asked for.
-   * O(waiting). @returns {IterableIterator<{ id: number | undefined, type: string | undefined, payload: any }>} no id: it is not written
-   * yet
-   * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
+   * The jobs that wait, in order, and behind them those that are to be tried later. Payloads are read, blocking, when they are asked for;
+   * without a scheduler so are types. O(waiting).
+   * @returns {IterableIterator<{ id: number | undefined, type: string | undefined, payload: any }>} no id: it is not written yet
+   * @throws FAIRLANE_ERR_TYPE
    */
   jobs (type) {
-    const waiting = this.#core.jobs(type)
-    const { records, retries } = this.#parts
-    return records.entries(waiting, retries.list(type))
+    return this.#parts.listing.jobs(type === undefined ? undefined : readType(type))
   }
 
   /**
@@ -191,9 +191,9 @@ class DurableQueue extends KeptQueue {
     return this.#parts.cancelling.remove(test)
   }
 
-  /** As remove, all waiting jobs or those of one type. @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+  /** As remove, all waiting jobs or those of one type; with `dead` dead letters, too. @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   clear (options) {
-    return this.#parts.cancelling.clear(options)
+    return this.#parts.cancelling.clear(readClearOptions(options))
   }
 
   /**
@@ -205,25 +205,64 @@ class DurableQueue extends KeptQueue {
   }
 
   /**
-   * The jobs that will not be tried again, the oldest first; those of a `type`, at most `limit`. Payloads are read, blocking, when they are
-   * asked for.
-   * @throws FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO, FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
+   * The jobs that will not be tried again, the oldest first; those of a `type`, at most `limit`, behind the one with the id `after`.
+   * Payloads are read, blocking, when they are asked for.
+   * @returns {Promise<object[]>} rejects with FAIRLANE_ERR_CLOSED once it has closed, FAIRLANE_ERR_IO
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
    */
   deadLetters (options) {
     return this.#parts.deadLetters.list(readDeadLettersOptions(options))
   }
 
   /**
-   * Counts since the queue was opened. Of one type, each attempt counts as a job, and delayed ones are not in it. O(1).
-   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
+   * The result of a job that was pushed: the promise is that of add(), for whoever knows the id.
+   * @param {number} id
+   * @param {{ signal?: AbortSignal }} [options] signal: waits no longer; nothing becomes of the job by that
+   * @returns {Promise<any>} rejects with what the job ended with; FAIRLANE_ERR_RESULT if it has ended, and its result is not kept
+   * @throws FAIRLANE_ERR_ARGUMENT
    */
+  wait (id, options) {
+    const { signal } = readWaitOptions(options)
+    return this.#parts.adding.wait(readId(id, 'wait'), signal)
+  }
+
+  /**
+   * What the queue has: jobs, or those of a type and what limits them.
+   * @returns {Promise<object>} O(1), or O(slots) of a type @throws FAIRLANE_ERR_TYPE
+   */
+  counts (type) {
+    return this.#parts.listing.counts(type === undefined ? undefined : readType(type))
+  }
+
+  /** The types that have jobs or dead letters, those with most of them first. O(types × log types). @returns {Promise<object[]>} */
+  types (options) {
+    return this.#parts.listing.types(readTypesOptions(options))
+  }
+
+  /** What became of jobs since the queue was opened; of a type, since it had no jobs. O(1). @throws FAIRLANE_ERR_TYPE */
   stats (type) {
-    const { delayed, ...stats } = this.#core.stats(type)
-    if (type !== undefined) return stats
-    const { counts: { rejected, ...counts }, retries, dead, limiting: { heldTypes } } = this.#parts
-    const types = this.#parts.hasTypes ? stats.types : 0 // where priorities are, there is a lane nonetheless
-    const own = { waiting: this.waiting, types, delayed: retries.size, dead: dead.size, heldTypes, rejected: stats.rejected + rejected }
-    return { ...stats, ...counts, ...own }
+    if (type !== undefined) return this.#parts.listing.statsOf(readType(type))
+    const { rejected, misuse, overrun, running, types } = this.#core.stats()
+    const { counts, retries, dead, limiting: { heldTypes }, hasTypes } = this.#parts
+    const { accepted, done, failed, cancelled, retried, throttled, joined } = counts
+    return {
+      accepted,
+      rejected: rejected + counts.rejected,
+      done,
+      failed,
+      cancelled,
+      retried,
+      throttled,
+      joined,
+      misuse,
+      overrun,
+      running,
+      waiting: this.waiting,
+      types: hasTypes ? types : 0,
+      delayed: retries.size,
+      dead: dead.size,
+      heldTypes
+    }
   }
 
   /** Bytes of all segments. */

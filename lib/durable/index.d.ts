@@ -2,7 +2,7 @@
 
 import { EventEmitter } from 'eventemitter3'
 import type {
-  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, QueueStats, Rates, RatesPerType,
+  Done, FairlaneError, JobContext, LaneScheduler, MapOptions, MapSource, PlanOptions, QueueOptions, QueueStats, Rates, RatesPerType,
   TypeStats, WindowScheduler
 } from '../../index'
 import type { LogOptions, Recovered } from '../log/index'
@@ -126,6 +126,17 @@ export interface DurableAddOptions extends PushOptions {
   signal?: AbortSignal | undefined
 }
 
+export interface DurableCloseOptions {
+  /**
+   * Whether what waits is run first, but for jobs that wait for their time or their next attempt.
+   *
+   * @default false
+   */
+  drain?: boolean | undefined
+  /** For how long what runs, or is run, may go on: then runners are told by their signals, and jobs that have not ended stay on disk. Default: as long as it takes. */
+  timeoutMs?: number | undefined
+}
+
 /** What a runner can know about its job. */
 export interface DeliveryContext extends JobContext {
   /** What `push` resolved to. */
@@ -170,45 +181,81 @@ export interface FoundJob<P = any> {
 export interface DeadLetter<P = any> extends DurableJob<P> {
   readonly id: number
   readonly attempts: number
+  /** When it died, in ms since 1970; undefined if an earlier version wrote it. */
+  readonly at: number | undefined
   /** The error of the last attempt: its `name`, `message` and `code`. */
   readonly error: Error & { code?: string }
 }
 
-export interface JobDone<R = any> {
+/** What is told of a job. */
+export interface JobEvent<P = any> {
   id: number
   type: string | undefined
+  payload: P
+  /** The number of the attempt. Of a job that is cancelled while it waits: how many attempts have ended. */
   attempt: number
+}
+
+export interface JobDone<P = any, R = any> extends JobEvent<P> {
   result: R
 }
 
-export interface JobProgress {
-  id: number
-  type: string | undefined
-  attempt: number
+export interface JobProgress<P = any> extends JobEvent<P> {
   /** What the runner gave. */
   value: any
 }
 
-export interface JobFailed {
-  id: number
-  type: string | undefined
-  attempt: number
+export interface JobFailed<P = any> extends JobEvent<P> {
   error: any
+}
+
+export interface JobRetry<P = any> extends JobFailed<P> {
+  delayMs: number
+}
+
+export interface JobCancelled<P = any> extends Omit<JobEvent<P>, 'id'> {
+  /** Undefined if it was not written yet. */
+  id: number | undefined
+  error: FairlaneError
+}
+
+/** How many jobs there are. */
+export interface JobCounts {
+  /** Delayed ones are among them. */
+  waiting: number
+  delayed: number
+  running: number
+  /** Dead letters. */
+  dead: number
+}
+
+/** What the queue has. */
+export interface QueueCounts extends JobCounts {
+  /** Types that have any. */
+  types: number
+}
+
+/** What the queue has of a type, and what limits it. */
+export interface TypeCounts extends JobCounts {
+  /** How many may run at once, as far as the scheduler tells; else Infinity. */
+  cap: number
+  rate: Rates | null
+  paused: boolean
+  /** In how many ms one might start as far as rates and holds go. */
+  heldMs: number
 }
 
 export interface DurableEvents<P = any, R = any> {
   /** A job is done, and will not come back once that is written. */
-  done: (job: JobDone<R>) => void
+  done: (job: JobDone<P, R>) => void
   /** A job has become a dead letter. */
-  failed: (job: JobFailed) => void
+  failed: (job: JobFailed<P>) => void
   /** An attempt has failed, and there will be another one in `delayMs`. */
-  retry: (job: JobFailed & { delayMs: number }) => void
+  retry: (job: JobRetry<P>) => void
   /** The runner of a job says how far it is, by `context.progress(value)`. */
-  progress: (job: JobProgress) => void
+  progress: (job: JobProgress<P>) => void
   /** A job was cancelled by `cancel()`, cleared or removed, or waited longer than `maxWaitMs`. */
-  cancelled: (job: { id: number | undefined, type: string | undefined, error: FairlaneError }) => void
-  /** At the same time as `failed`. */
-  jobfailed: (error: any, job: DurableJob<P>) => void
+  cancelled: (job: JobCancelled<P>) => void
   drain: () => void
   saturated: () => void
   unsaturated: () => void
@@ -275,6 +322,21 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
    */
   add (payload: P, options?: DurableAddOptions): Promise<R>
 
+  /**
+   * Runs a job for each value of a source. Takes values only as results are asked for. Throws what `add` throws.
+   * A break or the first failure cancels the jobs that it has queued.
+   */
+  map (source: MapSource<P>, options: MapOptions & { settled: true }): AsyncGenerator<PromiseSettledResult<R>, void, void>
+  map (source: MapSource<P>, options?: MapOptions & { settled?: false }): AsyncGenerator<R, void, void>
+  map (source: MapSource<P>, options: MapOptions): AsyncGenerator<R | PromiseSettledResult<R>, void, void>
+
+  /**
+   * The result of a job that was pushed and ends while this process has the queue open. Rejects with what its last attempt failed with, with
+   * FAIRLANE_ERR_RESULT if it has ended before or there is none of this id, and with FAIRLANE_ERR_ABORTED if the signal aborts: nothing
+   * becomes of the job by that.
+   */
+  wait (id: number, options?: { signal?: AbortSignal | undefined }): Promise<R>
+
   pause (): this
   resume (concurrency?: number | string): this
   pauseType (type: unknown): this
@@ -316,8 +378,15 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
    * them.
    */
   remove (test: (job: DurableJob<P>) => unknown): number
-  /** Cancels all waiting jobs, or those of a type. */
-  clear (options?: { type?: unknown, reason?: unknown }): number
+  /** Cancels all waiting jobs, or those of a type; with `dead` it deletes dead letters, too. Returns how many these are in all. */
+  clear (options?: { type?: unknown, reason?: unknown, dead?: boolean | undefined }): number
+
+  /** What the queue has. O(1). */
+  counts (): Promise<QueueCounts>
+  /** What the queue has of a type, also without a scheduler, and what limits it. O(slots). */
+  counts (type: unknown): Promise<TypeCounts>
+  /** The types that have jobs or dead letters, those with most first. O(types × log types). */
+  types (options?: { limit?: number | undefined }): Promise<Array<JobCounts & { type: string }>>
 
   /** Looks a job up; undefined if it has ended. Rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO. O(log waiting + slots). */
   get (id: number): Promise<FoundJob<P> | undefined>
@@ -331,10 +400,10 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   schedules (): ScheduleState[]
 
   /**
-   * The jobs that will not be tried again, the oldest first: all, those of a type, or so many at most. O(dead letters), each of which is
-   * read if a type is asked for.
+   * The jobs that will not be tried again, the oldest first: those of a type, so many at most (1000 if nothing is said), behind the one with
+   * the id `after`. O(dead letters). Rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO.
    */
-  deadLetters (options?: { type?: unknown, limit?: number | undefined }): Array<DeadLetter<P>>
+  deadLetters (options?: { type?: unknown, limit?: number | undefined, after?: number | undefined }): Promise<Array<DeadLetter<P>>>
   /** Queues a dead letter again. False if there is no such one. */
   retryDead (id: number): Promise<boolean>
   /** Deletes a dead letter. False if there is no such one. */
@@ -348,10 +417,11 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   flush (): Promise<void>
 
   /**
-   * Refuses new jobs and lets another process open the queue. Without `drain` all jobs stay on disk. Rejects with FAIRLANE_ERR_IO if the
-   * log has failed, or if what became of jobs could not be written.
+   * Refuses new jobs, waits for those that run, and lets another process open the queue. What waits stays on disk, unless `drain` is true.
+   * Resolves with the number of runners that had not ended. Rejects with FAIRLANE_ERR_IO if the log has failed, or if what became of jobs
+   * could not be written.
    */
-  close (options?: CloseOptions): Promise<number>
+  close (options?: DurableCloseOptions): Promise<number>
   /** Like `close()`. */
   [Symbol.asyncDispose] (): Promise<void>
 }

@@ -5,7 +5,7 @@
 const { readBackoff } = require('../job/backoff')
 const { typeError, describe } = require('../arguments/errors')
 const {
-  checkObject, elementsOf, isArray, readAll, readEach, readFields, readOwn, readPositiveCount, readWhole
+  checkObject, elementsOf, isArray, readAll, readEach, readFields, readOwn, readPositiveCount, readSignal, readWhole
 } = require('../arguments/fields')
 const { PLAN_NAMES, readPlan } = require('../job/plan')
 const { readSerializer } = require('../job/serializers')
@@ -33,10 +33,32 @@ const RATE_NAMES = ['rate', 'ratePerType']
 // Of deadLetters().
 const deadLettersReaders = {
   type: value => value === undefined ? undefined : queueOptions.readType(value),
-  limit: (value = Infinity) => readPositiveCount(value, 'limit', ARGUMENT)
+  limit: (value = 1000) => readPositiveCount(value, 'limit', ARGUMENT),
+  after: value => value === undefined ? undefined : readId(value, 'deadLetters: after')
 }
 
-module.exports = { readDeadLettersOptions, readId, readJobOptions, readPushOptions, readAddOptions, readBatch, readStorableType }
+// Of wait().
+const waitReaders = {
+  signal: value => value === undefined ? undefined : readSignal(value, ARGUMENT)
+}
+
+// Of types().
+const typesReaders = {
+  limit: (value = 200) => readPositiveCount(value, 'limit', ARGUMENT)
+}
+
+module.exports = {
+  readDeadLettersOptions,
+  readTypesOptions,
+  readWaitOptions,
+  readClearOptions,
+  readId,
+  readJobOptions,
+  readPushOptions,
+  readAddOptions,
+  readBatch,
+  readStorableType
+}
 
 /**
  * @returns {{ path: string, jobs: object, queue: object }} jobs: read, of the durable queue, with its `rates` if there are any. queue: not
@@ -64,9 +86,25 @@ function limitOptions () {
   return require('../core/internals').limitOptions
 }
 
-/** @returns {{ type: string | undefined, limit: number }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+/** @returns {{ type: string | undefined, limit: number, after: number | undefined }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
 function readDeadLettersOptions (options) {
-  return readAll(options, deadLettersReaders, ARGUMENT)
+  return readAll(options, deadLettersReaders, ARGUMENT, 'deadLetters: the options')
+}
+
+/** @returns {{ signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
+function readWaitOptions (options) {
+  return readAll(options, waitReaders, ARGUMENT, 'wait: the options')
+}
+
+/** @returns {{ limit: number }} @throws FAIRLANE_ERR_ARGUMENT */
+function readTypesOptions (options) {
+  return readAll(options, typesReaders, ARGUMENT, 'types: the options')
+}
+
+/** @returns {{ type: string | undefined, reason: unknown, dead: boolean }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+function readClearOptions (options) {
+  const { type, ...rest } = queueOptions.readClearOptions(options)
+  return { ...rest, type: type === undefined ? undefined : queueOptions.readType(type) }
 }
 
 /**

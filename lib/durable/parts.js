@@ -15,12 +15,14 @@ const { Findings } = require('./life/findings')
 const { Flushes } = require('./life/flushes')
 const { Idle } = require('./life/idle')
 const { openJobStore } = require('./life/job-store')
+const { Leaving } = require('./life/leaving')
 const { Outage } = require('./life/outage')
 const { PastTimes } = require('./life/past-times')
 const { Report, Counts } = require('./life/report')
 const { Restore } = require('./life/restore')
 const { Status } = require('./life/status')
 const { Survey } = require('./life/survey')
+const { Types } = require('./life/types')
 const { Adding } = require('./push/adding')
 const { Intake } = require('./push/intake')
 const { Keys } = require('./push/keys')
@@ -39,6 +41,7 @@ const { DeadLetters } = require('./run/dead-letters')
 const { Endings } = require('./run/endings')
 const { Limiting } = require('./run/limiting')
 const { Limits, checkRates } = require('./run/limits')
+const { Listing } = require('./run/listing')
 const { Lookup } = require('./run/lookup')
 const { Outcomes } = require('./run/outcomes')
 const { Records } = require('./run/records')
@@ -59,14 +62,15 @@ const WIRING = {
   stage: ['core'], // what the owner of a queue in memory may do with it
   // what the others have in common
   status: [],
-  counts: [],
+  types: [],
+  counts: ['types'],
   events: ['stage'],
   report: ['counts', 'events', 'ledger'],
   clocks: ['stage'],
   records: ['store'],
   // where jobs wait, and those that wait for jobs
   waiting: ['stage', 'store'],
-  retries: ['report', 'stage', 'waiting'],
+  retries: ['report', 'stage', 'types', 'waiting'],
   flushes: ['stage'],
   idle: ['core', 'report', 'retries', 'stage'],
   // what is written
@@ -83,7 +87,7 @@ const WIRING = {
   pushAll: ['keys', 'refusals', 'report', 'results', 'retries', 'sharing', 'stage', 'writing'],
   schedules: ['admission', 'core', 'intake', 'keys', 'outage', 'stage', 'status', 'store'],
   // from the slot to the end
-  dead: ['clocks', 'keys', 'outage'],
+  dead: ['clocks', 'keys', 'outage', 'types'],
   endings: ['admission', 'dead', 'flushes', 'records', 'report', 'results', 'retries', 'schedules'],
   limits: ['core', 'stage'],
   attempts: ['keys', 'limits', 'outage', 'records', 'report', 'retries', 'stage', 'writing'],
@@ -92,21 +96,24 @@ const WIRING = {
   outcomes: ['comebacks', 'endings', 'status'],
   // what users ask of jobs
   removal: ['endings', 'records', 'report', 'status', 'store', 'waiting', 'writing'],
-  cancelling: ['idle', 'records', 'removal', 'retries', 'stage', 'store', 'waiting'],
+  deadLetters: ['dead', 'endings', 'flushes', 'outage', 'records', 'report', 'status', 'waiting'],
+  cancelling: ['deadLetters', 'idle', 'records', 'removal', 'retries', 'stage', 'store', 'waiting'],
   lookup: ['attempts', 'dead', 'records', 'retries'],
   jobs: ['attempts', 'idle', 'lookup', 'outage', 'removal', 'retries', 'stage', 'status'],
-  adding: ['dead', 'intake', 'jobs', 'results', 'writing'],
-  deadLetters: ['dead', 'endings', 'flushes', 'outage', 'records', 'report', 'status', 'waiting'],
+  listing: ['admission', 'attempts', 'core', 'dead', 'limits', 'records', 'retries', 'stage'],
+  adding: ['dead', 'intake', 'jobs', 'records', 'results', 'stage', 'status', 'writing'],
   // the beginning and the end of the queue
   pastTimes: ['admission', 'clocks', 'outage', 'records', 'store'],
   findings: ['clocks', 'dead', 'keys', 'pastTimes', 'records', 'report', 'schedules', 'waiting'],
   restore: ['clocks', 'endings', 'findings', 'pastTimes', 'retries', 'status', 'store', 'waiting'],
-  closing: ['admission', 'outage', 'outcomes', 'report', 'retries', 'stage', 'status', 'store']
+  leaving: ['attempts', 'retries', 'stage', 'waiting'],
+  closing: ['admission', 'leaving', 'outage', 'outcomes', 'report', 'stage', 'status', 'store']
 }
 
 // The classes of those that are made by their rows alone; the others are made where they need more.
 const CLASSES = {
   status: Status,
+  types: Types,
   counts: Counts,
   events: Events,
   report: Report,
@@ -134,14 +141,16 @@ const CLASSES = {
   comebacks: Comebacks,
   outcomes: Outcomes,
   removal: Removal,
+  deadLetters: DeadLetters,
   cancelling: Cancelling,
   lookup: Lookup,
   jobs: SingleJobs,
+  listing: Listing,
   adding: Adding,
-  deadLetters: DeadLetters,
   pastTimes: PastTimes,
   findings: Findings,
   restore: Restore,
+  leaving: Leaving,
   closing: Closing
 }
 
@@ -175,7 +184,7 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
     connect(parts, options)
     parts.core.pause()
     const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, parts.clocks) : undefined
-    parts.counts.accepted += await parts.restore.run(survey, ages)
+    await parts.restore.run(survey, ages)
     await parts.schedules.begin()
     return parts
   }

@@ -45,6 +45,7 @@ class Delivery {
     this.id = 0 // of the job, as its context says it
     this.type = slot.type // until the job is read
     this.attempt = 0
+    this.payload = undefined // once it was decoded
     this.before = undefined // the state of the job before that
     this.options = undefined // what was said of it beside its payload, once it was read
     this.hasBegun = false // the caller's runner was called

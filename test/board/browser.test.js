@@ -122,12 +122,12 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     await button(page, 'Retry job 1').waitFor({ state: 'detached' })
     await button(page, 'Delete job 3').click()
     await button(page, 'Delete job 3').waitFor({ state: 'detached' })
-    assert.deepEqual(queue.deadLetters().map(({ id }) => id), [2])
+    assert.deepEqual((await queue.deadLetters()).map(({ id }) => id), [2])
     await queue.deleteDead(2)
     await button(page, 'Retry job 2').click()
     await said(page, 'retryDead: the job is not there any more')
     assert.equal(await page.isHidden('#dead'), true)
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
   })
 
   it('shows the names of tenants and queues as text, whatever they are', async function () {

@@ -41,7 +41,7 @@ describeWithChromium('bull-board with a queue of fairlane, in Chromium,', functi
     handler = express().use('/jobs', serverAdapter.getRouter())
   })
 
-  afterEach(() => queue.close({ drain: false }))
+  afterEach(() => queue.close({ timeoutMs: 0 }))
 
   async function end (number, type, event, settle) {
     await queue.pushType(type, { number })
@@ -106,7 +106,7 @@ describeWithChromium('bull-board with a queue of fairlane, in Chromium,', functi
     await job(page, 2).locator('ul button').last().click()
     await confirmed(page)
     await job(page, 2).waitFor({ state: 'detached' })
-    assert.deepEqual([queue.deadLetters(), history.get(2)], [[], undefined])
+    assert.deepEqual([await queue.deadLetters(), history.get(2)], [[], undefined])
   })
 
   it('pauses the queue, and cancels what waits', async function () {

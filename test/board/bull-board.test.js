@@ -191,7 +191,7 @@ describe('an adapter for bull-board', function () {
       adapter = bullBoardQueue(queue, { name: 'mails', history })
     })
 
-    afterEach(() => queue.close({ drain: false }))
+    afterEach(() => queue.close({ timeoutMs: 0 }))
 
     async function die (payload) {
       const id = await queue.push(payload)
@@ -222,7 +222,7 @@ describe('an adapter for bull-board', function () {
       const delayed = [await queue.push(5, { delayMs: 1000 }), await queue.push(6, { delayMs: 1000 })]
       const remove = async id => (await adapter.getJob(String(id))).remove()
       await remove(dead[0])
-      assert.deepEqual([queue.deadLetters().map(({ id }) => id), history.get(dead[0])], [[dead[1]], undefined])
+      assert.deepEqual([(await queue.deadLetters()).map(({ id }) => id), history.get(dead[0])], [[dead[1]], undefined])
       await remove(waiting)
       await remove(delayed[0])
       assert.deepEqual([await queue.get(waiting), await queue.get(delayed[0]), history.counts().cancelled], [undefined, undefined, 2])
@@ -239,7 +239,7 @@ describe('an adapter for bull-board', function () {
     it('leaves alone what has not been there for so long', async function () {
       const id = await die(1)
       await adapter.clean('failed', Date.now() + 1)
-      assert.deepEqual(queue.deadLetters().map(each => each.id), [id])
+      assert.deepEqual((await queue.deadLetters()).map(each => each.id), [id])
     })
 
     it('shows payloads as long as the queue has the job, and what JSON does not have as a text', async function () {

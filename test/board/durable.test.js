@@ -19,7 +19,7 @@ describe('a page for a queue on disk', function () {
     page = await servers.start(board(queue, { metrics, history }))
   })
 
-  afterEach(() => queue.close({ drain: false }))
+  afterEach(() => queue.close({ timeoutMs: 0 }))
 
   /** Has so many jobs fail for good. */
   async function die (count, type, error) {
@@ -95,8 +95,8 @@ describe('a page for a queue on disk', function () {
     const { queues: [{ deadLetters }] } = await page.state()
     assert.deepEqual(deadLetters.map(({ type }) => type), ['a', `${long.slice(0, 200)}…`])
     assert(size > 5000 && size < 20000, `${size} bytes`)
-    assert.equal(queue.deadLetters()[1].type, long)
-    assert.equal(queue.deadLetters({ type: long })[0].payload.length, 200000)
+    assert.equal((await queue.deadLetters())[1].type, long)
+    assert.equal((await queue.deadLetters({ type: long }))[0].payload.length, 200000)
   })
 
   it('retries and deletes a dead letter, once', async function () {
@@ -107,7 +107,7 @@ describe('a page for a queue on disk', function () {
     assert.equal(bench.gate.started.at(-1).context.id, 1)
     assert.deepEqual((await page.act({ action: 'deleteDead', id: 2 })).json, { result: true })
     assert.deepEqual((await page.act({ action: 'deleteDead', id: 2 })).json, { result: false })
-    assert.deepEqual(queue.deadLetters(), [])
+    assert.deepEqual(await queue.deadLetters(), [])
     for (const id of [undefined, null, {}, [1], true, '1']) assert.equal((await page.act({ action: 'deleteDead', id })).status, 400)
   })
 
@@ -117,7 +117,7 @@ describe('a page for a queue on disk', function () {
     await page.act({ action: 'pauseType', type: 'a' })
     assert.equal((await page.state()).queues[0].types[0].paused, true)
     assert.deepEqual((await page.act({ action: 'clearType', type: 'a' })).json, { result: 2 })
-    assert.equal(queue.stats('a').waiting, 0)
+    assert.equal((await queue.counts('a')).waiting, 0)
   })
 
   it('goes on when the queue has closed, without its dead letters, and tells that it cannot act', async function () {

@@ -21,7 +21,7 @@ async function onDisk (runner, options) {
   const path = temporaryFolder()
   const open = async (runner, options) => {
     const queue = await durable(runner, { path, ...options })
-    const close = () => queue.close({ drain: false }).catch(() => {}) // it may have been opened again meanwhile
+    const close = () => queue.close({ timeoutMs: 0 }).catch(() => {}) // it may have been opened again meanwhile
     return {
       queue,
       close,

@@ -39,7 +39,7 @@ class Bench {
 
   /** Closes the queue, with its jobs left on disk, and opens it again. */
   async reopen (options) {
-    await this.queue.close({ drain: false })
+    await this.queue.close({ timeoutMs: 0 })
     this.gate = gates()
     return this.open(options)
   }

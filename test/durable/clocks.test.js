@@ -83,7 +83,7 @@ describe('the clock of the machine', () => {
     bench.epoch -= YEARS
     const { dueAt } = await bench.queue.get(1)
     assert.equal(dueAt - YEARS, bench.epoch + MS)
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
   })
 })
 
@@ -91,7 +91,7 @@ describe('a clock of the machine that was ahead', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(() => bench.queue.close({ drain: false }))
+  afterEach(() => bench.queue.close({ timeoutMs: 0 }))
 
   it('leaves alone when a job was pushed that was put off meanwhile', async () => {
     const said = { key: 'k', keyUntil: MS, delayMs: 100, onDuplicate: 'postpone' }
@@ -194,7 +194,7 @@ async function waitAfterDelay (bench) {
   await bench.open()
   bench.queue.pause()
   await bench.queue.push('a', { delayMs: 1, maxWaitMs: MS })
-  await bench.queue.close({ drain: false })
+  await bench.queue.close({ timeoutMs: 0 })
   bench.clock.advance(1)
   const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
   store.setState(1, JobState.waiting)
@@ -229,7 +229,7 @@ function whileOpen (begin, byMs) {
     bench.epoch += byMs
     await look(MS - 301, false)
     await look(1, true)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   }
 }
 
@@ -244,7 +244,7 @@ function soonerBy (begin) {
     await reopen(bench, options, true)
     await look(MS - 701, false)
     await look(1, true)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   }
 }
 
@@ -264,7 +264,7 @@ function boundedFrom (begin) {
     await reopen(bench, options, false)
     await look(MS - 901, false)
     await look(1, true)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   }
 }
 
@@ -277,7 +277,7 @@ function anew (begin, byMs) {
     bench.epoch += byMs
     await reopen(bench, options, false)
     await lookAt(bench, isStarted)(0, true)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   }
 }
 
@@ -298,7 +298,7 @@ function recalledWhenSet (byMs) {
     await pushed
     await look(MS - 301, false)
     await look(1, true)
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
   }
 }
 
@@ -314,7 +314,7 @@ function lookAt (bench, isOver) {
 async function reopen (bench, options, isKilled) {
   const isPaused = bench.queue.paused
   if (isKilled) bench.disk = bench.disk.afterKill()
-  await bench.queue.close({ drain: false })
+  await bench.queue.close({ timeoutMs: 0 })
   bench.gate.started.length = 0
   bench.gate.open.length = 0
   await bench.open(options)
@@ -332,7 +332,7 @@ function scheduled (schedule) {
     done()
   }
   const open = () => bench.open({ runner, schedules: { a: schedule } })
-  const close = () => bench.queue.close({ drain: false })
+  const close = () => bench.queue.close({ timeoutMs: 0 })
   return {
     bench,
     times,

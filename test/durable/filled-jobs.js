@@ -29,6 +29,6 @@ async function main (bytes, segmentBytes, concurrency) {
     throw new Error(`${done} of ${count} are done, ${retried} were tried again`)
   }
   for (let isPushed = false; !isPushed;) isPushed = await queue.push(Buffer.alloc(1000)).then(() => true, () => new Promise(setImmediate))
-  await queue.close({ drain: false })
+  await queue.close({ timeoutMs: 0 })
   console.log(`full after ${count} pushes: ${error.cause.code}, all run, pushed`)
 }

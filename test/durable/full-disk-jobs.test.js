@@ -27,7 +27,7 @@ describe('a job queue on a disk that is full', () => {
 
   afterEach(async () => {
     bench.disk.capacity = Infinity
-    await bench.queue?.close({ drain: false })
+    await bench.queue?.close({ timeoutMs: 0 })
     performance.now = now
     warnings.release()
     assert(warnings.seen.every(({ code }) => code === 'FAIRLANE_WARN_OUTAGE'))
@@ -138,23 +138,23 @@ describe('a job queue on a disk that is full', () => {
     }
     started[8].done()
     await turn()
-    assert.equal(queue.deadLetters().length, 8)
+    assert.equal((await queue.deadLetters()).length, 8)
     const killed = new Bench()
     killed.disk = bench.disk.afterKill()
     assert.equal((await killed.open({ serialize: NO_SERIALIZER })).recovered.jobs, 8)
-    await killed.queue.close({ drain: false })
+    await killed.queue.close({ timeoutMs: 0 })
     bench.disk.capacity = Infinity
     bench.clock.advance(LONGEST_MS)
     await queue.flush()
     await bench.reopenAfterKill({ maxAttempts: 1, serialize: NO_SERIALIZER })
-    assert.equal(bench.queue.deadLetters()[0].error.message.length, 1000)
+    assert.equal((await bench.queue.deadLetters())[0].error.message.length, 1000)
   })
 
   it('that has no room for a reserve either starts nothing, and goes on when there is room', async () => {
     const queue = await open()
     queue.pause()
     for (const payload of ['a', 'b']) await queue.push(payload)
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     bench.disk.remove('/queue/reserve')
     bench.disk.remove('/queue/closed')
     bench.disk.capacity = bench.disk.usedBytes + 10
@@ -175,11 +175,11 @@ describe('a job queue on a disk that is full', () => {
     const queue = await open()
     queue.pause()
     await queue.push('a')
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     bench.disk.remove('/queue/reserve')
     bench.disk.capacity = bench.disk.usedBytes + 10
     const again = await open()
-    await again.close({ drain: false })
+    await again.close({ timeoutMs: 0 })
     bench.disk.capacity = Infinity
     assert.equal((await open()).recovered.jobs, 1)
   })

@@ -88,13 +88,13 @@ class Round {
     assert.equal(this.outages % 2, 0, 'an outage goes on')
     await this.queue.pushType('a', 'there is room').catch(err => assert.fail(err))
     await this.settleAll(1000)
-    await this.queue.close()
+    await this.queue.close({ drain: true })
     assert.equal(bench.disk.openCount, 0)
     await this.open()
     // what died on a full disk may have left no text
-    const texts = new Set(this.queue.deadLetters().map(({ error }) => error.message))
+    const texts = new Set((await this.queue.deadLetters()).map(({ error }) => error.message))
     if (this.lives === 0) assert.deepEqual([...texts], texts.size === 0 ? [] : ['it fails'.repeat(20)])
-    await this.queue.close({ drain: false })
+    await this.queue.close({ timeoutMs: 0 })
     return this.seen
   }
 
@@ -149,14 +149,14 @@ class Round {
         isFull = err.code === 'FAIRLANE_ERR_IO'
       })
       if (random.chance(0.5)) await told
-      if (random.chance(0.01)) this.changeDead()
+      if (random.chance(0.01)) await this.changeDead()
     }
     await turn()
   }
 
-  changeDead () {
+  async changeDead () {
     const { queue, random } = this
-    const [letter] = queue.deadLetters({ limit: 1 })
+    const [letter] = await queue.deadLetters({ limit: 1 })
     if (letter === undefined) return
     const isRetry = random.chance(0.5)
     if (isRetry && this.outages % 2 === 0) this.ended.delete(letter.id)
@@ -185,7 +185,7 @@ class Round {
     } else {
       this.seen.reopened++
       // what has ended and is not written runs again, and close() says so
-      isLost = await queue.close({ drain: false }).then(() => false, err => assert.equal(err.code, 'FAIRLANE_ERR_IO', err) ?? true)
+      isLost = await queue.close({ timeoutMs: 0 }).then(() => false, err => assert.equal(err.code, 'FAIRLANE_ERR_IO', err) ?? true)
       if (this.isOwn && this.hasReserve) assert.equal(isLost, false, 'it cannot be closed')
       if (isLost) bench.disk = bench.disk.afterKill()
     }
@@ -194,7 +194,7 @@ class Round {
     const before = new Set(ended)
     await this.open()
     this.queue.pause()
-    const dead = new Set(this.queue.deadLetters().map(({ id }) => id))
+    const dead = new Set((await this.queue.deadLetters()).map(({ id }) => id))
     for (const id of accepted) {
       if (dead.has(id)) accepted.delete(id)
       else assert(this.ended.has(id) || await this.queue.get(id) !== undefined || this.ended.has(id), `job ${id} is lost`)

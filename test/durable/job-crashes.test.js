@@ -23,7 +23,7 @@ describe('a durable queue whose process dies', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('runs the jobs again that were running, with their attempts counted', async () => {
     await bench.open({ concurrency: 2 })
@@ -44,7 +44,7 @@ describe('a durable queue whose process dies', () => {
         attempts.push(opened.then(async ([payload, jobs, started]) => {
           await started
           const seen = copy.gate.started.map(({ payload, context }) => [payload, context.attempt])
-          await copy.queue.close({ drain: false })
+          await copy.queue.close({ timeoutMs: 0 })
           return [payload, jobs, seen]
         }))
       },
@@ -79,7 +79,7 @@ describe('a durable queue whose process dies', () => {
     const [[event, { id, type, attempt, error }]] = bench.events
     assert.deepEqual([event, id, type, attempt, error.code], ['failed', 1, 't', 3, 'FAIRLANE_ERR_CRASHED'])
     await bench.reopenAfterKill()
-    const [dead] = bench.queue.deadLetters()
+    const [dead] = await bench.queue.deadLetters()
     assert.deepEqual([dead.payload, dead.attempts, dead.error.code], ['poison', 3, 'FAIRLANE_ERR_CRASHED'])
     await bench.queue.retryDead(1)
     await bench.gate.until(1)
@@ -104,7 +104,7 @@ describe('a durable queue whose process dies', () => {
       for (const { payload } of gate.started) runs.set(payload, (runs.get(payload) ?? 0) + 1)
       if (queue.length === 0) break
     }
-    assert.deepEqual(bench.queue.deadLetters().map(({ payload }) => payload), ['poison'])
+    assert.deepEqual((await bench.queue.deadLetters()).map(({ payload }) => payload), ['poison'])
     assert.equal(runs.get('poison'), maxAttempts)
     assert.deepEqual(bench.events.filter(([event]) => event === 'done').map(([, { result }]) => result).sort(), ['a', 'b', 'c', 'd', 'e'])
   })
@@ -219,7 +219,7 @@ describe('a durable queue whose process dies', () => {
     await bench.reopenAfterKill({ maxAttempts: 1 })
     await bench.gate.until(1)
     bench.gate.open.shift().done(new Error('last'))
-    assert.equal(bench.queue.deadLetters()[0].error.message, 'last')
+    assert.equal((await bench.queue.deadLetters())[0].error.message, 'last')
   })
 })
 
@@ -235,7 +235,7 @@ describe('a durable queue that is closed', () => {
     await bench.gate.until(2)
     bench.gate.open.shift().done(new Error('later'))
     await turn()
-    const closing = queue.close()
+    const closing = queue.close({ drain: true })
     bench.clock.advance(80)
     await quiet()
     assert.equal(bench.gate.started.length, 2)
@@ -243,7 +243,7 @@ describe('a durable queue that is closed', () => {
     assert.equal(await closing, 0)
     await bench.open()
     assert.deepEqual([bench.queue.recovered.jobs, bench.queue.stats().done], [1, 0])
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   })
 
   it('runs what waits, and leaves on disk what is to be tried later', async () => {
@@ -253,8 +253,8 @@ describe('a durable queue that is closed', () => {
     bench.queue.on('close', (...args) => closed.push(args))
     await bench.gate.until(1)
     bench.queue.pause()
-    const closing = bench.queue.close()
-    assert.equal(bench.queue.close(), closing)
+    const closing = bench.queue.close({ drain: true })
+    assert.equal(bench.queue.close({ drain: true }), closing)
     await assert.rejects(bench.queue.push('d'), { code: 'FAIRLANE_ERR_CLOSED' })
     bench.gate.open.shift().done(new Error('later'))
     await bench.gate.until(2)
@@ -268,7 +268,7 @@ describe('a durable queue that is closed', () => {
     await bench.queue.fflush()
     await bench.open()
     assert.deepEqual([...bench.queue.jobs()].map(({ payload }) => payload).sort(), ['a', 'c'])
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
   })
 
   it('without drain leaves all on disk, tells those that run, and does not count their attempts', async () => {
@@ -277,7 +277,7 @@ describe('a durable queue that is closed', () => {
     await bench.gate.until(2)
     const { signal } = bench.gate.started[0].context
     const flushed = queue.fflush()
-    assert.equal(await queue.close({ drain: false }), 2)
+    assert.equal(await queue.close({ timeoutMs: 0 }), 2)
     assert.equal(signal.reason.code, 'FAIRLANE_ERR_CLOSED')
     await flushed
     bench.gate.release(2)
@@ -285,24 +285,24 @@ describe('a durable queue that is closed', () => {
     await bench.gate.until(5)
     assert.deepEqual(bench.gate.started.slice(2).map(({ payload, context }) => [payload, context.attempt]), [['a', 1], ['b', 1], ['c', 1]])
     bench.gate.release(3)
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
   })
 
   it('finishes jobs that end well in the time that they are given', async () => {
     const queue = await bench.open()
     for (const payload of ['a', 'b', 'c']) await queue.push(payload)
     await bench.gate.until(3)
-    const closing = queue.close({ drain: false, timeoutMs: 100 })
+    const closing = queue.close({ timeoutMs: 100 })
     bench.gate.release(1)
     bench.gate.open.shift().done(new Error('stopped'))
-    assert.deepEqual(bench.events.map(([event, { id, result }]) => [event, id, result]), [['done', 1, 'a']])
+    assert.deepEqual(bench.events.map(([event, { id, result }]) => [event, id, result]), [['done', 1, 'a'], ['retry', 2, undefined]])
     bench.clock.advance(100)
     assert.equal(await closing, 1)
     bench.gate.release(1)
     await bench.open()
-    assert.equal(bench.events.length, 1)
-    assert.deepEqual([...bench.queue.jobs()].map(({ payload }) => payload), ['b', 'c'])
-    await bench.queue.close({ drain: false })
+    assert.equal(bench.events.length, 2)
+    assert.deepEqual([...bench.queue.jobs()].map(({ payload }) => payload), ['c', 'b'])
+    await bench.queue.close({ timeoutMs: 0 })
   })
 
   for (const maxAttempts of [1, 5]) {
@@ -313,13 +313,13 @@ describe('a durable queue that is closed', () => {
       const queue = await bench.open({ maxAttempts, runner })
       for (const payload of ['a', 'b']) await queue.push(payload)
       await quiet()
-      await queue.close({ drain: false, timeoutMs: 100 })
+      await queue.close({ timeoutMs: 0 })
       assert.deepEqual(bench.events.map(([event, { id, result }]) => [event, id, result]), [['done', 1, 'a']])
       const attempts = []
       await bench.open({ maxAttempts, runner: (payload, done, { attempt }) => { attempts.push([payload, attempt]); done() } })
       await bench.queue.onIdle()
       assert.deepEqual(attempts, [['b', 1]])
-      await bench.queue.close()
+      await bench.queue.close({ drain: true })
     })
   }
 
@@ -330,14 +330,14 @@ describe('a durable queue that is closed', () => {
     await queue.push('poison')
     for (let i = 0; i < 3; i++) {
       await quiet()
-      bench.queue.close({ drain: false, timeoutMs: 100 })
+      bench.queue.close({ timeoutMs: 100 })
       await quiet()
       await bench.reopenAfterKill({ maxAttempts: 2, runner })
     }
     await quiet()
     assert.deepEqual(attempts, [1, 2])
-    assert.equal(bench.queue.deadLetters().length, 1)
-    await bench.queue.close()
+    assert.equal((await bench.queue.deadLetters()).length, 1)
+    await bench.queue.close({ drain: true })
   })
 
   it('gives up after timeoutMs, and at once if asked again without drain', async () => {
@@ -345,17 +345,17 @@ describe('a durable queue that is closed', () => {
     await queue.push('a')
     const pushed = queue.push('b')
     await bench.gate.until(1)
-    const closing = queue.close({ timeoutMs: 100 })
+    const closing = queue.close({ drain: true, timeoutMs: 100 })
     bench.clock.advance(100)
     assert.equal(await closing, 1)
     assert.equal(await pushed, 2)
-    assert.equal(await queue.close({ drain: false }), 1)
+    assert.equal(await queue.close({ timeoutMs: 0 }), 1)
     await bench.open()
     assert.equal(bench.queue.recovered.jobs, 2)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     const again = await bench.open()
-    again.close({ timeoutMs: 100 })
-    await again.close({ drain: false })
+    again.close({ drain: true, timeoutMs: 100 })
+    await again.close({ timeoutMs: 0 })
     assert.equal(bench.clock.timerCount, 0)
   })
 
@@ -364,10 +364,10 @@ describe('a durable queue that is closed', () => {
     await queue.push('a')
     await bench.gate.until(1)
     bench.gate.open.shift().done(new Error('no'))
-    const [dead] = queue.deadLetters()
-    await queue.close()
+    const [dead] = await queue.deadLetters()
+    await queue.close({ drain: true })
     const CLOSED = { code: 'FAIRLANE_ERR_CLOSED' }
-    assert.throws(() => queue.deadLetters(), CLOSED)
+    await assert.rejects(queue.deadLetters(), CLOSED)
     assert.throws(() => dead.payload, CLOSED)
     await assert.rejects(queue.flush(), CLOSED)
     assert.deepEqual([...queue.jobs()], [])
@@ -387,7 +387,7 @@ describe('a durable queue that is closed', () => {
       const queue = await durable(async () => {}, { path })
       await assert.rejects(durable(async () => {}, { path }), { code: 'FAIRLANE_ERR_LOCKED' })
       await queue.push(1)
-      await queue.close()
+      await queue.close({ drain: true })
       const other = await durable(async () => {}, { path })
       assert.equal(other.recovered.jobs, 0)
       await other.close()
@@ -403,20 +403,19 @@ describe('a durable queue that is closed', () => {
     await bench.gate.until(1)
     const { signal } = bench.gate.started[0].context
     controller.abort('enough')
-    assert.equal(signal.reason.cause, 'enough')
-    assert.equal(await queue.close(), 1)
+    assert.deepEqual([queue.closed, signal.aborted], [true, false])
+    assert.equal(await queue.close({ timeoutMs: 0 }), 1)
     await bench.open({ signal: controller.signal })
     assert.equal(bench.queue.closed, true)
     await bench.queue.close()
     assert.equal(bench.gate.started.length, 1)
     const other = new AbortController()
-    const disposed = (await bench.open({ signal: other.signal }))[Symbol.asyncDispose]()
+    await (await bench.open({ signal: other.signal }))[Symbol.asyncDispose]()
+    other.abort()
+    assert.equal((await bench.open()).recovered.jobs, 1)
     await bench.gate.until(2)
     bench.gate.release(2)
-    await disposed
-    other.abort()
-    assert.equal((await bench.open()).recovered.jobs, 0)
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
   })
 })
 
@@ -457,7 +456,7 @@ describe('a durable queue whose log fails', () => {
     assert.equal(queue.clear(), 0)
     await bench.reopenAfterKill()
     assert.equal(bench.queue.recovered.jobs, 3)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   })
 
   it('at a sync closes: what was not safe is rejected', async () => {
@@ -485,7 +484,7 @@ describe('a durable queue whose log fails', () => {
     await flushed
     await queue.onIdle()
     assert.deepEqual(bench.gate.payloads, ['a', 'd'])
-    await queue.close()
+    await queue.close({ drain: true })
   })
 
   it('at a push whose job has a slot already gives the slot back', async () => {
@@ -507,7 +506,7 @@ describe('a durable queue whose log fails', () => {
     bench.disk.fault = () => undefined
     await quiet()
     assert.equal(queue.running, bench.gate.started.length)
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
   })
 
   it('at a change cancels nothing on disk from then on', async () => {
@@ -523,7 +522,7 @@ describe('a durable queue whose log fails', () => {
     assert.equal(queue.clear(), 3)
     await isClosed()
     assert.equal((await bench.reopenAfterKill({ serialize })).recovered.jobs, 4)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   })
 
   it('while it is repaired is not opened, whichever sync it is', async () => {
@@ -533,7 +532,7 @@ describe('a durable queue whose log fails', () => {
       bench.queue.pause()
       await Promise.all([bench.queue.push('a'), bench.queue.push('b')])
       await bench.queue.push('c')
-      await bench.queue.close({ drain: false })
+      await bench.queue.close({ timeoutMs: 0 })
       bench.disk.folders.get('/queue').names.get('0000000001.log').bytes[60] ^= 1
       let syncsCount = 0
       bench.disk.fault = kind => kind === 'sync' && ++syncsCount === failing ? systemError('EIO') : undefined
@@ -544,7 +543,7 @@ describe('a durable queue whose log fails', () => {
       assert.equal(bench.disk.openCount, 0)
     }
     assert.deepEqual([...bench.queue.jobs()].map(({ payload }) => payload), ['c'])
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   })
 
   it('while it is opened is not opened', async () => {
@@ -617,8 +616,8 @@ async function survive (seed, options) {
     const queue = await bench.open({
       runner: (...args) => isAlive && runner(...args), concurrency: 3, maxAttempts: 3, backoffMs: 5, ...options
     })
-    checkAll(queue, `SEED=${seed}, life ${life}`)
-    find(queue, `SEED=${seed}, life ${life}`)
+    await checkAll(queue, `SEED=${seed}, life ${life}`)
+    await find(queue, `SEED=${seed}, life ${life}`)
     const doneNow = []
     queue.on('done', ({ id }) => doneNow.push(id))
     const isLast = life === 3
@@ -650,7 +649,7 @@ async function survive (seed, options) {
           else gone.add(id)
         }
       }
-      if (random.chance(0.1)) changeDead(queue, () => isAlive)
+      if (random.chance(0.1)) await changeDead(queue, () => isAlive)
       if (random.chance(0.5)) await turn()
       if (random.chance(0.2)) bench.clock.advance(5)
       if (random.chance(0.1)) {
@@ -662,13 +661,13 @@ async function survive (seed, options) {
     if (isLast) await finishAll(queue, bench)
     await turn()
     isOrdered = isLast || random.chance(0.3)
-    if (isOrdered && !isLast) await queue.close({ drain: false })
+    if (isOrdered && !isLast) await queue.close({ timeoutMs: 0 })
     if (isOrdered) for (const id of doneNow) done.set(id, { isWritten: true })
     for (const id of doneNow) if (!done.has(id)) done.set(id, { isWritten: false })
     isAlive = isLast
     if (!isLast) continue
-    for (const { id } of queue.deadLetters()) dead.add(id)
-    await queue.close()
+    for (const { id } of await queue.deadLetters()) dead.add(id)
+    await queue.close({ drain: true })
   }
   if (failure !== undefined) throw failure
   told.check()
@@ -689,10 +688,10 @@ async function survive (seed, options) {
   }
 
   /** What is there when the queue is opened. */
-  function find (queue, message) {
+  async function find (queue, message) {
     const a = new LevelsModel(options.priorityMs)
     found = { a, b: options.scheduler ? new LevelsModel(options.priorityMs) : a }
-    for (const { payload } of queue.deadLetters()) seen.add(payload.trim())
+    for (const { payload } of await queue.deadLetters()) seen.add(payload.trim())
     for (const { id, payload } of [...queue.jobs()].sort((a, b) => a.id - b.id)) {
       const name = payload.trim()
       seen.add(name)
@@ -707,8 +706,8 @@ async function survive (seed, options) {
     }
   }
 
-  function changeDead (queue, isStillAlive) {
-    const letters = queue.deadLetters()
+  async function changeDead (queue, isStillAlive) {
+    const letters = await queue.deadLetters()
     if (letters.length === 0) return
     const { id } = random.pick(letters)
     if (random.chance(0.5)) queue.retryDead(id)
@@ -716,8 +715,8 @@ async function survive (seed, options) {
     unsure.add(id)
   }
 
-  function checkAll (queue, message) {
-    const there = new Set([...queue.jobs(), ...queue.deadLetters()].map(({ id }) => id))
+  async function checkAll (queue, message) {
+    const there = new Set([...queue.jobs(), ...await queue.deadLetters()].map(({ id }) => id))
     for (const id of safe.keys()) {
       const isThere = there.has(id)
       if (done.get(id)?.isWritten || gone.has(id)) assert(!isThere, `${message}: job ${id} is back`)

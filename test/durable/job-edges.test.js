@@ -17,7 +17,7 @@ describe('a durable queue that closes', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   for (const ack of ['os', 'disk']) {
     it(`has synced what its log says it has, if a runner ends while it syncs (${ack})`, async () => {
@@ -30,14 +30,14 @@ describe('a durable queue that closes', () => {
         queueMicrotask(ending.done)
         ending = undefined
       }
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
       bench.disk.beforeStep = () => {}
       assert.deepEqual(bench.idsOf('done'), [1])
       const { disk } = bench
       for (let seed = 0; seed < 30; seed++) {
         bench.disk = disk.afterPowerLoss(seeded(seed))
         assert.equal((await bench.open({ ack })).recovered.jobs, 0)
-        await bench.queue.close({ drain: false })
+        await bench.queue.close({ timeoutMs: 0 })
       }
     })
 
@@ -54,7 +54,7 @@ describe('a durable queue that closes', () => {
         done()
         cleared = queue.clear()
       }
-      assert.equal(await queue.close({ drain: false }), 1)
+      assert.equal(await queue.close({ timeoutMs: 0 }), 1)
       bench.disk.fault = () => undefined
       assert.equal(cleared, 0)
       assert.deepEqual(bench.events.map(([event, { id }]) => [event, id]), [['retry', 2]])
@@ -67,7 +67,7 @@ describe('a durable queue that is paused', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('calls no runner for jobs that have a slot already, and keeps their order and their attempts', async () => {
     for (const [pause, resume] of [
@@ -92,7 +92,7 @@ describe('a durable queue that is paused', () => {
       bench.gate.release(4)
       await queue.onIdle()
       assert.deepEqual([queue.stats().done, queue.stats().misuse], [4, 0])
-      await queue.close()
+      await queue.close({ drain: true })
       bench = new Bench()
     }
   })
@@ -139,7 +139,7 @@ describe('a durable queue that is paused', () => {
     await bench.gate.until(3)
     assert.deepEqual(bench.gate.payloads, ['b', 'a', 'c'])
     bench.gate.release(3)
-    const closing = queue.close()
+    const closing = queue.close({ drain: true })
     queue.pauseType(7)
     assert.equal(await closing, 0)
   })
@@ -149,7 +149,7 @@ describe('a durable queue that is paused while pushes are under way', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('gives each slot back once: of jobs that are cleared then', async () => {
     const queue = await bench.open({ ack: 'disk', maxInflightOps: 1 })
@@ -186,7 +186,7 @@ describe('a durable queue with a limit of waiting', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('does not count the time since the push of jobs that have been started, or retried', async () => {
     const options = { maxWaitMs: 100, maxAttempts: 1 }
@@ -262,7 +262,7 @@ describe('a durable queue with a limit of waiting', () => {
     let queue = await bench.open({ maxWaitMs: 100 })
     queue.pause()
     await queue.push('a')
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     bench.clock.advance(100)
     queue = await bench.open({ maxWaitMs: 100 })
     await quiet()
@@ -277,7 +277,7 @@ describe('a durable queue with few pushes under way', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('flushes those that are held, too, and beside a close', async () => {
     const queue = await bench.open({ maxInflightOps: 1 })
@@ -286,11 +286,11 @@ describe('a durable queue with few pushes under way', () => {
     await queue.flush()
     const lost = bench.disk.afterPowerLoss(seeded(1))
     await Promise.all(pushes)
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     bench.disk = lost
     assert.equal((await bench.open()).recovered.jobs, 3)
     const late = bench.queue.flush()
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     await late
   })
 
@@ -351,7 +351,7 @@ describe('a durable queue whose tests of remove() call it back', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   for (const [name, call] of Object.entries({ clear: queue => queue.clear(), remove: queue => queue.remove(() => true) })) {
     it(`(${name}) cancels jobs once that are to be tried again`, async () => {
@@ -390,7 +390,7 @@ describe('a durable queue', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('is idle only when all that clear() cancels has been told', async () => {
     const queue = await bench.open()
@@ -442,13 +442,13 @@ describe('a durable queue', () => {
     await queue.push('12345')
   })
 
-  it('tells listeners to jobfailed of jobs that had killed the process too often', async () => {
+  it('tells listeners to failed of jobs that had killed the process too often', async () => {
     let queue = await bench.open({ maxAttempts: 1 })
     await queue.push('poison')
     await bench.gate.until(1)
     queue = await bench.reopenAfterKill({ maxAttempts: 1 })
     const failures = []
-    queue.on('jobfailed', (error, { id, payload }) => failures.push([error.code, id, payload]))
+    queue.on('failed', ({ error, id, payload }) => failures.push([error.code, id, payload]))
     await quiet()
     assert.deepEqual(failures, [['FAIRLANE_ERR_CRASHED', 1, 'poison']])
   })
@@ -456,7 +456,7 @@ describe('a durable queue', () => {
   it('is not opened as a queue of bytes, nor the other way, not for repair either', async () => {
     await bench.open()
     await bench.queue.push('a')
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     const file = `${FOLDER}/0000000001.log`
     for (const repair of [false, true]) {
       await assert.rejects(openOn(bench.disk, { repair }), {
@@ -464,7 +464,7 @@ describe('a durable queue', () => {
       })
     }
     assert.equal((await bench.open()).recovered.jobs, 1)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench = new Bench()
     await (await openOn(bench.disk)).close()
     await assert.rejects(bench.open({ repair: true }), { code: 'FAIRLANE_ERR_CORRUPT', file, offset: 10 })

@@ -46,7 +46,7 @@ describe('a durable queue keeps types, and their order, across restarts', () => 
       queue.pause()
       assert.deepEqual([...queue.jobs()].map(({ id }) => id), order)
       if (queue.scheduler !== null) for (const type of types) assert.equal([...queue.jobs(type)].length, 11)
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
       queue = await open()
       for (let i = 0; started.length < 20; i++) await turn()
       queue = await bench.reopen({ runner, concurrency: 3, backoffMs: 1, ...makeOptions() })
@@ -54,7 +54,7 @@ describe('a durable queue keeps types, and their order, across restarts', () => 
         await turn()
         bench.clock.advance(1)
       }
-      await queue.close()
+      await queue.close({ drain: true })
       for (const type of types) {
         const numbers = started.filter(payload => payload[0] === type).map(payload => Number(payload.slice(1)))
         assert.deepEqual([...new Set(numbers)], [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
@@ -76,7 +76,7 @@ describe('a durable queue with types', () => {
     await assert.rejects(queue.pushType('a', 1), { code: 'FAIRLANE_ERR_TYPE_FULL', waiting: 2 })
     await queue.pushType('x', 1)
     assert.equal(queue.waiting, 6)
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
   })
 
   it('keeps thousands of them', async () => {
@@ -89,7 +89,7 @@ describe('a durable queue with types', () => {
     })
     await queue.onIdle()
     assert.deepEqual([queue.stats().done, queue.stats().failed], [3000, 0])
-    await queue.close()
+    await queue.close({ drain: true })
   })
 
   it('repairs a damaged log, and keeps the types of what is whole', async () => {
@@ -97,7 +97,7 @@ describe('a durable queue with types', () => {
     let queue = await bench.open({ scheduler: 'equal' })
     queue.pause()
     for (let i = 0; i < 20; i++) await queue.pushType(i % 2, 'x'.repeat(600))
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     const file = bench.disk.folders.get('/queue').names.get('0000000001.log')
     file.bytes = Buffer.from(file.bytes)
     file.bytes[100] ^= 1
@@ -107,6 +107,6 @@ describe('a durable queue with types', () => {
     assert.equal(queue.recovered.dropped.length, 1)
     assert.equal(queue.waiting, 19)
     assert.deepEqual([...queue.jobs(1)].map(({ type }) => type), new Array(10).fill('1'))
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
   })
 })

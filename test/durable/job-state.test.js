@@ -65,12 +65,12 @@ describe('what the state of a job means when the queue is opened', () => {
     await bench.open()
     bench.queue.pause()
     for (let id = 1; id <= 9; id++) await bench.queue.push(id)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
     for (const [id, state] of Object.entries(STATES)) store.setState(Number(id), state)
     await store.close()
   })
-  afterEach(() => bench.queue.close({ drain: false }))
+  afterEach(() => bench.queue.close({ timeoutMs: 0 }))
 
   const started = () => bench.gate.started.map(({ payload, context }) => [payload, context.attempt])
 
@@ -78,7 +78,7 @@ describe('what the state of a job means when the queue is opened', () => {
     await bench.open({ concurrency: 100, maxAttempts: MAX_ATTEMPTS })
     await quiet()
     assert.deepEqual(started(), [[3, 2], [6, 1], [9, 2], [1, 1], [2, 1], [7, 1]])
-    assert.deepEqual(bench.queue.deadLetters().map(({ id, attempts, error }) => [id, attempts, error.message]), [
+    assert.deepEqual((await bench.queue.deadLetters()).map(({ id, attempts, error }) => [id, attempts, error.message]), [
       [4, 3, 'The process ended while the job ran, in attempt 3'],
       [8, 3, 'it failed']
     ])

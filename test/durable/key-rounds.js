@@ -44,7 +44,7 @@ class KeyRound {
       await this.open()
       for (let i = 0; i < 60; i++) await this.step()
       if (isLast) break
-      if (random.chance(0.3)) await this.queue.close({ drain: false })
+      if (random.chance(0.3)) await this.queue.close({ timeoutMs: 0 })
       else bench.disk = this.isLossy ? bench.disk.afterPowerLoss(random) : bench.disk.afterKill()
       this.generation = undefined
       this.setBack()
@@ -59,7 +59,7 @@ class KeyRound {
     bench.clock.advance(2 * KEPT_MS)
     await quiet()
     const { dead } = this.queue.stats()
-    await this.queue.close()
+    await this.queue.close({ drain: true })
     assert.equal(await this.storedCount(), dead, this.say('keys are kept whose time is over'))
   }
 

@@ -22,7 +22,7 @@ describe('the key of a job on disk', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   const fail = async (queue, count = 1) => {
     for (let i = 0; i < count; i++) bench.gate.fail(new Error('no'))
@@ -166,7 +166,7 @@ describe('the key of a job on disk', () => {
     await bench.queue.push('a', { key: 'k', keyUntil: 1000 })
     await bench.gate.until(1)
     bench.gate.release()
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
     bench.clock.advance(1000)
     await bench.open({ segmentBytes: 1024 })
     assert.notEqual(await bench.queue.push('b', { key: 'k' }), 1)
@@ -180,7 +180,7 @@ describe('the key of a job on disk', () => {
     await bench.queue.push('a', { key: 'k', keyUntil: 1000 })
     await bench.gate.until(1)
     bench.gate.release()
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
     bench.epoch -= 1e9
     await bench.open()
     bench.clock.advance(999)
@@ -219,7 +219,7 @@ describe('the key of a job on disk', () => {
 
     /** What is on disk when the queue has closed. */
     async function storedCount () {
-      await bench.queue.close({ drain: false })
+      await bench.queue.close({ timeoutMs: 0 })
       bench.queue = undefined
       const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked })
       const { size } = store.table
@@ -301,7 +301,7 @@ describe('the key of a job on disk', () => {
       bench.gate.release()
       await bench.queue.onIdle()
       assert.equal(bench.clock.timerCount, 1)
-      await bench.queue.close()
+      await bench.queue.close({ drain: true })
       assert.equal(bench.clock.timerCount, 0)
       await bench.open({ ack: 'disk' })
       assert.equal(bench.clock.timerCount, 1)
@@ -360,7 +360,7 @@ describe('the key of a job on disk', () => {
     assert.equal(await queue.push('d', { key: 'k' }), 1)
     assert.equal(await queue.push('e', { key: 'k', onDuplicate: 'replace' }), 1)
     assert.deepEqual([waitingIn(queue), queue.stats().rejected], [['e'], 1])
-    queue.close({ drain: false })
+    queue.close({ timeoutMs: 0 })
     await assert.rejects(queue.push('f', { key: 'k' }), { code: 'FAIRLANE_ERR_CLOSED' })
   })
 

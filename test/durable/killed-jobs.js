@@ -28,7 +28,7 @@ async function main () {
     queue.flush().then(() => say(`- ${id}`))
   })
   queue.on('failed', ({ id, attempt, error }) => say(`x ${id} ${attempt} ${error.code}`))
-  for (const { id, attempts, error } of queue.deadLetters()) say(`x ${id} ${attempts} ${error.code}`)
+  for (const { id, attempts, error } of await queue.deadLetters()) say(`x ${id} ${attempts} ${error.code}`)
   for (let i = 0; i < Number(pushesCount); i++) {
     const kind = i === 60 ? 'poison' : i % 17 === 5 ? 'pinned' : i % 11 === 4 ? 'busy' : 'job'
     const delayMs = i % 11 === 3 ? 1 + i : 0
@@ -51,7 +51,7 @@ async function main () {
     if (i % 8 === 0) await pushed
   }
   await queue.onIdle()
-  await queue.close()
+  await queue.close({ drain: true })
   say('end')
 }
 

@@ -46,7 +46,7 @@ describe('a durable queue', () => {
     bench = new Bench()
     starts = []
   })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   describe('with rates', () => {
     it('starts so many jobs of each type in any stretch of time at most, while others go on', async () => {
@@ -75,7 +75,7 @@ describe('a durable queue', () => {
       await push(queue, 'a', 'a', 'b', 'b')
       await pass(50)
       assert.deepEqual([times('a'), times('b')], [[0], [0, 0]])
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
       const ratePerType = type => type === 'b' ? { limit: 1, intervalMs: 200 } : undefined
       queue = await open({ scheduler: 'capped', ratePerType })
       await push(queue, 'a', 'b', 'b')
@@ -92,7 +92,7 @@ describe('a durable queue', () => {
         release()
         await pass(150)
         assert.deepEqual(times(), [250, 350])
-        await queue.close()
+        await queue.close({ drain: true })
       }
     })
 
@@ -106,7 +106,7 @@ describe('a durable queue', () => {
         queue.resume()
         await pass(100)
         assert.deepEqual(times(), [0, 100])
-        await queue.close()
+        await queue.close({ drain: true })
       }
     })
 
@@ -176,7 +176,7 @@ describe('a durable queue', () => {
       await quiet()
       for (const payload of [2, 3]) queue.pushType('a', payload)
       await quiet()
-      assert.deepEqual([queue.running, queue.stats('a').waiting], [3, 1])
+      assert.deepEqual([queue.running, queue.waiting], [3, 1])
       release()
       await bench.gate.until(4)
       await pass(99)
@@ -204,7 +204,7 @@ describe('a durable queue', () => {
         await push(queue, 'a', 'b')
         await pass(100)
         assert.deepEqual(times(), [0, 100])
-        await queue.close()
+        await queue.close({ drain: true })
       }
     })
 
@@ -223,7 +223,7 @@ describe('a durable queue', () => {
       let queue = await open({ scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 100 } })
       await push(queue, 'a', 'a', 'a')
       await pass(10)
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
       queue = await open({ scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 100 } })
       await pass(300)
       assert.deepEqual([times('a'), queue.length], [[10, 110], 0])
@@ -374,7 +374,7 @@ describe('a durable queue', () => {
       const queue = await open({ scheduler: 'equal' })
       queue.holdType('a', 50)
       await push(queue, 'a')
-      const closed = queue.close()
+      const closed = queue.close({ drain: true })
       await pass(100)
       assert.equal(await closed, 0)
       assert.deepEqual(times(), [50])
@@ -384,7 +384,7 @@ describe('a durable queue', () => {
       let queue = await open({ scheduler: 'equal' })
       queue.holdType('a', 50)
       await push(queue, 'a')
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
       queue = await open({ scheduler: 'equal' })
       await pass(0)
       assert.deepEqual([times(), queue.length], [[0], 0])
@@ -396,7 +396,7 @@ describe('a durable queue', () => {
         for (const call of [() => queue.hold(ms), () => queue.holdType('a', ms)]) assert.throws(call, { code: 'FAIRLANE_ERR_ARGUMENT' })
       }
       assert.throws(() => queue.holdType(Symbol('a'), 1), { code: 'FAIRLANE_ERR_TYPE' })
-      await queue.close()
+      await queue.close({ drain: true })
       const without = await open()
       for (const call of [
         () => without.holdType('a', 1), () => without.heldMs('a')
@@ -465,7 +465,7 @@ describe('a durable queue', () => {
       if (rates.rate !== undefined) assert(mostWithin(times(), rates.rate.intervalMs) <= rates.rate.limit, 'of the queue')
       const { limit, intervalMs } = rates.ratePerType
       for (const type of ['a', 'b', 'c']) assert(mostWithin(times(type), intervalMs) <= limit, `of ${type}`)
-      await queue.close()
+      await queue.close({ drain: true })
     }
   })
 })

@@ -38,7 +38,7 @@ describe('the number of a job that somebody was told', function () {
     assert.equal(await bench.queue.push('d'), 1 + AHEAD)
     await bench.reopen({ concurrency: 1 })
     assert.equal(await bench.queue.push('e'), 2 + AHEAD)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     assert.deepEqual(numbersFiles(bench.disk), [`numbers-${2 + 2 * AHEAD}`])
   })
 
@@ -51,7 +51,7 @@ describe('the number of a job that somebody was told', function () {
     await bench.reopen({ concurrency: 1 })
     assert.equal(bench.queue.recovered.jobs, 0)
     assert(await bench.queue.push('b') > id)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   })
 
   it('is not skipped by a process that pushed nothing', async () => {
@@ -60,7 +60,7 @@ describe('the number of a job that somebody was told', function () {
     await bench.queue.push('a')
     for (let i = 0; i < 5; i++) await bench.reopenAfterKill({ concurrency: 1 })
     assert.equal(await bench.queue.push('b'), 1 + AHEAD)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   })
 
   it('is set aside before it is told, in a queue of bytes with more of them in one call, too', async () => {
@@ -72,7 +72,7 @@ describe('the number of a job that somebody was told', function () {
     await queue.push(Buffer.from('next'))
     const [{ id }] = await queue.reserve()
     assert(id > 2 * AHEAD, `${id}`)
-    await queue.close()
+    await queue.close({ drain: true })
   })
 
   for (const kind of ['create', 'syncFolder']) {
@@ -91,7 +91,7 @@ describe('the number of a job that somebody was told', function () {
       assert.equal(bench.queue.closed, false)
       assert.deepEqual([...bench.queue.jobs()].map(({ payload }) => payload), ['b'])
       assert.equal(numbersFiles(bench.disk).length, 1)
-      await bench.queue.close({ drain: false })
+      await bench.queue.close({ timeoutMs: 0 })
     })
   }
 
@@ -106,7 +106,7 @@ describe('the number of a job that somebody was told', function () {
     disk.fault = () => undefined
     await queue.push(many)
     assert.equal(queue.length, 4 * many.length)
-    await queue.close()
+    await queue.close({ drain: true })
   })
 
   it('is set aside by the first push if that failed when the queue was opened', async () => {
@@ -117,7 +117,7 @@ describe('the number of a job that somebody was told', function () {
     disk.fault = () => undefined
     await queue.push(payload(1, 10))
     assert.equal(numbersFiles(disk).length, 1)
-    await queue.close()
+    await queue.close({ drain: true })
   })
 
   it('is set aside though the file of those before can not be removed, which the next one does', async () => {
@@ -131,7 +131,7 @@ describe('the number of a job that somebody was told', function () {
     await bench.reopenAfterKill({ concurrency: 1 })
     await bench.queue.push('c')
     assert.equal(numbersFiles(bench.disk).length, 1)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
   })
 })
 
@@ -162,7 +162,7 @@ async function tellJobs (seed, ack) {
     const note = id => { if (isAlive && names.has(id)) told.note(id, names.get(id)) }
     for (const event of ['done', 'failed', 'retry', 'cancelled']) queue.on(event, ({ id }) => note(id))
     const known = new Set()
-    for (const { id, payload } of [...queue.jobs(), ...queue.deadLetters()]) {
+    for (const { id, payload } of [...queue.jobs(), ...await queue.deadLetters()]) {
       known.add(id)
       told.note(id, payload)
     }
@@ -174,7 +174,7 @@ async function tellJobs (seed, ack) {
         told.note(id, name)
       }, () => {})
       if (random.chance(0.1)) queue.remove(() => random.chance(0.2))
-      if (random.chance(0.1)) for (const { id } of queue.deadLetters()) queue.retryDead(id)
+      if (random.chance(0.1)) for (const { id } of await queue.deadLetters()) queue.retryDead(id)
       if (random.chance(0.3)) await turn()
       if (random.chance(0.05)) await queue.flush()
       if (random.chance(0.2)) bench.clock.advance(5)
@@ -182,15 +182,15 @@ async function tellJobs (seed, ack) {
     await turn()
     isAlive = false
     const end = random.pick(['power', 'power', 'power', 'kill', 'close'])
-    if (end === 'close') await queue.close({ drain: false })
+    if (end === 'close') await queue.close({ timeoutMs: 0 })
     bench.disk = end === 'kill' ? bench.disk.afterKill() : bench.disk.afterPowerLoss(random)
     const copy = new Bench()
     copy.disk = bench.disk.afterKill()
     const there = await copy.open({ runner: () => {}, ack: 'disk' })
     there.pause()
-    const ids = new Set([...there.jobs(), ...there.deadLetters()].map(({ id }) => id))
+    const ids = new Set([...there.jobs(), ...await there.deadLetters()].map(({ id }) => id))
     losses += [...names.keys()].filter(id => !ids.has(id)).length
-    await there.close({ drain: false })
+    await there.close({ timeoutMs: 0 })
     told.check()
   }
   return losses
@@ -214,7 +214,7 @@ async function tellPayloads (seed, ack) {
     }
     told.check()
     const isClosed = random.chance(0.2)
-    if (isClosed) await queue.close()
+    if (isClosed) await queue.close({ drain: true })
     disk = random.chance(0.2) ? disk.afterKill() : disk.afterPowerLoss(random)
   }
 }

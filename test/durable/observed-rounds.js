@@ -283,7 +283,7 @@ class ObservedRound {
   async close () {
     await quiet()
     const running = [...this.model.jobs.values()].filter(({ versions }) => versions.at(-1).state === 'running')
-    const closed = this.queue.close({ drain: false })
+    const closed = this.queue.close({ timeoutMs: 0 })
     for (const { id } of running) this.model.uncounted(id)
     await closed
     this.compareRecords()

@@ -24,7 +24,7 @@ describe('a history of a durable queue', () => {
     bench = new Bench()
     history = new History()
   })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   const statesOf = id => history.versions(id).map(({ state, attempt }) => `${state} ${attempt}`)
 
@@ -88,7 +88,7 @@ describe('a history of a durable queue', () => {
     ])
     assert.deepEqual([...history.list({ state: 'failed' })].map(({ id }) => id), [1])
     assert.deepEqual(statesOf(2), ['waiting 1', 'delayed 1'])
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench.clock.advance(20)
     history = new History()
     await bench.open({ observers: history })
@@ -145,7 +145,7 @@ describe('a history of a durable queue', () => {
     await queue.push('a')
     await queue.push('b')
     await bench.gate.until(2)
-    const closed = queue.close({ drain: false })
+    const closed = queue.close({ timeoutMs: 0 })
     bench.gate.release()
     await closed
     assert.deepEqual([statesOf(1).at(-1), statesOf(2).at(-1)], ['done 1', 'waiting 0'])
@@ -182,7 +182,7 @@ describe('a history of a durable queue', () => {
     assert.equal(other.reason.code, 'FAIRLANE_ERR_OPTION')
     assert.equal(second.disk.openCount, 0)
     await second.open({ observers: new History() })
-    await second.queue.close()
+    await second.queue.close({ drain: true })
   })
 
   it('is not used up by a queue that could not be opened', async () => {
@@ -201,7 +201,7 @@ describe('a history of a durable queue', () => {
     await assert.rejects(queue.pushType('t'.repeat(70000), 1), { code: 'FAIRLANE_ERR_TOO_LARGE' })
     await queue.push(1)
     await assert.rejects(queue.push(2), { code: 'FAIRLANE_ERR_QUEUE_FULL' })
-    bench.queue.close({ drain: false })
+    bench.queue.close({ timeoutMs: 0 })
     await assert.rejects(queue.push(3), { code: 'FAIRLANE_ERR_CLOSED' })
     assert.deepEqual([...ledger.refusedCounts], ['TOO_LARGE', 'QUEUE_FULL', 'CLOSED'].map(name => [`FAIRLANE_ERR_${name}`, 1]))
     assert.equal(queue.stats().rejected, 3)
@@ -254,7 +254,7 @@ describe('metrics of a durable queue', () => {
     const { failed, slotMs, waitMs, runMs } = shown()
     const sum = counts => counts.reduce((total, count) => total + count, 0)
     assert.deepEqual([failed, slotMs, runMs.sum, sum(runMs.buckets), sum(waitMs.buckets)], [1, 12, 12, 4, 4])
-    await queue.close()
+    await queue.close({ drain: true })
   })
 })
 
@@ -276,7 +276,7 @@ describe('channels of a durable queue', () => {
       ])
     } finally {
       stop()
-      await queue.close()
+      await queue.close({ drain: true })
     }
   })
 

@@ -25,7 +25,7 @@ describe('a job that is to be tried later', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(() => bench.queue.close({ drain: false }))
+  afterEach(() => bench.queue.close({ timeoutMs: 0 }))
 
   const failOne = async options => {
     await bench.open(options)
@@ -82,7 +82,7 @@ describe('a job that is to be tried later', () => {
 
   it('waits until the time of its next attempt if its backoff is not known', async () => {
     await failOne({ backoffMs: 1000 })
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     const store = await openJobStore(FOLDER, { ack: 'os', segmentBytes: 4096 }, { files: bench.disk, lock: unlocked }, {
       safe () {}, settled () {}, failed () {}
     })
@@ -102,7 +102,7 @@ describe('a job that is to be tried later', () => {
     await failOne({ backoffMs: 1000, segmentBytes: 1024, concurrency: 1 })
     bench.clock.advance(1000)
     await bench.gate.until(2)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench.epoch -= DAY
     await bench.open({ segmentBytes: 1024 })
     bench.queue.pause()
@@ -124,7 +124,7 @@ describe('the order of jobs when a queue is opened', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(() => bench.queue.close({ drain: false }))
+  afterEach(() => bench.queue.close({ timeoutMs: 0 }))
 
   /** Ends the job that runs with an error, and waits until that is written. */
   const failFirst = async () => {
@@ -216,7 +216,7 @@ describe('what is to be told of jobs when a queue is opened', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(() => bench.queue.close({ drain: false }))
+  afterEach(() => bench.queue.close({ timeoutMs: 0 }))
 
   const crash = async options => {
     await bench.open({ maxAttempts: 1, ...options })
@@ -252,7 +252,7 @@ describe('what is to be told of jobs when a queue is opened', () => {
     await bench.open(options)
     bench.queue.pause()
     for (let i = 0; i < count; i++) bench.queue.push(i)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     const restore = slowLooks()
     let isOpen = false
     const advance = () => {
@@ -280,7 +280,7 @@ describe('opening a queue', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(() => bench.queue.close({ drain: false }))
+  afterEach(() => bench.queue.close({ timeoutMs: 0 }))
 
   const fill = async (options, count = COUNT) => {
     const queue = await bench.open({ segmentBytes: 2 ** 26, maxInflightOps: Infinity, ...options })
@@ -410,7 +410,7 @@ describe('opening a queue', () => {
   it('rejects if the log fails while jobs are put into the queue', async () => {
     const options = { maxWaitMs: 1000, ack: 'disk' }
     await fill(options)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench.clock.advance(5000)
     const restore = slowLooks()
     const warnings = captureWarnings()
@@ -452,7 +452,7 @@ describe('looking at the jobs of a queue', () => {
       }
       assert.equal(reads, 0, JSON.stringify(options))
       for (const { id, type, payload } of queue.jobs()) assert.deepEqual([type, typeof payload], [types.get(id), 'number'])
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
     }
   })
 })

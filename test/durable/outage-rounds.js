@@ -135,7 +135,7 @@ class Round {
         if (random.chance(0.2)) queue.remove(({ id }) => id % 7 === 0)
         break
       case 7:
-        this.changeDead()
+        await this.changeDead()
         break
       case 8: case 9:
         this.endOutage()
@@ -161,9 +161,9 @@ class Round {
     pushed.then(id => this.accepted.add(id), isIo)
   }
 
-  changeDead () {
+  async changeDead () {
     const { queue, random } = this
-    const letters = queue.deadLetters()
+    const letters = await queue.deadLetters()
     if (letters.length === 0) return
     const { id } = random.pick(letters)
     assert.equal(this.over.get(id) ?? 'failed', 'failed')
@@ -175,7 +175,7 @@ class Round {
     }
     const { isOn } = this
     queue.retryDead(id).then(isThere => assert.equal(isThere, true), isIo)
-    if (queue.deadLetters().some(letter => letter.id === id)) return // refused
+    if ((await queue.deadLetters()).some(letter => letter.id === id)) return // refused
     assert(!isOn)
     this.over.delete(id)
     this.attempts.delete(id)
@@ -200,7 +200,7 @@ class Round {
   async reopen () {
     const { queue } = this
     this.isClosing = true
-    const isLost = await queue.close({ drain: false, timeoutMs: 1 }).then(() => false, isIo)
+    const isLost = await queue.close({ timeoutMs: 1 }).then(() => false, isIo)
     this.isClosing = false
     this.running = 0
     this.endOutage()
@@ -208,7 +208,7 @@ class Round {
     if (isLost) this.bench.disk = this.bench.disk.afterKill()
     this.outagesCount = 0
     await this.open()
-    const there = new Set([...this.queue.jobs(), ...this.queue.deadLetters()].map(({ id }) => id))
+    const there = new Set([...this.queue.jobs(), ...await this.queue.deadLetters()].map(({ id }) => id))
     for (const id of this.accepted) {
       if (there.has(id)) assert(!['done', 'cancelled', 'deleted'].includes(over.get(id)), `job ${id} was ${over.get(id)}, and is back`)
       else this.accepted.delete(id)
@@ -217,7 +217,7 @@ class Round {
 
   async checkEnd () {
     const { queue, bench } = this
-    const dead = new Set(queue.deadLetters().map(({ id }) => id))
+    const dead = new Set((await queue.deadLetters()).map(({ id }) => id))
     for (const id of this.accepted) {
       const end = this.over.get(id)
       // one that was dead when the queue was opened
@@ -231,12 +231,12 @@ class Round {
     assert.equal(this.outagesCount, 0, 'an outage goes on')
     await queue.flush()
     this.isClosing = true
-    await queue.close()
+    await queue.close({ drain: true })
     assert.equal(bench.disk.openCount, 0)
     await this.open()
-    assert.deepEqual(new Set(this.queue.deadLetters().map(({ id }) => id)), dead)
+    assert.deepEqual(new Set((await this.queue.deadLetters()).map(({ id }) => id)), dead)
     assert.equal(this.queue.recovered.jobs, dead.size)
-    await this.queue.close()
+    await this.queue.close({ drain: true })
   }
 }
 

@@ -50,7 +50,7 @@ class Trouble extends Bench {
 
   async end () {
     this.mend()
-    await this.queue?.close({ drain: false })
+    await this.queue?.close({ timeoutMs: 0 })
     performance.now = this.now
     this.warnings.release()
   }
@@ -178,7 +178,7 @@ describe('a durable queue that can not write for a while', () => {
     killed.disk.fault = () => undefined
     // as before the outage: it is not written
     assert.equal((await killed.open()).recovered.jobs, 4)
-    await killed.queue.close({ drain: false })
+    await killed.queue.close({ timeoutMs: 0 })
     bench.mend()
     await bench.goOn(LONGEST_MS)
     await queue.flush()
@@ -196,7 +196,7 @@ describe('a durable queue that can not write for a while', () => {
     bench.fail('EIO', 'write')
     bench.gate.started[1].done(new Error('late'))
     await quiet()
-    assert.deepEqual(queue.deadLetters().map(({ error }) => error.message), ['early', 'late'])
+    assert.deepEqual((await queue.deadLetters()).map(({ error }) => error.message), ['early', 'late'])
     await assert.rejects(queue.retryDead(1), IO)
     const order = []
     const deleted = queue.deleteDead(1).then(isDeleted => order.push(isDeleted))
@@ -207,7 +207,7 @@ describe('a durable queue that can not write for a while', () => {
     await deleted
     assert.deepEqual(order, ['mended', true])
     await bench.reopenAfterKill({ maxAttempts: 1 })
-    assert.deepEqual(bench.queue.deadLetters().map(({ id, error }) => [id, error.message]), [[2, 'late']])
+    assert.deepEqual((await bench.queue.deadLetters()).map(({ id, error }) => [id, error.message]), [[2, 'late']])
     assert.equal(bench.queue.recovered.jobs, 1)
   })
 
@@ -397,7 +397,7 @@ describe('a durable queue that can not write for a while', () => {
       bench.fail('EIO', 'write')
       bench.gate.release(1)
       await quiet()
-      await assert.rejects(queue.close({ drain: false }), ({ code, cause }) => code === IO.code && cause.code === 'EIO')
+      await assert.rejects(queue.close({ timeoutMs: 0 }), ({ code, cause }) => code === IO.code && cause.code === 'EIO')
       assert.equal(closed[0][1].cause.code, 'EIO')
       bench.mend()
       await bench.open({ concurrency: 1 })
@@ -414,7 +414,7 @@ describe('a durable queue that can not write for a while', () => {
       bench.gate.release(1)
       await quiet()
       bench.mend()
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
       assert.equal((await bench.open()).recovered.jobs, 1)
     })
 
@@ -426,7 +426,7 @@ describe('a durable queue that can not write for a while', () => {
       bench.gate.release(1)
       await quiet()
       let isClosed = false
-      const closing = queue.close().then(() => { isClosed = true })
+      const closing = queue.close({ drain: true }).then(() => { isClosed = true })
       for (let i = 0; i < 3; i++) await bench.goOn(LONGEST_MS)
       assert.equal(isClosed, false)
       bench.mend()
@@ -444,7 +444,7 @@ describe('a durable queue that can not write for a while', () => {
       bench.fail('EIO', 'write')
       bench.gate.release(1)
       await quiet()
-      const closing = assert.rejects(queue.close({ timeoutMs: 60000 }), IO)
+      const closing = assert.rejects(queue.close({ drain: true, timeoutMs: 60000 }), IO)
       let isClosed = false
       closing.then(() => { isClosed = true })
       await bench.goOn(59000)
@@ -476,7 +476,7 @@ describe('a durable queue that can not write for a while', () => {
       bench.disk.fault = kind => {
         if (kind !== 'write') return undefined
         // before the queue meets the failure
-        closing ??= new Promise(resolve => queueMicrotask(() => resolve(queue.close({ drain: false, timeoutMs: 60000 }))))
+        closing ??= new Promise(resolve => queueMicrotask(() => resolve(queue.close({ timeoutMs: 60000 }))))
         return systemError('EIO')
       }
       await turn()

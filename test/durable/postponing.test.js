@@ -23,7 +23,7 @@ describe('a durable queue whose runner fails with', () => {
   /** As a new process after kill -9. */
   async function die (options) {
     const left = bench.disk.afterKill()
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench.disk = left
     return open(options)
   }
@@ -37,7 +37,7 @@ describe('a durable queue whose runner fails with', () => {
     starts = []
     answers = []
   })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('what cannot be looked at is tried again, as after any error', async () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
@@ -129,7 +129,7 @@ describe('a durable queue whose runner fails with', () => {
         assert.equal(bench.gate.started.length, 1)
         await pass(1)
         assert.equal(bench.gate.started.length, 2)
-        await queue.close({ drain: false })
+        await queue.close({ timeoutMs: 0 })
       }
     })
 
@@ -144,7 +144,7 @@ describe('a durable queue whose runner fails with', () => {
         assert.deepEqual([starts, queue.heldMs(), queue.stats().heldTypes], [[['a', 1, 0]], 50, 0])
         await pass(60)
         assert.deepEqual(starts.slice(1).sort(), [['a', 1, 100], ['b', 1, 100]])
-        await queue.close()
+        await queue.close({ drain: true })
       }
     })
 
@@ -182,10 +182,10 @@ describe('a durable queue whose runner fails with', () => {
       answers = [new Throttled(100)]
       await push(queue, 'a')
       await pass(1)
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
       queue = await open({ scheduler: 'equal' })
       answers = [new Throttled(100)]
-      const closed = queue.close()
+      const closed = queue.close({ drain: true })
       await pass(200)
       assert.equal(await closed, 0)
       assert.deepEqual(starts, [['a', 1, 0], ['a', 1, 1], ['a', 1, 101]])
@@ -203,7 +203,7 @@ describe('a durable queue whose runner fails with', () => {
     })
 
     it('has its job taken out by a scheduler that clears the queue when it is told', async () => {
-      for (const leave of [queue => queue.clear(), queue => { queue.close({ drain: false }) }]) {
+      for (const leave of [queue => queue.clear(), queue => { queue.close({ timeoutMs: 0 }) }]) {
         bench = new Bench()
         starts = []
         answers = [new Throttled(100)]
@@ -217,7 +217,7 @@ describe('a durable queue whose runner fails with', () => {
         assert.deepEqual([starts.length, bufferedCount, queue.length, queue.stats().delayed, bench.clock.timerCount], [1, 1, 0, 0, 0])
         const { recovered } = await die()
         assert.equal(recovered.jobs, queue.stats().cancelled === 2 ? 0 : 2)
-        await bench.queue.close({ drain: false })
+        await bench.queue.close({ timeoutMs: 0 })
       }
     })
 
@@ -267,7 +267,7 @@ describe('a durable queue whose runner fails with', () => {
         answers = [new Error('last'), new Error('last')].slice(attempts)
         await pass(200)
         assert.deepEqual([starts[0], bench.idsOf('failed')], [['a', attempts + 1, 1000 + 10 * attempts], [1]])
-        await queue.close()
+        await queue.close({ drain: true })
       }
     })
 
@@ -287,7 +287,7 @@ describe('a durable queue whose runner fails with', () => {
       answers = [new Postponed(100)]
       await push(queue, 'a')
       await pass(1)
-      await queue.close()
+      await queue.close({ drain: true })
       queue = await open()
       assert.deepEqual([queue.waiting, starts.length], [1, 1])
     })

@@ -26,7 +26,7 @@ for (const scheduler of [undefined, 'equal', 'fair', 'capped']) {
     let bench
 
     beforeEach(() => { bench = new Bench() })
-    afterEach(async () => { await bench.queue?.close({ drain: false }) })
+    afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
     const push = (payload, said) => type ? bench.queue.pushType(type, payload, said) : bench.queue.push(payload, said)
 
@@ -146,7 +146,7 @@ for (const scheduler of [undefined, 'equal', 'fair', 'capped']) {
         { type, payload: 'of 2', priority: 2 }, { type, payload: 'of 0' }
       ])]
       const added = bench.queue.add('of 4', { type, priority: 4 })
-      const [{ id }] = bench.queue.deadLetters()
+      const [{ id }] = await bench.queue.deadLetters()
       await Promise.all(all)
       await bench.queue.retryDead(id)
       assert.deepEqual((await startsOf()).slice(1), ['of 4', 'dead', 'of 2', 'of 1', 'low', 'of 0'])
@@ -224,7 +224,7 @@ describe('the options priority and priorityMs of a queue on disk', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   /** Jobs start one after the other. */
   async function startAll (count) {
@@ -314,7 +314,7 @@ describe('the options priority and priorityMs of a queue on disk', () => {
         for (const { payload, at, priority } of pushes) if (there.has(payload)) model.push(payload, at, priority)
         await opened.onIdle()
         assert.deepEqual([failure, model.waiting], [undefined, []])
-        await opened.close()
+        await opened.close({ drain: true })
       }
     })
   }
@@ -427,7 +427,7 @@ async function play (random, scheduler) {
     }
     assert.equal(queue.length, model.waiting.length)
     if (life === 3) await start(Infinity)
-    if (random.chance(0.5)) await queue.close({ drain: false })
+    if (random.chance(0.5)) await queue.close({ timeoutMs: 0 })
     else bench.disk = bench.disk.afterKill()
 
     async function start (count) {

@@ -18,7 +18,7 @@ describe('progress of a durable job', () => {
     bench = new Bench()
     told = []
   })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('is told to listeners, and nothing of it is written', async () => {
     const queue = await open()
@@ -28,7 +28,7 @@ describe('progress of a durable job', () => {
     const value = { percent: 50 }
     const [{ context }] = bench.gate.started
     assert.equal(context.progress(value), undefined)
-    assert.deepEqual(told, [{ id: 1, type: 'a', attempt: 1, value }])
+    assert.deepEqual(told, [{ id: 1, type: 'a', payload: 1, attempt: 1, value }])
     assert.equal(told[0].value, value)
     await quiet()
     assert.equal(queue.diskBytes(), bytes)
@@ -42,7 +42,7 @@ describe('progress of a durable job', () => {
     queue.on('progress', about => told.push(about))
     await queue.push(2)
     await queue.onIdle()
-    assert.deepEqual(told, ['half', 'over'].map(value => ({ id: 2, type: undefined, attempt: 1, value })))
+    assert.deepEqual(told, ['half', 'over'].map(value => ({ id: 2, type: undefined, payload: 2, attempt: 1, value })))
   })
 
   it('is nothing once the attempt has ended, by its runner, its time, or a call', async () => {
@@ -57,7 +57,7 @@ describe('progress of a durable job', () => {
     bench.clock.advance(5)
     await bench.gate.until(4)
     bench.gate.started[3].context.progress('again')
-    assert.deepEqual(told, [{ id: 2, type: undefined, attempt: 2, value: 'again' }])
+    assert.deepEqual(told, [{ id: 2, type: undefined, payload: 'is late', attempt: 2, value: 'again' }])
     bench.gate.release(4)
   })
 

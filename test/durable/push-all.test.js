@@ -21,7 +21,7 @@ describe('pushAll() of a durable queue', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('gives the ids of all jobs when they are safe, and runs them in their order, with what is said of them', async () => {
     const history = new History()
@@ -77,7 +77,7 @@ describe('pushAll() of a durable queue', () => {
     await assert.rejects(queue.pushAll([{ payload: 1 }, { payload: 1, type: 'x'.repeat(2 ** 16) }]), code('QUEUE_FULL'))
     assert.deepEqual([queue.waiting, queue.stats().accepted, queue.stats().rejected, queue.recovered.jobs], [0, 0, 4, 0])
     assert.deepEqual(await queue.pushAll(jobs(3)), [1, 2, 3])
-    queue.close({ drain: false })
+    queue.close({ timeoutMs: 0 })
     await assert.rejects(queue.pushAll(jobs(1)), code('CLOSED'))
   })
 
@@ -137,7 +137,7 @@ describe('pushAll() of a durable queue', () => {
     const jobs = types => types.map(type => ({ payload: 1, type }))
     await assert.rejects(queue.pushAll(jobs(['a', 'b', 'a', 'a'])), { ...code('TYPE_FULL'), type: 'a' })
     assert.deepEqual(await queue.pushAll(jobs(['a', 'b', 'a'])), [1, 2, 3])
-    assert.deepEqual([queue.stats('a').waiting, queue.waiting], [2, 3])
+    assert.deepEqual([(await queue.counts('a')).waiting, queue.waiting], [2, 3])
   })
 
   it('takes none in if they cannot be written', async () => {
@@ -347,7 +347,7 @@ async function leftByCrashes ({ disk, queue }, jobs, random, options) {
     await other.open(options)
     other.queue.pause()
     left.push(waitingIn(other.queue))
-    await other.queue.close({ drain: false })
+    await other.queue.close({ timeoutMs: 0 })
   }
   return left
 }

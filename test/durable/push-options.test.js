@@ -17,7 +17,7 @@ describe('a job of a durable queue that is pushed with delayMs', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('starts no earlier, behind those that wait then, and is a delayed one until then', async () => {
     const queue = await bench.open({ concurrency: 1 })
@@ -46,7 +46,7 @@ describe('a job of a durable queue that is pushed with delayMs', () => {
     await queue.unshiftType('t', 'late', { delayMs: 10 })
     bench.clock.advance(10)
     assert.deepEqual([...queue.jobs('t')].map(({ type, payload }) => [type, payload]), [['t', 'late'], ['t', 'a']])
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     const plain = await bench.open()
     plain.pause()
     plain.push('b')
@@ -129,9 +129,9 @@ describe('a job of a durable queue that is pushed with delayMs', () => {
     await quiet()
     assert.equal(isReady, true)
     bench.clock.advance(10)
-    assert.deepEqual([queue.stats('a').waiting, queue.waiting], [1, 1])
+    assert.deepEqual([(await queue.counts('a')).waiting, queue.waiting], [1, 1])
     queue.clear()
-    await queue.close()
+    await queue.close({ drain: true })
     const small = await bench.open({ maxWaiting: 1, concurrency: 1 })
     small.pause()
     await small.push(4, { delayMs: 10 })
@@ -153,7 +153,7 @@ describe('a job of a durable queue that is pushed with delayMs', () => {
     await quiet()
     assert.deepEqual(told.sort(), ['drain', 'fflush', 'onIdle'])
     await queue.push('later', { delayMs: 100 })
-    await queue.close()
+    await queue.close({ drain: true })
     assert.equal(bench.gate.started.length, 1)
     await bench.open()
     assert.equal((await bench.queue.get(2)).state, 'delayed')
@@ -249,7 +249,7 @@ describe('limits of a job of a durable queue', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('are its own: maxAttempts', async () => {
     const queue = await bench.open({ maxAttempts: 3, backoffMs: 0 })
@@ -329,7 +329,7 @@ describe('limits of a job of a durable queue', () => {
     bench.queue.pause()
     await bench.queue.push('a', { maxWaitMs: 100 })
     await bench.queue.push('b', { maxWaitMs: 100, delayMs: 60 })
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench.clock.advance(120)
     await bench.open()
     bench.queue.pause()

@@ -17,7 +17,7 @@ describe('the serializer of a folder with jobs', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   const marks = (disk = bench.disk) => disk.list(FOLDER).filter(name => name.startsWith('serializer'))
   const contentOf = disk => [...disk.folders.get(FOLDER).names].map(([name, { bytes }]) => [name, String(bytes)])
@@ -27,7 +27,7 @@ describe('the serializer of a folder with jobs', () => {
     const queue = await bench.open({ serialize })
     queue.pause()
     await queue.push('a')
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     bench.queue = undefined
   }
 
@@ -60,7 +60,7 @@ describe('the serializer of a folder with jobs', () => {
     await bench.gate.until(1)
     bench.gate.fail(new Error('no'))
     await bench.queue.onIdle()
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
     await assert.rejects(bench.open(), REFUSED)
     await bench.open({ serialize: 'json' })
     await bench.queue.deleteDead(1)
@@ -68,7 +68,7 @@ describe('the serializer of a folder with jobs', () => {
     assert.deepEqual(marks(), ['serializer-structured'])
     bench.queue.pause()
     await bench.queue.push('b')
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench.queue = undefined
     await assert.rejects(bench.open({ serialize: 'json' }), REFUSED)
   })
@@ -98,7 +98,7 @@ describe('the serializer of a folder with jobs', () => {
     const environment = { files: new SimulatedDisk(), lock: unlocked }
     const queue = await PersistentQueue.open(FOLDER, { segmentBytes: 4096 }, environment)
     assert.deepEqual(marks(environment.files), [])
-    await queue.close()
+    await queue.close({ drain: true })
     await withJob('json')
     await PersistentQueue.remove(FOLDER, { files: bench.disk, lock: unlocked })
     assert.equal(bench.disk.folders.has(FOLDER), false)
@@ -107,14 +107,14 @@ describe('the serializer of a folder with jobs', () => {
   it(`is known for each job that is there, wherever the process dies or the power fails (SEED=${base})`, async () => {
     const random = seeded(base)
     await bench.open({ serialize: 'json', ack: 'disk' })
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
     const disks = []
     bench.disk.beforeStep = () => disks.push(bench.disk.afterKill(), bench.disk.afterPowerLoss(random), bench.disk.afterPowerLoss(random))
     await bench.open({ ack: 'disk' })
     bench.queue.pause()
     await bench.queue.push('a')
     await bench.queue.push('b')
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench.disk.beforeStep = () => {}
     let refusedCount = 0
     for (const disk of disks) {
@@ -126,7 +126,7 @@ describe('the serializer of a folder with jobs', () => {
       })
       opened.pause()
       assert(['', 'a', 'a,b'].includes([...opened.jobs()].map(({ payload }) => payload).join()))
-      await opened.close({ drain: false })
+      await opened.close({ timeoutMs: 0 })
     }
     assert(refusedCount > 0 && refusedCount < disks.length)
   })

@@ -80,7 +80,7 @@ describe('a queue whose folder is removed while it is open', () => {
       await other.close()
       const again = await PersistentQueue.open(folder)
       assert.equal(again.length, 9)
-      await again.close()
+      await again.close({ drain: true })
     })
   }
 
@@ -119,7 +119,7 @@ describe('a queue whose folder is removed while it is open', () => {
   }
 
   async function staysApartWhenFull (isKnown) {
-    await queue.close()
+    await queue.close({ drain: true })
     let isFull = isKnown
     const own = {
       ...files,
@@ -175,7 +175,7 @@ describe('a queue whose folder is removed while it is open', () => {
   })
 
   it('is not taken for gone when nobody can tell', async () => {
-    await queue.close()
+    await queue.close({ drain: true })
     const own = { ...files, isAt: () => { throw new Error('EIO') } }
     queue = await PersistentQueue.open(folder, { ack: 'os' }, { files: own, lock })
     await queue.push(Buffer.from('a'))
@@ -195,7 +195,7 @@ describe('a process whose files may only have so many bytes', () => {
         const codes = new Set()
         for (let i = 0; i < 3000; i++) await queue.push(Buffer.alloc(1000)).then(() => count++, ({ cause }) => codes.add(cause.code))
         const popped = (await queue.pop(Infinity)).length
-        await queue.close()
+        await queue.close({ drain: true })
         console.log(count === popped && count > 2990, [...codes].join())
       }
       main()`

@@ -16,7 +16,7 @@ describe('add() of a durable queue', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('gives what the runner gives, for jobs with a type and without, and with what is said of them', async () => {
     const queue = await bench.open({ concurrency: 1 })
@@ -73,7 +73,7 @@ describe('add() of a durable queue', () => {
       const told = []
       const queue = await bench.open()
       for (const signal of [undefined, new AbortController().signal]) attach(queue.add('a', { signal, delayMs: 10 }), told)
-      await queue.close()
+      await queue.close({ drain: true })
       assert.equal(told.length, 2)
     })
   }
@@ -120,7 +120,7 @@ describe('add() of a durable queue', () => {
     const queue = await bench.open({ concurrency: 1 })
     const ends = ['running', 'waiting'].map(payload => assert.rejects(queue.add(payload), code('CLOSED')))
     await bench.gate.until(1)
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     await Promise.all(ends)
     await assert.rejects(queue.add('late'), code('CLOSED'))
     await bench.reopenAfterKill()

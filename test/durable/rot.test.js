@@ -52,7 +52,7 @@ describe('a segment that rots while it is there, and is emptied', () => {
   })
   afterEach(async () => {
     warnings.release()
-    await bench.queue?.close({ drain: false }).catch(() => {})
+    await bench.queue?.close({ timeoutMs: 0 }).catch(() => {})
   })
 
   /** Pushes and cancels jobs until compaction has removed a segment. */
@@ -92,7 +92,7 @@ describe('a segment that rots while it is there, and is emptied', () => {
     assert.equal(error.code, 'FAIRLANE_ERR_CORRUPT')
     assert.match(error.file, /\.log$/)
     assert(Number.isInteger(error.offset))
-    assert.equal(queue.deadLetters().length, 1)
+    assert.equal((await queue.deadLetters()).length, 1)
   })
 
   it('is told at once, by a warning, and the queue goes on', async () => {
@@ -121,11 +121,11 @@ describe('a segment that rots while it is there, and is emptied', () => {
       await quiet()
       assert.deepEqual(bench.gate.payloads, [1, 3])
       assert.deepEqual(bench.idsOf('failed'), [2])
-      const [dead] = queue.deadLetters()
+      const [dead] = await queue.deadLetters()
       assert.deepEqual([dead.id, dead.type, dead.error.code, dead.attempts], [2, pushes[1][0], 'FAIRLANE_ERR_CORRUPT', 0])
       assert.throws(() => dead.payload, CORRUPT)
       await assert.rejects(queue.retryDead(2), CORRUPT)
-      assert.deepEqual(queue.deadLetters({ type: pushes[1][0] ?? 'none' }).map(({ id }) => id), options.scheduler === undefined ? [] : [2])
+      assert.deepEqual((await queue.deadLetters({ type: pushes[1][0] ?? 'none' })).map(({ id }) => id), options.scheduler === undefined ? [] : [2])
       await bench.reopen({ serialize, ...said() })
       assert.deepEqual([bench.queue.stats().dead, bench.idsOf('failed')], [1, [2]])
       assert.equal(await bench.queue.deleteDead(2), true)
@@ -141,7 +141,7 @@ describe('a segment that rots while it is there, and is emptied', () => {
     const [second] = segmentsOf(bench.disk)
     await empty(second)
     assert.equal(warnings.seen.length, 1)
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     const { queue } = bench
     await bench.open({ serialize, repair: true })
     bench.queue.pause()
@@ -193,7 +193,7 @@ describe('a segment that rots while it is there, and is emptied', () => {
       await again.gate.until(2)
       await quiet()
       assert.deepEqual([again.gate.payloads, again.idsOf('failed')], [seen, [bad]])
-      await again.queue.close({ drain: false })
+      await again.queue.close({ timeoutMs: 0 })
     })
   }
 
@@ -216,7 +216,7 @@ describe('a segment that rots while it is there, and is emptied', () => {
     await empty()
     await bench.reopen({ serialize, maxAttempts: 1 })
     bench.queue.pause()
-    const [dead] = bench.queue.deadLetters()
+    const [dead] = await bench.queue.deadLetters()
     assert.deepEqual([dead.id, dead.error.message, bench.queue.waiting], [1, 'no', 1])
     assert.throws(() => dead.payload, CORRUPT)
     assert.notEqual(await bench.queue.push(6, { key: 'k' }), 4)
@@ -277,14 +277,14 @@ describe('a segment that rots while it is there, and is emptied', () => {
     queue.release([first.id, ...kept.map(({ id }) => id)])
     assert.deepEqual((await queue.pop()).map(numberOf), [1])
     await assert.rejects(queue.pop(), CORRUPT)
-    await queue.close()
+    await queue.close({ drain: true })
     queue = await openOn(disk)
     await assert.rejects(queue.peek(2), CORRUPT)
-    await queue.close()
+    await queue.close({ drain: true })
     queue = await openOn(disk, { repair: true })
     assert.equal(queue.recovered.dropped.length, 1)
     assert.deepEqual((await queue.pop(9)).map(numberOf), [3])
-    await queue.close()
+    await queue.close({ drain: true })
   })
 
   it(`never gives a wrong payload to a runner, whatever goes bad and whenever (SEED=${base})`, async () => {
@@ -330,7 +330,7 @@ describe('a segment that rots while it is there, and is emptied', () => {
     }
     await queue.flush()
     await quiet()
-    if (random.chance(0.5)) await queue.close({ drain: false })
+    if (random.chance(0.5)) await queue.close({ timeoutMs: 0 })
     else bench.disk = bench.disk.afterKill()
     const wrong = []
     const runner = async (bytes, done, { id }) => {
@@ -344,6 +344,6 @@ describe('a segment that rots while it is there, and is emptied', () => {
     for (const id of expected.keys()) {
       if (!ran.has(id)) assert(again.recovered.dropped.length > 0, `SEED=${seed}: job ${id} is gone, and nobody was told`)
     }
-    await again.close()
+    await again.close({ drain: true })
   }
 })

@@ -32,7 +32,7 @@ describe('a durable queue with schedules', () => {
 
   /** Time goes by while nobody has the queue open. */
   async function closeFor (ms) {
-    await bench.queue.close({ drain: false })
+    await bench.queue.close({ timeoutMs: 0 })
     bench.clock.advance(ms)
   }
 
@@ -40,7 +40,7 @@ describe('a durable queue with schedules', () => {
     bench = new Bench()
     ran = []
   })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('pushes a job at each time, with its type and payload, and tells the runner whose it is', async () => {
     const queue = await bench.open({ scheduler: 'equal', schedules: { clean: { everyMs: 1000, type: 'house', payload: { rooms: 3 } } } })
@@ -86,7 +86,7 @@ describe('a durable queue with schedules', () => {
     ])
     await pass(1500)
     assert.deepEqual(queue.schedules()[0], { name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 })
-    await queue.close()
+    await queue.close({ drain: true })
     assert.deepEqual(queue.schedules()[0], { name: 'a', nextAt: undefined, lastAt: EPOCH + 1000 })
     assert.deepEqual((await bench.open()).schedules(), [])
   })
@@ -100,7 +100,7 @@ describe('a durable queue with schedules', () => {
     await pass(1000)
     await queue.fflush()
     assert.equal(queue.stats().done, 1)
-    await queue.close()
+    await queue.close({ drain: true })
     const again = await open({ a: { everyMs: 1000 } }, { capacity: 1 })
     assert.deepEqual([again.recovered.jobs, again.length, await again.get(1), await again.cancel(1)], [0, 0, undefined, false])
     await again.push('fits')
@@ -115,7 +115,7 @@ describe('a durable queue with schedules', () => {
       await pass(10)
       assert.deepEqual(timesOfGate(), expected)
       ends()
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
     }
   })
 
@@ -130,7 +130,7 @@ describe('a durable queue with schedules', () => {
     await pass(5)
     assert.deepEqual([timesOfGate(), queue.stats().dead], [[10, 10, 30], 1])
     ends()
-    await queue.retryDead(queue.deadLetters()[0].id)
+    await queue.retryDead((await queue.deadLetters())[0].id)
     await pass(5)
     ends()
     await quiet()
@@ -214,7 +214,7 @@ describe('a durable queue with schedules', () => {
     ends()
     await pass(0)
     bench.disk = bench.disk.afterPowerLoss(seeded(1))
-    await queue.close({ drain: false })
+    await queue.close({ timeoutMs: 0 })
     await open({ a: { everyMs: 10 } })
     await pass(10)
     assert.deepEqual(ran, [30])
@@ -489,7 +489,7 @@ describe('a durable queue with schedules', () => {
         assert.deepEqual(ran.splice(0, 1 + right.length), ['in the way', ...right])
         assert(ran.every((time, i) => i === 0 || time > ran[i - 1]), ran.join())
         assert.equal(ran.at(-1), 3 * MINUTE + 6000)
-        await queue.close()
+        await queue.close({ drain: true })
       }
     })
 
@@ -531,7 +531,7 @@ describe('a durable queue with schedules', () => {
       await open(schedules)
       await pass(0)
       const disk = bench.disk.afterKill()
-      await bench.queue.close({ drain: false }).catch(() => {})
+      await bench.queue.close({ timeoutMs: 0 }).catch(() => {})
       await Promise.race([warned, quiet()])
       bench.disk = disk
       bench.clock.advance(1500)
@@ -568,7 +568,7 @@ describe('a durable queue with schedules', () => {
       queue.resume()
       await pass(40)
       assert.deepEqual(ran.slice(1, 1 + expected.length), expected)
-      await queue.close()
+      await queue.close({ drain: true })
     }
   })
 
@@ -595,7 +595,7 @@ describe('a durable queue with schedules', () => {
 
   it('begins anew if it could not write when a schedule began', async () => {
     await bench.open()
-    await bench.queue.close()
+    await bench.queue.close({ drain: true })
     bench.disk.fault = kind => kind === 'write' ? systemError('EIO') : undefined
     await open({ a: { everyMs: 10 } })
     await quiet()
@@ -625,7 +625,7 @@ describe('a durable queue with schedules', () => {
 
   it('stops when it closes, by a call or since its log fails', async () => {
     const queue = await open({ a: { everyMs: 10 } })
-    await queue.close()
+    await queue.close({ drain: true })
     await pass(50)
     assert.deepEqual([ran, bench.clock.timerCount], [[], 0])
     bench = new Bench()
@@ -813,7 +813,7 @@ describe('a durable queue with schedules', () => {
         if (isLast) {
           await pass(1000)
           assert.equal(queue.length, 0)
-          await queue.close()
+          await queue.close({ drain: true })
           break
         }
         const caughtUp = Math.floor(begin / schedule.everyMs) * schedule.everyMs
@@ -825,7 +825,7 @@ describe('a durable queue with schedules', () => {
         await quiet()
         isAlive = false
         const disk = random.chance(0.4) ? undefined : isExact || ack === 'os' ? bench.disk.afterKill() : bench.disk.afterPowerLoss(random)
-        await queue.close({ drain: false })
+        await queue.close({ timeoutMs: 0 })
         if (disk !== undefined) bench.disk = disk
         clock.advance(random.below(60))
       }
@@ -856,7 +856,7 @@ describe('a durable queue with schedules', () => {
       await open(schedules)
       for (let i = 0; i < 5; i++) {
         const isOpen = random.chance(0.5)
-        if (!isOpen) await bench.queue.close({ drain: false })
+        if (!isOpen) await bench.queue.close({ timeoutMs: 0 })
         bench.epoch += random.pick([-1, 1]) * random.pick([1000, MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 1e11])
         if (!isOpen) await open(schedules)
         ran = []
@@ -865,7 +865,7 @@ describe('a durable queue with schedules', () => {
         assert.equal(ran.at(-1), Math.floor((now + EPOCH) / everyMs) * everyMs - EPOCH, `${ran} at ${now}`)
         assert(ran.length <= (settling + MINUTE) / everyMs + 2, `${ran.length} jobs`)
       }
-      await bench.queue.close()
+      await bench.queue.close({ drain: true })
     }
   })
 })

@@ -17,7 +17,7 @@ describe('a durable queue, as one of jobs', () => {
 
   beforeEach(() => { path = temporaryFolder() })
   afterEach(async () => {
-    await Promise.all(queues.splice(0).map(queue => queue.close({ drain: false })))
+    await Promise.all(queues.splice(0).map(queue => queue.close({ timeoutMs: 0 })))
     rmSync(path, { recursive: true })
   })
 

@@ -16,7 +16,7 @@ describe('single jobs of a durable queue', () => {
   let bench
 
   beforeEach(() => { bench = new Bench() })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   it('are found with the type that they were pushed with, or none', async () => {
     const queue = await bench.open({ scheduler: 'equal' })
@@ -27,7 +27,7 @@ describe('single jobs of a durable queue', () => {
     assert.notEqual(found.payload, found.payload)
     assert.equal(queue.clear(), 1)
     assert.deepEqual(found.payload, { a: 1 })
-    await queue.close()
+    await queue.close({ drain: true })
     const plain = await bench.open()
     plain.pause()
     assert.equal((await plain.get(await plain.push('b'))).type, undefined)
@@ -84,7 +84,7 @@ describe('single jobs of a durable queue', () => {
       const id = await queue.push('a')
       await bench.gate.until(1)
       const asked = queue.cancel(id)
-      queue.close({ drain: false })
+      queue.close({ timeoutMs: 0 })
       for (const call of [asked, queue.get(id), queue.cancel(id)]) await assert.rejects(call, { code: 'FAIRLANE_ERR_CLOSED' })
       const next = await bench.reopenAfterKill()
       bench.disk.fault = kind => ['write', 'sync'].includes(kind) ? systemError('EIO') : undefined
@@ -254,10 +254,10 @@ describe('single jobs of a durable queue', () => {
     fails.context.signal.addEventListener('abort', () => fails.done(fails.context.signal.reason))
     ends.context.signal.addEventListener('abort', () => {
       ends.done(null, 'late')
-      queue.close({ drain: false })
+      queue.close({ timeoutMs: 0 })
     })
     assert.deepEqual(await Promise.all([1, 2, 3].map(id => queue.cancel(id))), [true, true, true])
-    assert.equal(await queue.close(), 1)
+    assert.equal(await queue.close({ drain: true }), 1)
     assert.deepEqual(bench.events.map(([event]) => event), ['cancelled', 'cancelled', 'cancelled'])
     assert.equal(queue.stats().misuse, 0)
     await bench.open()

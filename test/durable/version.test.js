@@ -43,7 +43,7 @@ describe('a folder of format version 2', () => {
     bench = new Bench()
     bench.epoch = TIME
   })
-  afterEach(async () => { await bench.queue?.close({ drain: false }) })
+  afterEach(async () => { await bench.queue?.close({ timeoutMs: 0 }) })
 
   const namesOf = () => [...bench.queue.jobs()].map(({ id, type, payload: { name, filling } }) => {
     assert.equal(filling, 'x'.repeat(200))
@@ -58,7 +58,7 @@ describe('a folder of format version 2', () => {
       [4, 'tenant-a', 'running'], [7, 'tenant-ü', 'unshifted'], [5, 'tenant-ü', 'waiting'], [6, 'tenant-ü', 'wäiting too'],
       [3, 'tenant-a', 'due']
     ])
-    const [dead] = queue.deadLetters()
+    const [dead] = await queue.deadLetters()
     assert.deepEqual([dead.id, dead.payload.name, dead.attempts, dead.error.message, dead.error.code], [2, 'dead', 2, 'no dead', 'E_NO'])
     const due = await queue.get(3)
     assert.deepEqual([due.state, due.attempts, due.dueAt, due.error.message], ['delayed', 1, TIME + 60000, 'no due'])
@@ -107,7 +107,7 @@ describe('a folder of format version 2', () => {
     assert(segmentsOf(bench.disk).every(name => versionOf(bench.disk, name) === 3))
     assert.deepEqual(namesOf().map(([, , name]) => name), ['running', 'unshifted', 'waiting', 'wäiting too', 'due'])
     await bench.reopenAfterKill({ maxAttempts: 2, segmentBytes: 1024 })
-    assert.deepEqual([bench.queue.recovered.jobs, bench.queue.deadLetters().length], [6, 1])
+    assert.deepEqual([bench.queue.recovered.jobs, (await bench.queue.deadLetters()).length], [6, 1])
   })
 
   it('is there as it was whatever call to the disk fails while it is opened, and wherever the process dies then', async () => {
@@ -126,11 +126,11 @@ describe('a folder of format version 2', () => {
       isOpened = await bench.open(options).then(() => killed === undefined, () => false)
       bench.disk.fault = () => undefined
       if (isOpened) break
-      await bench.queue?.close({ drain: false }).catch(() => {})
+      await bench.queue?.close({ timeoutMs: 0 }).catch(() => {})
       bench.disk = killed
       await bench.open(options)
       assert.deepEqual([bench.queue.recovered.jobs, namesOf().length], [6, 5], `call ${failing}`)
-      await bench.queue.close({ drain: false })
+      await bench.queue.close({ timeoutMs: 0 })
       bench.queue = undefined
     }
   })
@@ -153,10 +153,10 @@ describe('a folder of format version 2', () => {
     let queue = await open()
     assert.deepEqual((await queue.peek(9)).map(String), ['two', 'three'])
     await queue.push(Buffer.from('four'))
-    await queue.close()
+    await queue.close({ drain: true })
     queue = await open()
     assert.deepEqual((await queue.pop(9)).map(String), ['two', 'three', 'four'])
-    await queue.close()
+    await queue.close({ drain: true })
     assert.equal(versionOf(disk, segmentsOf(disk).at(-1)), 3)
   })
 })

@@ -257,7 +257,7 @@ describe('metrics of a queue on disk', function () {
     await queue.onIdle()
     assertAgree(metrics, queue)
     assert.match(new TextDecoder().decode(metrics.toText()), /fairlane_jobs\{state="dead",queue="default",type="a"\} 2/)
-    const [first, second] = [...queue.deadLetters()].map(({ id }) => id)
+    const [first, second] = [...await queue.deadLetters()].map(({ id }) => id)
     failing.clear()
     await queue.retryDead(first)
     await queue.deleteDead(second)

@@ -351,7 +351,7 @@ describe('the threads of jobs that do not end by themselves', () => {
     assert.deepEqual([error.code, attempt], ['FAIRLANE_ERR_CRASHED', 3])
     assert.deepEqual(attempts, [[1, 'FAIRLANE_ERR_CRASHED'], [2, 'FAIRLANE_ERR_CRASHED']])
     await queue.onIdle()
-    assert.deepEqual(queue.deadLetters().map(({ id, attempts, error }) => [id, attempts, error.code]), [[id, 3, 'FAIRLANE_ERR_CRASHED']])
+    assert.deepEqual((await queue.deadLetters()).map(({ id, attempts, error }) => [id, attempts, error.code]), [[id, 3, 'FAIRLANE_ERR_CRASHED']])
     const { done, failed: failedCount, dead, misuse } = queue.stats()
     assert.deepEqual({ done, failedCount, dead, misuse }, { done: 1, failedCount: 1, dead: 1, misuse: 0 })
     await queue.close()

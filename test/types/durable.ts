@@ -93,7 +93,7 @@ async function useJobs (): Promise<void> {
   queue.on('failed', ({ error, attempt }) => [error, attempt])
   queue.on('retry', ({ delayMs }) => delayMs)
   queue.on('close', (count, error) => error?.code)
-  const dead: Array<DeadLetter<{ url: string }>> = queue.deadLetters({ type: 'tenant', limit: 5 })
+  const dead: Array<DeadLetter<{ url: string }>> = await queue.deadLetters({ type: 'tenant', limit: 5 })
   const codes = dead.map(({ error, payload, attempts }) => [error.code, payload.url, attempts])
   const found: FoundJob<{ url: string }> | undefined = await queue.get(id)
   const about: Array<string | number | undefined> = [found?.state, found?.attempts, found?.dueAt, found?.error?.code, found?.payload.url]

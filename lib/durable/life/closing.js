@@ -2,19 +2,21 @@
 
 // How a durable queue comes to its end: by close(), its signal, or a log that has failed.
 //
-//   close() ─▶ nothing new ─▶ what waits has run, or stays on disk ─▶ what is buffered is written ─▶ log closed ─▶ lock given back ─▶ told
+//   close() ─▶ nothing new ─┬─ drain: what waits is run ─┬─▶ what runs has ended ─▶ what is buffered is written ─▶ log closed ─┐
+//                           └─ else it stays on disk ────┘       ▲                                                             │
+//                       timeoutMs: runners are told, and given up┘                                 told ◀── lock given back ◀──┘
 
 const { warn } = require('../../arguments/errors')
 const { behindOthers } = require('../../platform/promised')
 
 class Closing {
   /** @param {{ [name: string]: object }} parts of the queue */
-  constructor ({ admission, outage, outcomes, report: { events }, retries, stage, status, store }) {
+  constructor ({ admission, leaving, outage, outcomes, report: { events }, stage, status, store }) {
     this.admission = admission
+    this.leaving = leaving
     this.outage = outage
     this.outcomes = outcomes
     this.events = events
-    this.retries = retries
     this.stage = stage
     this.status = status
     this.store = store
@@ -23,16 +25,17 @@ class Closing {
     this.stopListening = ignore // to the option `signal`
   }
 
-  /** @returns {Promise<number>} how many runners had not ended */
+  /**
+   * @param {boolean} drain whether what waits is run first
+   * @param {number | undefined} timeoutMs until then what runs may end
+   * @param {{ cause: any }} [cause] for the runners that are told then
+   * @returns {Promise<number>} how many runners had not ended
+   */
   close (drain, timeoutMs, cause) {
-    if (this.promise === undefined) {
-      this.status.closing()
-      this.promise = behindOthers(this.end(this.stage.close(true)))
-      this.promise.catch(ignore)
-      this.status.isClosed = true
-    }
-    if (!drain) this.abandon(timeoutMs, cause)
-    else if (timeoutMs !== undefined) this.limit(timeoutMs)
+    if (this.promise === undefined) this.begin(drain)
+    else if (!drain) this.leaving.leave()
+    if (timeoutMs === 0) this.abandon(cause)
+    else if (timeoutMs !== undefined) this.limit(timeoutMs, cause)
     return this.promise
   }
 
@@ -47,24 +50,31 @@ class Closing {
     // not in the middle of what the log is about
     queueMicrotask(() => {
       warn('FAIRLANE_ERR_IO', `A durable queue closes, since its log failed. ${err.message}`)
-      this.close(false)
+      this.close(false, 0)
     })
   }
 
   // private from here on
 
-  limit (timeoutMs) {
-    const limit = { position: -1, order: 0, whenDue: () => this.abandon() }
+  begin (drain) {
+    this.status.closing()
+    if (!drain) this.leaving.leave()
+    this.promise = behindOthers(this.end(this.stage.close(true)))
+    this.promise.catch(ignore)
+    this.status.isClosed = true
+  }
+
+  limit (timeoutMs, cause) {
+    const limit = { position: -1, order: 0, whenDue: () => this.abandon(cause) }
     this.limits.push(limit)
     this.stage.deadlines.addAnyway(limit, timeoutMs)
   }
 
-  /** Leaves on disk what waits, and gives up what runs. */
-  abandon (timeoutMs, cause) {
+  /** Gives up what runs. */
+  abandon (cause) {
     this.outage.giveUp()
-    this.retries.clear()
-    this.stage.withdraw(list => list.removeAll(), ignore)
-    this.stage.close(false, timeoutMs, cause)
+    this.leaving.leave()
+    this.stage.close(false, undefined, cause)
   }
 
   async end (idle) {

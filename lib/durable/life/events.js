@@ -12,7 +12,7 @@ class Events {
     this.stage = stage
     this.emitter = new EventEmitter() // nobody listens to this one
     this.isOpen = false // jobs that were on disk stand in the queue
-    this.untold = [] // [event, value, makeMore] of what came about before, until that is told
+    this.untold = [] // [event, value, more] of what came about before, until that is told
     this.whenTold = undefined // a promise, once it is open
   }
 
@@ -21,7 +21,7 @@ class Events {
     return !this.isOpen || this.emitter.listenerCount(event) > 0
   }
 
-  /** @param {any} [more] the second argument of listeners, or a function that makes it if there are any */
+  /** @param {any} [more] the second argument of listeners */
   tell (event, value, more) {
     if (!this.isOpen) {
       this.untold.push([event, value, more])
@@ -29,8 +29,7 @@ class Events {
     }
     if (this.untold.length > 0) this.tellUntold()
     if (this.emitter.listenerCount(event) === 0) return
-    const second = typeof more === 'function' ? more() : more
-    this.stage.call(() => this.emitter.emit(event, value, second))
+    this.stage.call(() => this.emitter.emit(event, value, more))
   }
 
   /** Passes on an event of the queue in memory, which has seen to the context. */

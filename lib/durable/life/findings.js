@@ -8,12 +8,13 @@ const { DUE, DEAD } = require('../run/job-state')
 
 class Findings {
   /** @param {{ [name: string]: object }} parts of the queue */
-  constructor ({ clocks, dead, keys, pastTimes, records, report: { ledger }, schedules, waiting }) {
+  constructor ({ clocks, dead, keys, pastTimes, records, report: { counts, ledger }, schedules, waiting }) {
     this.clocks = clocks
     this.dead = dead
     this.keys = keys
     this.pastTimes = pastTimes
     this.records = records
+    this.counts = counts
     this.ledger = ledger
     this.isObserved = ledger !== undefined
     this.schedules = schedules
@@ -37,9 +38,14 @@ class Findings {
     if (!this.keys.has(seq) && !this.schedules.has(seq)) this.schedules.finish(seq)
   }
 
+  /** A job that has not settled. */
+  live (type) {
+    this.counts.accept(type)
+  }
+
   /** A dead letter. */
-  deadLetter (seq) {
-    this.dead.found(seq)
+  deadLetter (seq, type) {
+    this.dead.found(seq, type)
   }
 
   /** Observers hear of a job that is not over. @param {number} pushed when, in ms since 1970 */

@@ -12,9 +12,11 @@ class Report {
   }
 }
 
-/** Totals since the queue was opened. */
+/** Totals since the queue was opened, and those of each type. */
 class Counts {
-  constructor () {
+  /** @param {{ types: object }} parts of the queue */
+  constructor ({ types }) {
+    this.types = types
     this.accepted = 0
     this.done = 0
     this.failed = 0
@@ -23,6 +25,30 @@ class Counts {
     this.retried = 0
     this.throttled = 0
     this.joined = 0
+  }
+
+  /** A job was taken in, was found on disk, or was a dead letter. */
+  accept (type) {
+    this.accepted++
+    this.types.count(type, 'accepted', 1, 1)
+  }
+
+  /** A job could not be written: it is none. */
+  unaccept (type) {
+    this.accepted--
+    this.types.count(type, 'accepted', -1, -1)
+  }
+
+  /** A job has settled. @param {'done' | 'failed' | 'cancelled'} what */
+  settle (what, type) {
+    this[what]++
+    this.types.count(type, what, 1, -1)
+  }
+
+  /** Something else became of a job, or of one that is none. @param {'retried' | 'throttled' | 'joined'} what */
+  note (what, type) {
+    this[what]++
+    this.types.count(type, what, 1, 0)
   }
 }
 

@@ -40,21 +40,19 @@ class Restore {
   /**
    * @param {object} survey of the log
    * @param {object | undefined} ages of the jobs, if they have priorities
-   * @returns {Promise<number>} how many jobs there are that have not settled; rejects with the error of the log if that fails meanwhile
+   * @returns {Promise<void>} rejects with the error of the log if that fails meanwhile
    */
   async run (survey, ages) {
     this.survey = survey
     this.ages = ages
     const { table, states, nextSeq } = this.store
-    let count = 0
     for (let seq = table.first(nextSeq); seq < nextSeq; seq = table.next(seq + 1, nextSeq)) {
-      if (this.take(seq, states.get(seq))) count++
+      this.take(seq, states.get(seq))
       if (this.slice.isOver(PIECES)) await this.turn()
     }
     await this.placeDue()
     await this.placeInterrupted()
     await this.placeDelayed()
-    return count
   }
 
   // private from here on
@@ -64,31 +62,30 @@ class Restore {
     if (this.status.error !== undefined) throw this.status.error
   }
 
-  /** @returns {boolean} false for a dead letter, and for one that is over */
   take (seq, state) {
     const { type, atHead, hasOptions, isDamaged } = this.survey.find(seq)
     const options = hasOptions ? this.findings.options(seq, type, state) : NONE
     if (state?.phase === OVER) {
       this.findings.over(seq)
-      return false
+      return
     }
     if (this.findings.isObserved) this.findings.tell(seq, type, this.survey.pushedAt(seq), state, options)
-    if (isDamaged && state?.phase !== DEAD) {
+    if (state?.phase === DEAD) {
+      this.findings.deadLetter(seq, type)
+      return
+    }
+    this.findings.live(type)
+    if (isDamaged) {
       this.endings.damaged(seq, type, state?.attempts ?? 0)
-      return true
+      return
     }
     this.ages?.begin(seq)
-    const isThere = this.put(seq, type, atHead, options, state)
+    this.put(seq, type, atHead, options, state)
     this.ages?.end()
-    return isThere
   }
 
-  /** As take(), of a job that is not over. */
+  /** A job that has not settled. */
   put (seq, type, atHead, options, state) {
-    if (state?.phase === DEAD) {
-      this.findings.deadLetter(seq)
-      return false
-    }
     switch (state?.phase) {
       case undefined:
         this.takeNew(seq, type, atHead, options)
@@ -106,7 +103,6 @@ class Restore {
       case INTERRUPTED:
         this.takeStarted(seq, type, atHead, state, options)
     }
-    return true
   }
 
   /** A job that had a slot when the process ended. */

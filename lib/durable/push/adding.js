@@ -11,11 +11,14 @@ const { idOf } = require('../run/records')
 
 class Adding {
   /** @param {{ [name: string]: object }} parts of the queue */
-  constructor ({ dead, intake, jobs, results, writing }) {
+  constructor ({ dead, intake, jobs, records, results, stage, status, writing }) {
     this.dead = dead
     this.intake = intake
     this.jobs = jobs
+    this.records = records
     this.results = results
+    this.stage = stage
+    this.status = status
     this.writing = writing
     results.whenLeft = (signal, rejects, deserted, fault) => this.left(signal, rejects, deserted, fault)
   }
@@ -39,7 +42,33 @@ class Adding {
     return this.share(waiter, promise, signal)
   }
 
+  /**
+   * The result of a job that was pushed, by whomever.
+   * @param {number} id
+   * @param {AbortSignal} [signal] lets go of it, and does nothing to the job
+   * @returns {Promise<any>} rejects with FAIRLANE_ERR_RESULT if there is no such job that is to end
+   */
+  async wait (id, signal) {
+    if (signal?.aborted) throw abortedError(signal.reason)
+    this.status.check()
+    if (!this.records.has(id) || this.dead.has(id)) throw resultLostError()
+    const { promise } = this.results.waitFor(id, true)
+    return signal === undefined ? promise : this.untilAborted(promise, signal)
+  }
+
   // private from here on
+
+  async untilAborted (promise, signal) {
+    let letGo
+    const aborted = new Promise((resolve, reject) => {
+      letGo = this.stage.whenAborted(signal, () => reject(abortedError(signal.reason)))
+    })
+    try {
+      return await Promise.race([promise, aborted])
+    } finally {
+      letGo()
+    }
+  }
 
   /** @returns {Promise<any>} of one who may leave the job, or whose payload may not be written */
   share (waiter, pushed, signal) {

@@ -47,7 +47,7 @@ class Intake {
    */
   accept (type, payload, atHead, jobOptions) {
     const known = this.sharing.find(type, jobOptions)
-    if (known !== undefined && this.sharing.isJoin(known, jobOptions)) return this.sharing.join(known)
+    if (known !== undefined && this.sharing.isJoin(known, jobOptions)) return this.sharing.join(known, type)
     const refusal = known === undefined ? this.refusals.of(type, 0) : undefined
     if (refusal !== undefined) return this.refusals.tell(type, refusal)
     const now = this.now()
@@ -55,7 +55,8 @@ class Intake {
     // encode may have pushed
     const taken = this.sharing.find(type, jobOptions)
     if (taken !== undefined) {
-      return this.sharing.isJoin(taken, jobOptions) ? this.sharing.join(taken) : this.sharing.replace(taken, encoded, jobOptions)
+      if (this.sharing.isJoin(taken, jobOptions)) return this.sharing.join(taken, type)
+      return this.sharing.replace(taken, type, encoded, jobOptions)
     }
     const options = jobOptions === undefined ? NONE : optionsOf(jobOptions, now)
     const tooLong = refusalOf(options)
@@ -66,7 +67,7 @@ class Intake {
     if (error !== undefined) return this.refusals.tell(type, error)
     const accepted = this.writing.write(type, encoded, head, atHead, options)
     const { job } = accepted
-    this.counts.accepted++
+    this.counts.accept(type)
     if (options.key !== undefined) this.keys.take(type, job, options)
     this.retries.placeNew(job, type, atHead, options)
     return accepted

@@ -205,7 +205,7 @@ class PushAll {
     for (const push of fresh) {
       const { type, options, delayMs } = push
       push.seq = seq++
-      this.counts.accepted++
+      this.counts.accept(type)
       if (options.key !== undefined) this.keys.take(type, push.seq, { ...options, delayMs })
     }
     const safe = this.writing.trackAll(fresh, group)
@@ -222,16 +222,16 @@ class PushAll {
   }
 
   /** Of one that shares a job. */
-  numberOf ({ entry, change, twin }, safe) {
-    if (twin !== undefined) return this.joined(safe.then(() => twin.seq), twin.seq)
-    if (change !== undefined) return this.joined(change.promise, entry.job)
-    const { job, promise } = this.sharing.join(entry)
+  numberOf ({ type, entry, change, twin }, safe) {
+    if (twin !== undefined) return this.joined(type, safe.then(() => twin.seq), twin.seq)
+    if (change !== undefined) return this.joined(type, change.promise, entry.job)
+    const { job, promise } = this.sharing.join(entry, type)
     this.results.keep(job)
     return promise
   }
 
-  joined (promise, seq) {
-    this.counts.joined++
+  joined (type, promise, seq) {
+    this.counts.note('joined', type)
     this.results.keep(seq)
     return promise
   }

@@ -50,6 +50,7 @@ class Refusals {
 
   /** A push is refused. @returns {{ job: undefined, promise: Promise<number>, entry: undefined }} as Intake.accept() */
   tell (type, error) {
+    this.counts.types.count(type, 'rejected', 1, 0)
     this.ledger?.refused(type, error)
     return { job: undefined, promise: Promise.reject(error), entry: undefined }
   }

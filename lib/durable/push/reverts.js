@@ -17,28 +17,28 @@ class Reverts {
     this.retries = retries
     this.stage = stage
     this.status = status
-    this.reverted = new Set() // what stands in the queue for them, until they are taken out together
+    this.reverted = new Map() // what stands in the queue for them, until they are taken out together → their types
   }
 
   /** A job that stands in the queue could not be written. @param {number | object} job what stands there for it */
-  revert (job) {
+  revert (job, type) {
     if (this.status.error !== undefined) return
     if (this.reverted.size === 0) queueMicrotask(() => this.removeReverted())
-    this.reverted.add(job)
+    this.reverted.set(job, type)
   }
 
   // private from here on
 
   removeReverted () {
     const reverted = this.reverted
-    this.reverted = new Set()
+    this.reverted = new Map()
     this.stage.withdraw(list => list.remove(job => reverted.has(job)), () => {})
-    for (const job of reverted) {
+    for (const [job, type] of reverted) {
       this.retries.drop(job)
       this.keys.lost(job)
+      this.counts.unaccept(type)
     }
-    this.counts.accepted -= reverted.size
-    for (const job of reverted) this.forget(idOf(job))
+    for (const job of reverted.keys()) this.forget(idOf(job))
     this.admission.freed()
     this.idle.check()
   }

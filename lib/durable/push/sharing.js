@@ -57,25 +57,26 @@ class Sharing {
   /**
    * @returns {{ job: number | object, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when it is safe
    */
-  join (entry) {
-    this.counts.joined++
+  join (entry, type) {
+    this.counts.note('joined', type)
     return { job: entry.job, promise: this.idOf(entry), entry }
   }
 
   /**
    * Gives the job another payload, and with 'postpone' another delay.
    * @param {object} entry of the key
+   * @param {string | undefined} type
    * @param {Uint8Array} encoded
    * @param {object} jobOptions by the push
    * @returns {{ job: number | undefined, promise: Promise<number>, entry: object }} as Intake.accept(): the number of the job, when that is
    *   safe; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TOO_LARGE: then it is as it was
    */
-  replace (entry, encoded, jobOptions) {
+  replace (entry, type, encoded, jobOptions) {
     try {
       if (idOf(entry.job) === undefined) this.writing.writeNow()
       // it could not be
       if (!this.keys.has(entry.job)) return { job: undefined, promise: this.idOf(entry), entry }
-      return { job: entry.job, promise: this.rewrite(entry, encoded, jobOptions), entry }
+      return { job: entry.job, promise: this.rewrite(entry, type, encoded, jobOptions), entry }
     } catch (err) {
       return { job: undefined, promise: Promise.reject(err), entry }
     }
@@ -126,14 +127,14 @@ class Sharing {
     return Promise.resolve(this.writing.whenSafe(seq)).then(() => seq)
   }
 
-  rewrite (entry, encoded, jobOptions) {
+  rewrite (entry, type, encoded, jobOptions) {
     const change = this.begin(entry)
     this.add(change, encoded, jobOptions)
     const refusal = this.refusal(change, change.growth)
     if (refusal !== undefined) throw refusal
     const batch = this.writing.batch()
     this.put(batch, change)
-    this.counts.joined++
+    this.counts.note('joined', type)
     return this.follow(change, this.writing.writeBatch(batch))
   }
 

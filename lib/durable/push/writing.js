@@ -95,7 +95,7 @@ class Writing {
       for (const { seq } of jobs) unsafe.delete(seq)
     }
     const safe = group.promise.then(forget, err => {
-      for (const { seq } of jobs) this.reverts.revert(seq)
+      for (const { seq, type } of jobs) this.reverts.revert(seq, type)
       forget()
       throw err
     })
@@ -130,7 +130,7 @@ class Writing {
     const { unsafe } = this
     this.ledger?.accepted(seq, type)
     const safe = group.promise.then(() => seq, err => {
-      this.reverts.revert(buffered ?? seq)
+      this.reverts.revert(buffered ?? seq, type)
       throw err
     })
     // before those who wait for it are told
@@ -144,7 +144,7 @@ class Writing {
     const refusal = error ?? this.store.refusal(1, job.bytes.length, job.type)
     if (refusal !== undefined) {
       this.cancel(job, refusal)
-      this.reverts.revert(job)
+      this.reverts.revert(job, job.type)
       return
     }
     job.seq = this.track(this.store.push([job.bytes], job.type, job.atHead, undefined, job.options !== NONE), job.type, job)

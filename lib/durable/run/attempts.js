@@ -74,6 +74,13 @@ class Attempts {
     return [...this.deliveries.values()].filter(({ job }) => seqs.has(idOf(job)))
   }
 
+  /** @returns {Map<string | undefined, number>} how many jobs of each type have slots; without a scheduler, of those that have started */
+  runningByType () {
+    const counts = new Map()
+    for (const { type } of this.deliveries.values()) counts.set(type, (counts.get(type) ?? 0) + 1)
+    return counts
+  }
+
   /** The log has gone on, or a delivery may be lost that waits for it. */
   logged () {
     if (this.unwritten.length > 0) queueMicrotask(() => this.runWritten())
@@ -155,7 +162,7 @@ class Attempts {
       delivery.type = type
       delivery.options = options
       delivery.isFinal = true // what cannot be decoded now can never be
-      payload = decode(this.serializer, bytes, options !== NONE)
+      payload = delivery.payload = decode(this.serializer, bytes, options !== NONE)
       delivery.isFinal = false
       this.stage.limit(delivery.ticket, options.timeoutMs)
     } catch (err) {

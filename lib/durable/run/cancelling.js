@@ -3,16 +3,16 @@
 // Takes jobs out of the queue for good: remove(), clear(), cancel(), and those that wait for longer than maxWaitMs. They are gone from the
 // disk, and the operating system has that, before anybody is told.
 
-const { clearedError, removedError, typeError } = require('../../arguments/errors')
+const { clearedError, removedError } = require('../../arguments/errors')
 const { readFunction } = require('../../arguments/fields')
-const { options: { readClearOptions, readType } } = require('../../core/internals')
 
 class Cancelling {
   /**
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ hasTypes: boolean }} options hasTypes: it has a scheduler
    */
-  constructor ({ idle, records, removal, retries, stage, store, waiting }, { hasTypes }) {
+  constructor ({ deadLetters, idle, records, removal, retries, stage, store, waiting }, { hasTypes }) {
+    this.deadLetters = deadLetters
     this.idle = idle
     this.records = records
     this.removal = removal
@@ -29,30 +29,45 @@ class Cancelling {
     // what cannot be written is no job
     this.store.log.commitNow(false)
     const retries = this.retries.list().filter(({ seq, type }) => test(this.records.view(seq, type)))
-    const take = list => list.remove((job, type) => !this.waiting.isGone(job) && test(this.records.view(job, type)))
-    return this.take(take, retries, removedError)
+    return this.take((job, type) => !this.waiting.isGone(job) && test(this.records.view(job, type)), retries, removedError)
   }
 
-  /** Cancels all jobs, or those of a type. @returns {number} how many */
-  clear (options) {
-    const { type, reason } = readClearOptions(options)
-    if (type !== undefined && !this.hasTypes) {
-      throw typeError('FAIRLANE_ERR_ARGUMENT', 'clear: a queue without a scheduler has no types')
-    }
-    const retries = this.retries.list(type)
-    const take = list => type === undefined ? list.removeAll() : list.removeType(readType(type))
+  /**
+   * Cancels all jobs, or those of a type.
+   * @param {{ type: string | undefined, reason: unknown, dead: boolean }} options dead: dead letters go, too
+   * @returns {number} how many
+   */
+  clear ({ type, reason, dead }) {
     const cause = reason === undefined ? undefined : { cause: reason }
-    return this.take(take, retries, () => clearedError(cause))
+    const makeError = () => clearedError(cause)
+    let count
+    if (type === undefined) {
+      count = this.take(() => true, this.retries.list(), makeError)
+    } else {
+      // what cannot be written is no job, and has no record to be looked at
+      if (!this.hasTypes) this.store.log.commitNow(false)
+      count = this.take((job, known) => (known ?? this.records.typeIfReadable(job)) === type, this.retries.list(type), makeError)
+    }
+    return dead ? count + this.deadLetters.clear(type) : count
   }
 
   // private from here on
 
-  take (take, retries, makeError) {
+  /** @param {(job: number | object, type: string | undefined) => unknown} test type: if the queue has types */
+  take (test, retries, makeError) {
     return this.idle.after(() => {
       const jobs = []
-      this.stage.withdraw(take, job => jobs.push(job))
-      for (const { seq } of this.retries.remove(retries)) jobs.push(seq)
-      return this.removal.cancel(jobs, makeError)
+      const types = new Map()
+      this.stage.withdraw(list => list.remove((job, type) => {
+        if (!test(job, type)) return false
+        if (type !== undefined) types.set(job, type)
+        return true
+      }), job => jobs.push(job))
+      for (const { seq, type } of this.retries.remove(retries)) {
+        jobs.push(seq)
+        if (type !== undefined) types.set(seq, type)
+      }
+      return this.removal.cancel(jobs, makeError, { types })
     })
   }
 }

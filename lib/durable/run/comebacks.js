@@ -28,28 +28,29 @@ class Comebacks {
   }
 
   /** The job counts as delayed while the caller is asked for how long that is to be, who may cancel it or close the queue. */
-  retry (seq, type, attempt, error) {
+  retry (delivery, error) {
+    const { id: seq, type, payload, attempt } = delivery
     this.retries.add(seq, type, Infinity)
     this.ledger?.undecided(seq, error)
     const delayMs = backoffAfter(this.backoffMs, attempt, error, rethrow)
     if (!this.store.live.has(seq)) return // cancelled
     if (delayMs === Infinity) {
       this.retries.drop(seq)
-      this.endings.bury(seq, type, attempt, error)
+      this.endings.bury(delivery, error)
       return
     }
-    this.counts.retried++
+    this.counts.note('retried', type)
     this.outage.change(seq, JobState.due(attempt, this.clocks.now() + delayMs, delayMs, errorText(error)))
     this.ledger?.again(seq, error)
     this.retries.delay(seq, delayMs)
     this.retries.settled(seq)
-    this.events.tell('retry', { id: seq, type, attempt, error, delayMs })
+    this.events.tell('retry', { id: seq, type, payload, attempt, error, delayMs })
   }
 
   /** The type of the job is held, and the job waits as the first of it. The attempt does not count. */
   throttled (delivery, error) {
     const { id: seq, slot: { type } } = delivery
-    this.counts.throttled++
+    this.counts.note('throttled', delivery.type)
     this.attempts.takeBack(delivery)
     this.retries.add(seq, type, Infinity)
     this.ledger?.postponed(seq, error)

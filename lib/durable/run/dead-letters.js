@@ -21,21 +21,28 @@ class DeadLetters {
   }
 
   /**
-   * Jobs as users see them, with attempts and error; the oldest one first. O(dead letters), each of which is read if a type is asked for.
-   * @param {{ type: string | undefined, limit: number }} options limit: so many at most
-   * @returns {object[]}
+   * Jobs as users see them, with attempts, error and when they died, in ms since 1970; the oldest one first. O(dead letters).
+   * @param {{ type: string | undefined, limit: number, after: number | undefined }} which as of Dead.list()
+   * @returns {Promise<object[]>}
    */
-  list ({ type, limit }) {
+  async list (which) {
     this.records.check()
-    const wanted = []
-    for (const seq of this.dead.list()) {
-      if (wanted.length === limit) break
-      if (type === undefined || this.records.typeOf(seq) === type) wanted.push(seq)
-    }
-    return wanted.map(seq => {
-      const { attempts, error } = this.records.states.get(seq)
-      return Object.assign(this.records.entry(seq), { attempts, error: errorOf(error) })
+    return this.dead.list(which).map(seq => {
+      const { attempts, error, dueAt } = this.records.states.get(seq)
+      return Object.assign(this.records.entry(seq), { attempts, error: errorOf(error), at: dueAt === 0 ? undefined : dueAt })
     })
+  }
+
+  /** Takes all dead letters off the disk, or those of a type. O(dead letters). @returns {number} how many */
+  clear (type) {
+    if (this.status.error !== undefined || this.status.isOver) return 0
+    const seqs = this.dead.list({ type })
+    for (const seq of seqs) {
+      this.dead.remove(seq)
+      this.endings.deleted(seq)
+    }
+    this.records.commit()
+    return seqs.length
   }
 
   /** Queues a dead job again, with all its attempts. @returns {Promise<boolean>} false if there is none of this id */
@@ -43,9 +50,10 @@ class DeadLetters {
     return this.change(id, () => {
       if (this.outage.isOn) throw this.outage.error
       const { type, options: { priority } } = this.records.read(id)
+      // before it is dead no more, so that its type is not forgotten
+      this.counts.accept(type)
       this.dead.remove(id)
       const group = this.outage.change(id, JobState.revived)
-      this.counts.accepted++
       this.flushes.revived(id)
       this.ledger?.revived(id)
       this.waiting.place(id, type, false, Infinity, priority)

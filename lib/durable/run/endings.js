@@ -22,28 +22,27 @@ class Endings {
   }
 
   /** A job is done. */
-  done ({ id: seq, type, attempt }, result) {
-    this.counts.done++
+  done ({ id: seq, type, payload, attempt }, result) {
+    this.counts.settle('done', type)
     this.finish(seq)
     this.ledger?.ended(seq, false, undefined)
     this.results.settled(seq, undefined, result)
-    this.events.tell('done', { id: seq, type, attempt, result })
+    this.events.tell('done', { id: seq, type, payload, attempt, result })
   }
 
-  /** Makes a dead letter of a job. */
-  bury (seq, type, attempt, error) {
-    this.counts.failed++
-    this.dead.add(seq, attempt, error)
+  /** Makes a dead letter of a job. @param {{ id: number, type?: string, payload: any, attempt: number }} about its last attempt */
+  bury ({ id: seq, type, payload, attempt }, error) {
+    this.dead.add(seq, type, attempt, error)
+    this.counts.settle('failed', type)
     this.ledger?.dead(seq, error)
     this.left(seq)
     this.results.settled(seq, error)
-    this.events.tell('failed', { id: seq, type, attempt, error })
-    this.events.tell('jobfailed', error, () => this.records.entry(seq))
+    this.events.tell('failed', { id: seq, type, payload, attempt, error })
   }
 
   /** A job was running each time that the process ended, and has no attempt left. */
   crashed (seq, type, attempts) {
-    this.bury(seq, type, attempts, crashedError(attempts))
+    this.bury(this.aboutOf(seq, type, attempts), crashedError(attempts))
   }
 
   /** A job whose record has gone bad on the disk, and was moved as such. */
@@ -51,17 +50,18 @@ class Endings {
     try {
       this.records.read(seq)
     } catch (err) {
-      this.bury(seq, type, attempts, err)
+      this.bury(this.aboutOf(seq, type, attempts), err)
     }
   }
 
   /** A job has waited too long while nobody had the queue open. */
   expired (seq, type) {
     const error = overdueError()
-    this.counts.cancelled++
+    const about = this.aboutOf(seq, type, 0)
+    this.counts.settle('cancelled', type)
     this.finish(seq)
     this.ledger?.cancelled(seq, error)
-    this.events.tell('cancelled', { id: seq, type, error })
+    this.events.tell('cancelled', { ...about, error })
   }
 
   /** Jobs were cancelled, and taken off the disk if they were there. @param {(number | object)[]} jobs what stood in the queue for them */
@@ -87,6 +87,11 @@ class Endings {
   }
 
   // private from here on
+
+  /** What events tell of a job that has no attempt in this process. */
+  aboutOf (seq, type, attempt) {
+    return { id: seq, type, payload: this.records.payloadIfReadable(seq), attempt }
+  }
 
   left (seq) {
     this.retries.settled(seq)

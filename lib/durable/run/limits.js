@@ -9,6 +9,7 @@ class Limits {
    * @param {{ rates: { rate?: object[], ratePerType: object } | undefined }} options rates: as read
    */
   constructor ({ core, stage }, { rates }) {
+    this.core = core
     this.scheduler = core.scheduler
     this.stage = stage
     this.made = undefined // a limiter
@@ -22,6 +23,18 @@ class Limits {
 
   get limiter () {
     return this.made ?? this.make(limitOptions().readRateOptions({}))
+  }
+
+  /** What limits a type. `rate`: one, several, or null. */
+  of (type) {
+    const { core, made, scheduler } = this
+    const rates = made?.limits?.ratesOf(type) ?? []
+    return {
+      cap: scheduler?.capOf?.(type) ?? Infinity,
+      rate: rates.length > 1 ? rates : rates[0] ?? null,
+      paused: core.isTypePaused(type),
+      heldMs: made === undefined ? 0 : made.heldMs(made.canHold ? type : undefined)
+    }
   }
 
   // private from here on

@@ -38,13 +38,13 @@ class Outcomes {
   // private from here on
 
   ended (delivery, error, result) {
-    const { id: seq, type, attempt, isFinal, options } = delivery
+    const { attempt, isFinal, options } = delivery
     switch (endOf(error, attempt, options?.maxAttempts ?? this.maxAttempts, isFinal)) {
       case 'done': return this.endings.done(delivery, result)
       case 'throttled': return this.comebacks.throttled(delivery, error)
       case 'postponed': return this.comebacks.postponed(delivery, error)
-      case 'retry': return this.comebacks.retry(seq, type, attempt, error)
-      default: this.endings.bury(seq, type, attempt, error)
+      case 'retry': return this.comebacks.retry(delivery, error)
+      default: this.endings.bury(delivery, error)
     }
   }
 

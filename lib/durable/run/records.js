@@ -31,6 +31,11 @@ class Records {
     return this.store.live.has(id)
   }
 
+  /** The operating system has what was said of jobs up to now. */
+  commit () {
+    this.store.log.commitNow(false)
+  }
+
   /** Throws once nothing can be read any more. */
   check () {
     if (this.error !== undefined) throw this.error
@@ -58,6 +63,14 @@ class Records {
   typeIfReadable (job) {
     try {
       return this.typeOf(job)
+    } catch {
+      return undefined
+    }
+  }
+
+  payloadIfReadable (job) {
+    try {
+      return this.decode(this.readAny(job))
     } catch {
       return undefined
     }

@@ -21,18 +21,20 @@ class Removal {
    * Jobs were taken out of the queue for good.
    * @param {(number | object)[]} jobs what stood there for them
    * @param {() => Error} makeError one for each
-   * @param {(group: object | undefined) => void} [whenLogged] given the last group that says so, if they are in one, before it is written
+   * @param {{ types?: Map<number | object, string>, whenLogged?: (group: object | undefined) => void }} [more] types: of jobs, where they
+   *   are known. whenLogged: given the last group that says so, if they are in one, before it is written
    * @returns {number} how many of them were jobs: not those that could not be written
    */
-  cancel (jobs, makeError, whenLogged = ignore) {
+  cancel (jobs, makeError, { types, whenLogged = ignore } = {}) {
     const buffered = jobs.filter(job => idOf(job) === undefined)
     // first, for writing others may have them written
     for (const job of buffered) this.writing.cancel(job, makeError())
     this.store.log.commitNow(false)
     // what could not be written just now is no job: its push tells
     const all = jobs.filter(job => !this.waiting.isGone(job))
-    this.counts.cancelled += all.length
-    const events = this.events.isHeard('cancelled') ? all.map(job => this.eventOf(job, makeError())) : []
+    const isHeard = this.events.isHeard('cancelled')
+    const events = isHeard ? all.map(job => this.eventOf(job, makeError())) : []
+    for (const job of all) this.counts.settle('cancelled', types?.get(job) ?? this.typeOf(job))
     if (this.status.error === undefined) {
       let group
       for (const job of all) if (idOf(job) !== undefined) group = this.endings.finish(idOf(job))
@@ -47,8 +49,16 @@ class Removal {
 
   // private from here on
 
+  /** To be counted: it is not read while no type is. */
+  typeOf (job) {
+    return this.counts.types.size === 0 ? undefined : this.records.typeIfReadable(job)
+  }
+
+  /** `attempt`: how many have ended, or which one runs. */
   eventOf (job, error) {
-    return { id: idOf(job), type: this.records.typeIfReadable(job), error }
+    const id = idOf(job)
+    const { attempts = 0 } = this.records.states.get(id) ?? {}
+    return { id, type: this.records.typeIfReadable(job), payload: this.records.payloadIfReadable(job), attempt: attempts, error }
   }
 }
 

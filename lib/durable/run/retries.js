@@ -4,7 +4,6 @@
 // it is their turn to be tried alone. One timer for all times, the queue's own.
 
 const { asyncScope } = require('../../platform/context')
-const { options: { readType } } = require('../../core/internals')
 const { idOf, renumber } = require('./records')
 
 /** A job whose time has not come. */
@@ -33,9 +32,10 @@ class Retries {
   /**
    * @param {{ [name: string]: object }} parts of the queue
    */
-  constructor ({ report: { ledger }, stage, waiting }) {
+  constructor ({ report: { ledger }, stage, types, waiting }) {
     this.deadlines = stage.deadlines
     this.stage = stage
+    this.types = types
     this.waiting = waiting
     this.ledger = ledger
     this.newCount = 0 // of the delayed, those that were never in the queue, which counts them
@@ -64,6 +64,7 @@ class Retries {
   add (seq, type, ms, first) {
     const job = new DelayedJob(this, seq, type, first)
     this.delayed.set(seq, job)
+    this.types.delay(type, 1)
     if (this.isStopped) return
     if (first !== undefined) this.countNew(job, 1)
     this.deadlines.addAnyway(job, ms)
@@ -166,14 +167,12 @@ class Retries {
   }
 
   /**
-   * @param {any} [type] only those of one type
+   * @param {string} [type] only those of one type
    * @returns {{ seq: number, type: string | undefined }[]} those that wait here, in no particular order
    */
   list (type) {
     const all = [...[...this.suspects.values()].flat(), ...this.delayed.values()]
-    if (type === undefined) return all
-    const name = readType(type)
-    return all.filter(job => (job.type ?? '') === name)
+    return type === undefined ? all : all.filter(job => (job.type ?? this.types.noType) === type)
   }
 
   /** @param {Set<number>} seqs @returns {object[]} those of list() that have one of these numbers */
@@ -220,6 +219,7 @@ class Retries {
   forget (job) {
     if (this.delayed.get(job.seq) !== job) return false
     this.delayed.delete(job.seq)
+    this.types.delay(job.type, -1)
     if (job.first !== undefined && !this.isStopped) this.countNew(job, -1)
     return true
   }

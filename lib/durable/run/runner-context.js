@@ -30,8 +30,8 @@ class RunnerContext extends DeliveryContext {
     const delivery = this.#delivery
     const events = this.#events
     return value => {
-      const { id, type, attempt, hasEnded, isSettled } = delivery
-      if (!hasEnded && !isSettled) events.tell('progress', { id, type, attempt, value })
+      const { id, type, payload, attempt, hasEnded, isSettled } = delivery
+      if (!hasEnded && !isSettled) events.tell('progress', { id, type, payload, attempt, value })
     }
   }
 }

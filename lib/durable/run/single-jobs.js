@@ -77,7 +77,7 @@ class SingleJobs {
       this.stage.withdraw(list => list.remove(job => ids.has(idOf(job))), ignore)
     }
     let safe
-    this.removal.cancel([...ids], cancelledError, group => { safe = this.outage.safe(group) })
+    this.removal.cancel([...ids], cancelledError, { whenLogged: group => { safe = this.outage.safe(group) } })
     for (const delivery of running) {
       if (delivery.hasBegun) this.stage.interrupt(delivery.ticket, cancelledError())
       else delivery.giveBack()

@@ -15,6 +15,12 @@ class Waiting {
     this.hasTypes = hasTypes
     this.maxWaitMs = maxWaitMs
     this.isLimited = maxWaitMs !== Infinity // some jobs may wait for a time only
+    this.isLeft = false // what waits stays on disk: the queue closes, and starts nothing
+  }
+
+  /** From here on no job is put into the queue: each stays on disk. */
+  leave () {
+    this.isLeft = true
   }
 
   /**
@@ -23,6 +29,7 @@ class Waiting {
    * @param {number} [priority] says nothing of a queue without levels
    */
   place (job, type, atHead, maxWaitMs = Infinity, priority = 0) {
+    if (this.isLeft) return
     this.stage.place(this.hasTypes ? type ?? '' : undefined, job, atHead, maxWaitMs, priority)
   }
 
