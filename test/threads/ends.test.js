@@ -265,7 +265,7 @@ describe('the threads of jobs that do not end by themselves', () => {
     const { runner } = two()
     const controller = new AbortController()
     const begun = gate()
-    const looping = assert.rejects(runner({ act: 'loop', gate: begun }, undefined, { type: undefined, attempt: 1, signal: controller.signal }))
+    const looping = assert.rejects(runner({ act: 'loop', gate: begun }, { type: undefined, attempt: 1, signal: controller.signal }))
     await arrived(begun, 1)
     controller.abort()
     await assert.rejects(runner({ act: 'value', value: () => {} }), { name: 'DataCloneError' })

@@ -79,7 +79,7 @@ describe('threads that are given several jobs at a time', () => {
     const begun = gate()
     const jobs = [
       runner({ act: 'value' }),
-      runner({ act: 'loop', gate: begun }, undefined, { type: undefined, attempt: 1, signal: controller.signal }),
+      runner({ act: 'loop', gate: begun }, { type: undefined, attempt: 1, signal: controller.signal }),
       runner({ act: 'value' })
     ]
     await arrived(begun, 1)
@@ -143,7 +143,7 @@ describe('threads that are given several jobs at a time', () => {
     const held = gate()
     const first = runner({ act: 'pass', gate: held, value: 'first' })
     const refused = assert.rejects(runner({ act: 'value', value: () => {} }), { name: 'DataCloneError' })
-    const stopped = assert.rejects(runner({ act: 'value' }, undefined, { type: undefined, attempt: 1, signal: controller.signal }), reason)
+    const stopped = assert.rejects(runner({ act: 'value' }, { type: undefined, attempt: 1, signal: controller.signal }), reason)
     await arrived(held, 1)
     controller.abort(reason)
     await stopped
