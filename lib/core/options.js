@@ -30,7 +30,7 @@ const HINTS = new Map([
   ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
   ['keepContext', "use asyncContext: 'push' instead of true"]
 ])
-const JOB_HINTS = new Map(hints('maxAttempts priority maxDelayMs', `jobs of ${BOTH}`))
+const JOB_HINTS = new Map(hints('priority maxDelayMs', `jobs of ${BOTH}`))
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'

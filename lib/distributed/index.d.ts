@@ -118,13 +118,19 @@ export interface DistributedContext extends JobContext {
   readonly type: string
   /** 1 for the first attempt. Attempts that ended with their process count. */
   readonly attempt: number
+  /** Says how far the job is: listeners of `progress` are told, and the last value is in `get(id)`. */
+  readonly progress: (value: any) => void
 }
 
 export type DistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => PromiseLike<R>
 export type AnyDistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => unknown
 export type DistributedPromiseRunner<P = any, R = any> = (payload: P, context: DistributedContext) => R | PromiseLike<R>
 
-export interface DistributedPushOptions extends Pick<PlanOptions, 'delayMs'> {
+export interface DistributedPushOptions extends Pick<PlanOptions, 'delayMs' | 'maxAttempts'> {
+  /** In the place of the queue's. */
+  timeoutMs?: number | undefined
+  /** In the place of the queue's. */
+  maxWaitMs?: number | undefined
   /**
    * One job for each key and type: while there is one, also as a dead letter, a push with its key gives its id. A finite number is made
    * into a string.
@@ -156,6 +162,8 @@ export interface DistributedJob<P = any> {
   readonly error: (Error & { code?: string }) | undefined
   /** When a delayed job is due, in ms since 1970. */
   readonly dueAt: number | undefined
+  /** What its runner has said last of how far it is, as JSON has it. */
+  readonly progress: any
   readonly payload: P
 }
 
@@ -234,17 +242,30 @@ export interface Health {
   }>
 }
 
-export interface DistributedEvents<R = any> {
-  /** The broker has the end of a job that this process ran. */
-  done: (job: { id: string, type: string, attempt: number, result: R }) => void
+/** What is told of a job. */
+export interface DistributedJobEvent<P = any> {
+  id: string
+  type: string
+  /** Undefined if it cannot be decoded. */
+  payload: P
+  /** The number of the attempt, from 1. Of a job that is cancelled while it waits: how many attempts have ended. */
+  attempt: number
+}
+
+/** Of jobs that this process ran or cancelled. */
+export interface DistributedEvents<P = any, R = any> {
+  /** The broker has the end of a job. */
+  done: (job: DistributedJobEvent<P> & { result: R }) => void
   /** A job has become a dead letter. */
-  failed: (job: { id: string, type: string, attempt: number, error: any }) => void
+  failed: (job: DistributedJobEvent<P> & { error: any }) => void
   /** An attempt has failed, and there will be another one in `delayMs`. */
-  retry: (job: { id: string, type: string, attempt: number, error: any, delayMs: number }) => void
-  /** A job was cancelled that this process had: by `cancel()`, or since it waited longer than `maxWaitMs`. */
-  cancelled: (job: { id: string, type: string, error: FairlaneError }) => void
+  retry: (job: DistributedJobEvent<P> & { error: any, delayMs: number }) => void
+  /** A job was cancelled: by `cancel()`, by the signal of its `add()`, or since it waited longer than `maxWaitMs`. */
+  cancelled: (job: DistributedJobEvent<P> & { error: FairlaneError }) => void
+  /** A runner has called `context.progress(value)`. */
+  progress: (job: DistributedJobEvent<P> & { value: any }) => void
   /** This process has lost its hold on a job, which others may run. */
-  lost: (job: { id: string, type: string, attempt: number, error: FairlaneError }) => void
+  lost: (job: DistributedJobEvent<P> & { error: FairlaneError }) => void
   /** The broker refuses what nobody waits for. `type` is there if it concerns one. */
   error: (error: FairlaneError & { type?: string }) => void
   /** The queue has closed. `abandonedCount` runners had not ended. */
@@ -252,7 +273,7 @@ export interface DistributedEvents<R = any> {
 }
 
 /** A queue of many processes, at a broker. */
-export class DistributedQueue<P = any, R = any> extends EventEmitter<DistributedEvents<R>> {
+export class DistributedQueue<P = any, R = any> extends EventEmitter<DistributedEvents<P, R>> {
   private constructor ()
 
   /** Jobs that run in this process. */

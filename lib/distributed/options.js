@@ -60,7 +60,7 @@ const clearReaders = {
   reason: value => value
 }
 
-const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'delayMs']
+const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'delayMs', 'maxAttempts', 'timeoutMs', 'maxWaitMs']
 const ADD_NAMES = ['type', 'unshift', 'signal', ...PUSH_NAMES]
 
 module.exports = {
@@ -103,16 +103,17 @@ function readLimit (prefetch, concurrency) {
   return prefetch ?? Math.min(10 * concurrency, MOST_PREFETCHED)
 }
 
-/** @returns {{ jobName: string | undefined, delayMs: number }} @throws FAIRLANE_ERR_ARGUMENT */
+/** @returns {{ jobName: string | undefined, delayMs: number, limits: object | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
 function readPushOptions (options, method) {
-  if (options === undefined) return { jobName: undefined, delayMs: 0 }
+  if (options === undefined) return { jobName: undefined, delayMs: 0, limits: undefined }
   checkObject(options, `${method}: the options`, ARGUMENT)
   if (Object.hasOwn(options, 'priority')) throw noPriority(method)
-  return readKeyAndDelay(readKnown(options, PUSH_NAMES, ARGUMENT, queueOptions.JOB_HINTS), method)
+  return readJobOptions(readKnown(options, PUSH_NAMES, ARGUMENT, queueOptions.JOB_HINTS), method)
 }
 
 /**
- * @returns {{ jobName: string | undefined, delayMs: number, type: any, unshift: boolean, signal: AbortSignal | undefined }}
+ * @returns {{ jobName: string | undefined, delayMs: number, limits: object | undefined, type: any, unshift: boolean,
+ *   signal: AbortSignal | undefined }}
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function readAddOptions (options = {}) {
@@ -120,7 +121,7 @@ function readAddOptions (options = {}) {
   if (Object.hasOwn(options, 'priority')) throw noPriority('add')
   const given = readKnown(options, ADD_NAMES, ARGUMENT, queueOptions.JOB_HINTS)
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
-  return { ...readKeyAndDelay(given, 'add'), type: given.type, unshift, signal }
+  return { ...readJobOptions(given, 'add'), type: given.type, unshift, signal }
 }
 
 /** @returns {{ limit: number }} @throws FAIRLANE_ERR_ARGUMENT */
@@ -175,6 +176,17 @@ function readHoldMs (ms) {
 /** The broker counts time in whole ms, which must be as exact in its numbers as in ours. */
 function readWholeMs (value, name) {
   return Math.ceil(readNumber(value, name, 0, Number.MAX_SAFE_INTEGER, ARGUMENT))
+}
+
+function readJobOptions (given, method) {
+  return { ...readKeyAndDelay(given, method), limits: readLimits(given) }
+}
+
+/** @returns {{ maxAttempts?: number, timeoutMs?: number, maxWaitMs?: number } | undefined} undefined if nothing is said */
+function readLimits (given) {
+  const { timeoutMs, maxWaitMs } = queueOptions.readAddOptions({ timeoutMs: given.timeoutMs, maxWaitMs: given.maxWaitMs })
+  const maxAttempts = given.maxAttempts === undefined ? undefined : readPositiveCount(given.maxAttempts, 'maxAttempts', ARGUMENT)
+  return maxAttempts === undefined && timeoutMs === undefined && maxWaitMs === undefined ? undefined : { maxAttempts, timeoutMs, maxWaitMs }
 }
 
 function readKeyAndDelay ({ key, keyUntil, onDuplicate, delayMs = 0 }, method) {

@@ -7,10 +7,12 @@ const NO_COUNTS = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, 
 class Outcomes {
   /**
    * @param {{ notices: object }} parts
-   * @param {(event: string, value: object) => void} tell listeners
+   * @param {{ serialize: { decode: (data: object) => any } }} options
+   * @param {(event: string, makeValue: () => object) => void} tell listeners, if there are any
    */
-  constructor ({ notices }, tell) {
+  constructor ({ notices }, { serialize }, tell) {
     this.notices = notices
+    this.serialize = serialize
     this.tell = tell
     this.counts = { ...NO_COUNTS }
   }
@@ -23,32 +25,67 @@ class Outcomes {
 
   /** The broker has the end of a job, or of an attempt. */
   ended ({ job, kind, details: { result, text, error, fault, delayMs } }) {
-    const { id, place, attempt } = job
-    const { type } = place
+    const { id, place } = job
     if (kind === 'retried' || kind === 'postponed') job.supply.wakeIn(delayMs)
     if (['returned', 'throttled', 'postponed'].includes(kind)) return
     if (kind === 'retried') {
       this.count(place, 'retried')
-      this.tell('retry', { id, type, attempt, error, delayMs })
+      this.told('retry', job, { error, delayMs })
       return
     }
     if (job.inbox !== undefined) this.notices.send(place.partition, job.inbox, id, text, fault)
     if (kind === 'done') {
       this.count(place, 'done')
-      this.tell('done', { id, type, attempt, result })
+      this.told('done', job, { result })
     } else if (kind === 'dead') {
       this.count(place, 'failed')
-      this.tell('failed', { id, type, attempt, error })
+      this.told('failed', job, { error })
     } else {
       this.count(place, 'cancelled')
-      this.tell('cancelled', { id, type, error })
+      this.told('cancelled', job, { error })
     }
   }
 
   /** A job whose runner was called is another process's. */
-  lost ({ id, place, attempt }, error) {
-    this.count(place, 'lost')
-    this.tell('lost', { id, type: place.type, attempt, error })
+  lost (job, error) {
+    this.count(job.place, 'lost')
+    this.told('lost', job, { error })
+  }
+
+  /** A runner says how far its job is. */
+  progressed (job, value) {
+    this.told('progress', job, { value })
+  }
+
+  /** A job that waited was cancelled by this process. @param {() => any} payloadOf */
+  cancelled (place, { id, attempt, error }, payloadOf) {
+    this.count(place, 'cancelled')
+    this.tell('cancelled', () => ({ id, type: place.type, payload: payloadOf(), attempt, error }))
+  }
+
+  // private from here on
+
+  told (event, job, more) {
+    this.tell(event, () => ({ id: job.id, type: job.place.type, payload: this.payloadOf(job), attempt: attemptOf(job), ...more }))
+  }
+
+  /** That of a job whose runner was not called is decoded for those who listen. */
+  payloadOf (job) {
+    return job.payload === undefined ? decoded(() => this.serialize.decode(job.parsed())) : job.payload
+  }
+}
+
+/** Of a job that waits for an attempt: how many have ended. */
+function attemptOf ({ attempt, json: { attemptsMade } }) {
+  return attempt === 0 ? attemptsMade : attempt
+}
+
+/** @returns {any} undefined if it cannot be decoded */
+function decoded (decode) {
+  try {
+    return decode()
+  } catch {
+    return undefined
   }
 }
 

@@ -35,7 +35,7 @@ const WIRING = {
   outcomes: ['notices'],
   worker: ['announcer', 'broker', 'core', 'limits', 'observed', 'outcomes', 'records', 'stage'],
   globals: ['announcer', 'broker', 'worker'],
-  jobs: ['broker', 'records'],
+  jobs: ['broker', 'notices', 'outcomes', 'records'],
   deadLetters: ['broker', 'globals', 'jobs', 'records'],
   settings: ['broker'],
   intake: ['announcer', 'broker', 'settings'],
@@ -49,7 +49,7 @@ module.exports = { WIRING, makeParts }
 /**
  * @param {object} given the first parts of WIRING
  * @param {object} options read; runner, and isPaused(type) beside them
- * @param {(event: string, value: object) => void} tell listeners of the queue
+ * @param {(event: string, makeValue: () => object) => void} tell listeners of the queue
  * @returns {object} the parts by name; worker is null in a process without a runner
  */
 function makeParts (given, options, tell) {
@@ -59,7 +59,7 @@ function makeParts (given, options, tell) {
   parts.limits = new Limits(made('limits'), options)
   parts.notices = new Notices(made('notices'))
   parts.records = new Records(made('records'), options)
-  parts.outcomes = new Outcomes(made('outcomes'), tell)
+  parts.outcomes = new Outcomes(made('outcomes'), options, tell)
   parts.worker = options.runner === null ? null : new Worker(made('worker'), options, most)
   parts.globals = new Globals(made('globals'))
   parts.jobs = new SingleJobs(made('jobs'))

@@ -202,14 +202,14 @@ class DistributedQueue extends KeptQueue {
   }
 
   async #open ({ jobs, queue }) {
-    const broker = this.#broker = new Broker(jobs, loadPeers(), error => this.#tell('error', error))
+    const broker = this.#broker = new Broker(jobs, loadPeers(), error => this.#tell('error', () => error))
     await broker.open()
     try {
       this.#observed = observe(this, this.#read.observers, this.#read.clock)
       const given = { broker, core: this.#core, observed: this.#observed, stage: this.#stage }
       const isPaused = type => this.#core.paused || this.#pausedTypes.has(type)
       const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused }
-      this.#parts = makeParts(given, options, (event, value) => this.#tell(event, value))
+      this.#parts = makeParts(given, options, (event, makeValue) => this.#tell(event, makeValue))
       await this.#parts.limits.open()
       await this.#parts.worker?.open()
     } catch (err) {
@@ -223,7 +223,7 @@ class DistributedQueue extends KeptQueue {
     return this
   }
 
-  #push (type, payload, unshift, { jobName, delayMs }) {
+  #push (type, payload, unshift, { jobName, delayMs, limits }) {
     if (this.closed) return this.#refuse(undefined, closedError())
     const place = this.#broker.place(type)
     const name = jobName ?? this.#parts.names.next()
@@ -232,10 +232,10 @@ class DistributedQueue extends KeptQueue {
     if (refusal !== undefined) return this.#refuse(place, refusal)
     this.#parts.outcomes.count(place, 'accepted')
     if (jobName !== undefined) this.#parts.results.keep(place, name)
-    return this.#parts.intake.push(place, { jobName: name, data, delayMs, unshift }).then(() => place.idOf(name))
+    return this.#parts.intake.push(place, { jobName: name, data, delayMs, unshift, limits }).then(() => place.idOf(name))
   }
 
-  #add (type, payload, unshift, { jobName, delayMs }, signal) {
+  #add (type, payload, unshift, { jobName, delayMs, limits }, signal) {
     if (this.closed) return this.#refuse(undefined, closedError())
     const { results, intake } = this.#parts
     const place = this.#broker.place(type)
@@ -252,12 +252,13 @@ class DistributedQueue extends KeptQueue {
         else resolve(result)
       })
       const fail = err => results.settle(waiter, err)
-      const stored = results.open().then(() => intake.push(place, { jobName: name, data, delayMs, unshift }))
+      const stored = results.open().then(() => intake.push(place, { jobName: name, data, delayMs, unshift, limits }))
       stored.then(() => results.stored(waiter), fail)
       if (signal === undefined) return
       letGo = this.#stage.whenAborted(signal, () => {
-        fail(abortedError(signal.reason))
-        stored.then(() => results.isWanted(waiter) ? false : this.#parts.jobs.desert(place, name, results.inbox)).catch(ignore)
+        const error = abortedError(signal.reason)
+        fail(error)
+        stored.then(() => results.isWanted(waiter) ? false : this.#parts.jobs.desert(place, name, results.inbox, error)).catch(ignore)
       })
     })
   }
@@ -287,7 +288,7 @@ class DistributedQueue extends KeptQueue {
       whenIdle: () => this.#stopListening(),
       flush: () => this.flush()
     })
-    this.#tell('close', abandonedCount)
+    this.#tell('close', () => abandonedCount)
     return abandonedCount
   }
 
@@ -295,9 +296,11 @@ class DistributedQueue extends KeptQueue {
     this.#stopListening = this.#stage.whenAborted(signal, () => { this.#close() })
   }
 
-  /** Tells listeners; what they throw is theirs. */
-  #tell (event, value) {
-    if (this.listenerCount(event) > 0) this.#stage.call(() => this.emit(event, value))
+  /** Tells listeners, if there are any; what they throw is theirs. */
+  #tell (event, makeValue) {
+    if (this.listenerCount(event) === 0) return
+    const value = makeValue()
+    this.#stage.call(() => this.emit(event, value))
   }
 
   async #ask (call) {

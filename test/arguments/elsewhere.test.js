@@ -71,7 +71,7 @@ describe('What is said of an option that another room has', function () {
     assert.throws(() => distributed.readOptions({ ...BROKER, rate: {} }), { message: `unknown option 'rate'; ${both}` })
     assert.throws(() => distributed.readOptions({ ...BROKER, maxWaiting: 5 }), { message: /^unknown option 'maxWaiting'; maxWaitingPerType/ })
     for (const read of [distributed.readPushOptions, distributed.readAddOptions]) {
-      assert.throws(() => read({ maxAttempts: 5 }, 'push'), { message: `unknown option 'maxAttempts'; jobs of ${both}` })
+      assert.throws(() => read({ maxDelayMs: 5 }, 'push'), { message: `unknown option 'maxDelayMs'; jobs of ${both}` })
     }
   })
 })

@@ -6,8 +6,10 @@
 const { errorOf } = require('../../job/error-text')
 
 const MOST_WORKERS = 2 ** 48 - 1 // what randomInt() takes
+const NO_LIMIT = 2 ** 52 // from here on a limit is none: JSON has no Infinity
+const NOTHING = Object.freeze({ maxAttempts: undefined, timeoutMs: undefined, maxWaitMs: undefined, schedule: undefined })
 
-module.exports = { jsonOf, readWake, readNotice, faultOf, countOf }
+module.exports = { jsonOf, readWake, readNotice, faultOf, countOf, ownOf }
 
 /** @returns {any} undefined if it is not JSON, which no JSON is */
 function jsonOf (text) {
@@ -56,6 +58,23 @@ function faultOf (text) {
 /** A count in a record: none where it cannot be read. */
 function countOf (value) {
   return Number.isInteger(value) && value >= 0 ? value : 0
+}
+
+/** What the options of a job say of its limits, and of the schedule that has pushed it. */
+function ownOf ({ attempts, timeoutMs, maxWaitMs, schedule }) {
+  if (attempts === undefined && timeoutMs === undefined && maxWaitMs === undefined && schedule === undefined) return NOTHING
+  return {
+    maxAttempts: limitOf(attempts, 1),
+    timeoutMs: limitOf(timeoutMs, 0),
+    maxWaitMs: limitOf(maxWaitMs, 0),
+    schedule: typeof schedule?.name === 'string' && Number.isFinite(schedule.time) ? Object.freeze({ ...schedule }) : undefined
+  }
+}
+
+/** BullMQ has 0 attempts where nothing is said. */
+function limitOf (value, least) {
+  if (typeof value !== 'number' || !(value >= least)) return undefined
+  return value >= NO_LIMIT ? Infinity : value
 }
 
 function areStrings (values) {

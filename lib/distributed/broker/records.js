@@ -13,7 +13,7 @@
 const { parseId } = require('../names')
 const received = require('./received')
 
-const FIELDS = ['timestamp', 'data', 'finishedOn', 'returnvalue', 'failedReason', 'fault', 'attempts', 'base', 'atm', 'stc', 'delay']
+const FIELDS = ['timestamp', 'data', 'finishedOn', 'returnvalue', 'failedReason', 'fault', 'attempts', 'base', 'atm', 'stc', 'delay', 'progress']
 const PAST = ['base', 'alone', 'fault', 'cancelled', 'started', 'overdue']
 
 class Records {
@@ -75,10 +75,15 @@ class Records {
       attempts: state === 'dead' ? numberOf(record.attempts ?? record.atm) : made,
       dueAt: undefined,
       error: faultOf(record),
+      progress: received.jsonOf(record.progress),
       payload: undefined
     }
-    const { serialize } = this
-    return Object.defineProperty(entry, 'payload', { enumerable: true, get: () => serialize.decode(Object(JSON.parse(record.data))) })
+    return Object.defineProperty(entry, 'payload', { enumerable: true, get: () => this.payloadOf(record) })
+  }
+
+  /** @throws what decoding does */
+  payloadOf ({ data }) {
+    return this.serialize.decode(Object(JSON.parse(data)))
   }
 
   /** A job that runs is not to be tried again, and its process is told. @returns {Promise<boolean>} false if it has ended */

@@ -120,6 +120,15 @@ redis.call('DEL', KEYS[5], KEYS[6])
 if redis.call('LLEN', KEYS[2]) > 0 then redis.call(ARGV[4], ARGV[5], cjson.encode({ freed = ARGV[6] })) end`
   },
 
+  // KEYS a job, events   ARGV its name, how far it is, as JSON
+  fairlaneProgress: {
+    numberOfKeys: 2,
+    lua: `
+if redis.call('EXISTS', KEYS[1]) == 0 then return end
+redis.call('HSET', KEYS[1], 'progress', ARGV[2])
+redis.call('XADD', KEYS[2], 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', 'progress', 'jobId', ARGV[1], 'data', ARGV[2])`
+  },
+
   // KEYS so many of each type   ARGV for each of these what counts it: 'LLEN' or 'ZCARD'   → how many are in each
   fairlaneCount: {
     lua: `

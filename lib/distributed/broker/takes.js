@@ -87,10 +87,12 @@ function recordOf (flat) {
   for (let at = 0; at < flat.length; at += 2) raw.set(flat[at], flat[at + 1])
   const count = name => countOf(Number(raw.get(name)))
   const timestamp = Number(raw.get('timestamp') ?? NaN)
+  const opts = Object(jsonOf(raw.get('opts') ?? '{}'))
   return {
     data: raw.get('data') ?? '{}',
     timestamp: Number.isFinite(timestamp) ? timestamp : Date.now(),
-    delayMs: countOf(Object(jsonOf(raw.get('opts') ?? '{}')).delay),
+    opts,
+    delayMs: countOf(opts.delay),
     attemptsMade: count('atm'),
     attemptsStarted: count('ats'),
     stalledCounter: count('stc')

@@ -74,7 +74,7 @@ class Intake {
 
   /**
    * @param {object} place
-   * @param {{ jobName: string, data: string, delayMs: number, unshift: boolean }} job
+   * @param {{ jobName: string, data: string, delayMs: number, unshift: boolean, limits: object | undefined }} job
    * @returns {Promise<void>} resolves when the broker has it and others are told; rejects with FAIRLANE_ERR_BROKER
    */
   push (place, job) {
@@ -213,11 +213,24 @@ async function addAll (backend, batch) {
 }
 
 /** A job as BullMQ's backends take it. */
-function entryOf ({ jobName, data, delayMs, unshift }) {
-  const opts = {}
+function entryOf ({ jobName, data, delayMs, unshift, limits }) {
+  const opts = limits === undefined ? {} : optsOf(limits)
   if (unshift) opts.lifo = true
   if (delayMs > 0) opts.delay = delayMs
   return { job: { name: 'job', data, opts, timestamp: Date.now() }, jobId: jobName }
+}
+
+/** In the words of BullMQ, where it has one. */
+function optsOf ({ maxAttempts, timeoutMs, maxWaitMs }) {
+  const opts = {}
+  if (maxAttempts !== undefined) opts.attempts = asJson(maxAttempts)
+  if (timeoutMs !== undefined) opts.timeoutMs = asJson(timeoutMs)
+  if (maxWaitMs !== undefined) opts.maxWaitMs = asJson(maxWaitMs)
+  return opts
+}
+
+function asJson (limit) {
+  return Math.min(limit, Number.MAX_SAFE_INTEGER)
 }
 
 /** Takes from the front what fits into one call. */

@@ -2,6 +2,8 @@
 
 // What is asked of the broker about single jobs by their ids: what they are, and that they end.
 
+const { cancelledError } = require('../../arguments/errors')
+const { errorText } = require('../../job/error-text')
 const { jsonOf } = require('../broker/received')
 
 const STATES = new Map([
@@ -10,9 +12,11 @@ const STATES = new Map([
 ])
 
 class SingleJobs {
-  /** @param {{ broker: object, records: object }} parts */
-  constructor ({ broker, records }) {
+  /** @param {{ broker: object, notices: object, outcomes: object, records: object }} parts */
+  constructor ({ broker, notices, outcomes, records }) {
     this.broker = broker
+    this.notices = notices
+    this.outcomes = outcomes
     this.records = records
   }
 
@@ -29,14 +33,23 @@ class SingleJobs {
     return entry
   }
 
-  /** @returns {Promise<boolean>} false if there is no such job that waits or runs */
-  async cancel (id) {
+  /**
+   * @param {string} id
+   * @param {FairlaneError} [error] what listeners, and the process that waits for the result, are told if the job waits
+   * @returns {Promise<boolean>} false if there is no such job that waits or runs
+   */
+  async cancel (id, error = cancelledError()) {
     const job = this.records.locate(id)
-    if (job === undefined || await this.isDead(job)) return false
+    if (job === undefined) return false
     const { place, name } = job
-    if (await this.broker.soon(() => place.backend.isFinished(name)) !== 0) return false
-    if (await this.remove(place, name)) return true
-    return this.records.markCancelled(place, name)
+    const record = await this.records.read(place, name)
+    if (record === undefined || await this.broker.soon(() => place.backend.isFinished(name)) !== 0) return false
+    if (!await this.remove(place, name)) return this.records.markCancelled(place, name)
+    const { inbox } = Object(jsonOf(record.data))
+    if (typeof inbox === 'string') this.notices.send(place.partition, inbox, id, undefined, errorText(error))
+    const { attempts } = this.records.entryOf(place, name, record, 'waiting')
+    this.outcomes.cancelled(place, { id, attempt: attempts, error }, () => this.records.payloadOf(record))
+    return true
   }
 
   /**
@@ -44,10 +57,10 @@ class SingleJobs {
    * left alone.
    * @returns {Promise<boolean>} as cancel()
    */
-  async desert (place, name, inbox) {
+  async desert (place, name, inbox, error) {
     const record = await this.records.read(place, name)
     if (record === undefined || Object(jsonOf(record.data)).inbox !== inbox) return false
-    return this.cancel(place.idOf(name))
+    return this.cancel(place.idOf(name), error)
   }
 
   /** Takes a job away that waits. @returns {Promise<boolean>} false if it runs, or is not there */

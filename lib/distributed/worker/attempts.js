@@ -16,16 +16,17 @@ const { outcomeOf } = require('../../job/outcome')
 const { warnOfValue } = require('../../job/ignored-return')
 const { Ending } = require('./ending')
 const received = require('../broker/received')
+const { RunnerContext } = require('./runner-context')
 const { encodeResult } = require('../serialize')
 
 const LEFT_OF_LEASE = 0.9 // a job is not begun when more of its lease is over
 
 class Attempts {
   /**
-   * @param {object} parts records, stage, suspects, overdue, outcomes, observed
+   * @param {object} parts records, stage, suspects, overdue, outcomes, observed, progress
    * @param {object} options read: runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs
    */
-  constructor ({ records, stage, suspects, overdue, outcomes, observed }, options) {
+  constructor ({ records, stage, suspects, overdue, outcomes, observed, progress }, options) {
     const { runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs } = options
     this.runner = runner
     this.settleBy = settleBy
@@ -41,6 +42,7 @@ class Attempts {
     this.overdue = overdue
     this.outcomes = outcomes
     this.observed = observed // undefined without observers
+    this.progress = progress
     this.running = new Set() // jobs whose runners were called and whose slots are theirs
     this.abandoned = new Set() // jobs whose runners the closing queue has told to end
     this.isOver = false
@@ -59,8 +61,12 @@ class Attempts {
     } else if (this.hasHistory(job)) {
       this.lookBack(delivery, job).catch(err => this.giveUp(delivery, job, err))
     } else {
+      if (this.hasExpired(job)) {
+        this.expire(delivery, job)
+        return
+      }
       job.attempt = delivery.attempt = 1
-      if (this.hasExpired(job)) this.expire(delivery, job)
+      if (this.mayDieUnseen(job)) this.runMarked(delivery, job)
       else this.run(delivery, job)
     }
   }
@@ -132,22 +138,24 @@ class Attempts {
     const failures = attemptsMade >= base.failures ? attemptsMade - base.failures : attemptsMade
     const stalls = Math.max(0, stalledCounter - base.stalls)
     // a stall counts for each job that the process had taken, even if it was not begun: so there may be more of them than attempts
-    const most = Math.max(failures, this.maxAttempts)
+    const maxAttempts = this.maxAttemptsOf(job)
+    const most = Math.max(failures, maxAttempts)
     const made = Math.min(failures + stalls, most)
     const wasAlone = stalls > 0 && aloneAt !== undefined && aloneAt >= base.stalls && stalledCounter > aloneAt
     job.attempt = delivery.attempt = Math.min(made + 1, most)
     if (isCancelled) {
       delivery.giveBack()
       this.cancel(job)
-    } else if (failures >= this.maxAttempts) {
+    } else if (failures >= maxAttempts) {
       delivery.isFinal = true
       delivery.fail(faultOf(fault, made))
-    } else if (made >= this.maxAttempts && (wasAlone || this.maxAttempts === 1)) {
+    } else if (made >= maxAttempts && (wasAlone || (maxAttempts === 1 && this.maxAttempts === 1))) {
       delivery.isFinal = true
       delivery.fail(crashedError(made))
     } else if (!hasStarted && attemptsMade + stalledCounter === 0 && this.hasExpired(job)) {
+      job.attempt = 0
       this.expire(delivery, job)
-    } else if (stalls > 0 && made >= this.maxAttempts - 1) {
+    } else if (stalls > 0 && made >= maxAttempts - 1) {
       await this.runAlone(delivery, job)
     } else {
       this.run(delivery, job)
@@ -160,6 +168,11 @@ class Attempts {
       this.giveUp(delivery, job)
       return
     }
+    await this.runMarked(delivery, job)
+  }
+
+  /** The broker knows before that the end of the process counts as an attempt of this job. */
+  async runMarked (delivery, job) {
     try {
       await this.records.markAlone(job)
     } catch (err) {
@@ -179,15 +192,16 @@ class Attempts {
       delivery.isFinal = true // what can not be decoded now can never be
       payload = this.serialize.decode(job.parsed())
       delivery.isFinal = false
-      this.stage.limit(delivery.ticket)
+      this.stage.limit(delivery.ticket, job.own.timeoutMs)
     } catch (err) {
       delivery.fail(err) // of the clock, too
       return
     }
+    job.payload = payload
     this.running.add(job)
     job.place.running++
     this.observed?.begins(job)
-    const value = delivery.run(this.runner, payload, this.settleBy)
+    const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, job, this.progress))
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true
     warnOfValue(this.runner, value)
@@ -208,9 +222,8 @@ class Attempts {
 
   /** @param {object} [overdue] its delivery, if its runner may go on and keeps its place then */
   failed (delivery, job, error, overdue) {
-    const { backoffMs, maxAttempts } = this
-    const ended = { error, attempt: job.attempt, maxAttempts, isFinal: delivery.isFinal }
-    const { end, delayMs, holdMs } = outcomeOf(ended, { backoffMs, onFault: rethrow })
+    const ended = { error, attempt: job.attempt, maxAttempts: this.maxAttemptsOf(job), isFinal: delivery.isFinal }
+    const { end, delayMs, holdMs } = outcomeOf(ended, { backoffMs: this.backoffMs, onFault: rethrow })
     this.finish(job, this.endingOf(end, job, error, Math.ceil(delayMs), holdMs, overdue))
   }
 
@@ -248,13 +261,22 @@ class Attempts {
     this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }))
   }
 
-  /** Whether it may have failed, stalled, or waited for its first start no longer than now. */
-  hasHistory ({ json: { attemptsMade, stalledCounter, attemptsStarted } }) {
-    return attemptsMade + stalledCounter > 0 || (this.maxWaitMs !== Infinity && attemptsStarted > 1)
+  maxAttemptsOf ({ own }) {
+    return own.maxAttempts ?? this.maxAttempts
   }
 
-  hasExpired ({ json }) {
-    return this.maxWaitMs !== Infinity && Date.now() - json.timestamp - json.delayMs > this.maxWaitMs
+  /** Whether it may have one attempt only, and may have been taken before it had a slot: the end of the process might be no start of it. */
+  mayDieUnseen ({ own }) {
+    return own.maxAttempts === 1 && this.maxAttempts !== 1
+  }
+
+  /** Whether it may have failed, stalled, or waited for its first start no longer than now. */
+  hasHistory ({ json: { attemptsMade, stalledCounter, attemptsStarted }, own: { maxWaitMs = this.maxWaitMs } }) {
+    return attemptsMade + stalledCounter > 0 || (maxWaitMs !== Infinity && attemptsStarted > 1)
+  }
+
+  hasExpired ({ json, own: { maxWaitMs = this.maxWaitMs } }) {
+    return maxWaitMs !== Infinity && Date.now() - json.timestamp - json.delayMs > maxWaitMs
   }
 
   finish (job, ending) {

@@ -2,7 +2,7 @@
 
 // A job that this process has taken from the broker.
 
-const { jsonOf } = require('../broker/received')
+const { jsonOf, ownOf } = require('../broker/received')
 
 class TakenJob {
   /**
@@ -15,7 +15,9 @@ class TakenJob {
     this.json = json
     this.place = supply.place
     this.id = supply.place.idOf(name)
+    this.own = ownOf(json.opts)
     this.data = undefined // parsed when it is run
+    this.payload = undefined // decoded then
     this.takenAt = performance.now()
     this.renewedAt = sentAt // when its lease began at the earliest
     this.startBy = startBy // later its permit to start is over, by performance.now()

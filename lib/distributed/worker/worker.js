@@ -17,6 +17,7 @@ const { Keeper } = require('./keeper')
 const { Leases } = require('./leases')
 const { Overdue } = require('./overdue')
 const { Prefetch } = require('./prefetch')
+const { Progress } = require('./progress')
 const { Requests } = require('./requests')
 const { Scouts } = require('./scout')
 const { Slots } = require('./slots')
@@ -44,7 +45,8 @@ const WIRING = {
   overdue: ['broker'],
   endings: ['broker', 'outcomes', 'overdue', 'takes'],
   suspects: ['stage', 'taking'],
-  attempts: ['observed', 'outcomes', 'overdue', 'records', 'stage', 'suspects'],
+  progress: ['broker', 'outcomes'],
+  attempts: ['observed', 'outcomes', 'overdue', 'progress', 'records', 'stage', 'suspects'],
   crew: ['announcer', 'attempts', 'broker', 'endings', 'prefetch', 'requests', 'slots', 'taking'],
   wakes: ['broker', 'crew', 'scouts'],
   leases: ['broker', 'crew'],
@@ -69,6 +71,7 @@ class Worker {
     parts.overdue = new Overdue(made('overdue'), options)
     parts.endings = new Endings(made('endings'), options)
     parts.suspects = new Suspects(made('suspects'))
+    parts.progress = new Progress(made('progress'))
     parts.attempts = new Attempts(made('attempts'), options)
     parts.crew = new Crew(made('crew'))
     parts.wakes = new Wakes(made('wakes'))
