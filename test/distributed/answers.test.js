@@ -120,7 +120,7 @@ describeWithRedis('answers of the broker', function () {
     it('that come late: a job whose lease may be over is not started', async () => {
       const started = []
       const { queue, rig } = await open(async (n, { attempt }) => { started.push(attempt) }, { settleBy: 'promise', leaseMs: 1000 })
-      rig.once('moveToActive', async call => {
+      rig.once('fairlaneTake', async call => {
         const answer = await call()
         await later(950)
         return answer
