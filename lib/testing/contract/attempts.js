@@ -167,6 +167,7 @@ exports.attempts = function ({ test, has }) {
     equal(new Throttled(1500).retryAfterMs, 1500)
     equal(Throttled.after('1.5').retryAfterMs, 1500)
     equal(Throttled.after('2592000').retryAfterMs, 2592000000)
+    for (const nothing of [undefined, null, '', 'soon']) equal(Throttled.after(nothing).retryAfterMs, 1000)
     const { retryAfterMs } = Throttled.after(new Date(Date.now() + 100000).toUTCString())
     expect(retryAfterMs > 90000 && retryAfterMs <= 101000, `${retryAfterMs}`)
     expect(Throttled.after('5') instanceof Throttled, 'it is a Throttled')

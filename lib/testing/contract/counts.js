@@ -2,7 +2,7 @@
 
 // What a queue has, wherever; and what this process has done with it.
 
-const { equal, expect, throws } = require('./expect')
+const { equal, expect, rejects, throws } = require('./expect')
 
 exports.counts = function ({ test, has }) {
   /** A queue with four jobs of type a (one runs, one is delayed) and one of type b that waits. */
@@ -127,13 +127,16 @@ exports.counts = function ({ test, has }) {
 
   test('clear() takes away what waits and is delayed, of a type or of all', [], async stage => {
     const { gate, queue } = await filled(stage)
-    equal(await queue.clear({ type: 'b', reason: 'why' }), 1)
+    const refused = stage.add(queue, 6, { type: 'b' })
+    await queue.flush()
+    equal(await queue.clear({ type: 'b', reason: 'why' }), 2)
+    equal((await rejects(refused, 'CLEARED')).cause, 'why')
     equal(await queue.clear(), 3)
     equal(await queue.clear(), 0)
     equal((await queue.counts()).waiting, 0)
     gate.release()
     await queue.onIdle()
-    equal([gate.started.length, queue.stats().cancelled], [1, 4])
+    equal([gate.started.length, queue.stats().cancelled], [1, 5])
   })
 
   test('clear({ dead }) takes away the dead letters, too', 'deadLetters', async stage => {

@@ -79,6 +79,43 @@ exports.fleet = function ({ test }) {
     gate.release(4)
   })
 
+  test('a cap counts runners: one that goes on after its timeout keeps its place', FLEET_LIMITS, async stage => {
+    const { gate, queues: [worker] } = await fleet(stage, 2, { globalTypeCap: 1, timeoutMs: 100, maxAttempts: 1 })
+    await rejects(stage.add(worker, 1, { type: 't' }), 'TIMEOUT')
+    stage.add(worker, 2, { type: 't', timeoutMs: 60000 })
+    await worker.flush()
+    await stage.quiet()
+    equal(gate.started.length, 1)
+    gate.release()
+    await gate.until(2)
+    gate.release()
+  })
+
+  test('an opening writes what differs from the last opening, so that it undoes no call', ['fleetCalls', 'fleetLimits'], async stage => {
+    const options = { scheduler: 'equal', globalTypeCap: 5 }
+    const first = await stage.open(null, options)
+    await first.setGlobalCap('t', 2)
+    const same = await stage.another(first, null, options)
+    equal((await same.counts('t')).cap, 2)
+    const other = await stage.another(first, null, { scheduler: 'equal', globalTypeCap: 5, globalTypeCaps: { t: 3 } })
+    equal((await other.counts('t')).cap, 3)
+    equal((await other.counts('u')).cap, 5)
+  })
+
+  test('setRates gives all processes another rate', ['fleetCalls', 'fleetLimits'], async stage => {
+    const { gate, queues: [one, two] } = await fleet(stage, 2, { rate: { limit: 2, intervalMs: 600000 } })
+    for (let n = 0; n < 6; n++) stage.add(one, n, { type: `t${n % 2}` })
+    await gate.until(2)
+    await two.setRates({ rate: { limit: 4, intervalMs: 600000 } })
+    await gate.until(4)
+    await stage.quiet()
+    equal(gate.started.length, 4)
+    await rejects((async () => one.setRates({ rate: { limit: 1, intervalMs: 999 } }))(), 'ARGUMENT')
+    await one.setRates({ rate: null })
+    await gate.until(6)
+    gate.release(6)
+  })
+
   test('rate holds over all processes', FLEET_LIMITS, async stage => {
     const { gate, queues: [one, two] } = await fleet(stage, 2, { rate: { limit: 5, intervalMs: 600000 } })
     for (let n = 0; n < 20; n++) stage.add([one, two][n % 2], n, { type: `t${n % 4}` })

@@ -36,9 +36,32 @@ exports.members = function ({ test, has, entry }) {
     }
   }
 
+  test('those that show what waits, where a process sees it, do so', 'inspection', inspects)
+
   test('exports are the same objects, whichever entry they are of', [], async () => {
     for (const name of entry === undefined ? [] : EXPORTS) expect(entry[name] === fairlane[name], `${name} is another one`)
   })
+}
+
+async function inspects (stage) {
+  const { gate, queue } = await stage.openGated({ scheduler: 'equal', concurrency: 1 })
+  stage.add(queue, 'runs', { type: 'a' })
+  await gate.until(1)
+  const [, removed] = [['a', 'waits'], ['b', 'goes']].map(([type, payload]) => stage.add(queue, payload, { type }))
+  await queue.flush()
+  const waiting = type => Array.from(queue.jobs(type), ({ type, payload }) => [type, payload])
+  equal([queue.waiting, queue.length, queue.drain], [2, 3, null])
+  equal([waiting(), waiting('b')], [[['a', 'waits'], ['b', 'goes']], [['b', 'goes']]])
+  equal(queue.remove(({ payload }) => payload === 'goes'), 1)
+  await rejects(removed, 'CLEARED')
+  await queue.ready('a')
+  const drained = new Promise(resolve => { queue.drain = resolve })
+  const flushed = queue.fflush()
+  gate.release()
+  await gate.until(2)
+  gate.release()
+  await Promise.all([drained, flushed])
+  equal([queue.waiting, queue.length], [0, 0])
 }
 
 async function refusesMember (stage, capability, name) {

@@ -50,6 +50,15 @@ exports.schedules = function ({ test }) {
     await queue.setSchedule('hourly', null)
   })
 
+  test('stay when the queue is opened without them', ['schedules', 'survival'], async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal', schedules: { hourly } })
+    const [{ nextAt }] = await queue.listSchedules()
+    await queue.close()
+    const next = await stage.reopen(queue, async () => {}, { settleBy: 'promise', scheduler: 'equal' })
+    const [{ name, nextAt: still }, ...more] = await next.listSchedules()
+    equal([name, still >= nextAt, more.length], ['hourly', true, 0])
+  })
+
   test('of cron expressions have their times', 'schedules', async stage => {
     const { queue } = await stage.openGated({ scheduler: 'equal', schedules: new Map([['nightly', { cron: '30 2 * * *', timezone: 'UTC', type: 't' }]]) })
     const [{ nextAt }] = await queue.listSchedules()
