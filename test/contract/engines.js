@@ -45,7 +45,7 @@ function atBroker (connection) {
     const own = { name: `contract-${process.pid}-${count++}`, connection: connection() }
     const open = async (runner, options) => {
       const queue = await distributed(runner, { ...own, ...options })
-      const close = () => queue.close({ drain: false })
+      const close = () => queue.close({ timeoutMs: 0 })
       return {
         queue,
         close,

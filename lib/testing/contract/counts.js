@@ -26,9 +26,15 @@ exports.counts = function ({ test, has }) {
     const { queue } = await filled(stage)
     const { waiting, delayed, running, dead, cap, rate, paused, heldMs, ...rest } = await queue.counts('a')
     equal([waiting, delayed, running, dead], [3, 1, 1, 0])
-    equal([cap, rate ?? null, paused, heldMs], [Infinity, null, false, 0])
+    equal([cap > 0, rate ?? null, paused, heldMs], [true, null, false, 0])
     equal(rest, {})
     equal((await queue.counts('nobody')).waiting, 0)
+  })
+
+  test('counts(type) tells the cap', [], async stage => {
+    const caps = has('fleetLimits') ? { globalTypeCap: 2 } : { schedulerOptions: { maxTypeCap: 2 } }
+    const { queue } = await stage.openGated({ scheduler: 'equal', concurrency: 5, ...caps })
+    equal((await queue.counts('a')).cap, 2)
   })
 
   test('counts(type) tells the rate, and for how long the type is held', [], async stage => {
