@@ -24,7 +24,7 @@ describeWithRedis('observers', () => {
       const { queue, close } = await open(metrics)
       await queue.add(1, { type: 't' })
       await queue.onIdle()
-      assert.match(metrics.toText().toString(), /^fairlane_\w+.*type="t".* 1$/m)
+      assert.match(Buffer.from(metrics.toText()).toString(), /^fairlane_\w+.*type="t".* 1$/m)
       await close()
     })
 
