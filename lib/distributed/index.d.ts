@@ -3,7 +3,7 @@
 import type { Metrics } from '../metrics/index'
 import { EventEmitter } from 'eventemitter3'
 import type {
-  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, PlanOptions, QueueOptions, Rate, WindowScheduler
+  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, MapOptions, MapSource, PlanOptions, QueueOptions, Rate, WindowScheduler
 } from '../../index'
 
 export { FairlaneError, Postponed, Throttled, backoff } from '../../index'
@@ -294,6 +294,10 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   unshiftType (type: unknown, payload: P, options?: DistributedPushOptions): Promise<string>
   /** Queues a job and resolves with its result. */
   add (payload: P, options?: DistributedAddOptions): Promise<R>
+  /** As that of a queue in memory: runs a job for each value of a source, as its results are asked for. */
+  map (source: MapSource<P>, options: MapOptions & { settled: true }): AsyncGenerator<PromiseSettledResult<R>, void, void>
+  map (source: MapSource<P>, options?: MapOptions & { settled?: false }): AsyncGenerator<R, void, void>
+  map (source: MapSource<P>, options: MapOptions): AsyncGenerator<R | PromiseSettledResult<R>, void, void>
   /** Resolves when every push up to now is stored or was rejected. */
   flush (): Promise<void>
 
@@ -366,8 +370,6 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   readonly hold: never
   /** Not at a broker: use `get(id)`, `counts()`, `types()` and `deadLetters()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly jobs: never
-  /** Not at a broker: use `add()` for each job. It throws FAIRLANE_ERR_UNSUPPORTED. */
-  readonly map: never
   /** Not at a broker: use `counts()`, or `maxWaitingPerType`, whose error has `retryAfterMs`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly ready: never
   /** Not at a broker: use `cancel(id)` or `clear({ type })`. It throws FAIRLANE_ERR_UNSUPPORTED. */

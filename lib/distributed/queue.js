@@ -84,6 +84,7 @@ class DistributedQueue extends KeptQueue {
       readId,
       push: (type, payload, atHead, jobOptions) => this.#push(type, payload, atHead, jobOptions),
       add: (type, payload, atHead, jobOptions, signal) => this.#add(type, payload, atHead, jobOptions, signal),
+      mapping: type => this.#parts.intake.mapping(this.#broker.place(type), () => this.closed),
       get: id => this.#ask(({ jobs }) => jobs.get(id)),
       cancel: id => this.#ask(({ jobs }) => jobs.cancel(id)),
       retryDead: id => this.#ask(({ deadLetters }) => deadLetters.retry(id)),
@@ -252,7 +253,14 @@ class DistributedQueue extends KeptQueue {
         else resolve(result)
       })
       const fail = err => results.settle(waiter, err)
-      const stored = results.open().then(() => intake.push(place, { jobName: name, data, delayMs, unshift, limits }))
+      const pushed = intake.expect(place)
+      const stored = results.open().then(() => {
+        pushed()
+        return intake.push(place, { jobName: name, data, delayMs, unshift, limits })
+      }, err => {
+        pushed()
+        throw err
+      })
       stored.then(() => results.stored(waiter), fail)
       if (signal === undefined) return
       letGo = this.#stage.whenAborted(signal, () => {

@@ -19,7 +19,6 @@ const METHODS = {
   heldMs: [MEMORY_AND_DISK, 'Use counts(type), which has heldMs of a type.'],
   hold: [MEMORY_AND_DISK, 'Use holdType(type, ms).'],
   jobs: [MEMORY_AND_DISK, 'Use get(id), counts(), types() and deadLetters().'],
-  map: [MEMORY, 'Use add() for each of them.'],
   ready: [MEMORY_AND_DISK, 'Use counts(), or maxWaitingPerType, whose error says in retryAfterMs when to push again.'],
   remove: [MEMORY_AND_DISK, 'Use cancel(id) or clear({ type }).'],
   run: [MEMORY, 'Use add(), and code in the runner.'],

@@ -9,12 +9,14 @@
 
 const { describe, typeFullError } = require('../../arguments/errors')
 const { spread } = require('../../platform/jitter')
+const { PACE, Slice } = require('../../platform/slice')
 const { UNANSWERED, isPassing, brokerError } = require('../broker/failures')
 const { Pace } = require('../broker/pace')
 
 const MOST_JOBS = 1000 // in one call
 const MOST_CHARS = 2 ** 22
 const LONGEST_RETRY_MS = 60000
+const LONGEST_WAIT_MS = 1000 // of map(), until it is looked again whether a job would be taken in
 const MOST_CALLS = 100 // that are made in a turn
 const LOOK_AFTER_MS = 50 // how old what is known of a full type may be before it is looked at
 
@@ -28,6 +30,7 @@ class Outlet {
     this.known = 0 // jobs of the type that waited when the broker last said so
     this.knownAt = 0
     this.sent = 0 // jobs that were pushed here since, and are not in that
+    this.announcedCount = 0 // jobs that are about to be pushed
     this.perMs = 1 / 1000 // how many of them left in a ms, as far as that was seen
     this.isLooking = false
   }
@@ -64,12 +67,30 @@ class Intake {
     if (!this.isLimited) return undefined
     const limit = this.limits.byType.get(place.type) ?? this.limits.all
     const known = this.outlets.get(place.type)
-    const waiting = known === undefined ? 0 : known.known + known.sent
+    const waiting = known === undefined ? 0 : known.known + known.sent + known.announcedCount
     if (waiting < limit) return undefined
     const outlet = this.outletOf(place)
     this.lookAt(outlet)
     const retryAfterMs = spread(Math.min(Math.max(Math.ceil((waiting - limit + 1) / outlet.perMs), 1), LONGEST_RETRY_MS))
     return typeFullError({ type: place.type, waiting, limit, retryAfterMs })
+  }
+
+  /** A job that was not refused is pushed in a moment, or comes to nothing: until then it counts. @returns {() => void} then it does not */
+  expect (place) {
+    if (!this.isLimited) return ignore
+    const outlet = this.outletOf(place)
+    outlet.announcedCount++
+    return () => { outlet.announcedCount-- }
+  }
+
+  /** What map() asks of jobs of a type. @param {() => boolean} isClosed */
+  mapping (place, isClosed) {
+    const refusal = () => isClosed() ? undefined : this.refusal(place) // add() refuses what comes to a closed queue
+    return {
+      accepts: () => refusal() === undefined,
+      ready: () => this.broker.pause(Math.min(refusal()?.retryAfterMs ?? 0, LONGEST_WAIT_MS)),
+      slice: () => new Slice(PACE)
+    }
   }
 
   /**
@@ -112,7 +133,7 @@ class Intake {
   /** Forgets what it knows of types without jobs on their way. O(types). */
   forget (now) {
     for (const [type, outlet] of this.outlets) {
-      if (!outlet.isSending && !outlet.isLooking && now - outlet.knownAt > LONGEST_RETRY_MS) this.drop(type, outlet)
+      if (!outlet.isSending && !outlet.isLooking && outlet.announcedCount === 0 && now - outlet.knownAt > LONGEST_RETRY_MS) this.drop(type, outlet)
     }
   }
 
