@@ -25,7 +25,8 @@ const INNER = Symbol('inner')
 const BOTH = 'fairlane() and fairlane/durable have'
 const HINTS = new Map([
   ...hints('priorityMs rate', BOTH),
-  ...hints('path capacity capacityBytes maxInflightOps ack segmentBytes repair onProgress serialize schedules', 'fairlane/durable has'),
+  ...hints('path capacity capacityBytes maxInflightOps ack segmentBytes repair onProgress', 'fairlane/durable has'),
+  ...hints('serialize schedules', 'fairlane/durable and fairlane/distributed have'),
   ...hints('name connection partitions globalTypeCap globalTypeCaps leaseMs prefetch resultTtlMs pushTimeoutMs', 'fairlane/distributed has'),
   ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
   ['keepContext', "use asyncContext: 'push' instead of true"]

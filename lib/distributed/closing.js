@@ -6,12 +6,13 @@
 module.exports = { end }
 
 /**
- * @param {object} parts broker, worker, results, forgetting
+ * @param {object} parts broker, worker, results, forgetting, scheduling
  * @param {{ stage: object, whenIdle: () => void, flush: () => Promise<void> }} queue whenIdle: called when no runner is waited for any more
  * @returns {Promise<number>} how many runners were abandoned
  */
-async function end ({ broker, worker, results, forgetting }, { stage, whenIdle, flush }) {
+async function end ({ broker, worker, results, forgetting, scheduling }, { stage, whenIdle, flush }) {
   const returned = worker?.stop()
+  const left = scheduling.stop()
   const slotsCount = await stage.close(true)
   // in some slots no runner was called: the broker is being asked for a job
   const abandonedCount = slotsCount - (worker?.askersCount ?? 0)
@@ -20,6 +21,7 @@ async function end ({ broker, worker, results, forgetting }, { stage, whenIdle, 
   // a broker that is away is waited for as long as for a push
   const timer = setTimeout(() => broker.disconnect(), broker.pushTimeoutMs)
   await returned
+  await left
   await worker?.whenTold()
   await flush()
   await worker?.leave()

@@ -2,11 +2,14 @@
 
 import type { Metrics } from '../metrics/index'
 import { EventEmitter } from 'eventemitter3'
+import type { Schedule, ScheduleState } from '../durable/index'
 import type {
   CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, MapOptions, MapSource, PlanOptions, QueueOptions, Rate, WindowScheduler
 } from '../../index'
 
 export { FairlaneError, Postponed, Throttled, backoff } from '../../index'
+
+export type { Schedule, ScheduleState }
 
 /** Makes bytes of payloads, and payloads of bytes. */
 export interface DistributedSerializer<P = any> {
@@ -104,6 +107,12 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBro
   resultTtlMs?: number | undefined
 
   /**
+   * Jobs that are pushed at certain times, each time once, whichever processes there are. They are added and changed by name;
+   * `setSchedule(name, null)` removes one.
+   */
+  schedules?: { [name: string]: Schedule<P> } | ReadonlyMap<string, Schedule<P>> | undefined
+
+  /**
    * How long a push is tried while the broker is away, in ms.
    *
    * @default 30000
@@ -120,6 +129,8 @@ export interface DistributedContext extends JobContext {
   readonly attempt: number
   /** Says how far the job is: listeners of `progress` are told, and the last value is in `get(id)`. */
   readonly progress: (value: any) => void
+  /** Of a job that a schedule has pushed: the name of that, and the time for which it is, in ms since 1970. */
+  readonly schedule: { readonly name: string, readonly time: number } | undefined
 }
 
 export type DistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => PromiseLike<R>
@@ -346,6 +357,13 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   deleteDead (id: string): Promise<boolean>
   /** Takes all waiting and delayed jobs away, or those of a type; with `dead` the dead letters, too. Resolves with how many. */
   clear (options?: { type?: unknown, dead?: boolean | undefined, reason?: unknown }): Promise<number>
+
+  /** Adds a schedule, or changes that of its name; null removes it. Jobs that it has pushed stay. */
+  setSchedule (name: string, schedule: Schedule<P> | null): Promise<void>
+  /** Pushes a job of a schedule now, and resolves with its id. Its times stay as they are. */
+  runSchedule (name: string): Promise<string>
+  /** The schedules, with the next time of each and the last one whose job was pushed, in ms since 1970. */
+  listSchedules (): Promise<ScheduleState[]>
 
   /** Resolves when nothing waits, is delayed or runs, in any process. Asks the broker again and again, O(types): for tests and scripts. */
   onIdle (): Promise<void>

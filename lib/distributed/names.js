@@ -45,6 +45,13 @@ function jobNameOf (key) {
   return encoded.length <= LONGEST_KEY ? encoded : `h.${createHash('sha256').update(key).digest('base64url')}`
 }
 
+/** The id of the job that a schedule has for a time. */
+function scheduledName (name, time) {
+  const encoded = encodeURIComponent(name)
+  const short = encoded.length <= LONGEST_KEY ? encoded : createHash('sha256').update(name).digest('base64url')
+  return `s.${short}.${time}`
+}
+
 /** In which partition a type lives: the same in all processes. */
 function partitionOf (name, count) {
   return count === 1 ? 0 : crc32(name) % count
@@ -90,4 +97,4 @@ class JobNames {
   }
 }
 
-module.exports = { nameOf, typeOf, jobNameOf, partitionOf, prefixesOf, publicId, parseId, JobNames, processName }
+module.exports = { nameOf, typeOf, jobNameOf, scheduledName, partitionOf, prefixesOf, publicId, parseId, JobNames, processName }

@@ -11,7 +11,7 @@ const {
 const rates = require('../arguments/rates')
 const { readKey } = require('../job/plan')
 const { options: queueOptions } = require('../core/internals')
-const { jobNameOf } = require('./names')
+const { jobNameOf, nameOf } = require('./names')
 const { readSerialize } = require('./serialize')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
@@ -40,6 +40,7 @@ const readers = {
   globalTypeCaps: (value = {}) => readByType(value, 'globalTypeCaps', OPTION, (cap, name) => readCap(cap, name, OPTION)),
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value),
   leaseMs: (value = 30000) => readInteger(value, 'leaseMs', 1000, LONGEST_MS, OPTION),
+  schedules: value => value, // read when it is known whether jobs have types
   prefetch: value => value === undefined ? undefined : readInteger(value, 'prefetch', 0, Number.MAX_SAFE_INTEGER, OPTION),
   resultTtlMs: (value = 60000) => readInteger(value, 'resultTtlMs', 0, LONGEST_MS, OPTION),
   pushTimeoutMs: (value = 30000) => readInteger(value, 'pushTimeoutMs', 1, LONGEST_MS, OPTION)
@@ -70,6 +71,8 @@ module.exports = {
   readTypesOptions,
   readDeadLettersOptions,
   readClearOptions,
+  readSchedule,
+  readStorableType,
   readId,
   readLimit,
   readCap,
@@ -93,9 +96,34 @@ function readOptions (options = {}) {
   const { maxWaitingPerType, ...rest } = queue
   // there are types with a scheduler and without
   jobs.maxWaitingPerType = queueOptions.readOptions({ scheduler: 'fair', maxWaitingPerType }).maxWaitingPerType
+  jobs.hasTypes = queue.scheduler !== undefined && queue.scheduler !== null
+  if (jobs.schedules !== undefined) jobs.schedules = readSchedules(jobs.schedules, jobs)
   jobs.isCluster = isArray(jobs.connection)
   jobs.partitions ??= jobs.isCluster ? PARTITIONS_OF_CLUSTER : 1
   return { jobs, queue: rest }
+}
+
+/** As those on disk. @param {object} options read @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER */
+function readSchedules (value, options) {
+  return require('../job/schedule-options').readSchedules(value, schedulesOf(options))
+}
+
+/** The same of a call. @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER */
+function readSchedule (name, value, options) {
+  return require('../job/schedule-options').readSchedule(name, value, schedulesOf(options))
+}
+
+/** What their reader asks. */
+function schedulesOf ({ serialize, hasTypes }) {
+  const encode = payload => Buffer.from(serialize.encode(payload, undefined))
+  return { serialize: { encode }, hasTypes, hasLevels: false, readType: readStorableType }
+}
+
+/** @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TOO_LARGE */
+function readStorableType (type) {
+  const name = queueOptions.readType(type)
+  nameOf(name)
+  return name
 }
 
 /** How many jobs a process may have taken that wait for slots. */

@@ -13,6 +13,7 @@ const { Globals } = require('./calls/globals')
 const { Health } = require('./calls/health')
 const { Intake } = require('./calls/intake')
 const { Results } = require('./calls/results')
+const { Scheduling } = require('./calls/scheduling')
 const { Settings } = require('./calls/settings')
 const { SingleJobs } = require('./calls/single-jobs')
 const { Forgetting } = require('./forgetting')
@@ -41,7 +42,8 @@ const WIRING = {
   intake: ['announcer', 'broker', 'settings'],
   results: ['broker', 'records'],
   health: ['broker'],
-  forgetting: ['broker', 'intake', 'worker']
+  scheduling: ['broker', 'intake', 'records'],
+  forgetting: ['broker', 'intake', 'scheduling', 'worker']
 }
 
 module.exports = { WIRING, makeParts }
@@ -68,6 +70,7 @@ function makeParts (given, options, tell) {
   parts.intake = new Intake(made('intake'), options)
   parts.results = new Results(made('results'), options)
   parts.health = new Health(made('health'))
+  parts.scheduling = new Scheduling(made('scheduling'), options)
   parts.forgetting = new Forgetting(made('forgetting'))
   return parts
 

@@ -8,16 +8,17 @@
 // settles once, and is told a result only when the broker has the end of the job.
 
 const { abortedError, closedError, typeError } = require('../arguments/errors')
+const { readText } = require('../arguments/fields')
 const {
   KeptQueue, innerQueueOf, makeInnerQueue, options: { readOptions: readQueueOptions, readType, typeRequired }
 } = require('../core/internals')
 const { Broker } = require('./broker/broker')
 const { end } = require('./closing')
 const { brokerError } = require('./broker/failures')
-const { nameOf, processName } = require('./names')
+const { processName } = require('./names')
 const {
   readAddOptions, readCap, readClearOptions, readDeadLettersOptions, readHoldMs, readId, readOptions, readPushOptions, readRate,
-  readTypesOptions
+  readSchedule, readStorableType, readTypesOptions
 } = require('./options')
 const { NO_COUNTS } = require('./outcomes')
 const { checkObservers, observe } = require('./worker/observed')
@@ -182,6 +183,33 @@ class DistributedQueue extends KeptQueue {
     return this.#ask(({ deadLetters }) => deadLetters.list({ type: name, limit, after }))
   }
 
+  /**
+   * Adds a schedule, or changes that of its name; null removes it. Jobs that it has pushed stay.
+   * @returns {Promise<void>} when the broker has it @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
+   */
+  setSchedule (name, schedule) {
+    if (schedule !== null) {
+      const read = readSchedule(name, schedule, this.#options)
+      return this.#ask(({ scheduling }) => scheduling.schedules.set(read))
+    }
+    const known = readText(name, 'setSchedule: the name', 'FAIRLANE_ERR_ARGUMENT')
+    return this.#ask(({ scheduling }) => scheduling.schedules.remove(known))
+  }
+
+  /** Pushes a job of a schedule now; its times stay as they are. @returns {Promise<string>} its id @throws FAIRLANE_ERR_ARGUMENT */
+  runSchedule (name) {
+    const known = readText(name, 'runSchedule: the name', 'FAIRLANE_ERR_ARGUMENT')
+    return this.#ask(({ scheduling }) => scheduling.schedules.run(known))
+  }
+
+  /**
+   * The schedules, with the next time of each and the last one whose job was pushed, in ms since 1970.
+   * @returns {Promise<{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]>}
+   */
+  listSchedules () {
+    return this.#ask(({ scheduling }) => scheduling.schedules.list())
+  }
+
   /** Takes waiting and delayed jobs away; with `dead` the dead letters, too. @returns {Promise<number>} how many */
   clear (options) {
     const { type, dead } = readClearOptions(options)
@@ -212,6 +240,7 @@ class DistributedQueue extends KeptQueue {
       const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused }
       this.#parts = makeParts(given, options, (event, makeValue) => this.#tell(event, makeValue))
       await this.#parts.limits.open()
+      await this.#parts.scheduling.open()
       await this.#parts.worker?.open()
     } catch (err) {
       this.#parts?.worker?.stop().catch(ignore)
@@ -322,13 +351,6 @@ class DistributedQueue extends KeptQueue {
 }
 
 refuseUnsupported(DistributedQueue.prototype)
-
-/** @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TOO_LARGE */
-function readStorableType (type) {
-  const name = readType(type)
-  nameOf(name)
-  return name
-}
 
 function ignore () {}
 

@@ -61,13 +61,15 @@ class Calendars {
     this.checked = new Set() // parts of expressions, and time zones
   }
 
-  /** @throws FAIRLANE_ERR_PEER, and FAIRLANE_ERR_OPTION if there are no times of such an expression or in such a time zone */
-  of (expression, timezone, name) {
+  /**
+   * @throws FAIRLANE_ERR_PEER; FAIRLANE_ERR_OPTION, or the code that is given, if there are no times of such an expression, or in that zone
+   */
+  of (expression, timezone, name, code = OPTION) {
     this.Cron ??= loadCroner(this.load)
     const key = `${timezone}\n${expression}`
     let calendar = this.byKey.get(key)
     if (calendar === undefined) {
-      this.check(expression, timezone, name)
+      this.check(expression, timezone, name, code)
       this.byKey.set(key, calendar = new Calendar(this, expression, timezone))
     }
     return calendar
@@ -85,15 +87,15 @@ class Calendars {
   // private from here on
 
   /** Croner reads each part for itself, so thousands of expressions are right if their parts are, of which there are few. */
-  check (expression, timezone, name) {
+  check (expression, timezone, name, code) {
     const parts = partsOf(expression)
     try {
-      for (const part of parts) this.checkOnce(part, () => this.look(part, 'UTC', name))
+      for (const part of parts) this.checkOnce(part, () => this.look(part, 'UTC', name, code))
       // it looks at the time zone only when it is asked
-      this.checkOnce(`in ${timezone}`, () => this.look('* * * * *', timezone, name))
+      this.checkOnce(`in ${timezone}`, () => this.look('* * * * *', timezone, name, code))
     } catch (cause) {
-      if (cause.code === OPTION) throw cause
-      throw typeError(OPTION, `schedules: ${name} has no times that croner understands. ${cause.message}`, { cause })
+      if (cause.code === code) throw cause
+      throw typeError(code, `schedules: ${name} has no times that croner understands. ${cause.message}`, { cause })
     }
   }
 
@@ -103,10 +105,10 @@ class Calendars {
     this.checked.add(what)
   }
 
-  look (expression, timezone, name) {
+  look (expression, timezone, name, code) {
     const cron = new this.Cron(expression, { timezone })
-    if (cron.getPattern() === undefined) throw typeError(OPTION, `schedules: cron of ${name} is a date, and must be an expression`)
-    if (cron.nextRun(new Date(0)) === null) throw rangeError(OPTION, `schedules: cron of ${name} never has a time`)
+    if (cron.getPattern() === undefined) throw typeError(code, `schedules: cron of ${name} is a date, and must be an expression`)
+    if (cron.nextRun(new Date(0)) === null) throw rangeError(code, `schedules: cron of ${name} never has a time`)
   }
 }
 
@@ -122,10 +124,11 @@ function partsOf (expression) {
  * @param {{ cron?: string, timezone?: string, everyMs?: number }} schedule as read; either cron or everyMs
  * @param {string} name of it
  * @param {Calendars} calendars of the queue
+ * @param {string} [code] of what is wrong
  * @returns {Interval | Calendar}
  */
-function timesOf ({ cron, timezone, everyMs }, name, calendars) {
-  return cron === undefined ? new Interval(everyMs) : calendars.of(cron, timezone, name)
+function timesOf ({ cron, timezone, everyMs }, name, calendars, code) {
+  return cron === undefined ? new Interval(everyMs) : calendars.of(cron, timezone, name, code)
 }
 
 /** @returns {Function} the class; throws FAIRLANE_ERR_PEER if the package is not installed, or another version */

@@ -75,7 +75,8 @@ describe('the end of a queue', () => {
     const results = { lookAtAll: async () => { throw new Error('READONLY') }, close: () => calls.push('closed') }
     const broker = { pushTimeoutMs: 1000, disconnect: () => calls.push('disconnected') }
     const queue = { stage: { close: async () => 3 }, whenIdle: () => {}, flush: async () => {} }
-    assert.equal(await end({ broker, worker: null, results, forgetting: { stop: () => calls.push('stopped') } }, queue), 3)
+    const parts = { broker, worker: null, results, forgetting: { stop: () => calls.push('stopped') }, scheduling: { stop () {} } }
+    assert.equal(await end(parts, queue), 3)
     assert.deepEqual(calls, ['closed', 'stopped', 'disconnected'])
   })
 })

@@ -320,6 +320,7 @@ class Partition {
     this.workers = this.key('workers')
     this.wake = this.key('wake')
     this.walked = this.key('walked')
+    this.times = this.key('times')
     this.limits = this.key('limits')
     this.generation = '' // of the limits that this process knows
   }

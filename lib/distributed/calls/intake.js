@@ -133,7 +133,8 @@ class Intake {
   /** Forgets what it knows of types without jobs on their way. O(types). */
   forget (now) {
     for (const [type, outlet] of this.outlets) {
-      if (!outlet.isSending && !outlet.isLooking && outlet.announcedCount === 0 && now - outlet.knownAt > LONGEST_RETRY_MS) this.drop(type, outlet)
+      const isUsed = outlet.isSending || outlet.isLooking || outlet.announcedCount > 0
+      if (!isUsed && now - outlet.knownAt > LONGEST_RETRY_MS) this.drop(type, outlet)
     }
   }
 
@@ -242,11 +243,12 @@ function entryOf ({ jobName, data, delayMs, unshift, limits }) {
 }
 
 /** In the words of BullMQ, where it has one. */
-function optsOf ({ maxAttempts, timeoutMs, maxWaitMs }) {
+function optsOf ({ maxAttempts, timeoutMs, maxWaitMs, schedule }) {
   const opts = {}
   if (maxAttempts !== undefined) opts.attempts = asJson(maxAttempts)
   if (timeoutMs !== undefined) opts.timeoutMs = asJson(timeoutMs)
   if (maxWaitMs !== undefined) opts.maxWaitMs = asJson(maxWaitMs)
+  if (schedule !== undefined) opts.schedule = schedule
   return opts
 }
 

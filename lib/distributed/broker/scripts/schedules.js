@@ -1,0 +1,83 @@
+'use strict'
+
+// Schedules: what they are stands on one node, by name, how far each is in the partition of its type. There the job of a time is stored in
+// the same step in which the time is said to be over, so that there is one, whoever looks and whatever crashes.
+//
+//   {fairlane:mails}:.schedules   hash     d:<name>  since when it is so, ':', and what it is as JSON; nothing behind that: it was removed
+//                                          o:<name>  what the option of the last opening said
+//                                          ''        a number that changes with each change
+//   {fairlane:mails}:.timer       string   the process that looks after schedules now
+//   .times                        hash     <name>  how far it is: up to which time, the last one that had a job, that job
+
+const { MAX_EVENTS } = require('./take')
+
+// as methods of a client
+module.exports = {
+  // KEYS .schedules   ARGV 'o' or 'd': an option or a call says so, then names and what each is   → the number of changes
+  fairlaneDefine: {
+    numberOfKeys: 1,
+    lua: `
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+local isChanged = false
+for at = 2, #ARGV, 2 do
+  local name, text = ARGV[at], ARGV[at + 1]
+  local isNew = true
+  if ARGV[1] == 'o' then
+    isNew = redis.call('HGET', KEYS[1], 'o:' .. name) ~= text
+    redis.call('HSET', KEYS[1], 'o:' .. name, text)
+  end
+  if isNew then
+    redis.call('HSET', KEYS[1], 'd:' .. name, now .. ':' .. text)
+    isChanged = true
+  end
+end
+return isChanged and redis.call('HINCRBY', KEYS[1], '', 1) or redis.call('HGET', KEYS[1], '')`
+  },
+
+  // KEYS .timer, .schedules   ARGV token, ms   → 1 if this process looks after schedules for so long, the broker's time, the number of
+  // changes
+  fairlaneTimer: {
+    numberOfKeys: 2,
+    lua: `
+local time = redis.call('TIME')
+local holder = redis.call('GET', KEYS[1])
+local isMine = not holder or holder == ARGV[1]
+if isMine then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
+return { isMine and 1 or 0, time[1] * 1000 + math.floor(time[2] / 1000), redis.call('HGET', KEYS[2], '') or '' }`
+  },
+
+  // KEYS .timer   ARGV token
+  fairlaneLeaveTimer: {
+    numberOfKeys: 1,
+    lua: `
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
+  },
+
+  // KEYS .times, .types, .ready, .workers, wait, meta, id, events, the record   ARGV name of the schedule, how far it was, how far it is,
+  // 'PUBLISH' or 'SPUBLISH', .wake, name of the type, then of the job, if there is one, its name, data and opts   → how far it is
+  fairlaneTime: {
+    numberOfKeys: 9,
+    lua: `
+local times, types, ready, workers, wait, meta, id, events, record = unpack(KEYS)
+local known = redis.call('HGET', times, ARGV[1]) or ''
+if known ~= ARGV[2] then return known end
+local name = ARGV[7]
+if name and redis.call('EXISTS', record) == 0 then
+  local time = redis.call('TIME')
+  redis.call('INCR', id)
+  redis.call('HSETNX', meta, 'opts.maxLenEvents', ${MAX_EVENTS})
+  redis.call('HSET', record, 'name', 'job', 'data', ARGV[8], 'opts', ARGV[9],
+    'timestamp', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)), 'delay', 0, 'priority', 0)
+  redis.call('XADD', events, 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', 'added', 'jobId', name, 'name', 'job')
+  redis.call('LPUSH', wait, name)
+  redis.call('XADD', events, 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', 'waiting', 'jobId', name)
+  redis.call('SADD', types, ARGV[6])
+  if redis.call('SADD', ready, ARGV[6]) == 1 then
+    redis.call(ARGV[4], ARGV[5], cjson.encode({ redis.call('ZCARD', workers), { ARGV[6] } }))
+  end
+end
+redis.call('HSET', times, ARGV[1], ARGV[3])
+return ARGV[3]`
+  }
+}
