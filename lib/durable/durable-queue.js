@@ -12,6 +12,7 @@
 // never without its attempt being with the operating system; one that is done does not come back once that is written.
 
 const { typeError } = require('../arguments/errors')
+const { readText } = require('../arguments/fields')
 const { behindOthers } = require('../platform/promised')
 const { KeptQueue, options: { readCallback, readJobType, readPausableType, readType } } = require('../core/internals')
 const { files } = require('../log/files')
@@ -197,10 +198,32 @@ class DurableQueue extends KeptQueue {
   }
 
   /**
-   * The schedules, with the next time of each and the last one whose job was pushed, in ms since 1970.
-   * @returns {{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]}
+   * Adds a schedule, or changes that of its name; null removes it. Jobs that it has pushed stay.
+   * @param {string} name
+   * @param {object | null} schedule as one of the option `schedules`
+   * @returns {Promise<void>} when that is safe; rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
    */
-  schedules () {
+  setSchedule (name, schedule) {
+    const { readSchedule, schedules } = this.#parts
+    if (schedule === null) return schedules.remove(readText(name, 'setSchedule: the name', 'FAIRLANE_ERR_ARGUMENT'))
+    return schedules.set(readSchedule(name, schedule))
+  }
+
+  /**
+   * Pushes a job of a schedule now; its times stay as they are.
+   * @returns {Promise<number>} its id, when it is safe; rejects as push, and with FAIRLANE_ERR_ARGUMENT if there is no such schedule
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  runSchedule (name) {
+    return this.#parts.schedules.run(readText(name, 'runSchedule: the name', 'FAIRLANE_ERR_ARGUMENT'))
+  }
+
+  /**
+   * The schedules, with the next time of each and the last one whose job was pushed, in ms since 1970.
+   * @returns {Promise<{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]>}
+   */
+  listSchedules () {
     return this.#parts.schedules.list()
   }
 

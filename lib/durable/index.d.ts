@@ -47,7 +47,7 @@ export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
    */
   rate?: Rates | undefined
 
-  /** Jobs that are pushed at certain times, by name. Default: none. */
+  /** Jobs that are pushed at certain times, by name: they are added to those that the folder has, or change them. Default: none. */
   schedules?: { readonly [name: string]: Schedule<P> } | ReadonlyMap<string, Schedule<P>> | undefined
 }
 
@@ -396,15 +396,22 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
    */
   cancel (id: number): Promise<boolean>
 
+  /**
+   * Adds a schedule, or changes that of its name; null removes it. Resolves when that is safe. Throws FAIRLANE_ERR_ARGUMENT,
+   * FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER.
+   */
+  setSchedule (name: string, schedule: Schedule<P> | null): Promise<void>
+  /** Pushes a job of a schedule now; its times stay as they are. Resolves with its id; rejects with FAIRLANE_ERR_ARGUMENT if there is none. */
+  runSchedule (name: string): Promise<number>
   /** The schedules, with their next and last times. */
-  schedules (): ScheduleState[]
+  listSchedules (): Promise<ScheduleState[]>
 
   /**
    * The jobs that will not be tried again, the oldest first: those of a type, so many at most (1000 if nothing is said), behind the one with
    * the id `after`. O(dead letters). Rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO.
    */
   deadLetters (options?: { type?: unknown, limit?: number | undefined, after?: number | undefined }): Promise<Array<DeadLetter<P>>>
-  /** Queues a dead letter again. False if there is no such one. */
+  /** Queues a dead letter again. False if there is no such one, or another job has its key, which is taken until it has `'settled'`. */
   retryDead (id: number): Promise<boolean>
   /** Deletes a dead letter. False if there is no such one. */
   deleteDead (id: number): Promise<boolean>

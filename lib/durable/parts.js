@@ -49,6 +49,7 @@ const { Removal } = require('./run/removal')
 const { Retries } = require('./run/retries')
 const { SingleJobs } = require('./run/single-jobs')
 const { Waiting } = require('./run/waiting')
+const { Notes } = require('./schedule/notes')
 const { Schedules } = require('./schedule/schedules')
 
 /**
@@ -85,7 +86,8 @@ const WIRING = {
   sharing: ['clocks', 'keys', 'records', 'refusals', 'report', 'retries', 'status', 'writing'],
   intake: ['keys', 'refusals', 'report', 'results', 'retries', 'sharing', 'store', 'writing'],
   pushAll: ['keys', 'refusals', 'report', 'results', 'retries', 'sharing', 'stage', 'writing'],
-  schedules: ['admission', 'core', 'intake', 'keys', 'outage', 'stage', 'status', 'store'],
+  notes: ['admission', 'outage', 'store'],
+  schedules: ['admission', 'core', 'intake', 'keys', 'notes', 'outage', 'stage', 'status'],
   // from the slot to the end
   dead: ['clocks', 'keys', 'outage', 'types'],
   endings: ['admission', 'dead', 'flushes', 'records', 'report', 'results', 'retries', 'schedules'],
@@ -132,6 +134,7 @@ const CLASSES = {
   sharing: Sharing,
   intake: Intake,
   pushAll: PushAll,
+  notes: Notes,
   schedules: Schedules,
   dead: Dead,
   endings: Endings,
@@ -173,7 +176,9 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   checkRates(parts.core, jobs.rates)
   const hasTypes = scheduler !== null
   const hasLevels = jobs.priorityMs !== undefined
-  const schedules = jobs.schedules === undefined ? undefined : readSchedules(jobs.schedules, { ...jobs, hasTypes, hasLevels })
+  const aboutSchedules = { serialize: jobs.serialize, hasTypes, hasLevels, readType: readStorableType, maxTypeBytes: MAX_TYPE_BYTES }
+  const schedules = jobs.schedules === undefined ? undefined : scheduleOptions().readSchedules(jobs.schedules, aboutSchedules)
+  parts.readSchedule = (name, schedule) => scheduleOptions().readSchedule(name, schedule, aboutSchedules)
   const options = { ...jobs, runner, settleBy, hasTypes, hasLevels, maxWaitMs, schedules, now: environment.now }
   return async () => {
     parts.queue = makeQueue(parts)
@@ -185,13 +190,13 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
     parts.core.pause()
     const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, parts.clocks) : undefined
     await parts.restore.run(survey, ages)
-    await parts.schedules.begin()
+    await begin(parts)
     return parts
   }
 }
 
-function readSchedules (value, queue) {
-  return require('../job/schedule-options').readSchedules(value, { ...queue, readType: readStorableType, maxTypeBytes: MAX_TYPE_BYTES })
+function scheduleOptions () {
+  return require('../job/schedule-options')
 }
 
 /** With push times. */
@@ -211,6 +216,17 @@ async function observe (parts, observers, clock) {
     parts.ledger = attach(observers, parts.queue, { clock, hasIds: true })
   } catch (err) {
     await parts.store.close()
+    throw err
+  }
+}
+
+/** Has schedules begin. Some may be kept that cannot be read: then the log is closed again. */
+async function begin ({ schedules, status, store }) {
+  try {
+    await schedules.begin()
+  } catch (err) {
+    schedules.stop()
+    if (status.error === undefined) await store.close()
     throw err
   }
 }

@@ -62,21 +62,7 @@ const PENDING = {
     'close({ drain: false }) cancels what waits and runs',
     'what runs may end until timeoutMs, and what waits, too'
   ],
-  disk: [
-    'setSchedule is there',
-    'runSchedule is there',
-    'listSchedules is there',
-    'that are taken meanwhile have retryDead give false',
-    'that have aborted already have the job refused',
-    'stats() counts what this process has done',
-    'of the options are listed, with their next times',
-    'push their jobs',
-    'are run now by runSchedule, which gives the id of the job',
-    'are added, changed and removed by setSchedule',
-    'stay when the queue is opened without them',
-    'of cron expressions have their times',
-    'that say too little or too much are refused'
-  ],
+  disk: [],
   broker: [
     'wait is there',
     'pushAll is there',

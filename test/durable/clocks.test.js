@@ -430,9 +430,9 @@ async function farBackWhileOpen () {
     await pass(3 * MS)
     const last = upTo(now(), MS)
     assert.deepEqual(times, [last - 2 * MS, last - MS, last])
-    assert.equal(bench.queue.schedules()[0].lastAt, last)
+    assert.equal((await bench.queue.listSchedules())[0].lastAt, last)
     await reopen()
-    assert.equal(bench.queue.schedules()[0].lastAt, last)
+    assert.equal((await bench.queue.listSchedules())[0].lastAt, last)
     await pass(MS)
     assert.equal(times.at(-1), last + MS)
     await close()
@@ -454,7 +454,7 @@ async function farBackWhileClosed () {
       bench.epoch -= byMs
       await reopen()
       times.length = 0
-      assert.deepEqual(bench.queue.schedules(), [{ name: 'a', nextAt: upTo(now(), everyMs) + everyMs, lastAt: undefined }])
+      assert.deepEqual(await bench.queue.listSchedules(), [{ name: 'a', nextAt: upTo(now(), everyMs) + everyMs, lastAt: undefined }])
       // that it begins now is known from now on
       bench.disk = bench.disk.afterKill()
       await close()

@@ -54,7 +54,7 @@ describe('a durable queue with schedules', () => {
     ends()
     await pass(0)
     assert.deepEqual(timesOfGate(), [1000, 2000, 3000].filter(time => time !== 3000 || bench.gate.started.length > 2))
-    assert.deepEqual(queue.schedules().map(({ name }) => name), ['clean'])
+    assert.deepEqual((await queue.listSchedules()).map(({ name }) => name), ['clean'])
   })
 
   it('has intervals at multiples of theirs since 1970, whenever it is opened', async () => {
@@ -81,14 +81,14 @@ describe('a durable queue with schedules', () => {
 
   it('lists its schedules, with their next and last times', async () => {
     const queue = await open(new Map([['a', { everyMs: 1000 }], ['never', { cron: '0 0 0 1 1 * 2000' }]]))
-    assert.deepEqual(queue.schedules(), [
+    assert.deepEqual(await queue.listSchedules(), [
       { name: 'a', nextAt: EPOCH + 1000, lastAt: undefined }, { name: 'never', nextAt: undefined, lastAt: undefined }
     ])
     await pass(1500)
-    assert.deepEqual(queue.schedules()[0], { name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 })
+    assert.deepEqual((await queue.listSchedules())[0], { name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 })
     await queue.close({ drain: true })
-    assert.deepEqual(queue.schedules()[0], { name: 'a', nextAt: undefined, lastAt: EPOCH + 1000 })
-    assert.deepEqual((await bench.open()).schedules(), [])
+    assert.deepEqual((await queue.listSchedules())[0], { name: 'a', nextAt: undefined, lastAt: EPOCH + 1000 })
+    assert.deepEqual((await (await bench.open()).listSchedules()).map(({ name }) => name), ['a', 'never'])
   })
 
   it('is not left with anything to wait for by that, nor are its counts', async () => {
@@ -146,7 +146,7 @@ describe('a durable queue with schedules', () => {
       await closeFor(2)
       await open(schedules)
       await pass(0)
-      assert.deepEqual([ran, bench.queue.schedules()[0].nextAt], [[], EPOCH + 40])
+      assert.deepEqual([ran, (await bench.queue.listSchedules())[0].nextAt], [[], EPOCH + 40])
       await pass(2)
       assert.deepEqual(ran, [40])
     }
@@ -238,13 +238,13 @@ describe('a durable queue with schedules', () => {
   })
 
   it('leaves all as it is when it has closed or its log has failed, whatever comes of what was under way', async () => {
-    const table = { find: () => true }
-    const refusal = () => new Error('full')
+    const notes = { has: () => true, isOver: () => true, timeOf () {}, meaningOf () {}, drop () {} }
+    notes.write = () => ({ seqs: [], promise: Promise.reject(new Error('full')) })
     const status = { error: undefined, isOver: false }
     const asked = []
     const stage = { deadlines: { remove () {}, addAnyway () {} } }
     const intake = { push: (...args) => new Promise((resolve, reject) => asked.push({ args, resolve, reject })) }
-    const parts = { admission: { ready: () => Promise.resolve() }, intake, stage, status, store: { table, refusal } }
+    const parts = { admission: { ready: () => Promise.resolve() }, intake, notes, stage, status }
     const schedules = new Schedules(parts, { schedules: [{ name: 'a', times: timesOf({ everyMs: 10 }) }], now: () => 25 })
     const [schedule] = schedules.byName.values()
     schedule.doneUntil = 0
@@ -255,32 +255,33 @@ describe('a durable queue with schedules', () => {
     asked[0].resolve(1)
     await quiet()
     assert.equal(schedules.has(1), false)
-    table.find = () => false
+    notes.has = () => false
     schedules.stop()
     asked[1].reject(Object.assign(new Error('full'), { code: 'FAIRLANE_ERR_QUEUE_FULL' }))
     await quiet()
     schedules.look(schedule)
-    assert.deepEqual([asked.length, schedule.refused, schedules.list()], [2, [], [{ name: 'a', nextAt: undefined, lastAt: 10 }]])
+    assert.deepEqual([asked.length, schedule.refused, await schedules.list()], [2, [], [{ name: 'a', nextAt: undefined, lastAt: 10 }]])
     schedules.pushed(schedule, 2, 20)
     schedules.mark(schedule, 20)
     assert.equal(schedules.has(2), false)
   })
 
-  it('keeps one record of each schedule on disk, and none of those that it is not given any more', async () => {
+  it('keeps two records of each schedule on disk, and none of those that were removed', async () => {
     let queue = await open({ a: { everyMs: 10 }, b: { everyMs: 20 } }, { segmentBytes: 1024 })
     await pass(5000)
     assert(queue.diskBytes() < 8192, `${queue.diskBytes()} bytes`)
     await closeFor(5)
     queue = await open({ b: { everyMs: 20 } })
+    await queue.setSchedule('a', null)
     await closeFor(5)
     ran = []
     queue = await open({ a: { everyMs: 10 }, b: { everyMs: 20 } })
-    assert.equal(queue.schedules()[0].lastAt, undefined)
+    assert.equal((await queue.listSchedules())[0].lastAt, undefined)
     await pass(0)
     assert.deepEqual(ran, [])
   })
 
-  it('leaves all as it is while it is given no schedules at all', async () => {
+  it('goes on with its schedules while it is given none', async () => {
     const schedules = { a: { everyMs: 1000 } }
     await open(schedules)
     await pass(1000)
@@ -288,11 +289,10 @@ describe('a durable queue with schedules', () => {
     let queue = await open(undefined)
     await queue.push('other')
     await pass(600)
-    assert.deepEqual(ran, [1000, 'other'])
-    bench.gate = undefined
+    assert.deepEqual(ran, [1000, 'other', 2000])
     await closeFor(0)
     queue = await open(schedules)
-    assert.equal(queue.schedules()[0].lastAt, EPOCH + 2000)
+    assert.equal((await queue.listSchedules())[0].lastAt, EPOCH + 2000)
     await pass(0)
     assert.deepEqual(ran, [1000, 'other', 2000])
   })
@@ -311,7 +311,7 @@ describe('a durable queue with schedules', () => {
     assert(other.diskBytes() < 8192, `${other.diskBytes()} bytes`)
     await closeFor(0)
     await open(schedules)
-    assert.deepEqual(bench.queue.schedules(), [{ name: 'a', nextAt: EPOCH + 5010, lastAt: EPOCH + 5000 }])
+    assert.deepEqual(await bench.queue.listSchedules(), [{ name: 'a', nextAt: EPOCH + 5010, lastAt: EPOCH + 5000 }])
   })
 
   it('leaves jobs of schedules that are not given to run, with their time kept', async () => {
@@ -324,7 +324,7 @@ describe('a durable queue with schedules', () => {
     assert.deepEqual([ran, queue.length], [[1000], 0])
     await closeFor(0)
     queue = await open(schedules)
-    assert.deepEqual(queue.schedules(), [{ name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 }])
+    assert.deepEqual(await queue.listSchedules(), [{ name: 'a', nextAt: EPOCH + 2000, lastAt: EPOCH + 1000 }])
   })
 
   describe('whose times passed while nobody had it open', () => {
@@ -372,7 +372,7 @@ describe('a durable queue with schedules', () => {
       bench.gate.open.splice(0, 1) // of the life before
       ends()
       await pass(1)
-      assert.deepEqual([queue.length, queue.schedules()[0]], [0, { name: 'a', nextAt: EPOCH + 40, lastAt: EPOCH + 10 }])
+      assert.deepEqual([queue.length, (await queue.listSchedules())[0]], [0, { name: 'a', nextAt: EPOCH + 40, lastAt: EPOCH + 10 }])
       await closeFor(2)
       await open({ a: { everyMs: 10 } })
       await pass(1)
@@ -420,7 +420,7 @@ describe('a durable queue with schedules', () => {
       await pass(1000)
       bench.epoch -= AHEAD
       await pass(2 * MINUTE)
-      assert.deepEqual([bench.gate.started.length, queue.running, queue.schedules()[0].lastAt], [1, 1, undefined])
+      assert.deepEqual([bench.gate.started.length, queue.running, (await queue.listSchedules())[0].lastAt], [1, 1, undefined])
       ends()
       await pass(1000)
       assert.deepEqual([timesOfGate()[1], queue.running], [1000 + 2 * MINUTE + 1000, 1])
@@ -428,8 +428,8 @@ describe('a durable queue with schedules', () => {
       await pass(1000)
       ends()
       await pass(0)
-      // there is one more record, of where it has begun anew
-      assert.deepEqual(bench.gate.started.map(({ context: { id } }) => id), [2, 4, 5])
+      // there are more records: of what it is, of when it began, and of where it has begun anew
+      assert.deepEqual(bench.gate.started.map(({ context: { id } }) => id), [3, 5, 6])
       // that it goes on from here stands on disk
       await closeFor(1500)
       await open(schedules)
@@ -462,7 +462,7 @@ describe('a durable queue with schedules', () => {
       await pass(1000)
       bench.epoch -= AHEAD
       await pass(2 * MINUTE)
-      assert.equal(queue.schedules()[0].nextAt, EPOCH + AHEAD + 2000)
+      assert.equal((await queue.listSchedules())[0].nextAt, EPOCH + AHEAD + 2000)
       release()
       await pass(MINUTE)
       ran = []
@@ -504,7 +504,7 @@ describe('a durable queue with schedules', () => {
       await pass(MINUTE)
       await closeFor(0)
       await open(schedules)
-      assert.equal(bench.queue.schedules()[0].lastAt, EPOCH + 2 * MINUTE + 1000)
+      assert.equal((await bench.queue.listSchedules())[0].lastAt, EPOCH + 2 * MINUTE + 1000)
     })
 
     it('begins with the first of all times, if that has not come', async () => {
@@ -513,7 +513,7 @@ describe('a durable queue with schedules', () => {
       await closeFor(0)
       bench.epoch -= AHEAD
       await open({ a: { cron: '0 0 0 1 1 * 2030' } })
-      assert.equal(bench.queue.schedules()[0].nextAt, Date.UTC(2030, 0, 1))
+      assert.equal((await bench.queue.listSchedules())[0].nextAt, Date.UTC(2030, 0, 1))
     })
 
     it('knows from its records that it has begun anew, whichever of them are there after a crash', async () => {
@@ -537,7 +537,7 @@ describe('a durable queue with schedules', () => {
       bench.clock.advance(1500)
       ran = []
       await open({ a: { everyMs: 1000, catchUp: 'none' } })
-      assert.equal(bench.queue.schedules()[0].lastAt, undefined)
+      assert.equal((await bench.queue.listSchedules())[0].lastAt, undefined)
       await closeFor(0)
       await open(schedules)
       await pass(0)
@@ -564,7 +564,8 @@ describe('a durable queue with schedules', () => {
       await queue.push('in the way')
       bench.epoch += 15 // the machine has slept
       await pass(10)
-      assert.deepEqual([queue.waiting, queue.schedules()[0].nextAt, queue.schedules()[0].lastAt], [1, EPOCH + 10, undefined])
+      const [{ nextAt, lastAt }] = await queue.listSchedules()
+      assert.deepEqual([queue.waiting, nextAt, lastAt], [1, EPOCH + 10, undefined])
       queue.resume()
       await pass(40)
       assert.deepEqual(ran.slice(1, 1 + expected.length), expected)
@@ -587,10 +588,10 @@ describe('a durable queue with schedules', () => {
     const queue = await open({ a: { everyMs: 1000 } })
     bench.disk.fault = kind => kind === 'write' ? systemError('EIO') : undefined
     await pass(1000)
-    assert.deepEqual([ran, queue.schedules()[0]], [[], { name: 'a', nextAt: EPOCH + 1000, lastAt: undefined }])
+    assert.deepEqual([ran, (await queue.listSchedules())[0]], [[], { name: 'a', nextAt: EPOCH + 1000, lastAt: undefined }])
     bench.disk.fault = () => undefined
     await pass(1500)
-    assert.deepEqual([ran, queue.schedules()[0]], [[1000], { name: 'a', nextAt: EPOCH + 3000, lastAt: EPOCH + 1000 }])
+    assert.deepEqual([ran, (await queue.listSchedules())[0]], [[1000], { name: 'a', nextAt: EPOCH + 3000, lastAt: EPOCH + 1000 }])
   })
 
   it('begins anew if it could not write when a schedule began', async () => {
@@ -733,7 +734,7 @@ describe('a durable queue with schedules', () => {
       try {
         const queue = await open(schedules)
         isOpen = true
-        assert.equal(queue.schedules().length, 300)
+        assert.equal((await queue.listSchedules()).length, 300)
       } finally {
         isOpen = true
         performance.now = now
@@ -799,7 +800,10 @@ describe('a durable queue with schedules', () => {
           }, random.below(12))
         }
         const begin = EPOCH + clock.now()
-        const queue = await bench.open({ runner, ...options, schedules: isLast ? undefined : { s: schedule } })
+        const queue = await bench.open({ runner, ...options, schedules: { s: schedule } })
+        const caughtUp = Math.floor(begin / schedule.everyMs) * schedule.everyMs
+        if (life > 0 && schedule.catchUp === 'last' && caughtUp > end) expected.push(caughtUp)
+        if (isLast) await queue.setSchedule('s', null)
         for (const event of ['done', 'failed', 'cancelled']) {
           queue.on(event, ({ id, error }) => {
             if (isAlive && error?.code !== 'FAIRLANE_ERR_CRASHED') ends.set(id, EPOCH + clock.now()) // else it ended with the process
@@ -816,12 +820,10 @@ describe('a durable queue with schedules', () => {
           await queue.close({ drain: true })
           break
         }
-        const caughtUp = Math.floor(begin / schedule.everyMs) * schedule.everyMs
-        if (life > 0 && schedule.catchUp === 'last' && caughtUp > end) expected.push(caughtUp)
         end = EPOCH + clock.now()
         for (let time = caughtUp + schedule.everyMs; time <= end; time += schedule.everyMs) expected.push(time)
         if (!schedule.overlap) assert(queue.length <= 1, `${queue.length} jobs`)
-        assert(queue.schedules()[0].nextAt > end, 'its next time has passed')
+        assert((await queue.listSchedules())[0].nextAt > end, 'its next time has passed')
         await quiet()
         isAlive = false
         const disk = random.chance(0.4) ? undefined : isExact || ack === 'os' ? bench.disk.afterKill() : bench.disk.afterPowerLoss(random)

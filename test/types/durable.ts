@@ -68,7 +68,7 @@ async function useJobs (): Promise<void> {
   const id: number = await same.pushType('tenant', { url: '' })
   const held: number = queue.holdType('tenant', 10).hold(5).setRates({ rate: null, ratePerType: new Map() }).heldMs('tenant') + queue.heldMs()
   const { throttled, heldTypes }: { throttled: number, heldTypes: number } = queue.stats()
-  const next: Array<number | undefined> = queue.schedules().map(({ name, nextAt, lastAt }) => nextAt ?? lastAt ?? name.length)
+  const next: Array<number | undefined> = (await queue.listSchedules()).map(({ name, nextAt, lastAt }) => nextAt ?? lastAt ?? name.length)
   // @ts-expect-error either
   const wrong: Schedule = { cron: '* * * * *', everyMs: next.length }
   // @ts-expect-error a rate has an interval

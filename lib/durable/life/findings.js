@@ -29,7 +29,8 @@ class Findings {
     this.waiting.found(options)
     this.keys.found(type, seq, options, state, at)
     if (typeof options.keyUntil === 'number') this.pastTimes.checkKey(seq, read, at)
-    if (options.schedule !== undefined) this.schedules.found(seq, options.schedule, state)
+    if (options.schedule !== undefined && !options.byHand) this.schedules.found(seq, options.schedule, state)
+    if (options.note !== undefined) this.schedules.foundNote(seq, read)
     return options
   }
 

@@ -29,7 +29,7 @@ class Adding {
    * @returns {Promise<any>} of the result
    */
   add (type, payload, atHead, jobOptions, signal) {
-    if (signal?.aborted) return Promise.reject(abortedError(signal.reason))
+    if (signal?.aborted) return this.intake.refuse(type, abortedError(signal.reason))
     const { job, promise, entry } = this.intake.accept(type, payload, atHead, jobOptions)
     if (job === undefined) return promise
     if (entry?.isOver || this.dead.has(job)) return entry.promise ?? Promise.reject(resultLostError())

@@ -40,6 +40,11 @@ class Intake {
     return promise
   }
 
+  /** A push is refused before it is looked at. @returns {Promise<never>} */
+  refuse (type, error) {
+    return this.refusals.tell(type, this.refusals.count(error)).promise
+  }
+
   /**
    * As push().
    * @returns {{ job: number | BufferedJob | undefined, promise: Promise<number>, entry: object | undefined }} what stands in the queue for

@@ -14,6 +14,8 @@ const { headLength, LENGTH_BYTES, STAMP_BYTES } = require('./serialize')
 //   2  maxAttempts f64      3  timeoutMs f64      4  maxWaitMs f64      5  priority u8
 //   6  until f64 | key                    -1: it has started, -2: it has settled, else so many ms since its push
 //   7  time f64 | name                    of a schedule, and when that was due
+//   8  text                               what a schedule is: of no job, but of a note (../schedule/notes.js)
+//   9  as 7                               of a schedule that was run by a call, and when
 
 const MAX_KEY_BYTES = 2 ** 15
 const UNTIL_STARTED = -1
@@ -22,7 +24,7 @@ const FIELD_BYTES = 3
 
 /** Frozen where it is shared; what is not said is undefined. */
 class JobOptions {
-  constructor ({ delayMs = 0, dueAt = 0, maxAttempts, timeoutMs, maxWaitMs, priority = 0, key, keyUntil, schedule }) {
+  constructor ({ delayMs = 0, dueAt = 0, maxAttempts, timeoutMs, maxWaitMs, priority = 0, key, keyUntil, schedule, byHand = false, note }) {
     this.delayMs = delayMs
     this.dueAt = dueAt // in ms since 1970, of a job with a delay
     this.maxAttempts = maxAttempts
@@ -32,6 +34,8 @@ class JobOptions {
     this.key = key
     this.keyUntil = keyUntil // 'started', 'settled', or so many ms since the push
     this.schedule = schedule // { name, time } of which the job is
+    this.byHand = byHand // not since its time had come
+    this.note = note // what a schedule is
   }
 }
 
@@ -45,7 +49,9 @@ const readers = new Map([
   [4, bytes => ({ maxWaitMs: bytes.readDoubleLE(0) })],
   [5, bytes => ({ priority: bytes[0] })],
   [6, bytes => ({ keyUntil: untilOf(bytes.readDoubleLE(0)), key: bytes.toString('utf8', 8) })],
-  [7, bytes => ({ schedule: { time: bytes.readDoubleLE(0), name: bytes.toString('utf8', 8) } })]
+  [7, bytes => ({ schedule: readTime(bytes) })],
+  [8, bytes => ({ note: bytes.toString('utf8') })],
+  [9, bytes => ({ schedule: readTime(bytes), byHand: true })]
 ])
 
 module.exports = { JobOptions, NONE, optionsOf, putOff, headOf, readHead, refusalOf }
@@ -66,15 +72,16 @@ function putOff (options, delayMs, now) {
  * @param {JobOptions} options
  * @returns {Buffer}
  */
-function headOf (stamp, { delayMs, dueAt, maxAttempts, timeoutMs, maxWaitMs, priority, key, keyUntil, schedule }) {
+function headOf (stamp, { delayMs, dueAt, maxAttempts, timeoutMs, maxWaitMs, priority, key, keyUntil, schedule, byHand, note }) {
   const fields = []
   if (delayMs > 0) fields.push(field(1, dueAt, delayMs))
   if (maxAttempts !== undefined) fields.push(field(2, maxAttempts))
   if (timeoutMs !== undefined) fields.push(field(3, timeoutMs))
   if (maxWaitMs !== undefined) fields.push(field(4, maxWaitMs))
   if (priority > 0) fields.push(Buffer.of(5, 1, 0, priority))
-  if (key !== undefined) fields.push(textField(6, numberOf(keyUntil), key))
-  if (schedule !== undefined) fields.push(textField(7, schedule.time, schedule.name))
+  if (key !== undefined) fields.push(textField(6, [numberOf(keyUntil)], key))
+  if (schedule !== undefined) fields.push(textField(byHand ? 9 : 7, [schedule.time], schedule.name))
+  if (note !== undefined) fields.push(textField(8, [], note))
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt16LE(fields.reduce((sum, { length }) => sum + length, 0))
   return Buffer.concat([stamp, length, ...fields])
@@ -107,10 +114,14 @@ function field (name, ...numbers) {
   return bytes
 }
 
-function textField (name, number, text) {
-  const bytes = Buffer.concat([field(name, number), Buffer.from(text)])
+function textField (name, numbers, text) {
+  const bytes = Buffer.concat([field(name, ...numbers), Buffer.from(text)])
   bytes.writeUInt16LE(bytes.length - FIELD_BYTES, 1)
   return bytes
+}
+
+function readTime (bytes) {
+  return { time: bytes.readDoubleLE(0), name: bytes.toString('utf8', 8) }
 }
 
 function numberOf (keyUntil) {

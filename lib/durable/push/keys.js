@@ -13,7 +13,7 @@
 
 const { TakenKey, keyIdOf } = require('../../job/key')
 const { Forgetting } = require('../../platform/forgetting')
-const { JobState, hasStarted, REVIVED, DEAD, OVER } = require('../run/job-state')
+const { JobState, hasStarted, DEAD, OVER } = require('../run/job-state')
 const { renumber } = require('../run/records')
 const { LONG_WORK } = require('../../log/turns')
 
@@ -68,6 +68,18 @@ class Keys {
     this.put(new Entry(idOf(type, options.key), job, options, this.clocks.time()))
   }
 
+  /**
+   * A dead letter is to run again. One that had its key until it had settled takes that again, as nobody else may have it meanwhile.
+   * @returns {boolean} false if another job has the key
+   */
+  retake (type, seq, options) {
+    if (options.key === undefined || options.keyUntil !== 'settled') return true
+    if (this.find(type, options.key) !== undefined) return false
+    this.take(type, seq, options)
+    this.byJob.get(seq).hasStarted = true
+    return true
+  }
+
   /** A job was found on disk; those that were pushed later come later. @param {number} pushedAt in ms since 1970 */
   found (type, seq, options, state, pushedAt) {
     const { key, keyUntil } = options
@@ -76,7 +88,7 @@ class Keys {
     entry.hasStarted = hasStarted(state)
     entry.isOver = state?.phase === OVER
     if (keyUntil === 'started' && entry.hasStarted) return
-    if (keyUntil === 'settled' && (state?.phase === DEAD || state?.phase === REVIVED)) return
+    if (keyUntil === 'settled' && state?.phase === DEAD) return
     if (entry.isFree(this.clocks.time())) return
     // the key was free when this one was pushed, whatever the clock says now
     const before = this.entries.get(entry.id)

@@ -45,18 +45,19 @@ class DeadLetters {
     return seqs.length
   }
 
-  /** Queues a dead job again, with all its attempts. @returns {Promise<boolean>} false if there is none of this id */
+  /** Queues a dead job again, with all its attempts. @returns {Promise<boolean>} false if there is none of this id, or its key is taken */
   retry (id) {
     return this.change(id, () => {
       if (this.outage.isOn) throw this.outage.error
-      const { type, options: { priority } } = this.records.read(id)
+      const { type, options } = this.records.read(id)
+      if (!this.dead.mayRevive(id, type, options)) return false
       // before it is dead no more, so that its type is not forgotten
       this.counts.accept(type)
       this.dead.remove(id)
       const group = this.outage.change(id, JobState.revived)
       this.flushes.revived(id)
       this.ledger?.revived(id)
-      this.waiting.place(id, type, false, Infinity, priority)
+      this.waiting.place(id, type, false, Infinity, options.priority)
       return group
     })
   }
@@ -72,13 +73,16 @@ class DeadLetters {
   // private from here on
 
   /**
-   * @param {() => object | undefined} change returns the group that it is in; if it throws, nothing has changed: it was not possible now
+   * @param {() => object | false | undefined} change returns the group that it is in, or false if it may not be; if it throws, nothing has
+   *   changed: it was not possible now
    */
   change (id, change) {
     try {
       this.status.check()
       if (!this.dead.has(id)) return Promise.resolve(false)
-      return this.outage.safe(change()).then(() => this.events.whenTold).then(() => true)
+      const group = change()
+      if (group === false) return Promise.resolve(false)
+      return this.outage.safe(group).then(() => this.events.whenTold).then(() => true)
     } catch (err) {
       return Promise.reject(err)
     }

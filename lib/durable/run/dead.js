@@ -38,6 +38,11 @@ class Dead {
     this.outage.change(seq, JobState.dead(attempts, errorText(err), this.clocks.now()))
   }
 
+  /** A dead letter is to run again. @returns {boolean} false if another job has its key */
+  mayRevive (seq, type, options) {
+    return this.keys.retake(type, seq, options)
+  }
+
   /** A dead letter is to run again, or is to go. */
   remove (seq) {
     this.types.bury(this.bySeq.get(seq), -1)

@@ -28,9 +28,11 @@ class Limits {
   /** What limits a type. `rate`: one, several, or null. */
   of (type) {
     const { core, made, scheduler } = this
-    const rates = made?.limits?.ratesOf(type) ?? []
+    const cap = scheduler?.capOf?.(type)
+    const slots = scheduler?.caps?.concurrency ?? scheduler?.concurrency ?? Infinity // as it was told
+    const rates = (made?.limits?.ratesOf(type) ?? []).map(({ limit, intervalMs }) => ({ limit, intervalMs }))
     return {
-      cap: scheduler?.capOf?.(type) ?? Infinity,
+      cap: cap < slots ? cap : Infinity, // as far as that is less than may run in all
       rate: rates.length > 1 ? rates : rates[0] ?? null,
       paused: core.isTypePaused(type),
       heldMs: made === undefined ? 0 : made.heldMs(made.canHold ? type : undefined)

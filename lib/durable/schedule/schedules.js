@@ -8,16 +8,17 @@
 //    │                                                  │
 //    └─ the job before is not over: skipped             └▶ ends: over, until the next one is safe
 //
-// A schedule that nobody knows yet gets a record without a job, of when it began; so does one that begins anew, since the machine's clock
-// was far ahead when it was last used. Times are of that clock.
+// What a schedule is stands in a record, too, and so does how far it is where no job says so (notes.js). Schedules stay until setSchedule()
+// removes them: the option adds and changes those that it names. Times are of the machine's clock; where that was far ahead when a schedule
+// was last used, it begins anew.
 
+const { rangeError, describe } = require('../../arguments/errors')
 const { defaultBackoffMs } = require('../../job/backoff')
 const { rethrow } = require('../../platform/clock')
 const { Slice } = require('../../platform/slice')
-const { Batch } = require('../push/batch')
-const { headOf } = require('../push/job-options')
-const { JobState, DEAD, OVER } = require('../run/job-state')
-const { stampOf } = require('../push/serialize')
+const { JobState } = require('../run/job-state')
+const { isOver } = require('./notes')
+const { Schedule } = require('./schedule')
 const { LONG_WORK, nextTurn } = require('../../log/turns')
 
 // How long it may take until a clock that was set is noticed. A time that passed longer ago is one that was missed.
@@ -25,82 +26,56 @@ const LOOK_MS = 60000
 const MOST_AT_ONCE = 100
 // Of a look for the next time of a cron expression, in pieces of LONG_WORK.
 const BEGIN_PIECES = 1000
-const NONE = Buffer.alloc(0)
 const FULL = ['FAIRLANE_ERR_QUEUE_FULL', 'FAIRLANE_ERR_TYPE_FULL']
 const CANCELLED = ['FAIRLANE_ERR_CLEARED', 'FAIRLANE_ERR_ABORTED', 'FAIRLANE_ERR_MAX_WAIT']
-
-/** One schedule, and how far it is. */
-class Schedule {
-  constructor (schedules, { name, times, type, payload, catchUp, overlap, priority }) {
-    this.schedules = schedules
-    this.name = name
-    this.times = times
-    this.type = type
-    this.payload = payload
-    this.catchUp = catchUp
-    this.overlap = overlap
-    this.priority = priority
-    this.doneUntil = undefined // times up to this one are dealt with
-    this.lastAt = undefined // the last one whose job was pushed
-    this.seq = 0 // whose record says so; 0: none yet
-    this.keptAt = -Infinity // the time in that
-    this.pendingCount = 0 // jobs that are pushed and not safe
-    this.refused = [] // times whose jobs could not be pushed, ascending
-    this.refusalsCount = 0 // in a row
-    this.isAnew = false // it has begun anew, and no record says so
-    this.position = -1 // in the heap of deadlines
-    this.order = 0
-  }
-
-  get nextAt () {
-    return this.refused[0] ?? this.times.after(this.doneUntil)
-  }
-
-  whenDue () {
-    this.schedules.look(this)
-  }
-}
 
 class Schedules {
   /**
    * @param {{ [name: string]: object }} parts of the queue
-   * @param {{ schedules: object[] | undefined, now: () => number }} options schedules: undefined if they were not given. now: in ms since
-   *   1970
+   * @param {{ schedules: object[] | undefined, now: () => number }} options schedules: those of the option. now: in ms since 1970
    */
-  constructor ({ admission, core, intake, keys, outage, stage, status, store }, { schedules, now }) {
+  constructor ({ admission, core, intake, keys, notes, outage, stage, status }, { schedules = [], now }) {
     this.admission = admission
     this.core = core
     this.intake = intake
     this.keys = keys
+    this.notes = notes
     this.outage = outage
     this.deadlines = stage.deadlines
     this.status = status
-    this.store = store
     this.now = now
-    this.byName = new Map((schedules ?? []).map(schedule => [schedule.name, new Schedule(this, schedule)]))
-    // name → Schedule, of those found where none were given: they stay as they are
-    this.unknown = schedules === undefined ? new Map() : undefined
+    this.byName = new Map(schedules.map(schedule => [schedule.name, new Schedule(this, schedule.name, schedule)]))
     this.bySeq = new Map() // of the records that are kept
     this.isStopped = false
   }
 
   /** A job of a schedule was found on disk. @param {{ name: string, time: number }} about @param {object | undefined} state of the job */
   found (seq, { name, time }, state) {
-    const schedule = this.byName.get(name) ?? this.unknownOf(name)
-    if (schedule === undefined || !isNews(schedule, time)) return // it is a job as others, or none
+    const schedule = this.foundOf(name)
+    if (!isNews(schedule, time)) return // it is a job as others, or none
     const before = schedule.seq
     this.keep(schedule, seq, time)
     this.drop(before)
-    // times until its end were skipped
-    const until = isOver(state) && !schedule.overlap ? state.dueAt : 0
-    schedule.doneUntil = Math.max(schedule.keptAt, until)
+    schedule.endedAt = isOver(state) ? state.dueAt : 0
+    schedule.doneUntil = schedule.keptAt
   }
 
-  /** All jobs on disk stand in the queue. @returns {Promise<void>} rejects with the error of the log if that fails meanwhile */
+  /** A note was found that says what a schedule is. @param {object} read the record */
+  foundNote (seq, read) {
+    const schedule = this.foundOf(JSON.parse(read.options.note).name)
+    this.keepNote(schedule, seq)
+    schedule.found = read
+  }
+
+  /**
+   * All jobs on disk stand in the queue.
+   * @returns {Promise<void>} rejects with the error of the log if that fails meanwhile; with FAIRLANE_ERR_SERIALIZER, FAIRLANE_ERR_PEER
+   */
   async begin () {
     const slice = new Slice(LONG_WORK)
-    for (const schedule of this.byName.values()) {
-      this.catchUp(schedule)
+    for (const schedule of [...this.byName.values()]) {
+      if (this.isKnown(schedule)) this.catchUp(schedule)
+      else this.forget(schedule)
       if (slice.isOver(BEGIN_PIECES)) await nextTurn(slice)
       if (this.status.error !== undefined) throw this.status.error
     }
@@ -112,8 +87,7 @@ class Schedules {
    */
   finish (seq) {
     if (!this.bySeq.has(seq)) return this.keys.finish(seq)
-    const state = this.store.states.get(seq)
-    return this.outage.change(seq, JobState.overAt(isOver(state) ? state.dueAt : this.now()))
+    return this.outage.change(seq, JobState.overAt(this.notes.endOf(seq)))
   }
 
   /** Whether the record of a job is kept that has ended. */
@@ -121,11 +95,52 @@ class Schedules {
     return this.bySeq.has(seq)
   }
 
-  /** @returns {{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]} */
-  list () {
+  /** @returns {Promise<{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]>} */
+  async list () {
     return [...this.byName.values()].map(({ name, nextAt, lastAt }) => ({
       name, nextAt: this.isStopped || nextAt === Infinity ? undefined : nextAt, lastAt
     }))
+  }
+
+  /** Adds a schedule, or changes that of its name. @param {object} read @returns {Promise<void>} when that is safe */
+  async set (read) {
+    this.status.check()
+    const { notes } = this
+    const begunAt = this.now()
+    const meaning = notes.meaningOf(read)
+    const written = notes.write(this.byName.has(read.name) ? [meaning] : [meaning, notes.timeOf(read, -begunAt)])
+    await written.promise
+    const [noteSeq, timeSeq = 0] = written.seqs
+    const known = this.byName.get(read.name)
+    const schedule = known ?? new Schedule(this, read.name)
+    this.byName.set(read.name, schedule)
+    schedule.become(read)
+    schedule.isNoted = true
+    this.keepNote(schedule, noteSeq)
+    if (known !== undefined) notes.drop(timeSeq)
+    else if (timeSeq > 0) this.keep(schedule, timeSeq, -begunAt)
+    else this.mark(schedule, -begunAt) // it was removed meanwhile
+    // times of what it was before are none of its own
+    schedule.doneUntil = Math.max(schedule.doneUntil ?? begunAt, begunAt)
+    if (!this.isStopped) this.arm(schedule)
+  }
+
+  /** There is no such schedule from now on; jobs that it has pushed stay. @returns {Promise<void>} when that is safe */
+  async remove (name) {
+    this.status.check()
+    const schedule = this.byName.get(name)
+    if (schedule === undefined) return
+    this.deadlines.remove(schedule)
+    await this.outage.safe(this.forget(schedule))
+  }
+
+  /** Pushes a job of a schedule, whatever its times are. @returns {Promise<number>} as Intake.push() */
+  async run (name) {
+    this.status.check()
+    const schedule = this.byName.get(name)
+    if (schedule === undefined) throw rangeError('FAIRLANE_ERR_ARGUMENT', `runSchedule: there is no schedule ${describe(name)}`)
+    const { type, payload, priority } = schedule
+    return this.intake.push(type, payload, false, { schedule: { name, time: this.now() }, byHand: true, priority })
   }
 
   /** The queue closes. */
@@ -136,8 +151,9 @@ class Schedules {
 
   /** The time of a schedule may have come. */
   look (schedule) {
-    if (this.isStopped) return
+    if (this.isStopped || schedule.isRemoved) return
     const now = this.now()
+    if (!schedule.isNoted) this.note(schedule)
     this.comeBack(schedule, now)
     const { times, overlap, refused } = schedule
     let left = MOST_AT_ONCE // the rest in a later turn
@@ -160,18 +176,68 @@ class Schedules {
     return this.status.error !== undefined || this.status.isOver
   }
 
-  unknownOf (name) {
-    if (this.unknown === undefined) return undefined
-    if (!this.unknown.has(name)) this.unknown.set(name, new Schedule(this, { name, overlap: true }))
-    return this.unknown.get(name)
+  foundOf (name) {
+    if (!this.byName.has(name)) this.byName.set(name, new Schedule(this, name))
+    return this.byName.get(name)
+  }
+
+  /** Whether it is known what a schedule is, by the option or by its note. */
+  isKnown (schedule) {
+    const { found } = schedule
+    schedule.found = undefined
+    if (schedule.times === undefined) {
+      if (found === undefined) return false
+      schedule.become(this.notes.read(found))
+      schedule.isNoted = true
+    } else {
+      schedule.isNoted = found !== undefined && this.notes.isSame(found, schedule)
+    }
+    return true
+  }
+
+  /** A schedule is none any more. @returns {object | undefined} as outage.finish() */
+  forget (schedule) {
+    schedule.isRemoved = true
+    this.byName.delete(schedule.name)
+    this.drop(schedule.seq)
+    this.bySeq.delete(schedule.noteSeq)
+    return this.notes.drop(schedule.noteSeq)
+  }
+
+  /** Writes what a schedule is; where that cannot be done, it is tried again when somebody looks at it. */
+  note (schedule) {
+    schedule.isNoted = true
+    try {
+      const { seqs, promise } = this.notes.write([this.notes.meaningOf(schedule)])
+      promise.then(() => this.keepNote(schedule, seqs[0]), () => { schedule.isNoted = false })
+    } catch (err) {
+      rethrow(err) // what is to be encoded is another one by now
+    }
+  }
+
+  /** A record says what a schedule is: the one before may go. */
+  keepNote (schedule, seq) {
+    if (this.isEnded) return
+    if (schedule.isRemoved) {
+      this.notes.drop(seq)
+      return
+    }
+    const before = schedule.noteSeq
+    this.bySeq.delete(before)
+    this.bySeq.set(seq, schedule)
+    schedule.noteSeq = seq
+    this.notes.drop(before)
   }
 
   catchUp (schedule) {
     const now = this.now()
+    if (!schedule.isNoted) this.note(schedule)
     if (schedule.doneUntil === undefined) {
       schedule.doneUntil = now
       this.mark(schedule, -now)
     } else {
+      // times until the end of the last job were skipped
+      if (!schedule.overlap) schedule.doneUntil = Math.max(schedule.doneUntil, schedule.endedAt)
       this.comeBack(schedule, now)
       this.pushMissed(schedule, now)
     }
@@ -239,12 +305,12 @@ class Schedules {
     schedule.refusalsCount = 0
     if (schedule.refused.length > 0) this.look(schedule)
     // it may have ended before it was told to be safe
-    if (this.store.table.find(seq)) this.replace(schedule, seq, time)
+    if (this.notes.has(seq)) this.replace(schedule, seq, time)
     else if (!this.isEnded) this.mark(schedule, time)
   }
 
   notPushed (schedule, time, { code }) {
-    if (this.isStopped) return
+    if (this.isStopped || schedule.isRemoved) return
     if (CANCELLED.includes(code)) {
       this.mark(schedule, time)
       return
@@ -262,19 +328,19 @@ class Schedules {
    * @param {number} time negative: it has begun then. While that cannot be written, it is not known
    */
   mark (schedule, time) {
-    const { name, type } = schedule
-    const head = headOf(stampOf(this.now()), { schedule: { name, time } })
-    if (this.store.refusal(1, head.length, type) !== undefined) return
-    const batch = new Batch(this.store)
-    batch.add(type, false, head, true, NONE, JobState.overAt(this.now()))
-    const { promise } = this.admission.write(batch)
-    const seq = this.store.nextSeq - 1
-    promise.then(() => this.replace(schedule, seq, time), () => {})
+    if (schedule.isRemoved) return
+    const { seqs, promise } = this.notes.write([this.notes.timeOf(schedule, time)])
+    promise.then(() => this.replace(schedule, seqs[0], time), () => {})
   }
 
   /** The record of a job is safe, and says how far its schedule is: the one before may go. */
   replace (schedule, seq, time) {
-    if (!isNews(schedule, time) || this.isEnded) return
+    if (this.isEnded) return
+    if (schedule.isRemoved) {
+      this.notes.drop(seq)
+      return
+    }
+    if (!isNews(schedule, time)) return
     const before = schedule.seq
     this.keep(schedule, seq, time)
     this.drop(before)
@@ -292,25 +358,20 @@ class Schedules {
   /** A record is not needed any more, if its job has ended. */
   drop (seq) {
     this.bySeq.delete(seq)
-    if (seq !== 0 && this.store.table.find(seq) && this.store.states.get(seq)?.phase === OVER) this.outage.finish(seq)
+    this.notes.drop(seq)
   }
 
   /** Whether jobs of a schedule may overlap, or the last one has ended. */
   mayPush ({ overlap, seq, pendingCount, refused }) {
     if (overlap) return true
     if (pendingCount > 0 || refused.length > 0) return false
-    return !this.store.table.find(seq) || isOver(this.store.states.get(seq))
+    return !this.notes.has(seq) || this.notes.isOver(seq)
   }
 }
 
 /** Whether a record says more of a schedule than the one that is kept: it is of a later time, or the schedule has begun anew. */
 function isNews ({ keptAt }, time) {
   return time < 0 || time >= keptAt
-}
-
-/** Whether the job in this state has ended; dueAt of that says when, if that is known. */
-function isOver (state) {
-  return state?.phase === OVER || state?.phase === DEAD
 }
 
 /** How long it was from the last but one of the times that are dealt with to the last one. */
