@@ -2,21 +2,29 @@
 
 // npm run test:room -- durable [more mocha arguments]
 //
-// The tests of a room, and of the rooms whose files import it: what somebody who changes one room runs while at work. Without coverage, and
-// without what only `npm test` looks at. Which rooms import which is read from the code, by the reader of the test of import rules.
+// The tests of a room, and the quick ones of the rooms whose files import it: what somebody who changes one room runs while at work, in
+// less than a minute on two cores. Without coverage, and without what only `npm test` looks at. Which rooms import which is read from the
+// code, by the reader of the test of import rules.
 
 const { spawnSync } = require('node:child_process')
 const { existsSync, readdirSync } = require('node:fs')
-const { join } = require('node:path')
+const { availableParallelism } = require('node:os')
+const { join, posix } = require('node:path')
 const { FILES, importsOf, roomOf } = require('./support/imports')
 
 const root = join(__dirname, '..')
 
 /** Folders of tests that are of a room, but do not have its name. */
 const BESIDE = {
-  core: ['test/property', 'test/loop'],
+  core: ['test/property'],
   schedulers: ['test/property']
 }
+
+/** What tests import that start processes, servers and browsers, or play rounds at random. */
+const SLOW = new Set(['node:child_process', 'test/support/redis.js', 'test/support/chromium.js', 'test/support/programs.js', 'test/support/rounds.js'])
+
+/** More files at a time than cores: many of them wait for servers, processes and disks. */
+const JOBS = String(3 * availableParallelism())
 
 if (require.main === module) main(process.argv.slice(2))
 
@@ -27,12 +35,29 @@ function main ([room, ...others]) {
     process.exitCode = 2
     return
   }
-  const rooms = [room, ...importersOf(room).filter(name => known.includes(name))]
-  console.log(`The tests of ${rooms.join(', ')}`)
-  const folders = new Set(rooms.flatMap(name => [`test/${name}`, ...BESIDE[name] ?? []]))
-  const specs = Array.from(folders, folder => `${folder}/**/*.test.js`)
+  const importers = importersOf(room).filter(name => known.includes(name))
+  console.log(`The tests of ${room}${importers.length === 0 ? '' : `, and the quick ones of ${importers.join(', ')}`}`)
+  const own = [room, ...BESIDE[room] ?? []].flatMap(testsIn)
+  const quick = importers.flatMap(testsIn).filter(file => !own.includes(file) && !isSlow(file))
   const mocha = join(root, 'node_modules/mocha/bin/mocha.js')
-  process.exitCode = spawnSync(process.execPath, [mocha, '--parallel', '--jobs', '2', ...specs, ...others], { stdio: 'inherit', cwd: root }).status ?? 1
+  const args = [mocha, '--parallel', '--jobs', JOBS, ...own, ...quick, ...others]
+  process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit', cwd: root }).status ?? 1
+}
+
+/** @returns {string[]} the files of tests in a folder below test/ */
+function testsIn (name) {
+  const folder = name.startsWith('test/') ? name : `test/${name}`
+  return readdirSync(join(root, folder), { recursive: true })
+    .filter(file => file.endsWith('.test.js'))
+    .map(file => posix.join(folder, file.replaceAll('\\', '/')))
+}
+
+/** Whether a file of tests, or what it imports of test/, imports what is slow. */
+function isSlow (file, seen = new Set()) {
+  if (SLOW.has(file)) return true
+  if (!file.startsWith('test/') || seen.has(file)) return false
+  seen.add(file)
+  return importsOf(file).some(name => isSlow(name.startsWith('test/') && !name.endsWith('.js') ? `${name}.js` : name, seen))
 }
 
 /** @returns {string[]} the folders below test/ that a room of the house has */
