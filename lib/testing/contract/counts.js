@@ -96,8 +96,8 @@ exports.counts = function ({ test, has }) {
     const [cancelled] = [stage.add(queue, 'cancelled', { type: 'a', signal: controller.signal, key: 'k' }), stage.add(queue, 'joined', { type: 'a', key: 'k', signal: controller.signal })]
     await queue.flush()
     controller.abort()
-    await cancelled.catch(() => {})
-    await queue.add('refused', { type: 'a', signal: AbortSignal.abort() }).catch(() => {})
+    await rejects(cancelled, 'ABORTED')
+    await rejects(queue.add('refused', { type: 'a', signal: AbortSignal.abort() }), 'ABORTED')
     await stage.until(() => queue.stats().cancelled === 1)
     const names = ['accepted', 'rejected', 'done', 'failed', 'cancelled', 'retried', 'throttled', 'joined', 'misuse', 'overrun', 'running']
     const { [names[0]]: accepted, ...stats } = queue.stats()

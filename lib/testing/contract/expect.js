@@ -2,7 +2,7 @@
 
 // What the suite asserts with. It needs nothing of a test framework, and nothing of Node: engines may run in browsers.
 
-module.exports = { equal, expect, rejects, throws }
+module.exports = { equal, expect, reasonOf, rejects, throws }
 
 /** @throws {Error} with that message, unless `condition` is truthy */
 function expect (condition, message) {
@@ -24,7 +24,7 @@ function throws (call, code, what = 'the call') {
   } catch (error) {
     return coded(error, code, what)
   }
-  Promise.resolve(result).catch(() => {})
+  reasonOf(result)
   throw new Error(`${what} has not thrown FAIRLANE_ERR_${code}`)
 }
 
@@ -37,6 +37,16 @@ async function rejects (promise, code, what = 'the promise') {
     return coded(error, code, what)
   }
   throw new Error(`${what} gave ${show(value)}, where FAIRLANE_ERR_${code} was due`)
+}
+
+/** @returns {Promise<any>} what the promise rejects with; undefined if it does not. Whoever does not await it has nobody told of a rejection */
+async function reasonOf (promise) {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  return undefined
 }
 
 function coded (error, code, what) {

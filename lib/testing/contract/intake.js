@@ -2,7 +2,7 @@
 
 // add, push and its like, pushAll and map: what they give, and how they refuse.
 
-const { equal, expect, rejects, throws } = require('./expect')
+const { equal, expect, reasonOf, rejects, throws } = require('./expect')
 
 exports.intake = function ({ test, has }) {
   test('add gives the result', [], async stage => {
@@ -36,7 +36,7 @@ exports.intake = function ({ test, has }) {
   for (const [name, ...args] of [['push', 1], ['unshift', 1], ['pushType', 't', 1], ['unshiftType', 't', 1]]) {
     test(`${name} refuses a callback, and names add`, 'ids', async stage => {
       const { queue } = await stage.openGated()
-      const { message } = throws(() => queue[name](...args, () => {}), 'ARGUMENT')
+      const { message } = throws(() => queue[name](...args, throws), 'ARGUMENT')
       expect(/\badd\b/.test(message), message)
     })
   }
@@ -125,7 +125,7 @@ exports.intake = function ({ test, has }) {
     for await (const { status, value, reason } of queue.map([1, 2, 3], { settled: true })) all.push([status, value ?? reason.message])
     equal(all, [['fulfilled', 1], ['rejected', 'expected'], ['fulfilled', 3]])
     const some = []
-    const error = await (async () => { for await (const n of queue.map([1, 2, 3])) some.push(n) })().then(() => undefined, reason => reason)
+    const error = await reasonOf((async () => { for await (const n of queue.map([1, 2, 3])) some.push(n) })())
     equal([some, error?.message], [[1], 'expected'])
   })
 
@@ -145,7 +145,7 @@ exports.intake = function ({ test, has }) {
   test('any payload arrives as it is', 'anyPayload', async stage => {
     const seen = []
     const queue = await stage.open(async payload => { seen.push(payload) }, { settleBy: 'promise' })
-    const payloads = [undefined, null, () => {}, Symbol('s'), new Map()]
+    const payloads = [undefined, null, equal, Symbol('s'), new Map()]
     for (const payload of payloads) await queue.add(payload)
     expect(payloads.every((payload, n) => seen[n] === payload), 'a payload is another one')
   })
@@ -156,7 +156,7 @@ exports.intake = function ({ test, has }) {
     const asDefault = await open({})
     await asDefault.add({ at: new Date(0) })
     equal(typeof seen[0].at, has('structuredByDefault') ? 'object' : 'string')
-    throws(() => asDefault.add(() => {}), 'ARGUMENT')
+    throws(() => asDefault.add(equal), 'ARGUMENT')
     equal(asDefault.stats().accepted, 1)
     const structured = await open({ serialize: 'structured' })
     await structured.add({ set: new Set([1]) })

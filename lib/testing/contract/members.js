@@ -75,6 +75,5 @@ async function refusesMember (stage, capability, name) {
 }
 
 async function refusesOption (stage, name, value) {
-  const opening = async () => stage.open(async () => {}, { scheduler: 'equal', [name]: value })
-  await rejects(opening(), 'OPTION', name)
+  await stage.refuses({ scheduler: 'equal', [name]: value }, 'OPTION', name)
 }

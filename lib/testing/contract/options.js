@@ -2,7 +2,7 @@
 
 // Options that all engines take, their defaults, and what is wrong of them.
 
-const { equal, expect, rejects, throws } = require('./expect')
+const { equal, expect, reasonOf, rejects, throws } = require('./expect')
 
 const WRONG = [
   { maxAttempts: 0 }, { maxAttempts: 1.5 }, { backoffMs: -1 }, { backoffMs: 'x' }, { timeoutMs: -1 }, { timeoutMs: 'x' }, { onTimeout: 'x' }, { maxWaitMs: 'x' },
@@ -19,30 +19,24 @@ const WRONG_OF_JOBS = [
   { type: 't', key: 'k', maxDelayMs: -1 }, { type: 't', delay: 5 }
 ]
 
-exports.options = function ({ test, has }) {
+exports.options = function ({ test }) {
   test('that are wrong or unknown are refused', [], async stage => {
-    for (const options of WRONG) {
-      const open = async () => stage.open(async () => {}, { scheduler: 'equal', ...options })
-      await rejects(open(), 'OPTION', JSON.stringify(options))
-    }
+    for (const options of WRONG) await stage.refuses({ scheduler: 'equal', ...options }, 'OPTION', JSON.stringify(options))
   })
 
   test('have a name that is nearly another one: that is said', [], async stage => {
-    const open = async () => stage.open(async () => {}, { maxAttempt: 5 })
-    const { message } = await rejects(open(), 'OPTION')
+    const { message } = await stage.refuses({ maxAttempt: 5 }, 'OPTION')
     expect(message.includes("'maxAttempts'"), message)
   })
 
   test('have codes of their own for runner, concurrency and scheduler', [], async stage => {
-    const open = async (runner, options) => stage.open(runner, options)
-    await rejects(open('x', {}), 'RUNNER')
-    for (const concurrency of [0, -1, 1.5, 'x', NaN]) await rejects(open(async () => {}, { concurrency }), 'CONCURRENCY')
-    for (const scheduler of ['unfair', {}]) await rejects(open(async () => {}, { scheduler }), 'SCHEDULER')
+    for (const concurrency of [0, -1, 1.5, 'x', NaN]) await stage.refuses({ concurrency }, 'CONCURRENCY')
+    for (const scheduler of ['unfair', {}]) await stage.refuses({ scheduler }, 'SCHEDULER')
+    for (const runner of [undefined, 5, 'x', {}]) await rejects((async () => stage.open(runner, {}))(), 'RUNNER')
   })
 
   test('of a scheduler that is given none are refused', [], async stage => {
-    const opening = (async () => stage.open(async () => {}, { schedulerOptions: { maxTypeCap: 2 } }))()
-    const error = await opening.then(() => undefined, reason => reason)
+    const error = await reasonOf(stage.openGated({ schedulerOptions: { maxTypeCap: 2 } }))
     expect(/^FAIRLANE_ERR_(OPTION|SCHEDULER)$/.test(error?.code), `it ended with ${error?.code}`)
   })
 
@@ -109,12 +103,7 @@ exports.options = function ({ test, has }) {
     throws(() => queue.deadLetters({ type: {} }), 'TYPE', 'deadLetters')
   })
 
-  if (has('serialize')) {
-    test('name serializers, and wrong ones are refused', 'serialize', async stage => {
-      for (const serialize of [{}, null, 'xml']) {
-        const open = async () => stage.open(async () => {}, { serialize })
-        await rejects(open(), 'OPTION', `serialize: ${JSON.stringify(serialize)}`)
-      }
-    })
-  }
+  test('name serializers, and wrong ones are refused', 'serialize', async stage => {
+    for (const serialize of [{}, null, 'xml']) await stage.refuses({ serialize }, 'OPTION', `serialize: ${JSON.stringify(serialize)}`)
+  })
 }

@@ -2,7 +2,7 @@
 
 // How runners are called, by each `settleBy`; what they are told of their job; how they settle it.
 
-const { equal, expect, throws } = require('./expect')
+const { equal, expect, reasonOf } = require('./expect')
 
 exports.runners = function ({ test, has }) {
   test("settle by 'promise': they get the payload and the context, and nothing else", [], async stage => {
@@ -54,7 +54,7 @@ exports.runners = function ({ test, has }) {
     }
     const queue = await stage.open((payload, done) => fails[payload](payload, done), { settleBy: 'either', maxAttempts: 1 })
     for (const name of Object.keys(fails)) {
-      const error = await queue.add(name).then(() => undefined, reason => reason)
+      const error = await reasonOf(queue.add(name))
       equal([error instanceof Error, error?.name, error?.message, error?.code], [true, 'RangeError', 'expected', 'E_OWN'], name)
     }
   })
@@ -105,18 +105,5 @@ exports.runners = function ({ test, has }) {
     equal(await queue.add(2, { type: 't' }), 2)
     const [[, { type, payload, attempt, value }], ...more] = told
     equal([type, payload, attempt, value, more.length], ['t', 2, 1, 50, 0])
-  })
-
-  test('of a queue that has one must be functions', [], async stage => {
-    for (const runner of [undefined, 5, {}]) {
-      const open = async () => stage.open(runner, {})
-      const error = await open().then(() => undefined, reason => reason)
-      equal(error?.code, 'FAIRLANE_ERR_RUNNER')
-    }
-  })
-
-  test('make no queue of a class that is theirs', [], async stage => {
-    const { queue } = await stage.openGated()
-    if (has('ids')) throws(() => new queue.constructor(), 'ARGUMENT')
   })
 }

@@ -2,7 +2,7 @@
 
 // Jobs of certain times: by the options, and by calls.
 
-const { equal, expect, throws } = require('./expect')
+const { equal, expect, reasonOf, throws } = require('./expect')
 
 const HOUR = 3600000
 const hourly = { everyMs: HOUR, type: 't', payload: 'tick' }
@@ -51,10 +51,10 @@ exports.schedules = function ({ test }) {
   })
 
   test('stay when the queue is opened without them', ['schedules', 'survival'], async stage => {
-    const { queue } = await stage.openGated({ scheduler: 'equal', schedules: { hourly } })
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', schedules: { hourly } })
     const [{ nextAt }] = await queue.listSchedules()
     await queue.close()
-    const next = await stage.reopen(queue, async () => {}, { settleBy: 'promise', scheduler: 'equal' })
+    const next = await stage.reopen(queue, gate.runner, { settleBy: 'callback', scheduler: 'equal' })
     const [{ name, nextAt: still }, ...more] = await next.listSchedules()
     equal([name, still >= nextAt, more.length], ['hourly', true, 0])
   })
@@ -71,11 +71,10 @@ exports.schedules = function ({ test }) {
     for (const schedule of [5, {}, { everyMs: 0, type: 't' }, { everyMs: 5 }, { everyMs: 5, cron: '* * * * *', type: 't' }, { everyMs: 5, type: 't', each: 1 }]) {
       throws(() => queue.setSchedule('x', schedule), 'ARGUMENT', JSON.stringify(schedule))
     }
-    const error = await (async () => queue.runSchedule('nobody'))().then(() => undefined, reason => reason)
+    const error = await reasonOf((async () => queue.runSchedule('nobody'))())
     equal(error?.code, 'FAIRLANE_ERR_ARGUMENT')
     for (const schedules of [5, { x: 5 }, { x: { everyMs: -1, type: 't' } }]) {
-      const open = async () => stage.open(async () => {}, { scheduler: 'equal', schedules })
-      equal((await open().then(() => undefined, reason => reason))?.code, 'FAIRLANE_ERR_OPTION', JSON.stringify(schedules))
+      await stage.refuses({ scheduler: 'equal', schedules }, 'OPTION', JSON.stringify(schedules))
     }
   })
 }

@@ -4,7 +4,7 @@
 
 const { fakeClock } = require('../clock')
 const { gateRunner } = require('../gates')
-const { expect } = require('./expect')
+const { expect, reasonOf, rejects } = require('./expect')
 
 const TURNS = 20 // in which an engine does all that it is going to do at once
 const SLACK_MS = 20 // by which the clocks of processes differ, and timers are early
@@ -32,6 +32,11 @@ class Stage {
     return { gate, queue: await this.open(gate.runner, { settleBy: 'callback', backoffMs: 1, ...options }) }
   }
 
+  /** @returns {Promise<Error>} what a queue with such options is refused with, which has that code */
+  refuses (options, code, what) {
+    return rejects(this.openGated(options), code, what)
+  }
+
   /** Closes a queue, as if its process had come to its end, and opens it again. */
   async reopen (queue, runner, options) {
     return this.#keep(this.#made.get(queue).reopen(runner, options))
@@ -53,7 +58,7 @@ class Stage {
    */
   add (queue, payload, options) {
     const result = queue.add(payload, options)
-    result.catch(() => {})
+    reasonOf(result)
     return result
   }
 

@@ -33,11 +33,11 @@ exports.survival = function ({ test, has }) {
   })
 
   test('with another serializer the queue is refused', 'serialize', async stage => {
-    const { queue } = await stage.openGated({ serialize: 'json' })
+    const { gate, queue } = await stage.openGated({ serialize: 'json' })
     queue.pause()
     await queue.push(1)
     await queue.close()
-    await rejects(stage.reopen(queue, async () => {}, { serialize: 'structured' }), 'SERIALIZER')
+    await rejects(stage.reopen(queue, gate.runner, { settleBy: 'callback', serialize: 'structured' }), 'SERIALIZER')
   })
 
   test('of a process that is killed has its job run again, and its attempt counts', 'survival', async stage => {
