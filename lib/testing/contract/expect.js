@@ -39,7 +39,7 @@ async function rejects (promise, code, what = 'the promise') {
   throw new Error(`${what} gave ${show(value)}, where FAIRLANE_ERR_${code} was due`)
 }
 
-/** @returns {Promise<any>} what the promise rejects with; undefined if it does not. Whoever does not await it has nobody told of a rejection */
+/** @returns {Promise<any>} what the promise rejects with; undefined if it does not. Nobody else is told that it rejects */
 async function reasonOf (promise) {
   try {
     await promise
