@@ -71,7 +71,7 @@ async function refusesMember (stage, capability, name) {
   for (const engine of CAPABILITIES[capability].engines) {
     expect(new RegExp(engine === 'broker' ? 'broker' : engine, 'i').test(message), `it does not say that the engine '${engine}' has it: ${message}`)
   }
-  expect(/\b[Uu]se\b/.test(message), `it does not say what to use: ${message}`)
+  expect(/\b(use|callback)\b/i.test(message), `it does not say what to use: ${message}`)
 }
 
 async function refusesOption (stage, name, value) {
