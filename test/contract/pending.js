@@ -66,17 +66,11 @@ const PENDING = {
   broker: [
     'wait is there',
     'pushAll is there',
-    'setSchedule is there',
-    'runSchedule is there',
-    'listSchedules is there',
     'are taken by all engines together',
     'of calls that are wrong or unknown throw at once',
     'of calls about single jobs that are wrong throw at once',
     'pushAll gives the ids of all, in their order',
     'pushAll takes nothing in if one is refused',
-    'map gives the results in the order of the source, and takes of it only what it needs',
-    'map gives failures, too, if it is to, or ends with the first',
-    'map gives results as jobs end, if the order is no matter',
     'that were told of their timeout keep their slot until they end',
     'that fail with Throttled hold their type, which they come back to as the first',
     'that were throttled for long hold for as long',
@@ -84,6 +78,7 @@ const PENDING = {
     'is that of priorities, by what they are worth, within a type',
     'of priorities ages: a job stands where it would had it been pushed earlier',
     'knows priorities from 0 to 15, where they have a worth',
+    'of types is that of the scheduler: a quiet one does not wait for a flood',
     'are strings and finite numbers, and nothing else',
     'are those of one type',
     'are taken until the first start by default',
@@ -115,13 +110,6 @@ const PENDING = {
     'wait is left by a signal, and the job goes on',
     'wait says so if the result is not kept',
     'wait gives the result of a job that has ended',
-    'of the options are listed, with their next times',
-    'push their jobs',
-    'are run now by runSchedule, which gives the id of the job',
-    'are added, changed and removed by setSchedule',
-    'stay when the queue is opened without them',
-    'of cron expressions have their times',
-    'that say too little or too much are refused',
     'calls of a queue that is closed say so',
     'leaves jobs with all that was said of them, and dead letters',
     'globalConcurrency is how many jobs run at once in all processes',
@@ -132,9 +120,7 @@ const PENDING = {
     'pauseGlobal holds a type, or all, in all processes',
     'hold and holdType hold all processes',
     'wait gives results to any process',
-    'a schedule gives one job for each time, in all processes',
-    'what no number is, is refused',
-    'of types is that of the scheduler: a quiet one does not wait for a flood'
+    'what no number is, is refused'
   ]
 }
 
