@@ -86,11 +86,10 @@ function readCron (value, code) {
   throw rangeError(code, `cron must have ${MOST_CHARACTERS} characters at most, not ${text.length}`)
 }
 
-/** @throws FAIRLANE_ERR_ARGUMENT, or the code that is given */
-function readName (name, code = ARGUMENT) {
+function readName (name, code) {
   if (typeof name !== 'string') throw typeError(code, `schedules: a name must be a string, not ${describe(name)}`)
   if (name !== '' && name.isWellFormed() && Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
   throw rangeError(code, `schedules: a name must be well-formed Unicode of 1 to ${MAX_NAME_BYTES} bytes, not ${describe(name)}`)
 }
 
-module.exports = { readSchedules, readSchedule, readName }
+module.exports = { readSchedules, readSchedule }

@@ -168,7 +168,7 @@ describe('the parts of a durable queue', () => {
       retries.remove(retries.list())
     }
     const deadlines = { addAnyway: item => items.push(item), remove () {} }
-    const retries = new Retries({ report: {}, stage: { deadlines, countDelayed () {} }, waiting: { placeDue } })
+    const retries = new Retries({ report: {}, stage: { deadlines, countDelayed () {} }, types: { delay () {} }, waiting: { placeDue } })
     retries.add(1, 'a', 10)
     retries.add(2, 'a', 10)
     for (const item of items) item.whenDue()

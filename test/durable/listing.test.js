@@ -68,6 +68,20 @@ describe('what a durable queue says of its jobs', () => {
     assert.equal(queue.waiting, 3)
   })
 
+  it('gives jobs without a type the type that is empty, where there is a scheduler', async () => {
+    let queue = await bench.open({ backoffMs: 1000 })
+    const ids = await queue.pushAll([{ payload: 1 }, { payload: 2, delayMs: 1000 }, { payload: 3, type: 'a', delayMs: 1000 }])
+    assert.deepEqual((await queue.types()).map(({ type }) => type), ['a'])
+    queue = await bench.reopenAfterKill({ scheduler: 'equal' })
+    queue.pause()
+    await quiet()
+    const { waiting, delayed } = await queue.counts('')
+    assert.deepEqual([waiting, delayed, (await queue.counts()).types], [2, 1, 2])
+    assert.deepEqual([...queue.jobs('')].map(({ id }) => id), ids.slice(0, 2))
+    assert.equal(queue.clear({ type: '' }), 2)
+    assert.deepEqual(await queue.types(), [{ type: 'a', waiting: 1, delayed: 1, running: 0, dead: 0 }])
+  })
+
   it('counts what was refused, joined and could not be written by types, and begins anew when one has no jobs', async () => {
     const queue = await bench.open({ scheduler: 'equal', maxWaitingPerType: 1, concurrency: 1, backoffMs: 10 })
     queue.pause()
@@ -140,6 +154,9 @@ describe('what a durable queue says of its jobs', () => {
     for await (const value of queue.map([1, 2, 3, 4, 5], { type: 't' })) results.push(value)
     assert.deepEqual(results, [2, 4, 6, 8, 10])
     queue.pause()
+    queue.resume(2)
+    for await (const value of queue.map([6])) results.push(value)
+    assert.equal(results.at(-1), 12)
     const typed = await bench.reopen({ runner: async payload => payload, scheduler: 'equal', maxWaitingPerType: 1 })
     assert.throws(() => typed.map([1]), code('TYPE_REQUIRED'))
     typed.concurrency = 3

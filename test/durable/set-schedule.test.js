@@ -115,6 +115,24 @@ describe('schedules of a durable queue', () => {
     assert.equal((await reopen()).recovered.jobs, 0)
   })
 
+  it('are removed before it is safe what they are', async () => {
+    await open()
+    await bench.queue.close()
+    const release = holdSyncs(bench.disk)
+    const opening = open({ ack: 'disk', schedules: { a: { everyMs: 1000 } } })
+    await quiet()
+    release()
+    const queue = await opening
+    const hold = holdSyncs(bench.disk)
+    const removed = queue.setSchedule('a', null)
+    await quiet()
+    hold()
+    await removed
+    await quiet()
+    assert.deepEqual(await namesOf(queue), [])
+    assert.deepEqual(await namesOf(await reopen()), [])
+  })
+
   it('are set twice at once, or set and removed: the last one counts', async () => {
     const queue = await open({ ack: 'disk' })
     await Promise.all([1, 2].map(payload => queue.setSchedule('a', { everyMs: 1000, payload })))
@@ -199,7 +217,14 @@ describe('schedules of a durable queue', () => {
     payload.fn = () => {}
     const queue = await opening
     await quiet()
-    uncaught.release()
     assert.deepEqual([uncaught.seen.length, await namesOf(queue)], [1, ['a']])
+    await queue.setSchedule('a', { everyMs: 1000, payload: {} })
+    await queue.close()
+    payload.fn = 1
+    const again = open({ schedules: { a: { everyMs: 1000, payload } } })
+    payload.fn = () => {}
+    await again
+    uncaught.release()
+    assert.deepEqual([uncaught.seen.length, await namesOf(await again)], [2, ['a']])
   })
 })

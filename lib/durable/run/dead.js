@@ -54,7 +54,7 @@ class Dead {
    * @param {{ type?: string, limit?: number, after?: number }} which of a type, so many at most, behind that one
    * @returns {number[]} the oldest one first
    */
-  list ({ type, limit = Infinity, after = 0 } = {}) {
+  list ({ type, limit = Infinity, after = 0 }) {
     const seqs = this.inOrder()
     const found = []
     for (let i = placeBehind(seqs, after); i < seqs.length && found.length < limit; i++) {
