@@ -432,7 +432,34 @@ declare namespace fairlane {
     timeoutMs?: number | undefined
   }
 
-  /** Counts of a type since it was last idle; `waiting`, `running`, `overrun`, `types` and `delayed` are current. */
+  /** How many jobs there are now. */
+  interface JobCounts {
+    /** Delayed ones included. */
+    waiting: number
+    /** Jobs whose time has not come. */
+    delayed: number
+    running: number
+    /** Dead letters; a queue in memory has none. */
+    dead: number
+  }
+
+  interface QueueCounts extends JobCounts {
+    /** Types that have any. */
+    types: number
+  }
+
+  /** How many jobs of a type there are now, and what limits it. */
+  interface TypeCounts extends JobCounts {
+    /** So many run at once at most, where that is less than `concurrency`; else Infinity. */
+    cap: number
+    /** An array, if it has several; null: it has none. */
+    rate: Rate | Rate[] | null
+    paused: boolean
+    /** In how many ms a job of it might start as far as rates and holds go; 0: now. */
+    heldMs: number
+  }
+
+  /** Counts of a type since it was last idle; `waiting`, `running`, `types` and `delayed` are current. */
   interface TypeStats {
     /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs whose runners still hold a slot. */
     accepted: number
@@ -444,24 +471,24 @@ declare namespace fairlane {
     cancelled: number
     /** Jobs refused: by a limit, by a closed queue, or because their signal had aborted already. */
     rejected: number
-    /** Second settlements of a job, which were ignored. */
-    misuse: number
-    /** Runners that go on without a slot, which a timeout has released. */
-    overrun: number
     /** Types with a job waiting or running. */
     types: number
     /** Jobs whose time has not come. They are part of `waiting`. */
     delayed: number
-  }
-
-  /** Totals since the queue was created, except `waiting`, `running`, `overrun`, `types`, `delayed` and `heldTypes`, which are current. */
-  interface QueueStats extends TypeStats {
     /** Attempts that have failed and were followed by another one, or will be. */
     retried: number
     /** Attempts that have failed with `Throttled`. */
     throttled: number
     /** Jobs that were not taken in but share another one by its key. */
     joined: number
+  }
+
+  /** Totals since the queue was created, except `waiting`, `running`, `overrun`, `types`, `delayed` and `heldTypes`, which are current. */
+  interface QueueStats extends TypeStats {
+    /** Second settlements of a job, which were ignored. */
+    misuse: number
+    /** Runners that go on without a slot, which a timeout has released. */
+    overrun: number
     /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
     heldTypes: number
   }
@@ -732,11 +759,30 @@ declare namespace fairlane {
      */
     stats (): QueueStats
     stats (type: unknown): TypeStats
+
+    /**
+     * How many jobs there are now. With a type, those of it, and what limits it.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
+     */
+    counts (): Promise<QueueCounts>
+    counts (type: unknown): Promise<TypeCounts>
+
+    /**
+     * The types that have jobs, those with most of them first; none without a scheduler. O(types).
+     *
+     * @param options limit: how many at most; default: 200
+     * @throws FAIRLANE_ERR_ARGUMENT
+     */
+    types (options?: { limit?: number | undefined }): Promise<Array<JobCounts & { type: string }>>
+
+    /** Resolves at once: in memory nothing is to be written or sent. */
+    flush (): Promise<void>
   }
 
   /** What a runner fails with when it was told to come back later: the type of the job is held for so long, and the attempt does not count. */
   interface Throttled extends Error {
-    /** Of a date, the time until then by the clock of the machine, when this was made. A queue goes by its own clock if that tells ms since 1970. */
     readonly retryAfterMs: number
   }
 

@@ -4,6 +4,7 @@
 
 const { typeError, describe } = require('../arguments/errors')
 const { hasMethods } = require('../arguments/fields')
+const { supports } = require('../arguments/unsupported')
 const { isAtBroker } = require('./options')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
@@ -17,8 +18,8 @@ const ACTIONS = new Map(Object.entries({
   resume: { of: 'queue', fits: isHere, act: queue => { queue.resume() } },
   pauseGlobal: { of: 'type', fits: isAtBroker, act: (queue, type) => queue.pauseGlobal(type) },
   resumeGlobal: { of: 'type', fits: isAtBroker, act: (queue, type) => queue.resumeGlobal(type) },
-  retryDead: { of: 'id', fits: queue => hasMethods(queue, ['retryDead']), act: (queue, id) => queue.retryDead(id) },
-  deleteDead: { of: 'id', fits: queue => hasMethods(queue, ['deleteDead']), act: (queue, id) => queue.deleteDead(id) }
+  retryDead: { of: 'id', fits: queue => supports(queue, ['retryDead']), act: (queue, id) => queue.retryDead(id) },
+  deleteDead: { of: 'id', fits: queue => supports(queue, ['deleteDead']), act: (queue, id) => queue.deleteDead(id) }
 }))
 
 module.exports = { act, actionsOf }

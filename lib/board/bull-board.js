@@ -5,6 +5,7 @@
 
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const { hasMethods, readAll, readFlag, readPart, readText } = require('../arguments/fields')
+const { supports } = require('../arguments/unsupported')
 const { loadBaseAdapter } = require('./peer')
 const { RecordedJobs } = require('./recorded-jobs')
 
@@ -52,7 +53,7 @@ function makeAdapterClass (BaseAdapter) {
         delimiter: DELIMITER,
         displayName: name,
         readOnlyMode: readOnly,
-        allowRetries: hasMethods(queue, ['retryDead']),
+        allowRetries: supports(queue, ['retryDead']),
         allowCompletedRetries: false
       })
       this.#name = fitForAddress(name)

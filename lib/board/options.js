@@ -6,6 +6,7 @@ const { typeError, describe } = require('../arguments/errors')
 const {
   checkObject, entriesOf, hasMethods, readAll, readFields, readFlag, readPart, readText, rejectUnknown
 } = require('../arguments/fields')
+const { supports } = require('../arguments/unsupported')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
@@ -48,7 +49,7 @@ function readQueues (args) {
 
 /** Whether a queue's jobs are at a broker, where other processes have their part in them. */
 function isAtBroker (queue) {
-  return hasMethods(queue, BROKER_METHODS)
+  return supports(queue, BROKER_METHODS)
 }
 
 function readOne (queue, options) {

@@ -4,7 +4,7 @@
 
 const { inspect } = require('node:util')
 const { typeError } = require('../arguments/errors')
-const { hasMethods } = require('../arguments/fields')
+const { supports } = require('../arguments/unsupported')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 // status of bull-board → ours
@@ -22,7 +22,7 @@ class RecordedJobs {
     this.history = history
     this.name = name
     this.type = type
-    this.isOnDisk = hasMethods(queue, ['get', 'cancel', 'retryDead', 'deleteDead'])
+    this.isOnDisk = supports(queue, ['get', 'cancel', 'retryDead', 'deleteDead'])
   }
 
   counts () {

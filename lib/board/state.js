@@ -3,7 +3,7 @@
 // What is told of a queue. What waits and runs in this process its metrics know; if its jobs are at a broker, that is asked, and of the
 // metrics there are the times.
 
-const { hasMethods } = require('../arguments/fields')
+const { supports } = require('../arguments/unsupported')
 const { actionsOf } = require('./actions')
 const { isAtBroker } = require('./options')
 
@@ -50,7 +50,7 @@ async function stateOf ({ name, queue, metrics, history, readOnly }, filter) {
 
 /** Of a queue in memory or on disk. */
 async function localView (queue, { types }) {
-  const { waiting, running, delayed, dead = null } = hasMethods(queue, ['counts']) ? await queue.counts() : queue.stats()
+  const { waiting, running, delayed, dead = null } = supports(queue, ['deadLetters']) ? await queue.counts() : queue.stats()
   return {
     counts: { paused: queue.paused, waiting, running, delayed, dead },
     types: queue.scheduler === null ? types.map(type => ({ ...type, isType: false })) : types,
@@ -118,7 +118,7 @@ function ask (question) {
 
 /** The first ones. A queue that has closed may have no access to them. */
 async function deadLettersOf (queue) {
-  if (!hasMethods(queue, ['deadLetters'])) return null
+  if (!supports(queue, ['deadLetters'])) return null
   if (queue.closed) return []
   const letters = await queue.deadLetters({ limit: MOST_DEAD_LETTERS })
   return letters.map(({ id, type = '', attempts, error }) => {

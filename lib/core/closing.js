@@ -9,6 +9,7 @@
 const { FairlaneError } = require('../arguments/errors')
 const { defer } = require('../platform/clock')
 const { behindOthers } = require('../platform/promised')
+const { whenAborted } = require('../platform/signals')
 const { Verdict } = require('./verdict')
 
 class Closing {
@@ -76,9 +77,19 @@ class Closing {
   }
 }
 
+/**
+ * Closes a queue when a signal aborts.
+ * @param {AbortSignal} signal
+ * @param {(cause: { cause: any }) => void} close
+ * @returns {() => void} lets the signal go
+ */
+function closeBy (signal, close) {
+  return whenAborted(signal, () => { close({ cause: signal.reason }) })
+}
+
 /** @param {{ cause?: any }} options */
 function unendedError (options) {
   return new FairlaneError('FAIRLANE_ERR_CLOSED', 'The queue was closed before the job ended', options)
 }
 
-module.exports = { Closing }
+module.exports = { Closing, closeBy }

@@ -5,7 +5,7 @@
 //   durable, compat   innerQueueOf(), startNow(), startPromptly(), readers of options
 //   testing           internalsOf()
 //   durable, distributed   makeInnerQueue(); KeptQueue, which their public classes extend; announce() and attach() for themselves
-//   durable           limits and limitOptions, once a queue has a rate or a hold
+//   durable           limits and limitOptions, once a queue has a rate or a hold; capOf() of its scheduler
 //   history, metrics  OBSERVE; RUNS_ONLY, for distributed
 
 const { typeError } = require('../arguments/errors')
@@ -13,7 +13,7 @@ const { InnerQueue } = require('./inner-queue')
 const options = require('./options')
 const { startNow, startPromptly } = require('./immediate')
 const { Queue, internalsOf } = require('./queue')
-const { announce } = require('./rooms')
+const { announce, capOf } = require('./rooms')
 
 const { INNER, OBSERVE } = options
 const NOT_INNER = { settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined }
@@ -22,6 +22,7 @@ module.exports = {
   OBSERVE,
   RUNS_ONLY: options.RUNS_ONLY,
   announce,
+  capOf,
   internalsOf,
   options,
 

@@ -107,7 +107,6 @@ class Interruptions {
     job.state = ENDED
     if (isReleased) {
       dispatch.overrun--
-      dispatch.list.overran(job.origin, -1)
     } else {
       dispatch.overdueCount--
       this.giveSlotBack(job)
@@ -193,7 +192,6 @@ class Interruptions {
       job.state = RELEASED
       dispatch.overrun++
       dispatch.running--
-      dispatch.list.overran(job.origin, 1)
       dispatch.list.ended(job.origin, 'settled')
     } else {
       job.state = OVERDUE

@@ -60,6 +60,7 @@ const LIMIT_NAMES = ['maxAttempts', 'backoffMs', 'priorityMs', 'rate', 'ratePerT
 const NO_LIMITS = { maxAttempts: 1, backoffMs: undefined, priorityMs: undefined, rates: undefined }
 
 // The same for the options of methods, where wrong ones are wrong arguments.
+const MOST_TYPES = 200 // that types() gives where nothing is said
 const ADD_NAMES = ['type', 'unshift', 'signal', 'timeoutMs', 'maxWaitMs']
 const mapReaders = {
   type: value => value,
@@ -71,6 +72,9 @@ const clearReaders = {
   type: value => value,
   reason: value => value,
   dead: (value = false) => readFlag(value, 'dead', ARGUMENT) // of queues that keep dead letters; a queue in memory has none
+}
+const typesReaders = {
+  limit: (value = MOST_TYPES) => readPositiveCount(value, 'limit', ARGUMENT)
 }
 const closeReaders = {
   drain: value => value === undefined ? undefined : readFlag(value, 'drain', ARGUMENT), // each engine has a default of its own
@@ -117,6 +121,7 @@ module.exports = {
   readSource,
   readMapOptions: options => readAll(options, mapReaders, ARGUMENT, 'map: the options'),
   readClearOptions: options => readAll(options, clearReaders, ARGUMENT, 'clear: the options'),
+  readTypesOptions: options => readAll(options, typesReaders, ARGUMENT, 'types: the options'),
   readCloseOptions: options => readAll(options, closeReaders, ARGUMENT, 'close: the options')
 }
 

@@ -15,7 +15,8 @@ const {
   NO_EXTRAS, OBSERVE, isPausing, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType,
   readKnownType, readMapOptions, readOptions, readPausableType, readSource, readType, typeRequired
 } = require('./options')
-const { announce, makeList, makeScheduler, makeTickets } = require('./rooms')
+const { announce, capOf, makeList, makeScheduler, makeTickets } = require('./rooms')
+const { refuseUnsupported } = require('./unsupported')
 
 /** What rooms that extend a queue, and checkInvariants(), get to see of it; no part of the API. */
 let internalsOf
@@ -34,6 +35,7 @@ class Queue extends Emitter {
   #madeAdmission = undefined
   #madeLimiting = undefined
   #madeIntake = undefined
+  #madeCounting = undefined
   #drain = null
   #concurrency
   #madeListeners = undefined // once somebody has listened
@@ -44,6 +46,7 @@ class Queue extends Emitter {
 
   static {
     internalsOf = queue => queue.#internals()
+    refuseUnsupported(Queue.prototype)
   }
 
   /**
@@ -71,7 +74,8 @@ class Queue extends Emitter {
     if (read.isLimited) this.#admission.check() // its measure of time begins
     if (read.rates !== undefined) this.#madeLimiting = this.#limiting
     if (this.#scheduler !== null) this.#reconfiguring = require('./reconfiguring').heed(this.#scheduler, this.#list, this.#dispatch, read)
-    if (read.signal !== undefined) this.#closeBy(read.signal)
+    const { signal } = read
+    if (signal !== undefined) this.#stopListening = require('./closing').closeBy(signal, cause => this.#close(false, undefined, cause))
     if (this.eventNames().length > 0) this.#listeners.changed() // who was told of the queue may listen already
   }
 
@@ -231,11 +235,7 @@ class Queue extends Emitter {
 
   /** The jobs that wait now, in arrival order. O(waiting), with lanes × log types. @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
   jobs (type) {
-    const jobs = []
-    const visit = (payload, whenSettled, generation, type) => jobs.push({ type, payload })
-    if (type === undefined) this.#list.forEach(visit)
-    else this.#list.forEachOf(readKnownType(type, this.#scheduler, 'jobs'), visit)
-    return jobs.values()
+    return this.#counting.jobs(type).values()
   }
 
   /** Cancels the waiting jobs that pass the test. O(waiting). @returns {number} how many @throws FAIRLANE_ERR_ARGUMENT, what test throws */
@@ -276,8 +276,7 @@ class Queue extends Emitter {
 
   /** Starts no job of a type for so many ms; 0 ends that. @returns {this} @throws as heldMs, FAIRLANE_ERR_ARGUMENT */
   holdType (type, ms) {
-    const name = readPausableType(type, this.#scheduler, 'holdType')
-    this.#limiting.holdType(name, ms)
+    this.#limiting.holdType(readPausableType(type, this.#scheduler, 'holdType'), ms)
     return this
   }
 
@@ -299,11 +298,24 @@ class Queue extends Emitter {
     return this
   }
 
-  /** Counts, of the queue or of a type. O(1). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+  /** What there is now, in all or of a type. @returns {Promise<object>} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+  counts (type) {
+    return Promise.resolve(this.#counting.counts(type))
+  }
+
+  /** The types that have jobs, those with most of them first. @returns {Promise<object[]>} @throws FAIRLANE_ERR_ARGUMENT */
+  types (options) {
+    return Promise.resolve(this.#counting.types(options))
+  }
+
+  /** What became of jobs, in all or of a type. O(1). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   stats (type) {
-    if (type !== undefined) return { delayed: 0, ...this.#list.statsOf(readKnownType(type, this.#scheduler, 'stats')) }
-    const planned = this.#madeTickets?.madePlanned
-    return require('./stats').statsOf(this.#dispatch, this.#list, this.#scheduler !== null, planned, this.#madeLimiting)
+    return this.#counting.stats(type)
+  }
+
+  /** Nothing is to be written or sent: it resolves at once. @returns {Promise<void>} */
+  flush () {
+    return Promise.resolve()
   }
 
   /** Deadlines of jobs and of close(), signals, and what jobs with extras have in the place of callbacks. */
@@ -314,16 +326,18 @@ class Queue extends Emitter {
     }))
   }
 
+  get #counting () {
+    return (this.#madeCounting ??= new (require('./counts').Counting)(this.#internals(), this.#scheduler, capOf))
+  }
+
   get #listeners () {
     return (this.#madeListeners ??= new (require('./listeners').Listeners)(this, this.#dispatch))
   }
 
-  /** Rates and holds. */
   get #limiting () {
     return (this.#madeLimiting ??= new (require('./limits/limiting').Limiting)(this.#internals(), this.#scheduler))
   }
 
-  /** Jobs that are more than payload and callback, or may be refused. */
   get #intake () {
     return (this.#madeIntake ??= new (require('./intake').Intake)(this.#internals()))
   }
@@ -343,9 +357,13 @@ class Queue extends Emitter {
       get admission () { return queue.#admission },
       get madeTickets () { return queue.#madeTickets },
       get madeAdmission () { return queue.#madeAdmission },
+      get madeLimiting () { return queue.#madeLimiting },
       close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
       hold: () => this.#concurrency.hold(),
-      letGo: () => this.#letGo()
+      letGo: () => {
+        this.#concurrency.letGo()
+        this.#askAgain()
+      }
     }
   }
 
@@ -378,16 +396,6 @@ class Queue extends Emitter {
     if (this.#stopListening !== undefined) this.#stopListening()
     this.#madeIntake?.stallWatch?.end()
     this.#announce('close', abandonedCount)
-  }
-
-  #closeBy (signal) {
-    const { whenAborted } = require('../platform/signals')
-    this.#stopListening = whenAborted(signal, () => { this.#close(false, undefined, { cause: signal.reason }) })
-  }
-
-  #letGo () {
-    this.#concurrency.letGo()
-    this.#askAgain()
   }
 
   /** More may start, and so more be accepted. */

@@ -9,12 +9,18 @@ const { isLaneScheduler } = require('./options')
 let Fifo // loaded for the first queue
 let queues // the channel of queues, likewise
 
-module.exports = { announce, makeScheduler, makeList, makeTickets }
+module.exports = { announce, capOf, makeScheduler, makeList, makeTickets }
 
 /** Before a queue is observed: who wants to know of queues may add observers. @param {string} [name] */
 function announce (queue, { observers }, name) {
   queues ??= channelOf('fairlane:queue')
   if (queues.hasSubscribers) require('./announcing').announce(queues, { queue, name }, observers)
+}
+
+/** How many jobs of a type run at once at most, as far as that is less than may run in all; else Infinity. */
+function capOf (scheduler, type) {
+  const cap = require('../../schedulers/shares').capOf(scheduler, type)
+  return cap < (scheduler?.caps?.concurrency ?? scheduler?.concurrency) ? cap : Infinity // as it was told of it
 }
 
 /**

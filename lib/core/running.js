@@ -55,8 +55,7 @@ function settle (err, result, how) {
   }
 }
 
-function reportMisuse ({ dispatch, origin }) {
-  dispatch.list.misused(origin)
+function reportMisuse ({ dispatch }) {
   if (dispatch.misuse++ > 0) return
   warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
     'The first settlement counts. Further cases are only counted, in stats().misuse.')

@@ -47,9 +47,6 @@ const readers = {
 }
 
 // The same for the options of methods.
-const typesReaders = {
-  limit: (value = 200) => readPositiveCount(value, 'limit', ARGUMENT)
-}
 const deadLettersReaders = {
   type: value => value,
   limit: (value = 1000) => readPositiveCount(value, 'limit', ARGUMENT),
@@ -68,7 +65,7 @@ module.exports = {
   readOptions,
   readPushOptions,
   readAddOptions,
-  readTypesOptions,
+  readTypesOptions: queueOptions.readTypesOptions,
   readDeadLettersOptions,
   readClearOptions,
   readSchedule,
@@ -150,11 +147,6 @@ function readAddOptions (options = {}) {
   const given = readKnown(options, ADD_NAMES, ARGUMENT, queueOptions.JOB_HINTS)
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
   return { ...readJobOptions(given, 'add'), type: given.type, unshift, signal }
-}
-
-/** @returns {{ limit: number }} @throws FAIRLANE_ERR_ARGUMENT */
-function readTypesOptions (options) {
-  return readAll(options, typesReaders, ARGUMENT, 'types: the options')
 }
 
 /** @returns {{ type: any, limit: number, after: string | undefined }} @throws FAIRLANE_ERR_ARGUMENT */

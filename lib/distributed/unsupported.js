@@ -2,8 +2,9 @@
 
 // What queues in memory have, and queues at a broker have not: no process there has a view of all that waits. It is refused, not undefined.
 
-const { typeError } = require('../arguments/errors')
+const { refuseMembers, unsupported } = require('../arguments/unsupported')
 
+const WHERE = 'at a broker'
 const MEMORY = 'Queues in memory'
 const MEMORY_AND_DISK = 'Queues in memory and on disk'
 
@@ -28,25 +29,12 @@ const METHODS = {
 // What close() is not asked for.
 const DRAIN = [MEMORY_AND_DISK, 'What waits is the other processes\'. Use onIdle() before close().']
 
-module.exports = { DRAIN, refuseUnsupported, unsupported }
+module.exports = {
+  DRAIN,
 
-/** Gives a class these members. They are not seen where its objects are listed, spread or printed. */
-function refuseUnsupported (prototype) {
-  for (const [name, [whose, hint]] of Object.entries(VALUES)) {
-    const refuse = () => { throw unsupported(name, whose, hint) }
-    Object.defineProperty(prototype, name, { get: refuse, set: refuse, enumerable: false, configurable: true })
-  }
-  for (const [name, [whose, hint]] of Object.entries(METHODS)) {
-    const refuse = { [name] () { throw unsupported(`${name}()`, whose, hint) } }[name]
-    Object.defineProperty(prototype, name, { value: refuse, enumerable: false, configurable: true, writable: true })
-  }
-}
+  /** Gives a class these members. */
+  refuseUnsupported: prototype => refuseMembers(prototype, WHERE, METHODS, VALUES),
 
-/**
- * @param {string} member or a call of one
- * @param {string} whose which queues have it
- * @param {string} hint what to use here
- */
-function unsupported (member, whose, hint) {
-  return typeError('FAIRLANE_ERR_UNSUPPORTED', `queue.${member} is not there at a broker. ${whose} have it. ${hint}`)
+  /** An error of what a call cannot do here, as there. */
+  unsupported: (member, whose, hint) => unsupported(WHERE, member, whose, hint)
 }

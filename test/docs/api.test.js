@@ -11,6 +11,7 @@ const { History } = require('../../lib/history')
 const { Metrics } = require('../../lib/metrics')
 const { KeptQueue } = require('../../lib/core/internals')
 const { LIMIT_NAMES: limitOptions, names: queueOptions } = require('../../lib/core/options')
+const { names: unsupported } = require('../../lib/core/unsupported')
 const { root } = require('../support/child')
 
 const read = file => readFileSync(join(root, file), 'utf8')
@@ -20,7 +21,7 @@ const ownOf = ({ prototype }) => Object.getOwnPropertyNames(prototype).filter(na
 const membersOf = Class => [...new Set([...ownOf(Class), ...Class.prototype instanceof KeptQueue ? ownOf(KeptQueue) : []])].sort()
 
 describe('each method and property of a queue', () => {
-  const names = membersOf(Queue)
+  const names = membersOf(Queue).filter(name => !unsupported.includes(name))
 
   it('has a heading in docs/api.md, and no heading lacks one', () => {
     const headings = read('docs/api.md').matchAll(/^## queue\.(\w+)/gm)
@@ -29,6 +30,12 @@ describe('each method and property of a queue', () => {
 
   it('is declared in index.d.ts, and no declaration lacks one', () => {
     assert.deepEqual(declaredIn(bodyOf('interface Queue', read('index.d.ts'))), names)
+  })
+})
+
+describe('each method that queues in memory have not', () => {
+  it('is in a table of docs/api.md, and nothing else is', () => {
+    assert.deepEqual(firstCellsOf('What only other queues have', 'docs/api.md'), [...unsupported].sort())
   })
 })
 

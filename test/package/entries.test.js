@@ -79,9 +79,10 @@ describe('the entries of the package', () => {
     const [packages, own] = partition(JSON.parse(stdout), file => file.startsWith('node_modules/'))
     assert.deepEqual([...new Set(packages.map(file => file.split('/')[1]))].sort(), ['aflow', 'eventemitter3', 'qlist'])
     assert.deepEqual(own.sort(), [
-      'index.js', 'lib/arguments/errors.js', 'lib/arguments/fields.js', 'lib/core/concurrency.js', 'lib/core/dispatch.js',
+      'index.js', 'lib/arguments/errors.js', 'lib/arguments/fields.js', 'lib/arguments/unsupported.js',
+      'lib/core/concurrency.js', 'lib/core/dispatch.js',
       'lib/core/emitter.js', 'lib/core/lists/fifo.js', 'lib/core/options.js', 'lib/core/pace.js',
-      'lib/core/queue.js', 'lib/core/ring.js', 'lib/core/rooms.js', 'lib/core/running.js',
+      'lib/core/queue.js', 'lib/core/ring.js', 'lib/core/rooms.js', 'lib/core/running.js', 'lib/core/unsupported.js',
       'lib/job/exports.js', 'lib/job/postponing.js',
       'lib/platform/channels.js', 'lib/platform/clock.js', 'lib/platform/context.js', 'lib/platform/promised.js'
     ])

@@ -19,6 +19,18 @@ class Limiting {
     return this.limiter.heldTypes
   }
 
+  /** Whether types can be held each by itself. */
+  get holdsTypes () {
+    return this.limiter.limits !== undefined
+  }
+
+  /** @returns {object | object[] | null} the rate of a type; several are an array, and null is none */
+  rateOf (type) {
+    const rates = this.limiter.limits?.ratesOf(type) ?? []
+    const copies = rates.map(({ limit, intervalMs }) => ({ limit, intervalMs }))
+    return copies.length > 1 ? copies : copies[0] ?? null
+  }
+
   /** @throws FAIRLANE_ERR_ARGUMENT */
   holdType (type, ms) {
     this.limiter.holdType(type, readHoldMs(ms))

@@ -152,6 +152,27 @@ class Limits {
     if (this.held.size >= MANY) this.forgettingHolds.note(now + ms)
   }
 
+  /**
+   * The rates of a type, for which the caller may be asked.
+   * @param {object} [scope] as of limitOf()
+   * @returns {Array<{ limit: number, intervalMs: number }> | undefined}
+   */
+  ratesOf (type, scope) {
+    const { all, byType, ask } = this.rates
+    if (ask === undefined) return byType.get(type) ?? all
+    let rates
+    const answer = () => {
+      try {
+        rates = ask(type)
+      } catch (err) {
+        rethrow(err)
+      }
+    }
+    if (scope === undefined) this.call(answer)
+    else scope.runInAsyncScope(answer)
+    return rates
+  }
+
   // private from here on
 
   find (key) {
@@ -175,22 +196,6 @@ class Limits {
     this.young.delete(key)
     this.old.delete(key)
     return this.none
-  }
-
-  ratesOf (type, scope) {
-    const { all, byType, ask } = this.rates
-    if (ask === undefined) return byType.get(type) ?? all
-    let rates
-    const answer = () => {
-      try {
-        rates = ask(type)
-      } catch (err) {
-        rethrow(err)
-      }
-    }
-    if (scope === undefined) this.call(answer)
-    else scope.runInAsyncScope(answer)
-    return rates
   }
 
   keep (key, limit, now) {

@@ -162,9 +162,6 @@ class Fifo {
     if (this.recorder !== null) this.recorder.interrupted(id, outcome, end)
   }
 
-  misused () {}
-  overran () {}
-
   /** Nor is time of interest. */
   beginPass () {}
 

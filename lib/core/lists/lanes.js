@@ -12,7 +12,7 @@
 const { Breaker } = require('./breaker')
 const { IdleLanes } = require('./idle-lanes')
 const { Lane } = require('./lane')
-const { Overflow, countEnd, countOut } = require('./overflow')
+const { Overflow, countEnd, countOut, tallyShared } = require('./overflow')
 const { Scheduled } = require('./scheduled')
 const { jobsIn, takeOutOf } = require('./search')
 const { Origin, putInto, startFrom } = require('./special-lanes')
@@ -120,22 +120,12 @@ class Lanes extends Scheduled {
     }
   }
 
-  /** A job was settled a second time. */
-  misused (origin) {
-    origin.lane.misuse++
-  }
-
   /** A running job was settled, and its runner goes on. */
   interrupted (origin, outcome, end) {
     const { lane } = origin
     if (this.recorder !== null) this.recorder.interrupted(origin.id, outcome, end)
     lane.countInterruption(outcome)
     if (lane !== origin) origin.isOverdue = true
-  }
-
-  /** The runner of a job goes on without a slot (1), or has ended after that (-1). */
-  overran (origin, change) {
-    origin.lane.overrun += change
   }
 
   /** No job of the type starts until resumeType(); running ones finish, and more may be pushed. O(jobs in its lane). */
@@ -194,6 +184,20 @@ class Lanes extends Scheduled {
   /** What is counted of a type: its lane, or the one that it shares; undefined if there is none. */
   countsOf (type) {
     return this.find(type)
+  }
+
+  get hasSharedLanes () {
+    return this.overflow.lanes.length > 0
+  }
+
+  /** Calls visit(type, waiting, running) for all types with jobs in the list, for some twice. @param {string} [only] this one, at least */
+  tally (visit, only) {
+    const lanes = only === undefined ? this.all() : [this.lanes.get(only), this.overflow.find(only)]
+    for (const lane of lanes) {
+      if (lane === undefined) continue
+      if (lane.isShared) tallyShared(lane, visit)
+      else visit(lane.type, lane.size, lane.running)
+    }
   }
 
   /** How many jobs wait in the lane that the next job of the type would go to, and those of the type that are delayed. */

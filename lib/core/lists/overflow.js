@@ -168,6 +168,12 @@ function countEnd (lane, start) {
   if (starts.size === 0) lane.typeStarts.delete(start.type)
 }
 
+/** As tally() of the list, for a shared lane. */
+function tallyShared ({ typeCounts, typeStarts }, visit) {
+  for (const [type, count] of typeCounts) visit(type, count, 0)
+  for (const [type, starts] of typeStarts) visit(type, 0, starts.size)
+}
+
 /** FNV-1a over UTF-16 units, upper bits folded in. */
 function hash (type) {
   let hash = 0x811c9dc5
@@ -175,4 +181,4 @@ function hash (type) {
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-module.exports = { Overflow, countIn, countOut, countStart, countEnd }
+module.exports = { Overflow, countIn, countOut, countStart, countEnd, tallyShared }

@@ -8,9 +8,10 @@ class TypeCounts {
     this.done = 0
     this.failed = 0
     this.cancelled = 0
-    this.misuse = 0
     this.rejected = 0
-    this.overrun = 0
+    this.retried = 0
+    this.throttled = 0
+    this.joined = 0
     this.overdueCount = 0 // of those running, that were settled before
   }
 
@@ -34,10 +35,20 @@ class TypeCounts {
 
   /** What stats(type) gives. */
   stats () {
-    const { size, running, done, failed, cancelled, rejected, misuse, overrun, overdueCount } = this
+    const { size, running, done, failed, cancelled, rejected, retried, throttled, joined, overdueCount } = this
     const accepted = size + running - overdueCount + done + failed + cancelled
     return {
-      accepted, waiting: size, running, done, failed, cancelled, rejected, misuse, overrun, types: size + running > 0 ? 1 : 0
+      accepted,
+      waiting: size,
+      running,
+      done,
+      failed,
+      cancelled,
+      rejected,
+      types: size + running > 0 ? 1 : 0,
+      retried,
+      throttled,
+      joined
     }
   }
 }

@@ -146,20 +146,10 @@ class Window extends Scheduled {
     }
   }
 
-  /** It was settled a second time. */
-  misused ({ record }) {
-    record.misuse++
-  }
-
   /** It was settled while its runner goes on. */
   interrupted (origin, outcome, end) {
     if (this.recorder !== null) this.recorder.interrupted(origin.id, outcome, end)
     origin.record.countInterruption(outcome)
-  }
-
-  /** Its runner goes on without its slot (1), or has come to its end so (-1). */
-  overran ({ record }, change) {
-    record.overrun += change
   }
 
   /** The job of a ticket gets another payload, and keeps its place. */
@@ -185,6 +175,11 @@ class Window extends Scheduled {
   /** What is counted of a type, if it has jobs. */
   countsOf (type) {
     return this.types.get(type)
+  }
+
+  /** As of Lanes. */
+  tally (visit) {
+    for (const { type, size, running } of this.types.values()) visit(type, size, running)
   }
 
   /** How many jobs of the type wait, delayed ones included. */

@@ -6,6 +6,8 @@
 const { Fifo } = require('../lists/fifo')
 const { RowJob, TypeDelays } = require('./type-delays')
 
+const NO_COUNTS = Object.freeze({ retried: 0, throttled: 0, joined: 0 })
+
 class Delays {
   /** @param {object} dispatch of the queue, which counts them @param {object} deadlines of the queue */
   constructor (dispatch, deadlines) {
@@ -23,11 +25,13 @@ class Delays {
     this.dispatch.delayed++
   }
 
+  /** @returns {TypeDelays} those of its type */
   remove (ticket) {
     const delays = this.types.get(ticket.type)
     ticket.isDelayed = false
     delays.dropTicket(ticket)
     this.left(delays, 1)
+    return delays
   }
 
   /** @returns {TypeDelays} the delayed jobs of a type; one that gets none must not be kept */
@@ -131,10 +135,38 @@ class Delays {
     return all
   }
 
+  /** Something is counted of a type. Where none of its jobs is in the list, its delayed ones keep it until one is. */
+  note (type, what) {
+    if (type === undefined) return
+    const counts = this.dispatch.list.countsOf(type)
+    if (counts !== undefined) counts[what]++
+    else if (this.types.has(type)) (this.types.get(type).counts ??= { ...NO_COUNTS })[what]++
+  }
+
+  /** A job of a type was put into the list, whose counts are the list's from now on. @param {TypeDelays} delays of the type */
+  handOver (delays) {
+    const { type, counts } = delays
+    if (counts === undefined) return
+    const ofList = this.dispatch.list.countsOf(type)
+    if (ofList === undefined) return // a scheduler has cleared the queue
+    delays.counts = undefined
+    for (const what in counts) ofList[what] += counts[what]
+  }
+
   /** Counts of a type, and its delayed jobs. */
   addTo (stats, type) {
-    const delayed = this.countOf(type)
-    return { ...stats, accepted: stats.accepted + delayed, waiting: stats.waiting + delayed, delayed }
+    const delays = this.types.get(type)
+    if (delays === undefined) return stats
+    const { count: delayed, counts: { retried, throttled, joined } = NO_COUNTS } = delays
+    return {
+      ...stats,
+      accepted: stats.accepted + delayed,
+      waiting: stats.waiting + delayed,
+      delayed,
+      retried: stats.retried + retried,
+      throttled: stats.throttled + throttled,
+      joined: stats.joined + joined
+    }
   }
 
   // private from here on

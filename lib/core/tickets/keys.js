@@ -100,6 +100,7 @@ class Keys {
     const known = this.find(id)
     if (known !== undefined) {
       this.joinedCount++
+      this.jobs.note(type, 'joined')
       if (plan.onDuplicate !== 'join') this.update(known, payload, plan)
       return this.share(known, signal)
     }

@@ -200,6 +200,11 @@ class PlannedJobs {
     return others
   }
 
+  /** Something is counted of a type: 'retried', 'throttled' or 'joined'. */
+  note (type, what) {
+    if (this.hasTypes) this.delays.note(type, what)
+  }
+
   // private from here on
 
   /** The ticket is that of the job which has taken a key. */
@@ -212,7 +217,7 @@ class PlannedJobs {
   enter (ticket) {
     const { dispatch, dispatch: { list } } = this
     const { type, payload, atHead, maxWaitMs } = ticket
-    this.delays.remove(ticket)
+    const ofType = this.delays.remove(ticket)
     if (ticket.isBare && ticket.born === list.newestGeneration) {
       list[atHead ? 'unshift' : 'push'](type, payload, ticket.callback)
     } else {
@@ -220,6 +225,7 @@ class PlannedJobs {
       list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
       this.tickets.watch(ticket, { signal: undefined, maxWaitMs })
     }
+    if (ofType.counts !== undefined) this.delays.handOver(ofType)
     dispatch.wake()
   }
 
@@ -234,6 +240,7 @@ class PlannedJobs {
     const { type, payload, whenSettled, generation } = job
     if (generation === list.newestGeneration) list.push(type, payload, whenSettled)
     else list.pushTicket(type, payload, this.ticketFor(type, payload, whenSettled, generation))
+    if (ofType.counts !== undefined) this.delays.handOver(ofType)
     dispatch.wake()
   }
 

@@ -35,6 +35,7 @@ class Retry {
   throttle (err) {
     const { jobs, ticket } = this
     jobs.throttledCount++
+    jobs.note(ticket.type, 'throttled')
     jobs.hooks.throttle(ticket.type, err.retryAfterMs)
     if (!ticket.isDelayed) return // a scheduler has cleared the queue
     jobs.enter(ticket)
@@ -50,6 +51,7 @@ class Retry {
       return
     }
     jobs.retriedCount++
+    jobs.note(ticket.type, 'retried')
     jobs.dispatch.list.recorder?.again(ticket.id, err)
     jobs.hooks.onRetry({ id: undefined, type: ticket.type, payload: ticket.payload, attempt, error: err, delayMs: ms })
     if (ticket.isDelayed) jobs.postpone(ticket, ms, ticket.signal)

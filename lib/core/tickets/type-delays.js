@@ -40,6 +40,7 @@ class TypeDelays {
     this.pending = 0 // from first to end
     this.position = -1 // in the heap of deadlines
     this.order = 0 // there, of the first pending job
+    this.counts = undefined // what was counted of the type while no job of it was in the list
   }
 
   get count () {

@@ -3,6 +3,8 @@
 // The rates and holds of a job queue, which are those of the queue in memory. Nothing of them is loaded before the first rate or hold, when
 // the list gets a gate and holds (docs/decisions/0084-holds-when-they-come.md).
 
+const { capOf } = require('../../core/internals')
+
 class Limits {
   /**
    * @param {{ core: object, stage: object }} parts of the queue
@@ -28,11 +30,9 @@ class Limits {
   /** What limits a type. `rate`: one, several, or null. */
   of (type) {
     const { core, made, scheduler } = this
-    const cap = scheduler?.capOf?.(type)
-    const slots = scheduler?.caps?.concurrency ?? scheduler?.concurrency ?? Infinity // as it was told
     const rates = (made?.limits?.ratesOf(type) ?? []).map(({ limit, intervalMs }) => ({ limit, intervalMs }))
     return {
-      cap: cap < slots ? cap : Infinity, // as far as that is less than may run in all
+      cap: capOf(scheduler, type),
       rate: rates.length > 1 ? rates : rates[0] ?? null,
       paused: core.isTypePaused(type),
       heldMs: made === undefined ? 0 : made.heldMs(made.canHold ? type : undefined)

@@ -112,7 +112,7 @@ describe('the warning about a runner whose values settle nothing', function () {
       for (const n of [1, 2]) await queue.push(n)
       await quiet()
       assert.deepEqual(warnings.seen.slice(before).map(({ code }) => code), codes)
-      await queue.close({ drain: false })
+      await queue.close({ timeoutMs: 0 })
     }
   })
 })

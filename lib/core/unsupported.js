@@ -1,0 +1,38 @@
+'use strict'
+
+// What queues on disk and at a broker have, and queues in memory have not: jobs have no ids there, and nothing survives the process.
+
+const { refuseMembers } = require('../arguments/unsupported')
+
+const KEPT = 'Queues on disk and at a broker'
+const BROKER = 'Queues at a broker'
+const NO_IDS = 'Jobs in memory have no ids:'
+const NO_DEAD = 'In memory a job that has failed is gone: use its callback, its promise, or the event failed.'
+const NO_SCHEDULES = 'In memory no schedule would survive the process: use a timer, and push.'
+const ALL = 'All processes are this one in memory:'
+
+// method → which queues have it, and what to use here
+const METHODS = {
+  pushAll: [KEPT, 'Use push() for each of them.'],
+  get: [KEPT, `${NO_IDS} use jobs(), or fairlane/history.`],
+  cancel: [KEPT, `${NO_IDS} use the signal of add(), or remove().`],
+  wait: [KEPT, `${NO_IDS} use the promise of add().`],
+  deadLetters: [KEPT, NO_DEAD],
+  retryDead: [KEPT, NO_DEAD],
+  deleteDead: [KEPT, NO_DEAD],
+  setSchedule: [KEPT, NO_SCHEDULES],
+  runSchedule: [KEPT, NO_SCHEDULES],
+  listSchedules: [KEPT, NO_SCHEDULES],
+  health: [BROKER, 'In memory there is nothing that could be away. Use counts().'],
+  pauseGlobal: [BROKER, `${ALL} use pause().`],
+  resumeGlobal: [BROKER, `${ALL} use resume().`],
+  setGlobalConcurrency: [BROKER, `${ALL} use concurrency.`],
+  setGlobalCap: [BROKER, `${ALL} use configure({ typeCaps }) of the scheduler.`]
+}
+
+module.exports = {
+  names: Object.keys(METHODS),
+
+  /** Gives a class these members. */
+  refuseUnsupported: prototype => refuseMembers(prototype, 'in memory', METHODS)
+}
