@@ -102,9 +102,9 @@ class DistributedQueue extends KeptQueue {
     this.#stage = innerQueueOf(core, (token, err, result) => this.#parts.worker.settled(token, err, result))
   }
 
-  /** Jobs that run in this process. */
+  /** Slots of this process in which a runner runs, be its job over or not. */
   get running () {
-    return this.#parts.worker?.runningCount ?? 0
+    return (this.#parts.worker?.runningCount ?? 0) + this.#stage.dispatch.overdueCount
   }
 
   /** @returns {Promise<void>} resolves when every push up to now is stored or was rejected */

@@ -13,7 +13,6 @@ const PENDING = {
     'of calls about single jobs that are wrong throw at once',
     'pushAll gives the ids of all, in their order',
     'pushAll takes nothing in if one is refused',
-    'that were told of their timeout keep their slot until they end',
     'that fail with Throttled hold their type, which they come back to as the first',
     'that were throttled for long hold for as long',
     'is that of priorities, by what they are worth',

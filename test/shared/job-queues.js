@@ -368,8 +368,9 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       await gate.until(1)
       ids.second = await queue.pushType('t', 2)
       const common = { type: 't', attempts: 0, dueAt: undefined, error: undefined }
-      assert.deepEqual({ ...await queue.get(ids.first) }, { id: ids.first, state: 'running', payload: { n: 1 }, ...common })
-      assert.deepEqual({ ...await queue.get(ids.second) }, { id: ids.second, state: 'waiting', payload: 2, ...common })
+      const about = ({ progress, ...found }) => found // a broker has it
+      assert.deepEqual(about(await queue.get(ids.first)), { id: ids.first, state: 'running', payload: { n: 1 }, ...common })
+      assert.deepEqual(about(await queue.get(ids.second)), { id: ids.second, state: 'waiting', payload: 2, ...common })
       const retry = once(queue, 'retry')
       gate.open.shift().done(coded('E_OWN'))
       await retry
