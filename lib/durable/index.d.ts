@@ -417,7 +417,8 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   deleteDead (id: number): Promise<boolean>
 
   stats (): DurableStats
-  stats (type: unknown): Omit<TypeStats, 'delayed'>
+  /** Of a type, since it had no jobs; O(slots). */
+  stats (type: unknown): Omit<TypeStats, 'misuse' | 'overrun'>
   /** Bytes of all segments. */
   diskBytes (): number
   /** Resolves when all that was done up to now is on the disk. */

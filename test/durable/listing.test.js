@@ -99,11 +99,11 @@ describe('what a durable queue says of its jobs', () => {
     await bench.gate.until(1)
     bench.gate.open.shift().done(new Error('again'))
     const zeros = { done: 0, failed: 0, cancelled: 0, throttled: 0, running: 0 }
-    assert.deepEqual(queue.stats('a'), { accepted: 1, rejected: 2, joined: 1, retried: 1, ...zeros })
+    assert.deepEqual(queue.stats('a'), { accepted: 1, rejected: 2, joined: 1, retried: 1, ...zeros, waiting: 1, delayed: 1, types: 1 })
     bench.clock.advance(10)
     await bench.gate.until(2)
     bench.gate.release(1)
-    assert.deepEqual(queue.stats('a'), { accepted: 0, rejected: 0, joined: 0, retried: 0, ...zeros })
+    assert.deepEqual(queue.stats('a'), { accepted: 0, rejected: 0, joined: 0, retried: 0, ...zeros, waiting: 0, delayed: 0, types: 0 })
     assert.equal(queue.stats().rejected, 2)
   })
 

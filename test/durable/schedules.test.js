@@ -266,6 +266,25 @@ describe('a durable queue with schedules', () => {
     assert.equal(schedules.has(2), false)
   })
 
+  it('keeps the record of the latest time, in whichever order jobs become safe or are found', async () => {
+    const dropped = []
+    const notes = { has: () => true, isOver: () => true, drop: seq => dropped.push(seq) }
+    const stage = { deadlines: { remove () {}, addAnyway () {} } }
+    const status = { error: undefined, isOver: false }
+    const schedules = new Schedules({ notes, stage, status }, { schedules: [{ name: 'a', times: timesOf({ everyMs: 10 }) }], now: () => 25 })
+    const [schedule] = schedules.byName.values()
+    schedules.pushed(schedule, 2, 20)
+    schedules.pushed(schedule, 3, 10)
+    schedules.found(4, { name: 'a', time: 10 }, undefined)
+    assert.deepEqual([2, 3, 4].map(seq => schedules.has(seq)), [true, false, false])
+    schedule.isRemoved = true
+    schedules.mark(schedule, 30)
+    schedules.keepNote(schedule, 5)
+    status.error = new Error('the log')
+    schedules.keepNote(schedule, 6)
+    assert.deepEqual([schedules.has(5), schedules.has(6), dropped], [false, false, [0, 5]])
+  })
+
   it('keeps two records of each schedule on disk, and none of those that were removed', async () => {
     let queue = await open({ a: { everyMs: 10 }, b: { everyMs: 20 } }, { segmentBytes: 1024 })
     await pass(5000)

@@ -6,9 +6,11 @@ const assert = require('node:assert')
 const { captureUncaught } = require('../support/uncaught')
 const { passingOf } = require('../support/starts')
 const { quiet } = require('../support/turns')
+const { Notes } = require('../../lib/durable/schedule/notes')
 const { Bench, EPOCH, holdSyncs } = require('./bench')
 const { systemError } = require('../log/disk')
 
+const JSON_SERIALIZER = { encode: payload => Buffer.from(JSON.stringify(payload ?? null)) }
 const code = name => ({ code: `FAIRLANE_ERR_${name}` })
 
 describe('schedules of a durable queue', () => {
@@ -188,6 +190,14 @@ describe('schedules of a durable queue', () => {
     await assert.rejects(queue.setSchedule('a', { everyMs: 1000 }), code('IO'))
     bench.disk.fault = () => undefined
     assert.deepEqual(await namesOf(queue), [])
+    const notes = new Notes({ store: { refusal: () => new Error('full') } }, { serialize: JSON_SERIALIZER, now: Date.now })
+    await assert.rejects(notes.write([notes.meaningOf({ name: 'a', everyMs: 1000 })]).promise, /full/)
+  })
+
+  it('are set while the queue closes, and are there then', async () => {
+    const queue = await open({ ack: 'disk' })
+    await Promise.all([queue.setSchedule('a', { everyMs: 1000 }), queue.close()])
+    assert.deepEqual(await namesOf(await open()), ['a'])
   })
 
   it('of the option are written later if they cannot be written at first', async () => {

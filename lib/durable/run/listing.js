@@ -56,9 +56,10 @@ class Listing {
     return all.sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, limit)
   }
 
-  /** What became of jobs of a type, since it had none. */
+  /** What became of jobs of a type since it had none; and, as in memory, how many there are. */
   statsOf (type) {
-    return { ...this.retries.types.statsOf(type), running: this.attempts.runningByType().get(type) ?? 0 }
+    const { waiting, running, delayed } = this.countsOf(type, this.attempts.runningByType())
+    return { ...this.retries.types.statsOf(type), waiting, running, delayed, types: waiting + running > 0 ? 1 : 0 }
   }
 
   // private from here on
