@@ -22,6 +22,7 @@ const {
   readTypesOptions, readWaitOptions
 } = require('./options')
 const { prepare } = require('./parts')
+const { refuseUnsupported } = require('./unsupported')
 
 const SYSTEM = { files, lock, now: Date.now }
 const MADE_BY_DURABLE = Symbol('durable')
@@ -308,6 +309,8 @@ class DurableQueue extends KeptQueue {
     admission.afterBuffered(() => flushes.add(callback, store.nextSeq, status.isOver ? 0 : store.live.jobsCount - dead.size))
   }
 }
+
+refuseUnsupported(DurableQueue.prototype)
 
 function readTypeOf ({ type }, scheduler) {
   const name = readJobType(type, scheduler, 'pushAll')

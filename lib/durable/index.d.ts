@@ -419,6 +419,16 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   stats (): DurableStats
   /** Of a type, since it had no jobs; O(slots). */
   stats (type: unknown): Omit<TypeStats, 'misuse' | 'overrun'>
+  /** In memory only. These throw FAIRLANE_ERR_UNSUPPORTED, whose message says what to use. */
+  readonly run: never
+  readonly acquire: never
+  /** At a broker only, as are those that follow. */
+  readonly health: never
+  readonly pauseGlobal: never
+  readonly resumeGlobal: never
+  readonly setGlobalConcurrency: never
+  readonly setGlobalCap: never
+
   /** Bytes of all segments. */
   diskBytes (): number
   /** Resolves when all that was done up to now is on the disk. */

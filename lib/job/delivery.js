@@ -9,7 +9,7 @@ const { rethrow } = require('../platform/clock')
 const { failure } = require('../arguments/errors')
 const { promiseOf } = require('../platform/promised')
 
-/** What the runner knows of its job: its last argument. */
+/** What the runner knows of its job, its last argument, as far as that is the same wherever jobs are kept. */
 class DeliveryContext {
   #slot
 
@@ -18,7 +18,6 @@ class DeliveryContext {
     this.type = type
     this.attempt = attempt
     this.#slot = slot
-    if (new.target === DeliveryContext) Object.freeze(this)
   }
 
   get signal () {
@@ -62,10 +61,10 @@ class Delivery {
    * Calls the caller's runner.
    * @param {Function} runner
    * @param {'either' | 'callback' | 'promise'} settleBy
-   * @param {DeliveryContext} [context] of a class that extends it
+   * @param {DeliveryContext} context of a class that extends it
    * @returns {any} a value of it that settles nothing, while it has not called done; else undefined
    */
-  run (runner, payload, settleBy, context = new DeliveryContext(this.id, this.type, this.attempt, this.slot)) {
+  run (runner, payload, settleBy, context) {
     this.hasBegun = true
     const done = settleBy === 'promise' ? undefined : (err, result) => this.end(err, result)
     try {

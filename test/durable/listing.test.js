@@ -3,6 +3,7 @@
 // What a job queue on disk says of all its jobs: counts(), types(), stats(type), pages of dead letters, clear({ dead }); map() and wait().
 
 const assert = require('node:assert')
+const { names: notOnDisk } = require('../../lib/durable/unsupported')
 const { quiet } = require('../support/turns')
 const { Bench, EPOCH } = require('./bench')
 const { systemError } = require('../log/disk')
@@ -190,6 +191,14 @@ describe('what a durable queue says of its jobs', () => {
     await closes
     await assert.rejects(queue.wait(third), code('CLOSED'))
     for (const wrong of [['a'], [1, { sign: 1 }], [1, { signal: 1 }]]) assert.throws(() => queue.wait(...wrong), code('ARGUMENT'))
+  })
+
+  it('refuses what only other queues have, and says what to use', async () => {
+    const queue = await bench.open()
+    for (const name of notOnDisk) {
+      assert.throws(() => queue[name](), { ...code('UNSUPPORTED'), message: new RegExp(`${name}\\(\\) is not there on disk.* (memory|broker) .*use`, 'i') })
+    }
+    assert(!Object.keys(queue).some(name => notOnDisk.includes(name)))
   })
 
   it('refuses a callback where there is none, and names add()', async () => {

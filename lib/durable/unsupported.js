@@ -1,0 +1,27 @@
+'use strict'
+
+// What only queues in memory or at a broker have.
+
+const { refuseMembers } = require('../arguments/unsupported')
+
+const MEMORY = 'Queues in memory'
+const BROKER = 'Queues at a broker'
+const ONE = 'One process has the folder open:'
+
+// method → which queues have it, and what to use here
+const METHODS = {
+  acquire: [MEMORY, 'Use add(), whose runner has the slot until it ends.'],
+  run: [MEMORY, 'Use add(), and code in the runner.'],
+  health: [BROKER, 'On disk the events outage and outageover tell. Use counts().'],
+  pauseGlobal: [BROKER, `${ONE} use pause() or pauseType().`],
+  resumeGlobal: [BROKER, `${ONE} use resume() or resumeType().`],
+  setGlobalConcurrency: [BROKER, `${ONE} use concurrency.`],
+  setGlobalCap: [BROKER, `${ONE} use configure({ typeCaps }) of the scheduler.`]
+}
+
+module.exports = {
+  names: Object.keys(METHODS),
+
+  /** Gives a class these members. */
+  refuseUnsupported: prototype => refuseMembers(prototype, 'on disk', METHODS)
+}
