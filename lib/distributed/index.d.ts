@@ -27,7 +27,7 @@ export interface BrokerClient {
 }
 
 /** Options of a queue in memory that a queue at a broker does not have, or has with another meaning. */
-type NotAtBroker = 'maxWaiting' | 'observers' | 'asyncContext' | 'priorityMs' | 'rate' | 'ratePerType'
+type NotAtBroker = 'maxWaiting' | 'observers' | 'asyncContext' | 'rate' | 'ratePerType'
 
 export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBroker> {
   /** Metrics of the jobs that this process runs. The broker has the records of jobs, so there is no History. */
@@ -137,19 +137,11 @@ export type DistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, co
 export type AnyDistributedRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DistributedContext) => unknown
 export type DistributedPromiseRunner<P = any, R = any> = (payload: P, context: DistributedContext) => R | PromiseLike<R>
 
-export interface DistributedPushOptions extends Pick<PlanOptions, 'delayMs' | 'maxAttempts'> {
+export interface DistributedPushOptions extends PlanOptions {
   /** In the place of the queue's. */
   timeoutMs?: number | undefined
   /** In the place of the queue's. */
   maxWaitMs?: number | undefined
-  /**
-   * One job for each key and type: while there is one, also as a dead letter, a push with its key gives its id. A finite number is made
-   * into a string.
-   */
-  key?: PlanOptions['key']
-  /** Must be given with a key. */
-  keyUntil?: 'settled' | undefined
-  onDuplicate?: 'join' | undefined
 }
 
 export interface DistributedAddOptions extends DistributedPushOptions {
@@ -197,6 +189,8 @@ export interface DistributedTypeStats {
   failed: number
   cancelled: number
   retried: number
+  /** Pushes whose key was taken: they share the job that has it. */
+  joined: number
   /** Jobs that others may have run, since this process was not heard of. */
   lost: number
   running: number

@@ -12,7 +12,7 @@ const { crc32 } = require('node:zlib')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 
 const LONGEST_TYPE = 1024
-const LONGEST_KEY = 200 // as it is encoded; of longer ones there is a hash
+const LONGEST_KEY = 200 // of longer ones there is a hash
 const NO_TYPE = '%' // encodes '': nothing else is encoded as that
 
 /**
@@ -35,14 +35,13 @@ function typeOf (name) {
 }
 
 /**
- * The id of a job with a key: the same for the same key, so that the broker finds the job that has it.
+ * What a key of jobs is called at the broker.
  * @param {string} key
  * @throws FAIRLANE_ERR_ARGUMENT if it is not well-formed Unicode
  */
-function jobNameOf (key) {
+function keyNameOf (key) {
   if (!key.isWellFormed()) throw typeError('FAIRLANE_ERR_ARGUMENT', `a key must be well-formed Unicode, and ${describe(key)} is not`)
-  const encoded = `k.${encodeURIComponent(key)}`
-  return encoded.length <= LONGEST_KEY ? encoded : `h.${createHash('sha256').update(key).digest('base64url')}`
+  return key.length <= LONGEST_KEY ? `k.${key}` : `h.${createHash('sha256').update(key).digest('base64url')}`
 }
 
 /** The id of the job that a schedule has for a time. */
@@ -85,7 +84,7 @@ function processName () {
   return randomBytes(6).toString('base64url').replaceAll('-', '.')
 }
 
-/** Ids of the jobs without a key that a process pushes, and of what else it writes: never a whole number, which BullMQ gives out itself. */
+/** Ids of the jobs that a process pushes, and of what else it writes: never a whole number, which BullMQ gives out itself. */
 class JobNames {
   constructor (processName, kind = 'j') {
     this.prefix = `${kind}.${processName}.`
@@ -97,4 +96,4 @@ class JobNames {
   }
 }
 
-module.exports = { nameOf, typeOf, jobNameOf, scheduledName, partitionOf, prefixesOf, publicId, parseId, JobNames, processName }
+module.exports = { nameOf, typeOf, keyNameOf, scheduledName, partitionOf, prefixesOf, publicId, parseId, JobNames, processName }

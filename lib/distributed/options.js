@@ -9,11 +9,12 @@ const {
   readPositiveCount
 } = require('../arguments/fields')
 const rates = require('../arguments/rates')
-const { readKey } = require('../job/plan')
-const { options: queueOptions } = require('../core/internals')
-const { jobNameOf, nameOf } = require('./names')
+const { readPlan } = require('../job/plan')
+const internals = require('../core/internals')
+const { keyNameOf, nameOf } = require('./names')
 const { readSerialize } = require('./serialize')
 
+const { options: queueOptions } = internals
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const NAME = /^[A-Za-z0-9_-]{1,100}$/
@@ -39,6 +40,7 @@ const readers = {
   globalTypeCap: (value = Infinity) => readCap(value, 'globalTypeCap', OPTION),
   globalTypeCaps: (value = {}) => readByType(value, 'globalTypeCaps', OPTION, (cap, name) => readCap(cap, name, OPTION)),
   ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value),
+  priorityMs: value => value === undefined ? undefined : internals.limitOptions.readPriorityMs(value),
   leaseMs: (value = 30000) => readInteger(value, 'leaseMs', 1000, LONGEST_MS, OPTION),
   schedules: value => value, // read when it is known whether jobs have types
   prefetch: value => value === undefined ? undefined : readInteger(value, 'prefetch', 0, Number.MAX_SAFE_INTEGER, OPTION),
@@ -58,7 +60,7 @@ const clearReaders = {
   reason: value => value
 }
 
-const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'delayMs', 'maxAttempts', 'timeoutMs', 'maxWaitMs']
+const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'maxDelayMs', 'priority', 'delayMs', 'maxAttempts', 'timeoutMs', 'maxWaitMs']
 const ADD_NAMES = ['type', 'unshift', 'signal', ...PUSH_NAMES]
 
 module.exports = {
@@ -128,22 +130,20 @@ function readLimit (prefetch, concurrency) {
   return prefetch ?? Math.min(10 * concurrency, MOST_PREFETCHED)
 }
 
-/** @returns {{ jobName: string | undefined, delayMs: number, limits: object | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
+/** @returns {{ delayMs: number, plan: object | undefined, limits: object | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
 function readPushOptions (options, method) {
-  if (options === undefined) return { jobName: undefined, delayMs: 0, limits: undefined }
+  if (options === undefined) return { delayMs: 0, plan: undefined, limits: undefined }
   checkObject(options, `${method}: the options`, ARGUMENT)
-  if (Object.hasOwn(options, 'priority')) throw noPriority(method)
   return readJobOptions(readKnown(options, PUSH_NAMES, ARGUMENT, queueOptions.JOB_HINTS), method)
 }
 
 /**
- * @returns {{ jobName: string | undefined, delayMs: number, limits: object | undefined, type: any, unshift: boolean,
+ * @returns {{ delayMs: number, plan: object | undefined, limits: object | undefined, type: any, unshift: boolean,
  *   signal: AbortSignal | undefined }}
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function readAddOptions (options = {}) {
   checkObject(options, 'add: the options', ARGUMENT)
-  if (Object.hasOwn(options, 'priority')) throw noPriority('add')
   const given = readKnown(options, ADD_NAMES, ARGUMENT, queueOptions.JOB_HINTS)
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
   return { ...readJobOptions(given, 'add'), type: given.type, unshift, signal }
@@ -209,24 +209,13 @@ function readLimits (given) {
   return maxAttempts === undefined && timeoutMs === undefined && maxWaitMs === undefined ? undefined : { maxAttempts, timeoutMs, maxWaitMs }
 }
 
-function readKeyAndDelay ({ key, keyUntil, onDuplicate, delayMs = 0 }, method) {
-  const ms = readWholeMs(delayMs, `${method}: delayMs`)
-  if (onDuplicate !== undefined && onDuplicate !== 'join') {
-    throw rangeError(ARGUMENT, `${method}: onDuplicate can only be 'join' here, not ${describe(onDuplicate)}`)
-  }
-  if (keyUntil !== undefined && keyUntil !== 'settled') {
-    throw rangeError(ARGUMENT, `${method}: keyUntil can only be 'settled' here, not ${describe(keyUntil)}`)
-  }
-  if (key === undefined) {
-    if (keyUntil === undefined && onDuplicate === undefined) return { jobName: undefined, delayMs: ms }
-    throw typeError(ARGUMENT, `${method}: keyUntil and onDuplicate need a key`)
-  }
-  if (keyUntil === undefined) throw typeError(ARGUMENT, `${method}: beside a key keyUntil: 'settled' must be given`)
-  return { jobName: jobNameOf(readKey(key)), delayMs: ms }
-}
-
-function noPriority (method) {
-  return typeError(ARGUMENT, `${method}: a queue at a broker has no priorities; unshift puts a job before all of its type`)
+/** @returns {{ delayMs: number, plan: object | undefined }} plan: its priority, its key and what goes with that, if it has any */
+function readKeyAndDelay (given, method) {
+  const { key, keyUntil, onDuplicate, maxDelayMs, priority } = given
+  const delayMs = given.delayMs === undefined ? undefined : readWholeMs(given.delayMs, `${method}: delayMs`)
+  const plan = readPlan({ key, keyUntil, onDuplicate, maxDelayMs, priority, delayMs })
+  if (plan?.key !== undefined) plan.key = keyNameOf(plan.key)
+  return { delayMs: delayMs ?? 0, plan: plan?.key === undefined && plan?.priority === undefined ? undefined : plan }
 }
 
 function readName (value) {

@@ -2,7 +2,7 @@
 
 // What becomes of jobs in this process: it is counted, listeners hear of it, and so does the process that waits for the result.
 
-const NO_COUNTS = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, lost: 0 }
+const NO_COUNTS = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, joined: 0, lost: 0 }
 
 class Outcomes {
   /**
@@ -23,8 +23,12 @@ class Outcomes {
     if (place !== undefined) place.counts[what]++
   }
 
-  /** The broker has the end of a job, or of an attempt. */
-  ended ({ job, kind, details: { result, text, error, fault, delayMs } }) {
+  /**
+   * The broker has the end of a job, or of an attempt.
+   * @param {object} ending
+   * @param {readonly string[]} [inboxes] others that wait for its result
+   */
+  ended ({ job, kind, details: { result, text, error, fault, delayMs } }, inboxes = []) {
     const { id, place } = job
     if (kind === 'retried' || kind === 'postponed') job.supply.wakeIn(delayMs)
     if (['returned', 'throttled', 'postponed'].includes(kind)) return
@@ -34,6 +38,7 @@ class Outcomes {
       return
     }
     if (job.inbox !== undefined) this.notices.send(place.partition, job.inbox, id, text, fault)
+    for (const inbox of inboxes) this.notices.send(place.partition, inbox, id, text, fault)
     if (kind === 'done') {
       this.count(place, 'done')
       this.told('done', job, { result })

@@ -7,6 +7,7 @@ const { givenTo } = require('../platform/wiring')
 const { Announcer } = require('./broker/announcer')
 const { Limits } = require('./broker/limits')
 const { Notices } = require('./broker/notices')
+const { Pushes } = require('./broker/pushes')
 const { Records } = require('./broker/records')
 const { DeadLetters } = require('./calls/dead-letters')
 const { Globals } = require('./calls/globals')
@@ -14,7 +15,6 @@ const { Health } = require('./calls/health')
 const { Intake } = require('./calls/intake')
 const { Results } = require('./calls/results')
 const { Scheduling } = require('./calls/scheduling')
-const { Settings } = require('./calls/settings')
 const { SingleJobs } = require('./calls/single-jobs')
 const { Forgetting } = require('./forgetting')
 const { JobNames } = require('./names')
@@ -37,9 +37,9 @@ const WIRING = {
   worker: ['announcer', 'broker', 'core', 'limits', 'observed', 'outcomes', 'records', 'stage'],
   globals: ['announcer', 'broker', 'worker'],
   jobs: ['broker', 'notices', 'outcomes', 'records'],
-  deadLetters: ['broker', 'globals', 'jobs', 'records'],
-  settings: ['broker'],
-  intake: ['announcer', 'broker', 'settings'],
+  pushes: ['broker'],
+  deadLetters: ['broker', 'globals', 'jobs', 'pushes', 'records'],
+  intake: ['announcer', 'broker', 'pushes'],
   results: ['broker', 'records'],
   health: ['broker'],
   scheduling: ['broker', 'intake', 'records'],
@@ -65,8 +65,8 @@ function makeParts (given, options, tell) {
   parts.worker = options.runner === null ? null : new Worker(made('worker'), options, most)
   parts.globals = new Globals(made('globals'))
   parts.jobs = new SingleJobs(made('jobs'))
+  parts.pushes = new Pushes(made('pushes'), options)
   parts.deadLetters = new DeadLetters(made('deadLetters'))
-  parts.settings = new Settings(made('settings'), options)
   parts.intake = new Intake(made('intake'), options)
   parts.results = new Results(made('results'), options)
   parts.health = new Health(made('health'))

@@ -253,51 +253,69 @@ class DistributedQueue extends KeptQueue {
     return this
   }
 
-  #push (type, payload, unshift, { jobName, delayMs, limits }) {
+  #push (type, payload, unshift, jobOptions) {
+    this.#checkPriority(jobOptions)
     if (this.closed) return this.#refuse(undefined, closedError())
     const place = this.#broker.place(type)
-    const name = jobName ?? this.#parts.names.next()
     const data = this.#options.serialize.encode(payload, undefined)
     const refusal = this.#refusal(place)
     if (refusal !== undefined) return this.#refuse(place, refusal)
-    this.#parts.outcomes.count(place, 'accepted')
-    if (jobName !== undefined) this.#parts.results.keep(place, name)
-    return this.#parts.intake.push(place, { jobName: name, data, delayMs, unshift, limits }).then(() => place.idOf(name))
+    return this.#store(place, { ...jobOptions, jobName: this.#parts.names.next(), data, unshift }).then(([name]) => place.idOf(name))
   }
 
-  #add (type, payload, unshift, { jobName, delayMs, limits }, signal) {
+  #add (type, payload, unshift, jobOptions, signal) {
+    this.#checkPriority(jobOptions)
     if (this.closed) return this.#refuse(undefined, closedError())
-    const { results, intake } = this.#parts
+    const { results } = this.#parts
+    const { inbox } = results
     const place = this.#broker.place(type)
-    const name = jobName ?? this.#parts.names.next()
-    const data = this.#options.serialize.encode(payload, results.inbox)
+    const hasKey = jobOptions.plan?.key !== undefined
+    const data = this.#options.serialize.encode(payload, hasKey ? undefined : inbox)
     const refusal = signal?.aborted ? abortedError(signal.reason) : this.#refusal(place)
     if (refusal !== undefined) return this.#refuse(place, refusal)
-    this.#parts.outcomes.count(place, 'accepted')
+    const job = { ...jobOptions, jobName: this.#parts.names.next(), data, unshift, inbox: hasKey ? inbox : undefined }
     return new Promise((resolve, reject) => {
       let letGo = ignore
-      const waiter = results.add(place, name, (err, result) => {
+      const waiter = results.add(place, job.jobName, (err, result) => {
         letGo()
         if (err) reject(err)
         else resolve(result)
       })
       const fail = err => results.settle(waiter, err)
-      const pushed = intake.expect(place)
+      const pushed = this.#parts.intake.expect(place)
       const stored = results.open().then(() => {
         pushed()
-        return intake.push(place, { jobName: name, data, delayMs, unshift, limits })
+        return this.#store(place, job)
       }, err => {
         pushed()
         throw err
       })
-      stored.then(() => results.stored(waiter), fail)
+      stored.then(answer => results.stored(waiter, ...answer), fail)
       if (signal === undefined) return
       letGo = this.#stage.whenAborted(signal, () => {
         const error = abortedError(signal.reason)
         fail(error)
-        stored.then(() => results.isWanted(waiter) ? false : this.#parts.jobs.desert(place, name, results.inbox, error)).catch(ignore)
+        stored.then(([name]) => {
+          waiter.name = name
+          return results.isWanted(waiter) ? false : this.#parts.jobs.desert(place, name, inbox, error)
+        }).catch(ignore)
       })
     })
+  }
+
+  /** @returns {Promise<[string, number]>} as Intake.push() */
+  async #store (place, job) {
+    const { outcomes, intake } = this.#parts
+    if (job.plan?.key === undefined) outcomes.count(place, 'accepted')
+    const answer = await intake.push(place, job)
+    // whether its key was free, the broker knows
+    if (job.plan?.key !== undefined) outcomes.count(place, answer[1] === 0 ? 'accepted' : 'joined')
+    return answer
+  }
+
+  #checkPriority ({ plan }) {
+    if (plan?.priority === undefined || this.#options.priorityMs !== undefined) return
+    throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
   }
 
   /** After encoding, which may have closed the queue. */

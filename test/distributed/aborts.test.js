@@ -69,7 +69,7 @@ describeWithRedis('the signal of an add, when it aborts', function () {
   it('takes a job away that is still on its way to the broker then', async () => {
     const rig = rigged(at.server.path)
     const queue = await at.open(null, { connection: rig.connection })
-    const { reached, open: letGo } = rig.delay('addStandardJob')
+    const { reached, open: letGo } = rig.delay('fairlanePush')
     worker.pause()
     const result = adopt(queue, 1)
     await reached

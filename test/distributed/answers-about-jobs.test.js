@@ -52,7 +52,7 @@ describeWithRedis('answers of the broker about jobs', function () {
       const { queue, rig } = await open(null)
       const stored = queue.add(1, { type: 'a' })
       await queue.flush()
-      const { reached, open: letGo } = rig.delay('addStandardJob')
+      const { reached, open: letGo } = rig.delay('fairlanePush')
       const late = queue.add(2, { type: 'b' })
       await reached
       const looked = latch()
@@ -106,8 +106,9 @@ describeWithRedis('answers of the broker about jobs', function () {
     it('that are gone before they can be taken away were not cancelled', async () => {
       const { queue, rig } = await open(null)
       const id = await queue.push(1)
-      rig.once('exists', call => {
-        at.server.cli('del', key(id))
+      let looks = 0
+      rig.rig('hmget', call => {
+        if (++looks === 2) at.server.cli('del', key(id)) // after it was seen that it waits
         return call()
       })
       assert.equal(await queue.cancel(id), false)

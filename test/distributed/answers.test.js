@@ -28,7 +28,7 @@ describeWithRedis('answers of the broker', function () {
       const { queue, rig } = await open(null)
       const lost = [rig.loseAnswer('fairlaneAnnounce')]
       const id = await queue.pushType('a', 1)
-      lost.push(rig.loseAnswer('fairlanePrepare'))
+      lost.push(rig.loseAnswer('fairlanePush'))
       await queue.pushType('b', 1)
       await Promise.all(lost)
       assert.deepEqual((await queue.types()).map(({ type, waiting }) => [type, waiting]).sort(), [['a', 1], ['b', 1]])
@@ -79,8 +79,8 @@ describeWithRedis('answers of the broker', function () {
       const { queue, rig } = await open(null, { pushTimeoutMs: 3000 })
       await queue.pushType('a', 0)
       const gate = latch()
-      rig.once('addStandardJob', call => gate.opened.then(call)) // of the first
-      rig.once('pipeline', call => Object.assign(call(), { exec: () => new Promise(() => {}) })) // of the others, together
+      const ways = [call => gate.opened.then(call), () => new Promise(() => {})] // of the first, and of the others together
+      rig.rig('fairlanePush', call => (ways.shift() ?? (call => call()))(call))
       const pushes = [queue.pushType('a', 1)]
       await sleep(20)
       pushes.push(queue.pushType('a', 2))
@@ -292,12 +292,10 @@ describeWithRedis('answers of the broker', function () {
       await pushAll()
       // and if the client does not send them by itself
       const refused = latch()
-      rig.once('pipeline', call => Object.assign(call(), {
-        exec: async () => {
-          refused.open()
-          return [1, 2, 3].map(() => [new Error('NOSCRIPT No matching script. Please use EVAL.'), undefined])
-        }
-      }))
+      rig.once('fairlanePush', async () => {
+        refused.open()
+        throw new Error('NOSCRIPT No matching script. Please use EVAL.')
+      })
       await pushAll()
       await refused.opened
       assert.equal((await queue.counts('a')).waiting, 9)

@@ -3,12 +3,12 @@
 // Pushes, without a broker: when they are sent, and what becomes of those that cannot be.
 
 const assert = require('node:assert')
-const { isPassing } = require('../../lib/distributed/broker/failures')
 const { Intake } = require('../../lib/distributed/calls/intake')
 const { Pace } = require('../../lib/distributed/broker/pace')
 const { stoppedTime } = require('../support/time')
 const { turn } = require('../support/turns')
 
+const STORED = { waiting: 1, answers: [] }
 const UNLIMITED = { maxWaitingPerType: { all: Infinity, byType: new Map() } }
 
 describe('a pace', () => {
@@ -36,58 +36,34 @@ describe('a pace', () => {
 })
 
 describe('jobs that are pushed together', () => {
-  for (const isCluster of [false, true]) {
-    const how = isCluster ? 'but one by one when slots of a Redis Cluster move, in their order' : 'and so when it is made again'
-    it(`are stored with one call, ${how}`, async () => {
-      const calls = []
-      const broker = {
-        isCluster,
-        pushTimeoutMs: 1000,
-        async until (deadline, call) {
-          await call(false)
-          return call(true)
-        }
+  it('are stored with one call, and so when it is made again, by the number of that push', async () => {
+    const calls = []
+    const broker = {
+      pushTimeoutMs: 1000,
+      async until (deadline, call) {
+        await call()
+        return call()
       }
-      const backend = {
-        addJob: async ({ data }) => calls.push(data),
-        async addJobs (jobs) {
-          const all = jobs.map(({ job: { data } }) => data)
-          calls.push(all)
-          return all
-        }
+    }
+    const pushes = {
+      next: () => 7,
+      push: async (place, jobs, number) => {
+        calls.push([number, ...jobs.map(({ data }) => data)])
+        return jobs.map(({ name }) => [name, 0])
       }
-      const intake = new Intake({ broker, announcer: { announce: async () => 1 }, settings: { isPrepared: () => true } }, UNLIMITED)
-      await Promise.all(['1', '2', '3'].map(data => intake.push({ type: 'a', usersCount: 0, backend }, { jobName: data, data })))
-      assert.deepEqual(calls, [['1', '2', '3'], ...isCluster ? ['1', '2', '3'] : [['1', '2', '3']]])
-    })
-  }
-})
-
-describe('jobs that were pushed together, and have no answers', () => {
-  for (const answers of [[], ['1', undefined]]) {
-    it(`are not stored: ${JSON.stringify(answers)}`, async () => {
-      const stored = []
-      const broker = {
-        isCluster: true,
-        pushTimeoutMs: 1000,
-        async until (deadline, call) {
-          await assert.rejects(call(false), err => isPassing(err))
-          return call(true)
-        }
-      }
-      const backend = { addJob: async ({ data }) => stored.push(data), addJobs: async () => answers }
-      const intake = new Intake({ broker, announcer: { announce: async () => 1 }, settings: { isPrepared: () => true } }, UNLIMITED)
-      await Promise.all(['1', '2'].map(data => intake.push({ type: 'a', usersCount: 0, backend }, { jobName: data, data })))
-      assert.deepEqual(stored, ['1', '2'])
-    })
-  }
+    }
+    const intake = new Intake({ broker, announcer: { announce: async () => 1 }, pushes }, UNLIMITED)
+    const all = ['1', '2', '3'].map(data => intake.push({ type: 'a', usersCount: 0 }, { jobName: data, data }))
+    assert.deepEqual(await Promise.all(all), [['1', 0], ['2', 0], ['3', 0]])
+    assert.deepEqual(calls, [[7, '1', '2', '3'], [7, '1', '2', '3']])
+  })
 })
 
 describe('pushes of many types in one turn', () => {
   it('begin a hundred at a time, each with all that was pushed of its type', async () => {
     const batches = []
-    const broker = { pushTimeoutMs: 1000, until: async () => 1 }
-    const intake = new Intake({ broker, announcer: {}, settings: {} }, UNLIMITED)
+    const broker = { pushTimeoutMs: 1000, until: async () => STORED }
+    const intake = new Intake({ broker, announcer: {}, pushes: { next: () => 1 } }, UNLIMITED)
     const { store } = intake
     intake.store = (outlet, batch) => {
       batches.push(batch.length)
@@ -124,12 +100,12 @@ describe('pushes that wait for a broker which is away', () => {
     const broker = {
       pushTimeoutMs: 50,
       async until () {
-        if (++calls > 1) return 1
+        if (++calls > 1) return STORED
         time.pass(awayMs)
         throw away
       }
     }
-    return new Intake({ broker, announcer: {}, settings: {} }, UNLIMITED)
+    return new Intake({ broker, announcer: {}, pushes: { next: () => 1 } }, UNLIMITED)
   }
 
   const push = intake => intake.push({ type: 'a', usersCount: 0 }, { jobName: 'j', data: '1' })

@@ -51,8 +51,10 @@ describeWithRedis('limits of single jobs at a broker', function () {
     const queue = await at.open(gate.runner, { settleBy: 'callback', concurrency: 1, maxAttempts: 1 })
     const cancelled = once(queue, 'cancelled')
     const slow = queue.add('slow', { timeoutMs: 60 })
-    const [waited] = await Promise.all([queue.push('waited', { maxWaitMs: 1 }), gate.until(1)])
-    await expectReject(slow, 'FAIRLANE_ERR_TIMEOUT')
+    const timedOut = expectReject(slow, 'FAIRLANE_ERR_TIMEOUT')
+    await gate.until(1)
+    const waited = await queue.push('waited', { maxWaitMs: 1 })
+    await timedOut
     gate.release()
     const [{ id, attempt, payload, error: { code } }] = await cancelled
     assert.deepEqual([id, attempt, payload, code], [waited, 0, 'waited', 'FAIRLANE_ERR_MAX_WAIT'])

@@ -30,6 +30,7 @@ const WRONG = {
   prefetch: [-1, 1.5, Infinity, '1', null],
   resultTtlMs: [-1, 0.5, Infinity, '1', null],
   pushTimeoutMs: [0, -1, Infinity, '1', null],
+  priorityMs: [0, -1, Infinity, '1', null, 2 ** 31 + 1],
   maxWaitMs: [0, -1, '1'],
   timeoutMs: [0, -1, '1'],
   maxWaitingPerType: [-1, 1.5, { a: -1 }],
@@ -111,27 +112,32 @@ describe('a DistributedQueue', () => {
 
 describe('the options of pushes', () => {
   it('are refused if they are unknown, or of another engine', () => {
-    for (const options of [null, [], 1, { priority: 1 }, { delay: 1 }, { timeoutMs: 1 }]) {
+    for (const options of [null, [], 1, { delay: 1 }, { costs: 1 }]) {
       expectThrow(() => readPushOptions(options, 'push'), 'FAIRLANE_ERR_ARGUMENT')
     }
   })
 
-  it('take a key only with what it does here', () => {
+  it('take a key with what goes with it', () => {
     const wrong = [
-      { key: 'a' }, { key: 'a', keyUntil: 'started' }, { key: 'a', keyUntil: 5 }, { keyUntil: 'settled' }, { onDuplicate: 'join' },
-      { key: 'a', keyUntil: 'settled', onDuplicate: 'replace' }, ...NO_KEYS.map(key => ({ key, keyUntil: 'settled' }))
+      { priority: 16 }, { priority: 0.5 }, { key: 'a', keyUntil: 'ended' }, { key: 'a', keyUntil: -1 }, { keyUntil: 'settled' }, { onDuplicate: 'join' }, { maxDelayMs: 5 },
+      { key: 'a', onDuplicate: 'drop' }, ...NO_KEYS.map(key => ({ key }))
     ]
     for (const options of wrong) assert.throws(() => readPushOptions(options, 'push'), { code: 'FAIRLANE_ERR_ARGUMENT' })
     for (const [key, text] of KEYS) {
-      assert.equal(readPushOptions({ key, keyUntil: 'settled', onDuplicate: 'join' }, 'push').jobName, `k.${encodeURIComponent(text)}`)
+      const { plan } = readPushOptions({ key }, 'push')
+      assert.deepEqual([plan.key, plan.keyUntil, plan.onDuplicate, plan.maxDelayMs], [`k.${text}`, 'started', 'join', Infinity])
     }
+    const { plan } = readPushOptions({ key: 'a', keyUntil: 50, onDuplicate: 'postpone', delayMs: 5, maxDelayMs: 10, priority: 3 }, 'push')
+    const { keyUntil, onDuplicate, delayMs, maxDelayMs, priority } = plan
+    assert.deepEqual([keyUntil, onDuplicate, delayMs, maxDelayMs, priority], [50, 'postpone', 5, 10, 3])
   })
 
   it('take a delay that is a time', () => {
     for (const delayMs of [-1, NaN, Infinity, '5', null]) {
       assert.throws(() => readPushOptions({ delayMs }, 'push'), { code: 'FAIRLANE_ERR_ARGUMENT' })
     }
-    assert.deepEqual(readPushOptions({ delayMs: 0.5 }, 'push'), { jobName: undefined, delayMs: 1 })
+    const { delayMs, plan } = readPushOptions({ delayMs: 0.5 }, 'push')
+    assert.deepEqual([delayMs, plan], [1, undefined])
   })
 })
 

@@ -51,9 +51,9 @@ describe('what comes from the broker', () => {
     const fields = record => Object.entries(record).flat()
     const read = record => new Answer([fields(record), 'j', 0, 0, 'g', 0, 0], 5).job
     const { timestamp, ...rest } = read({ atm: 'a', stc: '-1', ats: '2', timestamp: 'a', opts: '{"delay":"a"}' })
-    assert.deepEqual(rest, { data: '{}', opts: { delay: 'a' }, delayMs: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0 })
+    assert.deepEqual(rest, { data: '{}', opts: { delay: 'a' }, delayMs: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0, hasKey: false })
     assert(Number.isFinite(timestamp))
-    assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}' }), {
+    assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}', key: 'k.a' }), {
       data: '{"payload":1}', timestamp: 4, opts: { delay: 7 }, delayMs: 7, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2
     })
     for (const opts of ['{', 'null', '5', '[]']) assert.equal(read({ opts }).delayMs, 0)

@@ -8,7 +8,7 @@ const { Supply } = require('../../lib/distributed/worker/supply')
 const NOTHING = { waitMs: 0, dueInMs: 0 }
 const RATED = { waitMs: 5000, dueInMs: 0 }
 
-const found = (name, startBy = Infinity) => ({ job: {}, name, sentAt: 0, startBy })
+const found = (name, startBy = Infinity) => ({ job: { opts: {} }, name, sentAt: 0, startBy })
 
 describe('what a process has of a type', () => {
   const { setTimeout, clearTimeout } = global

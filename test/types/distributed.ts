@@ -31,12 +31,12 @@ async function use (): Promise<void> {
   await producer.announce('tenant')
   // @ts-expect-error a string is wanted
   await producer.push(5)
-  // @ts-expect-error jobs at a broker have no priorities
   await producer.push('text', { priority: 1 })
   // @ts-expect-error null is no key
   await producer.push('text', { key: null, keyUntil: 'settled' })
+  await producer.push('text', { key: 'a', keyUntil: 5, onDuplicate: 'postpone', maxDelayMs: 100 })
   // @ts-expect-error keyUntil can be nothing else
-  await producer.push('text', { key: 'a', keyUntil: 'started' })
+  await producer.push('text', { key: 'a', keyUntil: 'ended' })
   // @ts-expect-error there is no such limit here
   await distributed(null, { ...place, maxWaiting: 5 })
   // @ts-expect-error where is it?

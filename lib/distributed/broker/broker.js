@@ -168,7 +168,7 @@ class Broker {
 
   /** Tells processes that types may have jobs. @returns {Promise<(number | string)[]>} how many wait, of each, or the text of an error */
   announce ({ types, ready, workers, wake }, places) {
-    const keys = [types, ready, workers, ...places.map(place => place.key('wait'))]
+    const keys = [types, ready, workers, ...places.flatMap(place => [place.key('wait'), place.key('prioritized')])]
     return this.client.fairlaneAnnounce(keys.length, ...keys, 'PUBLISH', wake, ...places.map(({ name }) => name))
   }
 

@@ -10,13 +10,14 @@ class Limits {
   /**
    * @param {{ broker: object }} parts
    * @param {{ globalTypeCap: number, globalTypeCaps: Map<string, number>, ratePerType: { all: object[] | undefined, byType: Map<string,
-   *   object[]> } }} options
+   *   object[]> }, priorityMs: number | undefined }} options
    */
-  constructor ({ broker }, { globalTypeCap, globalTypeCaps, ratePerType }) {
+  constructor ({ broker }, { globalTypeCap, globalTypeCaps, ratePerType, priorityMs }) {
     this.broker = broker
     this.common = []
     if (globalTypeCap !== Infinity) this.common.push('cap', globalTypeCap)
     if (ratePerType.all !== undefined) this.common.push('rates', JSON.stringify(ratePerType.all))
+    if (priorityMs !== undefined) this.common.push('priorityMs', priorityMs)
     this.caps = globalTypeCaps
     this.rates = ratePerType.byType
     this.writing = new Map() // partition → Promise

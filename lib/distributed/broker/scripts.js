@@ -12,12 +12,14 @@
 //   .wake     channel  types that have become ready
 //   .limits   hash     what limits the types of a partition (limits.js)
 
+const { MAX_EVENTS } = require('./scripts/common')
 const { end } = require('./scripts/end')
-const { MAX_EVENTS, take } = require('./scripts/take')
+const { free, leave, push, retry } = require('./scripts/push')
+const { take } = require('./scripts/take')
 
-// of BullMQ's keys of a type
+// of the keys of a type, BullMQ's and ours
 const STATES = ['active', 'wait', 'prioritized', 'delayed', 'completed', 'failed', 'paused', 'repeat']
-const REST = ['limiter', 'meta', 'id', 'events', 'marker', 'stalled', 'stalled-check', 'pc']
+const REST = ['limiter', 'meta', 'id', 'events', 'marker', 'stalled', 'stalled-check', 'pc', '.keys', '.timed']
 const KEYS_OF_TYPE = [...STATES, ...REST]
 
 // what walk tells of a type, as bits
@@ -39,6 +41,10 @@ module.exports = { define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
 const scripts = {
   fairlaneTake: take,
   fairlaneEnd: end,
+  fairlanePush: push,
+  fairlaneRetry: retry,
+  fairlaneLeave: leave,
+  fairlaneFree: free,
 
   // KEYS .queue   ARGV format, partitions, serializer   → what is kept of these: those of the process that opened it first
   fairlaneOpen: {
@@ -57,12 +63,6 @@ return redis.call('HMGET', KEYS[1], 'format', 'partitions', 'serializer')`
 for i = 2, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) end
 redis.call('HSETNX', KEYS[1], 'generation', ARGV[1])
 return redis.call('HGET', KEYS[1], 'generation')`
-  },
-
-  // KEYS meta
-  fairlanePrepare: {
-    numberOfKeys: 1,
-    lua: `redis.call('HSET', KEYS[1], 'opts.maxLenEvents', ${MAX_EVENTS})`
   },
 
   // KEYS limiter, a job that was throttled or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type
@@ -137,7 +137,8 @@ for i = 1, #KEYS do counts[i] = redis.call(ARGV[(i - 1) % #ARGV + 1], KEYS[i]) e
 return counts`
   },
 
-  // KEYS .types, .ready, .workers, wait lists   ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of the types   → jobs that wait, of each, or
+  // KEYS .types, .ready, .workers, of each type where its jobs wait: wait, prioritized
+  // ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of the types   → jobs that wait, of each, or
   // the text of an error
   fairlaneAnnounce: {
     lua: `
@@ -146,8 +147,9 @@ for i = 1, #ARGV - 2 do
   local name = ARGV[i + 2]
   redis.call('SADD', KEYS[1], name)
   if redis.call('SADD', KEYS[2], name) == 1 then fresh[#fresh + 1] = name end
-  local answer = redis.pcall('LLEN', KEYS[i + 3])
-  waiting[i] = type(answer) == 'table' and answer.err or answer
+  local first, others = redis.pcall('LLEN', KEYS[2 * i + 2]), redis.pcall('ZCARD', KEYS[2 * i + 3])
+  local fault = type(first) == 'table' and first.err or type(others) == 'table' and others.err
+  waiting[i] = fault or first + others
 end
 if #fresh > 0 then redis.call(ARGV[1], ARGV[2], cjson.encode({ redis.call('ZCARD', KEYS[3]), fresh })) end
 return waiting`
@@ -186,7 +188,12 @@ local function look (i)
   if (waiting > 0 or isDue) and redis.call('HEXISTS', meta, 'paused') == 0 then
     if redis.call('SADD', KEYS[2], name) == 1 then fresh[#fresh + 1] = name end
   end
-  local kept = redis.call('ZCARD', key(6)) + redis.call('LLEN', key(7)) + redis.call('ZCARD', key(8)) + redis.call('EXISTS', key(9))
+  local over = redis.call('ZRANGEBYSCORE', key(count), '-inf', ARGV[4], 'LIMIT', 0, 1000) -- keys of jobs that are free by then
+  if #over > 0 then
+    redis.call('HDEL', key(count - 1), unpack(over))
+    redis.call('ZREM', key(count), unpack(over))
+  end
+  local kept = redis.call('ZCARD', key(count)) + redis.call('ZCARD', key(6)) + redis.call('LLEN', key(7)) + redis.call('ZCARD', key(8)) + redis.call('EXISTS', key(9))
   if active + waiting + delayed + completed + kept == 0 then
     local id = redis.call('GET', key(${STATES.length + 3})) or '0'
     if redis.call('HGET', meta, 'fairlane:idle') == id then

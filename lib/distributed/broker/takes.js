@@ -6,12 +6,13 @@ const { countOf, jsonOf } = require('./received')
 const { KEYS_TO_END } = require('./scripts/end')
 const { KEYS_TO_TAKE } = require('./scripts/take')
 
+const NOBODY = Object.freeze([])
 const MOST_TRIES = 3 // of a call, while what limits all processes changes
 
 /** What the broker says to a process that asks for a job. */
 class Answer {
   /** @param {any[]} raw as scripts/take.js says  @param {number} sentAt when the call was sent, by performance.now() */
-  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale], sentAt) {
+  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale, inboxes = ''], sentAt) {
     this.job = fields === 0 ? undefined : recordOf(fields)
     this.name = name
     this.waitMs = waitMs // nothing can be had for so long
@@ -19,6 +20,7 @@ class Answer {
     this.generation = generation
     this.startBy = startMs === 0 ? Infinity : sentAt + startMs // by performance.now()
     this.isStale = isStale === 1 // this process knows another generation of the limits, and gets no job
+    this.inboxes = inboxes === '' ? NOBODY : inboxes.split(',') // processes that wait for the result of the job with a key that has ended
     this.sentAt = sentAt
   }
 }
@@ -51,14 +53,14 @@ class Takes {
    * Ends a job, or an attempt.
    * @param {{ name: string, place: object, json: object }} job
    * @param {string} kind as that of an Ending
-   * @param {{ value?: string, ms?: number, fields?: object }} what as scripts/end.js says
+   * @param {{ value?: string, ms?: number, isWanted?: boolean, fields?: object }} what as scripts/end.js says
    * @param {boolean} fetches the next one
    * @returns {Promise<Answer>} rejects with an error whose code is a number, if the job is not this process's
    */
-  async end ({ name, place, json: { attemptsStarted } }, kind, { value = '', ms = 0, fields }, fetches) {
+  async end ({ name, place, json: { attemptsStarted } }, kind, { value = '', ms = 0, isWanted = false, fields }, fetches) {
     const sentAt = performance.now()
     const keys = [...this.keysToTake(place), ...place.keysOf(KEYS_TO_END), place.key(name), place.key(`${name}:lock`), place.key(`${name}:logs`)]
-    const told = [kind, name, attemptsStarted, fetches ? 1 : 0, value, ms]
+    const told = [kind, name, attemptsStarted, fetches ? 1 : 0, value, ms, isWanted ? 1 : 0]
     if (fields !== undefined) told.push(...Object.entries(fields).flat())
     const raw = await this.broker.client.fairlaneEnd(...keys, ...this.common(place), ...told)
     if (typeof raw === 'number') throw Object.assign(new Error(`The job ${name} is not this process's (${raw})`), { code: raw })
@@ -95,7 +97,8 @@ function recordOf (flat) {
     delayMs: countOf(opts.delay),
     attemptsMade: count('atm'),
     attemptsStarted: count('ats'),
-    stalledCounter: count('stc')
+    stalledCounter: count('stc'),
+    hasKey: raw.has('key') // others may wait for its result
   }
 }
 

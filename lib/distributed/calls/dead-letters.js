@@ -11,11 +11,12 @@ const MOST_RECORDS = 100 // that are read with one call
 const MOST_ENDS = 100 // ends of pages whose places are remembered
 
 class DeadLetters {
-  /** @param {{ broker: object, globals: object, jobs: object, records: object }} parts */
-  constructor ({ broker, globals, jobs, records }) {
+  /** @param {{ broker: object, globals: object, jobs: object, pushes: object, records: object }} parts */
+  constructor ({ broker, globals, jobs, pushes, records }) {
     this.broker = broker
     this.globals = globals
     this.jobs = jobs
+    this.pushes = pushes
     this.records = records
     this.ends = new Map() // id of the last one of a page → when it died: whoever reads a page may retry or delete all of it
   }
@@ -48,14 +49,9 @@ class DeadLetters {
 
   async retry (id) {
     const job = this.records.locate(id)
-    if (job === undefined || !await this.jobs.isDead(job)) return false
+    if (job === undefined) return false
     const { place, name } = job
-    try {
-      await this.broker.soon(() => place.backend.retryFinishedJob({ id: name, opts: {} }, 'failed'))
-    } catch (err) {
-      if (typeof err.code === 'number') return false // another process did so meanwhile
-      throw err
-    }
+    if (!await this.broker.soon(() => this.pushes.retry(place, name))) return false
     await this.globals.announce(place)
     return true
   }

@@ -3,15 +3,16 @@
 // Pushes until the broker has them and others are told. What is pushed of a type while a call for it is on its way goes with the next
 // one, so there is one call for each type and turn at most, and jobs of a type arrive in their order.
 //
-//   push ──▶ outlet of its type ──addJobs──▶ stored ──announce──▶ told ──▶ promise resolves
+//   push ──▶ outlet of its type ──together──▶ stored ──announce──▶ told ──▶ promise resolves
 //                    ▲                                    │
 //                    └── the broker was away: both again, with the same ids
 
 const { describe, typeFullError } = require('../../arguments/errors')
 const { spread } = require('../../platform/jitter')
 const { PACE, Slice } = require('../../platform/slice')
-const { UNANSWERED, isPassing, brokerError } = require('../broker/failures')
+const { isPassing, brokerError } = require('../broker/failures')
 const { Pace } = require('../broker/pace')
+const { entryOf } = require('../broker/pushes')
 
 const MOST_JOBS = 1000 // in one call
 const MOST_CHARS = 2 ** 22
@@ -47,13 +48,13 @@ class Outlet {
 
 class Intake {
   /**
-   * @param {{ broker: object, announcer: object, settings: object }} parts settings: writes what a type is limited by
+   * @param {{ broker: object, announcer: object, pushes: object }} parts
    * @param {{ maxWaitingPerType: { all: number, byType: Map<string, number> } }} options
    */
-  constructor ({ broker, announcer, settings }, { maxWaitingPerType }) {
+  constructor ({ broker, announcer, pushes }, { maxWaitingPerType }) {
     this.broker = broker
     this.announcer = announcer
-    this.settings = settings
+    this.pushes = pushes
     this.limits = maxWaitingPerType
     this.isLimited = maxWaitingPerType.all !== Infinity || maxWaitingPerType.byType.size > 0
     this.outlets = new Map() // by type, of those that have jobs on their way, or a limit
@@ -95,8 +96,8 @@ class Intake {
 
   /**
    * @param {object} place
-   * @param {{ jobName: string, data: string, delayMs: number, unshift: boolean, limits: object | undefined }} job
-   * @returns {Promise<void>} resolves when the broker has it and others are told; rejects with FAIRLANE_ERR_BROKER
+   * @param {object} job as entryOf() of broker/pushes.js, and `limits`
+   * @returns {Promise<[string, number]>} as Pushes.push(), when the broker has it and others are told; rejects with FAIRLANE_ERR_BROKER
    */
   push (place, job) {
     const outlet = this.outletOf(place)
@@ -104,7 +105,7 @@ class Intake {
     this.pendingCount++
     outlet.sent++
     return new Promise((resolve, reject) => {
-      outlet.waiting.push({ job: entryOf(job), chars: job.data.length, deadline, resolve, reject })
+      outlet.waiting.push({ job: entryOf({ ...job, opts: optsOf(job.limits) }), chars: job.data.length, deadline, resolve, reject })
       if (outlet.isSending) return
       outlet.isSending = true
       queueMicrotask(() => this.starts.run(() => this.send(outlet)))
@@ -117,17 +118,14 @@ class Intake {
     const all = [...this.outlets.values()].flatMap(({ waiting, batch }) => [...batch, ...waiting])
     return Promise.all(all.map(entry => new Promise(resolve => {
       const { resolve: stored, reject } = entry
-      entry.resolve = () => { stored(); resolve() }
+      entry.resolve = answer => { stored(answer); resolve() }
       entry.reject = err => { reject(err); resolve() }
     }))).then(ignore)
   }
 
   /** Tells of jobs of a type that were not pushed by this queue. */
   async announce (place) {
-    await this.broker.soon(async () => {
-      if (!this.settings.isPrepared(place)) await this.settings.prepare(place)
-      await this.announcer.announce(place)
-    })
+    await this.broker.soon(() => this.announcer.announce(place))
   }
 
   /** Forgets what it knows of types without jobs on their way. O(types). */
@@ -165,14 +163,15 @@ class Intake {
     if (!this.isLimited) this.drop(outlet.place.type, outlet)
   }
 
-  /** Stores jobs together; if the broker refuses that, each for itself, since it may have taken some of them. */
+  /** Stores jobs together; if the broker refuses that, each for itself: it may be one of them that it refuses. */
   async store (outlet, batch) {
     const { deadline } = batch[0]
+    const number = this.pushes.next()
     try {
       const what = `A push of the type ${describe(outlet.place.type)}`
-      const waiting = await this.broker.until(deadline, isRepeated => this.storeAndAnnounce(outlet.place, batch, isRepeated), { what })
+      const { waiting, answers } = await this.broker.until(deadline, () => this.storeAndAnnounce(outlet.place, batch, number), { what })
       outlet.learn(waiting, outlet.waiting.length, performance.now())
-      for (const { resolve } of batch) resolve()
+      batch.forEach(({ resolve }, at) => resolve(answers[at]))
       this.pendingCount -= batch.length
     } catch (err) {
       if (batch.length > 1 && !isAway(err)) {
@@ -197,17 +196,14 @@ class Intake {
     for (const { reject } of batch) reject(error)
   }
 
-  /** @returns {Promise<number>} how many jobs of the type wait then */
-  async storeAndAnnounce (place, batch, isRepeated) {
-    // while a slot moves some of them may get through, and the others wait: a pipeline would be followed as a whole, or not at all
-    const areSingle = isRepeated && this.broker.isCluster
+  /** @returns {Promise<{ waiting: number, answers: [string, number][] }>} how many jobs of the type wait then; of each as Pushes.push() */
+  async storeAndAnnounce (place, batch, number) {
     for (;;) {
       const { epoch } = this.broker
-      if (!this.settings.isPrepared(place)) await this.calls.run(() => this.settings.prepare(place))
-      for (const part of areSingle ? batch.map(entry => [entry]) : [batch]) await this.calls.run(() => addAll(place.backend, part))
+      const answers = await this.calls.run(() => this.pushes.push(place, batch.map(({ job }) => job), number))
       const waiting = await this.announcer.announce(place)
       // a broker that was away between the two may have come back without the jobs that it said to have
-      if (epoch === this.broker.epoch) return waiting
+      if (epoch === this.broker.epoch) return { waiting, answers }
     }
   }
 
@@ -215,35 +211,18 @@ class Intake {
   lookAt (outlet) {
     if (outlet.isLooking || outlet.isSending || performance.now() - outlet.knownAt < LOOK_AFTER_MS || !this.broker.isReady) return
     outlet.isLooking = true
-    this.broker.client.llen(outlet.place.key('wait')).then(
-      waiting => outlet.learn(waiting, outlet.waiting.length, performance.now()),
+    const keys = [outlet.place.key('wait'), outlet.place.key('prioritized')]
+    this.broker.client.fairlaneCount(2, ...keys, 'LLEN', 'ZCARD').then(
+      ([first, others]) => outlet.learn(first + others, outlet.waiting.length, performance.now()),
       ignore // the next push asks again
     ).finally(() => { outlet.isLooking = false })
   }
 }
 
-/**
- * Stores jobs of a type. Of many types each has one job at a time mostly: a pipeline for it would take two fifths of a producer's CPU time
- * (Node 24; bench: distributed, 1,000 types). While a slot moves, a pipeline that ioredis has followed to another node, and then gives up,
- * resolves without answers and without an error.
- */
-async function addAll (backend, batch) {
-  const [{ job: { job, jobId } }] = batch
-  if (batch.length === 1) return backend.addJob(job, jobId)
-  const ids = await backend.addJobs(batch.map(({ job }) => job))
-  if (ids.length < batch.length || ids.includes(undefined)) throw new Error(UNANSWERED)
-}
-
-/** A job as BullMQ's backends take it. */
-function entryOf ({ jobName, data, delayMs, unshift, limits }) {
-  const opts = limits === undefined ? {} : optsOf(limits)
-  if (unshift) opts.lifo = true
-  if (delayMs > 0) opts.delay = delayMs
-  return { job: { name: 'job', data, opts, timestamp: Date.now() }, jobId: jobName }
-}
-
 /** In the words of BullMQ, where it has one. */
-function optsOf ({ maxAttempts, timeoutMs, maxWaitMs, schedule }) {
+function optsOf (limits) {
+  if (limits === undefined) return undefined
+  const { maxAttempts, timeoutMs, maxWaitMs, schedule } = limits
   const opts = {}
   if (maxAttempts !== undefined) opts.attempts = asJson(maxAttempts)
   if (timeoutMs !== undefined) opts.timeoutMs = asJson(timeoutMs)

@@ -16,11 +16,10 @@ const UNREADABLE = 'The job has ended, and what the broker has of its result can
 
 /** A caller of add(). */
 class ResultWaiter {
-  constructor (place, name, settle, isKept) {
+  constructor (place, name, settle) {
     this.place = place
     this.name = name
     this.settle = settle // (err, result)
-    this.isKept = isKept // the job was pushed as well, by a call that does not wait for its result
     this.lookMs = FIRST_LOOK_MS
     this.lookAt = Infinity // until the broker has the job
   }
@@ -61,39 +60,35 @@ class Results {
   add (place, name, settle) {
     const id = place.idOf(name)
     const others = this.waiters.get(id)
-    const waiter = new ResultWaiter(place, name, settle, others !== undefined && others[0].isKept)
+    const waiter = new ResultWaiter(place, name, settle)
     if (others === undefined) this.waiters.set(id, [waiter])
     else others.push(waiter)
     this.size++
     return waiter
   }
 
-  /** This process has pushed a job with a key, and does not wait for its result. */
-  keep (place, name) {
-    for (const waiter of this.waiters.get(place.idOf(name)) ?? []) waiter.isKept = true
-  }
-
   /** Whether this process still wants the job of a waiter that was settled. */
-  isWanted ({ place, name, isKept }) {
-    return isKept || this.waiters.has(place.idOf(name))
+  isWanted ({ place, name }) {
+    return this.waiters.has(place.idOf(name))
   }
 
-  /** The broker has the job: if no notice comes, its record says what became of it. */
-  stored (waiter) {
+  /**
+   * The broker has the job: if no notice comes, its record says what became of it.
+   * @param {ResultWaiter} waiter
+   * @param {string} name of the job that the broker has: if another one has its key, the waiter shares that
+   * @param {number} state as of Pushes.push()
+   */
+  stored (waiter, name, state) {
+    if (name !== waiter.name) this.move(waiter, name)
+    // a notice may have come before it was known whose
+    if (state > 0) this.lookAtSome([waiter]).catch(ignore)
     waiter.lookAt = performance.now() + waiter.lookMs
     this.timer ??= setTimeout(() => this.tick(), TICK_MS)
   }
 
   /** Settles one, unless it has been. */
   settle (waiter, err, result) {
-    const id = waiter.place.idOf(waiter.name)
-    const waiters = this.waiters.get(id)
-    const at = waiters === undefined ? -1 : waiters.indexOf(waiter)
-    if (at === -1) return
-    waiters.splice(at, 1)
-    if (waiters.length === 0) this.waiters.delete(id)
-    this.size--
-    waiter.settle(err, result)
+    if (this.take(waiter)) waiter.settle(err, result)
   }
 
   /** What is known by now at the broker is told. */
@@ -108,6 +103,29 @@ class Results {
   }
 
   // private from here on
+
+  /** A waiter waits for another job. It may have been settled before. */
+  move (waiter, name) {
+    const { place } = waiter
+    if (!this.take(waiter)) return
+    waiter.name = name
+    const others = this.waiters.get(place.idOf(name))
+    if (others === undefined) this.waiters.set(place.idOf(name), [waiter])
+    else others.push(waiter)
+    this.size++
+  }
+
+  /** @returns {boolean} whether it still waited */
+  take (waiter) {
+    const id = waiter.place.idOf(waiter.name)
+    const waiters = this.waiters.get(id)
+    const at = waiters === undefined ? -1 : waiters.indexOf(waiter)
+    if (at === -1) return false
+    waiters.splice(at, 1)
+    if (waiters.length === 0) this.waiters.delete(id)
+    this.size--
+    return true
+  }
 
   /** A notice: of each job its id, and the JSON of its result, or its fault. @returns {boolean} whether all of it can be read */
   told (message) {

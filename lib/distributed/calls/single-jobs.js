@@ -46,7 +46,8 @@ class SingleJobs {
     if (record === undefined || await this.broker.soon(() => place.backend.isFinished(name)) !== 0) return false
     if (!await this.remove(place, name)) return this.records.markCancelled(place, name)
     const { inbox } = Object(jsonOf(record.data))
-    if (typeof inbox === 'string') this.notices.send(place.partition, inbox, id, undefined, errorText(error))
+    const inboxes = [...typeof inbox === 'string' ? [inbox] : [], ...record.inboxes?.split(',') ?? []]
+    for (const one of inboxes) this.notices.send(place.partition, one, id, undefined, errorText(error))
     const { attempts } = this.records.entryOf(place, name, record, 'waiting')
     this.outcomes.cancelled(place, { id, attempt: attempts, error }, () => this.records.payloadOf(record))
     return true
@@ -59,14 +60,21 @@ class SingleJobs {
    */
   async desert (place, name, inbox, error) {
     const record = await this.records.read(place, name)
-    if (record === undefined || Object(jsonOf(record.data)).inbox !== inbox) return false
+    if (record === undefined) return false
+    const isWanted = record.key === undefined
+      ? Object(jsonOf(record.data)).inbox !== inbox
+      : await this.broker.soon(() => this.broker.client.fairlaneLeave(place.key(name), inbox)) === 0
+    if (isWanted) return false
     return this.cancel(place.idOf(name), error)
   }
 
   /** Takes a job away that waits. @returns {Promise<boolean>} false if it runs, or is not there */
   async remove (place, name) {
-    if (await this.broker.soon(() => this.broker.client.exists(place.key(name))) === 0) return false
-    return await this.broker.soon(() => place.backend.remove(name, false)) === 1
+    const { client } = this.broker
+    const [timestamp, key] = await this.broker.soon(() => client.hmget(place.key(name), 'timestamp', 'key'))
+    if (timestamp === null || await this.broker.soon(() => place.backend.remove(name, false)) !== 1) return false
+    if (key !== null) await this.broker.soon(() => client.fairlaneFree(place.key('.keys'), place.key('.timed'), key, name))
+    return true
   }
 
   async isDead ({ place, name }) {

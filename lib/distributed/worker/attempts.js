@@ -116,7 +116,7 @@ class Attempts {
   /** The queue has closed: what its runners did not end well goes back, and their attempts do not count. */
   end () {
     this.isOver = true
-    for (const job of this.abandoned) this.finish(job, new Ending(job, 'returned', {}, job.delivery))
+    for (const job of this.abandoned) this.finish(job, new Ending(job, 'returned', { fields: { started: 1 } }, job.delivery))
     this.abandoned.clear()
   }
 
@@ -210,8 +210,13 @@ class Attempts {
   done (delivery, job, result) {
     let text
     try {
-      if (job.inbox !== undefined) text = encodeResult(result)
+      if (job.inbox !== undefined || job.json.hasKey) text = encodeResult(result)
     } catch (cause) {
+      // those who share a job by its key may wait for it or not: if they do, they are told that its result is not kept
+      if (job.inbox === undefined) {
+        this.finish(job, new Ending(job, 'done', { result }))
+        return
+      }
       delivery.isFinal = true // it ran well, and another run would end the same
       const error = typeError('FAIRLANE_ERR_ARGUMENT', 'the result is no JSON, so that it cannot be told to the process that waits for it')
       this.failed(delivery, job, Object.assign(error, { cause }))
@@ -251,14 +256,14 @@ class Attempts {
 
   cancel (job, overdue) {
     const error = cancelledError()
-    this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }, overdue))
+    this.finish(job, cancelledBy(job, error, overdue))
     return error
   }
 
   expire (delivery, job) {
     delivery.giveBack()
     const error = overdueError()
-    this.finish(job, new Ending(job, 'cancelled', { error, fault: errorText(error) }))
+    this.finish(job, cancelledBy(job, error))
   }
 
   maxAttemptsOf ({ own }) {
@@ -306,6 +311,11 @@ class Attempts {
     delivery.giveBack()
     return true
   }
+}
+
+function cancelledBy (job, error, overdue) {
+  const fault = errorText(error)
+  return new Ending(job, 'cancelled', { error, fault, fields: { fault } }, overdue)
 }
 
 /** What a job failed with that has had all its attempts in processes that allow more. */

@@ -16,8 +16,6 @@ const ENDED = {
   returned: ['waiting', 'unknown']
 }
 
-const GONE = -1 // for how long a record is kept that is not
-
 class Endings {
   /**
    * @param {{ broker: object, overdue: object, outcomes: object, takes: object }} parts
@@ -28,7 +26,7 @@ class Endings {
     this.overdue = overdue
     this.outcomes = outcomes
     this.takes = takes
-    this.keptMs = resultTtlMs === 0 ? GONE : resultTtlMs
+    this.keptMs = resultTtlMs
   }
 
   /**
@@ -56,7 +54,7 @@ class Endings {
       }
     }
     job.supply.drop(job)
-    this.outcomes.ended(ending)
+    this.outcomes.ended(ending, answer?.inboxes)
     return fetches && answer !== undefined ? this.fetched(job.place, answer) : undefined
   }
 
@@ -64,11 +62,13 @@ class Endings {
 
   async call ({ job, kind, details }, fetches) {
     const { fields, fault, text, delayMs, holdMs } = details
+    const ms = this.keptMs
+    const isWanted = job.inbox !== undefined
     switch (kind) {
       case 'done':
-        return this.takes.end(job, kind, job.inbox === undefined ? { value: 'null', ms: GONE } : { value: text, ms: this.keptMs }, fetches)
+        return this.takes.end(job, kind, { value: text ?? 'null', ms: text === undefined ? 0 : ms, isWanted }, fetches)
       case 'dead': case 'cancelled':
-        return this.takes.end(job, kind, { value: errorOf(fault).message, fields }, fetches)
+        return this.takes.end(job, kind, { value: errorOf(fault).message, ms, isWanted, fields }, fetches)
       case 'retried': case 'postponed':
         return this.takes.end(job, kind, { ms: delayMs, fields }, fetches)
       case 'throttled':

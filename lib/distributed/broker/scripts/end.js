@@ -21,19 +21,23 @@ const first = KEYS_TO_TAKE.length + 2 // behind .limits
 module.exports = {
   KEYS_TO_END,
   REFUSED,
-  // ARGV behind those of a take: kind, job, its number of starts, 1: take the next one, value, ms for which the result is kept (-1: not at
-  // all) or until it is tried again, fields of the record   → as of a take; a negative number if the job is not this process's
+  // ARGV behind those of a take: kind, job, its number of starts, 1: take the next one, value, ms for which the result is kept or until it
+  // is tried again, 1: the result is waited for, fields of the record   → as of a take, and the processes that wait for the result of a
+  // job with a key, with commas between; a negative number if the job is not this process's
   end: {
     numberOfKeys: first + KEYS_TO_END.length + 2,
     lua: `${TAKE}
 local stalled, completed, failed, record, lock, logs = unpack(KEYS, ${first}, ${first + 5})
-local kind, id, start, fetches, value, ms = unpack(ARGV, 6, 11)
+local kind, id, start, fetches, value, ms, isWanted = unpack(ARGV, 6, 12)
 local now = clock()
 local nowMs = math.floor(now / 1000)
+local had = redis.call('HMGET', record, 'ats', 'left', 'key', 'until', 'inboxes', 'timestamp', 'place', 'started', 'atm', 'stc')
+local key, untilWhen, inboxes = had[3], had[4], had[5] or ''
+local isKept = tonumber(ms) > 0 and (isWanted == '1' or inboxes ~= '')
 
-local function finish (state, set, name)
+local function finish (set, name)
   redis.call('ZADD', set, nowMs, id)
-  redis.call('HSET', record, name, value, 'finishedOn', whole(nowMs), unpack(ARGV, 12))
+  redis.call('HSET', record, name, value, 'finishedOn', whole(nowMs), unpack(ARGV, 13))
   redis.call('HINCRBY', record, 'atm', 1)
 end
 
@@ -41,19 +45,40 @@ local function remove ()
   redis.call('DEL', record, logs)
 end
 
+local function freeAt ()
+  return tonumber(untilWhen) and had[6] + untilWhen or 0
+end
+
+-- a key that is taken for a time outlives the job
+local function leaveKey ()
+  if key and freeAt() <= nowMs and hasKey(keys, key, id) then freeKey(keys, timed, key) end
+end
+
+-- the job was taken and is put back: it has not begun
+local function keepKey ()
+  if not key or untilWhen == 'settled' or had[8] or had[9] or had[10] then return end
+  if untilWhen == 'started' then
+    redis.call('HSETNX', keys, key, '0:' .. id)
+  elseif hasKey(keys, key, id) then
+    redis.call('HSET', keys, key, '0:' .. id)
+    redis.call('ZREM', timed, key)
+  end
+end
+
 -- what is behind the end of a job that stays
 local function back (...)
-  redis.call('HSET', record, 'left', start, unpack(ARGV, 12))
+  redis.call('HSET', record, 'left', start, unpack(ARGV, 13))
   event(...)
 end
 
 local endings = {}
 
 function endings.done ()
-  if tonumber(ms) < 0 then
+  leaveKey()
+  if not isKept then
     remove()
   else
-    finish('completed', completed, 'returnvalue')
+    finish(completed, 'returnvalue')
     local old = redis.call('ZRANGEBYSCORE', completed, '-inf', nowMs - ms, 'LIMIT', 0, ${MOST_OLD})
     if #old > 0 then
       redis.call('ZREM', completed, unpack(old))
@@ -64,13 +89,15 @@ function endings.done ()
 end
 
 function endings.dead ()
-  finish('failed', failed, 'failedReason')
+  leaveKey()
+  finish(failed, 'failedReason')
   event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
   event('retries-exhausted', 'jobId', id, 'attemptsMade', redis.call('HGET', record, 'atm'))
 end
 
 function endings.cancelled ()
-  remove()
+  leaveKey()
+  if isKept and freeAt() > nowMs then finish(completed, 'failedReason') else remove() end
   event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
 end
 
@@ -91,12 +118,12 @@ end
 endings.postponed = delay
 
 function endings.returned ()
-  redis.call('RPUSH', wait, id)
+  if #ARGV < 13 then keepKey() end -- an attempt that goes back says so in a field
+  if had[7] then redis.call('ZADD', prioritized, had[7], id) else redis.call('RPUSH', wait, id) end
   back('waiting', 'jobId', id, 'prev', 'active')
 end
 
 local function finishAttempt ()
-  local had = redis.call('HMGET', record, 'ats', 'left')
   if not had[1] then return ${REFUSED.MISSING} end
   if had[1] ~= start then return ${REFUSED.OTHER_START} end
   if had[2] == start then return 0 end
@@ -115,6 +142,7 @@ if refused < 0 then return refused end
 local answer = fetches == '1' and take(now) or { 0, 0, 0, 0, redis.call('HGET', limits, 'generation') or '', 0, 0 }
 local isEmpty = answer[1] == 0 and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) + redis.call('LLEN', active) == 0
 if isEmpty then event('drained') end
+answer[8] = inboxes
 return answer`
   }
 }

@@ -9,7 +9,7 @@
 //   {fairlane:mails}:.timer       string   the process that looks after schedules now
 //   .times                        hash     <name>  how far it is: up to which time, the last one that had a job, that job
 
-const { MAX_EVENTS } = require('./take')
+const { MAX_EVENTS } = require('./common')
 
 // as methods of a client
 module.exports = {

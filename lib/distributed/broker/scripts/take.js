@@ -13,41 +13,55 @@
 // A start that was granted happens up to SLACK of the interval later, in the process: so windows are longer by that.
 
 const { LONGEST_SLACK_MS, SLACK } = require('../slack')
+const { KEYS_OF_JOBS, MAX_EVENTS, TIME } = require('./common')
 
 const FINEST = 1000 // jobs of a window that have an entry each; where the limit is higher, those in one of so many slices share one
 const MOST_DUE = 1000 // that are promoted at once
 const PAUSED_MS = 30000 // after which it is asked again whether the pause of all goes on, if the message was lost
-const MAX_EVENTS = 100 // BullMQ keeps 10,000 of each queue otherwise
 
-const KEYS_TO_TAKE = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'limiter', 'events', '.starts']
+const KEYS_TO_TAKE = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'limiter', 'events', '.starts', '.keys', '.timed']
 
 /** Behind KEYS_TO_TAKE stands the partition's .limits. ARGV: prefix, name of the type, token, leaseMs, generation. */
-const TAKE = `
-local wait, active, prioritized, delayed, meta, limiter, events, starts, limits = unpack(KEYS, 1, 9)
+const TAKE = `${TIME}${KEYS_OF_JOBS}
+local wait, active, prioritized, delayed, meta, limiter, events, starts, keys, timed, limits = unpack(KEYS, 1, 11)
 local prefix, typeName, token, leaseMs, known = unpack(ARGV, 1, 5)
-
-local function clock () -- in microseconds
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
-
--- a number as text: Lua's own text of a large one has an exponent
-local function whole (number)
-  return string.format('%.0f', number)
-end
 
 local function event (...)
   redis.call('XADD', events, 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', ...)
 end
 
-local function promote (nowMs)
-  local due = redis.call('ZRANGEBYSCORE', delayed, 0, (nowMs + 1) * 4096 - 1, 'LIMIT', 0, ${MOST_DUE})
-  if #due == 0 then return end
-  redis.call('ZREM', delayed, unpack(due))
-  for _, id in ipairs(due) do
-    redis.call('LPUSH', wait, id)
+local function promote (nowMs, priorityMs)
+  local due = redis.call('ZRANGEBYSCORE', delayed, 0, whole((nowMs + 1) * 4096 - 1), 'WITHSCORES', 'LIMIT', 0, ${MOST_DUE})
+  for at = 1, #due, 2 do
+    local id, record = due[at], prefix .. due[at]
+    local had = redis.call('HMGET', record, 'front', 'ats', 'priority')
+    redis.call('ZREM', delayed, id)
+    redis.call('HSET', record, 'delay', 0)
+    if had[1] and not had[2] then
+      redis.call('RPUSH', wait, id)
+    elseif priorityMs then -- its place is that of a job which is pushed when it is due
+      local place = whole(due[at + 1] / 4.096 - (tonumber(had[3]) or 0) * priorityMs * 1000)
+      redis.call('HSET', record, 'place', place)
+      redis.call('ZADD', prioritized, place, id)
+    else
+      redis.call('LPUSH', wait, id)
+    end
     event('waiting', 'jobId', id, 'prev', 'delayed')
-    redis.call('HSET', prefix .. id, 'delay', 0)
+  end
+end
+
+-- the runner of a job is called soon: its key is free by that, or at a time
+local function begin (fields, name)
+  local record = {}
+  for at = 1, #fields, 2 do record[fields[at]] = fields[at + 1] end
+  local key = record.key
+  if not key or record['until'] == 'settled' or not hasKey(keys, key, name) then return end
+  if record['until'] == 'started' then
+    freeKey(keys, timed, key)
+  else
+    local freeAt = whole(record.timestamp + record['until'])
+    redis.call('HSET', keys, key, freeAt .. ':' .. name)
+    redis.call('ZADD', timed, freeAt, key)
   end
 end
 
@@ -126,11 +140,12 @@ end
 -- the answer: fields of the job, its name, ms until it may be asked again, ms until the next one is due, generation, in how many ms the
 -- job must start, 1 if the process knows another generation
 local function take (now)
-  local limit = redis.call('HMGET', limits, 'generation', 'paused', 'heldUntil', 'cap', 'cap:' .. typeName, 'rates', 'rates:' .. typeName)
+  local limit = redis.call('HMGET', limits, 'generation', 'paused', 'heldUntil', 'cap', 'cap:' .. typeName, 'rates', 'rates:' .. typeName,
+    'priorityMs')
   local generation = limit[1] or ''
   if generation ~= known then return { 0, 0, 0, 0, generation, 0, 1 } end
   local nowMs = math.floor(now / 1000)
-  promote(nowMs)
+  promote(nowMs, tonumber(limit[8] or ''))
   if redis.call('HEXISTS', meta, 'paused') == 1 then return nothing(generation, 0, nowMs) end
   if limit[2] == '1' then return nothing(generation, ${PAUSED_MS}, nowMs) end
   local heldMs = math.max((tonumber(limit[3]) or 0) - nowMs, redis.call('PTTL', limiter))
@@ -155,12 +170,13 @@ local function take (now)
   redis.call('HSET', record, 'processedOn', whole(nowMs))
   redis.call('HINCRBY', record, 'ats', 1)
   event('active', 'jobId', id, 'prev', 'waiting')
-  return { redis.call('HGETALL', record), id, 0, 0, generation, math.floor(startMs), 0 }
+  local fields = redis.call('HGETALL', record)
+  begin(fields, id)
+  return { fields, id, 0, 0, generation, math.floor(startMs), 0 }
 end`
 
 module.exports = {
   KEYS_TO_TAKE,
-  MAX_EVENTS,
   TAKE,
   take: {
     numberOfKeys: KEYS_TO_TAKE.length + 1,

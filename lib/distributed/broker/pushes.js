@@ -1,0 +1,71 @@
+'use strict'
+
+// The call that stores jobs of a type together: its keys and arguments, and what its answer says.
+
+const { KEYS_TO_PUSH } = require('./scripts/push')
+
+const REMEMBERED_MS = 10000 // beside the time for which a push is made again
+
+class Pushes {
+  /**
+   * @param {{ broker: object }} parts
+   * @param {{ token: string, pushTimeoutMs: number, priorityMs: number | undefined }} options token: what this process is called
+   */
+  constructor ({ broker }, { token, pushTimeoutMs, priorityMs = '' }) {
+    this.broker = broker
+    this.token = token
+    this.rememberedMs = pushTimeoutMs + REMEMBERED_MS
+    this.priorityMs = priorityMs
+    this.count = 0
+  }
+
+  /** @returns {number} of a push: one that is made again has the same */
+  next () {
+    return ++this.count
+  }
+
+  /**
+   * Stores jobs, all or none.
+   * @param {object} place
+   * @param {{ name: string, data: string, opts: string, plan: string }[]} jobs as entryOf() gives them
+   * @param {number} number as of next()
+   * @returns {Promise<[string, number][]>} of each the name of the job that it is, or shares, and 0; 1 if that is another one; 2 if that
+   *   has ended
+   */
+  push (place, jobs, number) {
+    const { partition } = place
+    const records = jobs.map(({ name }) => place.key(name))
+    const keys = [...place.keysOf(KEYS_TO_PUSH), partition.limits, partition.key(`pushed:${this.token}:${place.name}`), ...records]
+    const all = jobs.flatMap(({ name, data, opts, plan }) => [name, data, opts, plan])
+    const args = [place.key(''), number, this.rememberedMs, this.priorityMs, ...all]
+    return this.broker.client.fairlanePush(keys.length, ...keys, ...args)
+  }
+
+  /** A dead letter waits again. @returns {Promise<boolean>} false if there is none, or its key is taken */
+  async retry (place, name) {
+    const keys = [...place.keysOf(KEYS_TO_PUSH), place.partition.limits, place.key('failed'), place.key(name)]
+    return await this.broker.client.fairlaneRetry(...keys, place.key(''), name) === 1
+  }
+}
+
+/**
+ * A job as it is pushed.
+ * @param {{ jobName: string, data: string, delayMs: number, unshift: boolean, plan?: object, inbox?: string, opts?: object }} job plan: its
+ *   priority, key and what goes with that; inbox: who waits for the result of one with a key; opts: what else is kept of it
+ * @returns {{ name: string, data: string, opts: string, plan: string }}
+ */
+function entryOf ({ jobName: name, data, delayMs, unshift, plan, inbox, opts }) {
+  if (!(delayMs > 0) && !unshift && plan === undefined && opts === undefined) return { name, data, opts: '{}', plan: '' }
+  const { key, keyUntil, onDuplicate, maxDelayMs, priority } = plan ?? {}
+  const kept = { ...opts }
+  if (unshift) kept.lifo = true
+  if (delayMs > 0) kept.delay = delayMs
+  if (priority > 0) kept.priority = priority
+  const said = { delayMs: delayMs > 0 || plan?.delayMs !== undefined ? delayMs : undefined, front: unshift || undefined, priority }
+  if (key !== undefined) {
+    Object.assign(said, { key, keyUntil, onDuplicate, maxDelayMs: maxDelayMs === Infinity ? undefined : maxDelayMs, inbox })
+  }
+  return { name, data, opts: JSON.stringify(kept), plan: JSON.stringify(said) }
+}
+
+module.exports = { Pushes, entryOf }
