@@ -230,6 +230,18 @@ describe('what a process has of a type', () => {
     assert.deepEqual([crew.begun.length, gone.givenBack, paused.givenBack], [0, 1, 1])
   })
 
+  it('starts a job that waits for a slot before one that was taken later, whichever slot asked for that', async () => {
+    supply.window = 2
+    supply.expectJobs()
+    const [gone, other] = [serve(), serve()]
+    await turns()
+    gone.isSettled = true
+    await answer(found('first'))
+    assert.deepEqual(crew.begun, [])
+    await answer(found('second'))
+    assert.deepEqual([crew.begun.map(({ name }) => name), supply.prefetched.map(({ name }) => name), other.givenBack], [['first'], ['second'], 0])
+  })
+
   it('brings the next job with the end of one, for the slot that waits or ahead of one, and none with one that goes back', async () => {
     const told = []
     crew.announce = async () => told.push('announced')

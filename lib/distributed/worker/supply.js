@@ -290,7 +290,7 @@ class Supply {
     const { taking, slots, prefetch } = this.parts
     const mayTake = isAllowed && taking.isOn
     if (mayTake && asker !== undefined && !asker.isSettled && slots.mayStart(this.place.type)) {
-      this.begin(asker, job)
+      this.begin(asker, this.firstOf(job))
       return
     }
     asker?.giveBack()
@@ -300,6 +300,13 @@ class Supply {
     } else {
       this.giveBack([job])
     }
+  }
+
+  /** The job that was taken before all others that wait for a slot: one that was taken ahead may have come after this one's slot asked. */
+  firstOf (job) {
+    if (this.prefetched.length === 0) return job
+    this.prefetched.push(job)
+    return this.prefetched.shift()
   }
 
   gotNothing (next) {
