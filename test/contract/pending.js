@@ -19,7 +19,6 @@ const PENDING = {
     'is that of priorities, by what they are worth, within a type',
     'of priorities ages: a job stands where it would had it been pushed earlier',
     'knows priorities from 0 to 15, where they have a worth',
-    'of types is that of the scheduler: a quiet one does not wait for a flood',
     'are strings and finite numbers, and nothing else',
     'are those of one type',
     'are taken until the first start by default',
