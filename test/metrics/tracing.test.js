@@ -66,6 +66,7 @@ describe('a traced runner', function () {
       return args[0] + args[1].attempt
     })
     assert.equal(await fairlane(runner, { settleBy: 'promise' }).add(1), 2)
+    assert.equal(await fairlane(traced((n, done, { attempt }) => done(null, n + attempt))).add(1), 2)
     const seen = listen()
     assert.equal(await fairlane(runner, { settleBy: 'promise' }).add(2), 3)
     assert.deepEqual(seen.map(([event, { result, attempt }]) => [event, result, attempt]), [['start', 3, 1], ['end', 3, 1]])

@@ -137,7 +137,6 @@ class Delays {
 
   /** Something is counted of a type. Where none of its jobs is in the list, its delayed ones keep it until one is. */
   note (type, what) {
-    if (type === undefined) return
     const counts = this.dispatch.list.countsOf(type)
     if (counts !== undefined) counts[what]++
     else if (this.types.has(type)) (this.types.get(type).counts ??= { ...NO_COUNTS })[what]++

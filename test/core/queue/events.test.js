@@ -117,6 +117,13 @@ describe('events of jobs', function () {
     queue.pause().push(3).add(4, { signal: new AbortController().signal }).catch(() => {})
     queue.clear()
     assert.deepEqual(failed, [['failed', of(undefined, 2, 1, { error: ERROR })]])
+    const giving = fairlane(async () => { throw ERROR }, { maxAttempts: 2, backoffMs: () => Infinity })
+    const done = listen(giving, ['done'])
+    const aborted = new AbortController()
+    await assert.rejects(giving.add(1), ERROR)
+    giving.pause().add(2, { signal: aborted.signal }).catch(() => {})
+    aborted.abort()
+    assert.deepEqual(done, [])
   })
 
   it('come all the same when a callback throws, which is an uncaught exception', async function () {
