@@ -14,6 +14,7 @@ const { temporaryFolder } = require('../support/folders')
 const gates = require('../support/gates')
 const { freePort } = require('../support/ports')
 const { describeWithRedis, startRedis } = require('../support/redis')
+const { startCluster } = require('../support/redis-cluster')
 const { expectReject } = require('./expectations')
 const { until } = require('./until')
 
@@ -171,6 +172,32 @@ describeWithRedis('the user that docs/distributed.md describes', function () {
     gate.release(1)
     await worker.onIdle()
     assert.deepEqual(gate.payloads, ['running', 'again'])
+  })
+})
+
+describeWithRedis('the user that docs/distributed.md describes, of a Redis Cluster,', function () {
+  const MORE = ['+cluster|slots', '+cluster|info', '+client|setname', '+config|get']
+  const queues = []
+  let cluster
+
+  before(async () => {
+    cluster = await startCluster(['--cluster-require-full-coverage', 'no'])
+    for (const rights of [MORE.slice(0, 3), MORE.slice(3)]) assert(PAGE.includes(`\`${rights.join(' ')}\``), `${rights}`)
+    for (const port of cluster.ports) cluster.cli('-p', String(port), 'acl', 'setuser', ...rulesFor(NAME), ...MORE)
+  })
+  after(async () => {
+    await Promise.all(queues.map(queue => queue.close()))
+    await cluster.stop()
+  })
+
+  it('may do all that a queue does, with what the page has it be given beside that', async () => {
+    const connection = cluster.ports.map(port => `redis://${NAME}:${PASSWORD}@127.0.0.1:${port}`)
+    await useAll(async (runner, options) => {
+      const queue = await distributed(runner, { name: NAME, connection, settleBy: 'promise', ...options })
+      queues.push(queue)
+      return queue
+    })
+    for (const port of cluster.ports) assert.equal(cluster.cli('-p', String(port), 'acl', 'log').trim(), '')
   })
 })
 

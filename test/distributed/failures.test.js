@@ -17,12 +17,14 @@ const PASSING = [
   'All keys in the pipeline should belong to the same slots allocation group',
   "ERR Error running script (call to f_0a1b): @user_script:12: -READONLY You can't write against a read only replica.",
   "@user_script: 12: READONLY You can't write against a read only replica.",
-  "ERR Error running script (call to f_0a1b): @user_script: 12: READONLY You can't write against a read only replica."
+  "ERR Error running script (call to f_0a1b): @user_script: 12: READONLY You can't write against a read only replica.",
+  "ERR Error running script (call to f_0a1b): @user_script:12: @user_script: 12: -READONLY You can't write against a read only replica."
 ]
 const REFUSED = [
   'OOM command not allowed', 'WRONGTYPE Operation against a key', 'ERR unknown command', 'Missing lock for job 1',
   'ERR LOADING is no command', 'BUSYGROUP exists', '',
-  'the Connection is closed.', 'ERR Error running script (call to f_0a1b): @user_script:12: WRONGTYPE Operation against a key'
+  'the Connection is closed.', 'ERR Error running script (call to f_0a1b): @user_script:12: WRONGTYPE Operation against a key',
+  'ERR Error running script (call to f_0a1b): @user_script:12: @user_script: 12: -WRONGTYPE Operation against a key'
 ]
 const DENIED = [
   'WRONGPASS invalid username-password pair or user is disabled.', 'NOAUTH Authentication required.', 'NOPERM this user has no permissions'

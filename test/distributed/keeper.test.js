@@ -44,7 +44,7 @@ describeWithRedis('the keeper', function () {
     assert(!types.has('good'))
     for (const { code, cause, message, type } of errors) {
       assert.equal(code, 'FAIRLANE_ERR_BROKER')
-      assert.match(cause.message, /^WRONGTYPE /)
+      assert.match(cause.message, /WRONGTYPE /)
       assert(message.includes(type))
     }
     assert.equal(warnings.length, 1)
@@ -66,7 +66,7 @@ describeWithRedis('the keeper', function () {
     worker.on('error', error => errors.push(error))
     await until(() => errors.length === 2)
     for (const { message, type } of errors) {
-      assert.match(message, /has refused the check of all types: WRONGTYPE/)
+      assert.match(message, /has refused the check of all types: .*WRONGTYPE/)
       assert.equal(type, undefined)
     }
     assert.equal(warnings.length, 1)
@@ -82,7 +82,7 @@ describeWithRedis('a type that has a list of the wrong kind', function () {
     const pushes = ['a', 'bad', 'b', 'bad'].map(type => producer.pushType(type, 1, type === 'bad' ? { delayMs: 60000 } : undefined))
     const refused = [1, 3].map(n => expectReject(pushes[n], 'FAIRLANE_ERR_BROKER'))
     await Promise.all([pushes[0], pushes[2]])
-    for (const { cause } of await Promise.all(refused)) assert.match(cause.message, /^WRONGTYPE /)
+    for (const { cause } of await Promise.all(refused)) assert.match(cause.message, /WRONGTYPE /)
     const worker = await at.open(async n => n)
     await until(() => worker.stats().done === 2)
   })

@@ -45,11 +45,12 @@ async function startRedis (settings = []) {
       server.child = child
       await new Promise((resolve, reject) => {
         let log = ''
+        child.stderr.on('data', data => { log += data })
         child.stdout.on('data', data => {
           log += data
           if (/Ready to accept connections|ready to accept connections/.test(log)) resolve()
         })
-        child.once('exit', code => reject(new Error(`the server ended with ${code}: ${log}`)))
+        child.once('close', code => reject(new Error(`the server ended with ${code}: ${log}`)))
         child.once('error', reject)
       })
     },

@@ -16,12 +16,13 @@ const MOST_REDIRECTIONS = 5 // some 300 ms while a slot moves: Broker knows for 
  * @throws FAIRLANE_ERR_OPTION
  */
 function makeClient ({ connection, isCluster }, { Redis, Cluster }, purpose) {
-  // whatever is on its way when the connection ends fails: only the caller knows whether it can be made again
-  const own = { maxRetriesPerRequest: 0, retryStrategy: pauseOf, reconnectOnError: reconnectsToMaster() }
+  // whatever is on its way when the connection ends fails: only the caller knows whether it can be made again. The name of the client is
+  // told by a command that many users may not give, and each connection would be in the server's log of refusals
+  const own = { maxRetriesPerRequest: 0, retryStrategy: pauseOf, reconnectOnError: reconnectsToMaster(), disableClientInfo: true }
   if (typeof connection === 'function') return checked(connection(purpose))
   if (isCluster) {
     // nodes that the first one names know nothing of its URL
-    const redisOptions = { ...accessOf(connection[0]), maxRetriesPerRequest: 0, retryStrategy: null }
+    const redisOptions = { ...accessOf(connection[0]), maxRetriesPerRequest: 0, retryStrategy: null, disableClientInfo: true }
     return new Cluster(connection, { redisOptions, clusterRetryStrategy: pauseOf, maxRedirections: MOST_REDIRECTIONS })
   }
   if (typeof connection === 'string') return new Redis(connection, own)

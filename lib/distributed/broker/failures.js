@@ -77,7 +77,7 @@ function kindOf (err) {
 
 /** Servers before Redis 7 hide the code of an error within a script behind one of their own. */
 function answerOf ({ message }) {
-  return /^(?:(?:ERR Error running script .*?: )?@\w+: ?\d+: -?)?([A-Z]+)\b/.exec(message)?.[1]
+  return /^(?:ERR Error running script .*?: (?=@))?(?:@\w+: ?\d+: -?)*([A-Z]+)\b/.exec(message)?.[1]
 }
 
 module.exports = { NO_NODE, UNANSWERED, isPassing, isDenied, isDemoted, brokerError, causeOf }
