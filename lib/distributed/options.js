@@ -6,7 +6,7 @@ const { readBackoff } = require('../job/backoff')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const {
   checkObject, copyOf, isArray, isMap, readAll, readByType, readEach, readFlag, readInteger, readKnown, readNumber, readOwn,
-  readPositiveCount
+  readPositiveCount, readSignal
 } = require('../arguments/fields')
 const rates = require('../arguments/rates')
 const { readPlan } = require('../job/plan')
@@ -54,6 +54,9 @@ const deadLettersReaders = {
   limit: (value = 1000) => readPositiveCount(value, 'limit', ARGUMENT),
   after: value => value === undefined ? undefined : readId(value, 'deadLetters')
 }
+const waitReaders = {
+  signal: value => value === undefined ? undefined : readSignal(value, ARGUMENT)
+}
 const clearReaders = {
   type: value => value,
   dead: (value = false) => readFlag(value, 'dead', ARGUMENT),
@@ -70,6 +73,7 @@ module.exports = {
   readTypesOptions: queueOptions.readTypesOptions,
   readDeadLettersOptions,
   readClearOptions,
+  readWaitOptions,
   readSchedule,
   readStorableType,
   readId,
@@ -113,9 +117,9 @@ function readSchedule (name, value, options) {
 }
 
 /** What their reader asks. */
-function schedulesOf ({ serialize, hasTypes }) {
+function schedulesOf ({ serialize, hasTypes, priorityMs }) {
   const encode = payload => Buffer.from(serialize.encode(payload, undefined))
-  return { serialize: { encode }, hasTypes, hasLevels: false, readType: readStorableType }
+  return { serialize: { encode }, hasTypes, hasLevels: priorityMs !== undefined, readType: readStorableType }
 }
 
 /** @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TOO_LARGE */
@@ -154,7 +158,12 @@ function readDeadLettersOptions (options) {
   return readAll(options, deadLettersReaders, ARGUMENT, 'deadLetters: the options')
 }
 
-/** @returns {{ type: any, dead: boolean }} @throws FAIRLANE_ERR_ARGUMENT */
+/** @returns {{ signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
+function readWaitOptions (options) {
+  return readAll(options, waitReaders, ARGUMENT, 'wait: the options')
+}
+
+/** @returns {{ type: any, dead: boolean, reason: any }} @throws FAIRLANE_ERR_ARGUMENT */
 function readClearOptions (options) {
   return readAll(options, clearReaders, ARGUMENT, 'clear: the options')
 }

@@ -2,7 +2,7 @@
 
 // What becomes of jobs in this process: it is counted, listeners hear of it, and so does the process that waits for the result.
 
-const NO_COUNTS = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, joined: 0, lost: 0 }
+const NO_COUNTS = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0 }
 
 class Outcomes {
   /**
@@ -18,9 +18,9 @@ class Outcomes {
   }
 
   /** @param {object | undefined} place undefined where a closed queue has none */
-  count (place, what) {
-    this.counts[what]++
-    if (place !== undefined) place.counts[what]++
+  count (place, what, number = 1) {
+    this.counts[what] += number
+    if (place !== undefined) place.counts[what] += number
   }
 
   /**
@@ -31,6 +31,7 @@ class Outcomes {
   ended ({ job, kind, details: { result, text, error, fault, delayMs } }, inboxes = []) {
     const { id, place } = job
     if (kind === 'retried' || kind === 'postponed') job.supply.wakeIn(delayMs)
+    if (kind === 'throttled') this.count(place, 'throttled')
     if (['returned', 'throttled', 'postponed'].includes(kind)) return
     if (kind === 'retried') {
       this.count(place, 'retried')
@@ -63,9 +64,14 @@ class Outcomes {
   }
 
   /** A job that waited was cancelled by this process. @param {() => any} payloadOf */
-  cancelled (place, { id, attempt, error }, payloadOf) {
+  cancelled (place, about, payloadOf) {
     this.count(place, 'cancelled')
-    this.tell('cancelled', () => ({ id, type: place.type, payload: payloadOf(), attempt, error }))
+    this.tellCancelled(place, about, payloadOf)
+  }
+
+  /** The same for one of many, which are counted together. */
+  tellCancelled (place, { id, attempt, error }, payloadOf) {
+    this.tell('cancelled', () => ({ id, type: place.type, payload: decoded(payloadOf), attempt, error }))
   }
 
   // private from here on

@@ -13,6 +13,7 @@ const { DeadLetters } = require('./calls/dead-letters')
 const { Globals } = require('./calls/globals')
 const { Health } = require('./calls/health')
 const { Intake } = require('./calls/intake')
+const { Removal } = require('./calls/removal')
 const { Results } = require('./calls/results')
 const { Scheduling } = require('./calls/scheduling')
 const { SingleJobs } = require('./calls/single-jobs')
@@ -35,12 +36,13 @@ const WIRING = {
   records: ['broker'],
   outcomes: ['notices'],
   worker: ['announcer', 'broker', 'core', 'limits', 'observed', 'outcomes', 'records', 'stage'],
-  globals: ['announcer', 'broker', 'worker'],
-  jobs: ['broker', 'notices', 'outcomes', 'records'],
-  pushes: ['broker'],
-  deadLetters: ['broker', 'globals', 'jobs', 'pushes', 'records'],
-  intake: ['announcer', 'broker', 'pushes'],
   results: ['broker', 'records'],
+  removal: ['broker', 'notices', 'outcomes', 'records', 'results'],
+  globals: ['announcer', 'broker', 'removal', 'worker'],
+  jobs: ['broker', 'records', 'removal'],
+  pushes: ['broker'],
+  deadLetters: ['broker', 'globals', 'jobs', 'pushes', 'records', 'removal'],
+  intake: ['announcer', 'broker', 'pushes'],
   health: ['broker'],
   scheduling: ['broker', 'intake', 'records'],
   forgetting: ['broker', 'intake', 'scheduling', 'worker']
@@ -63,12 +65,13 @@ function makeParts (given, options, tell) {
   parts.records = new Records(made('records'), options)
   parts.outcomes = new Outcomes(made('outcomes'), options, tell)
   parts.worker = options.runner === null ? null : new Worker(made('worker'), options, most)
+  parts.results = new Results(made('results'), options)
+  parts.removal = new Removal(made('removal'), options)
   parts.globals = new Globals(made('globals'))
   parts.jobs = new SingleJobs(made('jobs'))
   parts.pushes = new Pushes(made('pushes'), options)
   parts.deadLetters = new DeadLetters(made('deadLetters'))
   parts.intake = new Intake(made('intake'), options)
-  parts.results = new Results(made('results'), options)
   parts.health = new Health(made('health'))
   parts.scheduling = new Scheduling(made('scheduling'), options)
   parts.forgetting = new Forgetting(made('forgetting'))

@@ -7,7 +7,7 @@
 // Promises: a job whose push was acknowledged is run until it is done, dead or cancelled, as long as the broker keeps its data; each add()
 // settles once, and is told a result only when the broker has the end of the job.
 
-const { abortedError, closedError, typeError } = require('../arguments/errors')
+const { abortedError, closedError, resultLostError, typeError } = require('../arguments/errors')
 const { readText } = require('../arguments/fields')
 const {
   KeptQueue, innerQueueOf, makeInnerQueue, options: { readOptions: readQueueOptions, readType, typeRequired }
@@ -18,7 +18,7 @@ const { brokerError } = require('./broker/failures')
 const { processName } = require('./names')
 const {
   readAddOptions, readCap, readClearOptions, readDeadLettersOptions, readHoldMs, readId, readOptions, readPushOptions, readRate,
-  readSchedule, readStorableType, readTypesOptions
+  readSchedule, readStorableType, readTypesOptions, readWaitOptions
 } = require('./options')
 const { NO_COUNTS } = require('./outcomes')
 const { checkObservers, observe } = require('./worker/observed')
@@ -151,6 +151,18 @@ class DistributedQueue extends KeptQueue {
     return this.#ask(({ intake }) => intake.announce(this.#broker.place(name)))
   }
 
+  /**
+   * The result of a job that was pushed, by whichever process, as long as it is kept.
+   * @param {string} id
+   * @param {{ signal?: AbortSignal }} [options] the wait ends when it aborts; the job goes on
+   * @returns {Promise<any>} rejects with what the job failed with, FAIRLANE_ERR_RESULT if that is not kept, FAIRLANE_ERR_ABORTED,
+   *   FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_BROKER @throws FAIRLANE_ERR_ARGUMENT
+   */
+  wait (id, options) {
+    const { signal } = readWaitOptions(options)
+    return this.#wait(readId(id, 'wait'), signal)
+  }
+
   /** Counts of this process. */
   stats (type) {
     const { worker, outcomes } = this.#parts
@@ -212,9 +224,9 @@ class DistributedQueue extends KeptQueue {
 
   /** Takes waiting and delayed jobs away; with `dead` the dead letters, too. @returns {Promise<number>} how many */
   clear (options) {
-    const { type, dead } = readClearOptions(options)
+    const { type, dead, reason } = readClearOptions(options)
     const name = type === undefined ? undefined : readStorableType(type)
-    return this.#ask(({ globals }) => globals.clear({ type: name, dead }))
+    return this.#ask(({ globals }) => globals.clear({ type: name, dead, reason }))
   }
 
   /**
@@ -237,7 +249,8 @@ class DistributedQueue extends KeptQueue {
       this.#observed = observe(this, this.#read.observers, this.#read.clock)
       const given = { broker, core: this.#core, observed: this.#observed, stage: this.#stage }
       const isPaused = type => this.#core.paused || this.#pausedTypes.has(type)
-      const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused }
+      const isHeard = event => this.listenerCount(event) > 0
+      const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused, isHeard }
       this.#parts = makeParts(given, options, (event, makeValue) => this.#tell(event, makeValue))
       await this.#parts.limits.open()
       await this.#parts.scheduling.open()
@@ -316,6 +329,27 @@ class DistributedQueue extends KeptQueue {
   #checkPriority ({ plan }) {
     if (plan?.priority === undefined || this.#options.priorityMs !== undefined) return
     throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
+  }
+
+  #wait (id, signal) {
+    if (this.closed) return Promise.reject(closedError())
+    const { records, results } = this.#parts
+    const job = records.locate(id)
+    if (signal?.aborted) return Promise.reject(abortedError(signal.reason))
+    if (job === undefined) return Promise.reject(resultLostError())
+    return new Promise((resolve, reject) => {
+      let letGo = ignore
+      const leave = results.wait(job.place, job.name, (err, result) => {
+        letGo()
+        if (err) reject(err)
+        else resolve(result)
+      })
+      if (signal === undefined) return
+      letGo = this.#stage.whenAborted(signal, () => {
+        leave()
+        reject(abortedError(signal.reason))
+      })
+    })
   }
 
   /** After encoding, which may have closed the queue. */

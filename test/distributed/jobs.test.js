@@ -142,6 +142,7 @@ describeWithRedis('a distributed queue', function () {
         failed: 1,
         cancelled: 0,
         retried: 2,
+        throttled: 0,
         joined: 0,
         lost: 0,
         running: 0,
@@ -151,7 +152,8 @@ describeWithRedis('a distributed queue', function () {
       }
     )
     assert.deepEqual(
-      queue.stats('a'), { accepted: 1, rejected: 0, done: 0, failed: 1, cancelled: 0, retried: 2, joined: 0, lost: 0, running: 0, prefetched: 0 }
+      queue.stats('a'),
+    { accepted: 1, rejected: 0, done: 0, failed: 1, cancelled: 0, retried: 2, throttled: 0, joined: 0, lost: 0, running: 0, prefetched: 0 }
     )
   })
 
@@ -287,7 +289,7 @@ describeWithRedis('a distributed queue', function () {
     const queue = await at.open(null)
     const result = queue.add(1, { type: 'a' })
     await queue.flush()
-    await queue.clear()
+    at.server.cli('flushall')
     await later(2000)
     await expectReject(result, 'FAIRLANE_ERR_RESULT')
   })

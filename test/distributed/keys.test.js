@@ -126,8 +126,8 @@ describeWithRedis('a key of jobs at a broker', function () {
     await expectReject(queue.add(3, options), 'FAIRLANE_ERR_ABORTED')
   })
 
-  it('whose job came by a push and has ended tells that there is no result', async () => {
-    const queue = await at.open(async () => {})
+  it('whose job came by a push and has ended tells that its result is not kept, if it is not', async () => {
+    const queue = await at.open(async () => {}, { resultTtlMs: 0 })
     await push(queue, 1, { keyUntil: 60000 })
     await queue.onIdle()
     await expectReject(queue.add(2, { type: 'a', key: 'k', keyUntil: 60000 }), 'FAIRLANE_ERR_RESULT')

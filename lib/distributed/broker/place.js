@@ -22,7 +22,7 @@ class Place {
     this.usersCount = 0 // parts of the queue that keep it; it is not forgotten before they let go
     this.preparedAt = -Infinity // when it was last sure that the broker has its settings
     this.epoch = -1 // ... of the connection that said so
-    this.counts = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, joined: 0, lost: 0 }
+    this.counts = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0 }
     this.running = 0
   }
 

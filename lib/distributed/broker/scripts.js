@@ -14,7 +14,8 @@
 
 const { MAX_EVENTS } = require('./scripts/common')
 const { end } = require('./scripts/end')
-const { free, leave, push, retry } = require('./scripts/push')
+const { leave, push, retry } = require('./scripts/push')
+const { clear, remove, wait } = require('./scripts/removal')
 const { take } = require('./scripts/take')
 
 // of the keys of a type, BullMQ's and ours
@@ -44,7 +45,9 @@ const scripts = {
   fairlanePush: push,
   fairlaneRetry: retry,
   fairlaneLeave: leave,
-  fairlaneFree: free,
+  fairlaneRemove: remove,
+  fairlaneClear: clear,
+  fairlaneWait: wait,
 
   // KEYS .queue   ARGV format, partitions, serializer   → what is kept of these: those of the process that opened it first
   fairlaneOpen: {

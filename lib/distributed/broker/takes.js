@@ -59,7 +59,8 @@ class Takes {
    */
   async end ({ name, place, json: { attemptsStarted } }, kind, { value = '', ms = 0, isWanted = false, fields }, fetches) {
     const sentAt = performance.now()
-    const keys = [...this.keysToTake(place), ...place.keysOf(KEYS_TO_END), place.key(name), place.key(`${name}:lock`), place.key(`${name}:logs`)]
+    const ofJob = ['', ':lock', ':logs', ':result'].map(what => place.key(`${name}${what}`))
+    const keys = [...this.keysToTake(place), ...place.keysOf(KEYS_TO_END), ...ofJob]
     const told = [kind, name, attemptsStarted, fetches ? 1 : 0, value, ms, isWanted ? 1 : 0]
     if (fields !== undefined) told.push(...Object.entries(fields).flat())
     const raw = await this.broker.client.fairlaneEnd(...keys, ...this.common(place), ...told)

@@ -11,13 +11,14 @@ const MOST_RECORDS = 100 // that are read with one call
 const MOST_ENDS = 100 // ends of pages whose places are remembered
 
 class DeadLetters {
-  /** @param {{ broker: object, globals: object, jobs: object, pushes: object, records: object }} parts */
-  constructor ({ broker, globals, jobs, pushes, records }) {
+  /** @param {{ broker: object, globals: object, jobs: object, pushes: object, records: object, removal: object }} parts */
+  constructor ({ broker, globals, jobs, pushes, records, removal }) {
     this.broker = broker
     this.globals = globals
     this.jobs = jobs
     this.pushes = pushes
     this.records = records
+    this.removal = removal
     this.ends = new Map() // id of the last one of a page → when it died: whoever reads a page may retry or delete all of it
   }
 
@@ -59,7 +60,7 @@ class DeadLetters {
   async delete (id) {
     const job = this.records.locate(id)
     if (job === undefined || !await this.jobs.isDead(job)) return false
-    return this.jobs.remove(job.place, job.name)
+    return this.removal.delete(job.place, job.name)
   }
 
   // private from here on

@@ -2,6 +2,7 @@
 
 // What limits a type in all processes, and what is asked of the broker about types: settings, counts, and jobs that wait, many at once.
 
+const { clearedError } = require('../../arguments/errors')
 const { inGroups } = require('../broker/groups')
 
 const COUNT = { wait: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', active: 'LLEN', failed: 'ZCARD' } // of BullMQ's keys of a type
@@ -15,12 +16,13 @@ const LONGEST_PAUSE_MS = 250
 
 class Globals {
   /**
-   * @param {{ broker: object, announcer: object, worker: object | null }} parts worker: told at once of what other processes are told;
-   *   null in a process that runs no jobs
+   * @param {{ broker: object, announcer: object, removal: object, worker: object | null }} parts worker: told at once of what other
+   *   processes are told; null in a process that runs no jobs
    */
-  constructor ({ broker, announcer, worker }) {
+  constructor ({ broker, announcer, removal, worker }) {
     this.broker = broker
     this.announcer = announcer
+    this.removal = removal
     this.worker = worker
   }
 
@@ -87,13 +89,14 @@ class Globals {
    * Takes away what waits and is delayed, of a type or of all; with `dead` the dead letters, too.
    * @returns {Promise<number>} how many
    */
-  async clear ({ type, dead }) {
+  async clear ({ type, dead, reason }) {
+    const error = clearedError(reason === undefined ? undefined : { cause: reason })
     let count = 0
     for await (const places of this.somePlaces(type)) {
       const counts = await this.countsOf(places)
       const found = places.map((place, index) => ({ place, waiting: counts[index].waiting, dead: dead ? counts[index].dead : 0 }))
       for (const group of inGroups(found.filter(({ waiting, dead }) => waiting + dead > 0), MOST_CLEARED, () => 1)) {
-        count += sumOf(await Promise.all(group.map(({ place, waiting, dead }) => this.clearType(place, waiting, dead))))
+        count += sumOf(await Promise.all(group.map(({ place, ...counts }) => this.clearType(place, counts, error))))
       }
     }
     return count
@@ -166,9 +169,8 @@ class Globals {
   }
 
   /** @returns {Promise<number>} how many jobs are gone */
-  async clearType (place, waiting, dead) {
-    if (waiting > 0) await this.broker.soon(() => place.backend.drain(true))
-    let count = waiting
+  async clearType (place, { waiting, dead }, error) {
+    let count = waiting > 0 ? await this.removal.clear(place, error) : 0
     for (let left = dead; left > 0;) {
       const gone = await this.broker.soon(() => place.backend.cleanJobsByState('failed', Date.now() + LATER_MS, MOST_DEAD))
       if (gone.length === 0) break // others delete them, too

@@ -56,7 +56,7 @@ class Removal {
       this.outcomes.count(place, 'cancelled', count)
       for (const [name, inboxes, data, attempts] of told) {
         const id = place.idOf(name)
-        if (isHeard) this.outcomes.told(place, { id, attempt: Number(attempts), error }, () => this.records.payloadOf({ data }))
+        if (isHeard) this.outcomes.tellCancelled(place, { id, attempt: Number(attempts), error }, () => this.records.payloadOf({ data }))
         this.tell(place, id, inboxes, error)
       }
     }

@@ -4,8 +4,9 @@
 // process that added them. Notices may be lost: so the record of a job is looked at after a while, in ever longer intervals.
 
 const { FairlaneError, closedError, resultLostError } = require('../../arguments/errors')
+const { brokerError } = require('../broker/failures')
 const { inboxOf } = require('../broker/notices')
-const { jsonOf, readNotice } = require('../broker/received')
+const { faultOf: readFault, jsonOf, readNotice } = require('../broker/received')
 const { faultOf } = require('../broker/records')
 
 const FIRST_LOOK_MS = 2000
@@ -102,7 +103,32 @@ class Results {
     this.settleAll(() => closedError())
   }
 
+  /** A job was taken away by this process. */
+  ended (id, error) {
+    for (const waiter of [...this.waiters.get(id) ?? []]) this.settle(waiter, error)
+  }
+
+  /**
+   * Waits for the result of a job that any process has pushed.
+   * @param {(err: any, result: any) => void} settle called once
+   * @returns {() => void} waits no longer
+   */
+  wait (place, name, settle) {
+    const waiter = this.add(place, name, settle)
+    this.open().then(() => this.watch(waiter)).catch(err => this.settle(waiter, brokerError(err)))
+    return () => { this.take(waiter) }
+  }
+
   // private from here on
+
+  async watch (waiter) {
+    const { place, name } = waiter
+    const { client } = this.broker
+    const answer = await this.broker.soon(() => client.fairlaneWait(place.key(name), place.key(`${name}:result`), this.inbox))
+    if (answer === 1) this.stored(waiter, name, 0)
+    else if (answer === 0) await this.lookAtSome([waiter])
+    else this.settleByOutcome(waiter, answer)
+  }
 
   /** A waiter waits for another job. It may have been settled before. */
   move (waiter, name) {
@@ -170,12 +196,27 @@ class Results {
 
   async lookAtSome (waiters) {
     const records = await this.records.readAll(waiters)
+    await this.lookForResults(waiters.filter((waiter, at) => records[at] === undefined))
     waiters.forEach((waiter, at) => {
       const record = records[at]
-      if (record === undefined) this.settle(waiter, resultLostError())
-      else if (record.finishedOn !== undefined && record.failedReason === undefined) this.settleBy(waiter, record.returnvalue ?? 'null')
+      if (record === undefined) return
+      if (record.finishedOn !== undefined && record.failedReason === undefined) this.settleBy(waiter, record.returnvalue ?? 'null')
       else if (record.finishedOn !== undefined) this.settle(waiter, faultOf(record))
     })
+  }
+
+  /** Of jobs whose records are gone. */
+  async lookForResults (waiters) {
+    if (waiters.length === 0) return
+    const outcomes = await this.broker.askAll(waiters.map(({ place, name }) => ['get', place.key(`${name}:result`)]))
+    waiters.forEach((waiter, at) => this.settleByOutcome(waiter, outcomes[at]))
+  }
+
+  /** @param {string | null} outcome as scripts/removal.js says */
+  settleByOutcome (waiter, outcome) {
+    if (outcome === null) this.settle(waiter, resultLostError())
+    else if (outcome.startsWith('+')) this.settleBy(waiter, outcome.slice(1))
+    else this.settle(waiter, readFault(outcome.slice(1)))
   }
 
   settleBy (waiter, text) {

@@ -97,10 +97,10 @@ class Schedules {
   async run (name) {
     const schedule = (await this.all()).find(schedule => schedule.name === name)
     if (schedule === undefined) throw rangeError('FAIRLANE_ERR_ARGUMENT', `runSchedule: there is no schedule ${describe(name)}`)
-    const { place, data } = schedule
+    const { place, data, priority } = schedule
     const jobName = this.names.next()
     const limits = { schedule: { name, time: await this.timer.now() } }
-    await this.intake.push(place, { jobName, data, delayMs: 0, unshift: false, limits })
+    await this.intake.push(place, { jobName, data, delayMs: 0, unshift: false, limits, plan: priority > 0 ? { priority } : undefined })
     return place.idOf(jobName)
   }
 

@@ -3,7 +3,6 @@
 // What is asked of the broker about single jobs by their ids: what they are, and that they end.
 
 const { cancelledError } = require('../../arguments/errors')
-const { errorText } = require('../../job/error-text')
 const { jsonOf } = require('../broker/received')
 
 const STATES = new Map([
@@ -12,12 +11,11 @@ const STATES = new Map([
 ])
 
 class SingleJobs {
-  /** @param {{ broker: object, notices: object, outcomes: object, records: object }} parts */
-  constructor ({ broker, notices, outcomes, records }) {
+  /** @param {{ broker: object, records: object, removal: object }} parts */
+  constructor ({ broker, records, removal }) {
     this.broker = broker
-    this.notices = notices
-    this.outcomes = outcomes
     this.records = records
+    this.removal = removal
   }
 
   async get (id) {
@@ -44,13 +42,7 @@ class SingleJobs {
     const { place, name } = job
     const record = await this.records.read(place, name)
     if (record === undefined || await this.broker.soon(() => place.backend.isFinished(name)) !== 0) return false
-    if (!await this.remove(place, name)) return this.records.markCancelled(place, name)
-    const { inbox } = Object(jsonOf(record.data))
-    const inboxes = [...typeof inbox === 'string' ? [inbox] : [], ...record.inboxes?.split(',') ?? []]
-    for (const one of inboxes) this.notices.send(place.partition, one, id, undefined, errorText(error))
-    const { attempts } = this.records.entryOf(place, name, record, 'waiting')
-    this.outcomes.cancelled(place, { id, attempt: attempts, error }, () => this.records.payloadOf(record))
-    return true
+    return await this.removal.cancel(place, name, record, error) || this.records.markCancelled(place, name)
   }
 
   /**
@@ -66,15 +58,6 @@ class SingleJobs {
       : await this.broker.soon(() => this.broker.client.fairlaneLeave(place.key(name), inbox)) === 0
     if (isWanted) return false
     return this.cancel(place.idOf(name), error)
-  }
-
-  /** Takes a job away that waits. @returns {Promise<boolean>} false if it runs, or is not there */
-  async remove (place, name) {
-    const { client } = this.broker
-    const [timestamp, key] = await this.broker.soon(() => client.hmget(place.key(name), 'timestamp', 'key'))
-    if (timestamp === null || await this.broker.soon(() => place.backend.remove(name, false)) !== 1) return false
-    if (key !== null) await this.broker.soon(() => client.fairlaneFree(place.key('.keys'), place.key('.timed'), key, name))
-    return true
   }
 
   async isDead ({ place, name }) {

@@ -6,8 +6,9 @@
 
 const { describe } = require('../../arguments/errors')
 const { spread } = require('../../platform/jitter')
-const { scheduledName } = require('../names')
 const { isPassing } = require('../broker/failures')
+const { KEYS_TO_PUSH } = require('../broker/scripts/push')
+const { scheduledName } = require('../names')
 
 const HELD_MS = 3000 // for how long it is this process's; others may look then
 const RENEWED_MS = 900 // after which it says that it still looks, and hears of changes
@@ -148,13 +149,16 @@ class Timer {
 
   /** Times up to this one are dealt with; with a job for it, or without. */
   async step (schedule, time, isPushed) {
-    const { name, place, data, state, lastAt = '', lastJob = '' } = schedule
+    const { name, place, data, state, priority = 0, lastAt = '', lastJob = '' } = schedule
     const jobName = scheduledName(name, time)
-    const job = isPushed ? [jobName, data, JSON.stringify({ schedule: { name, time } })] : []
+    const opts = { schedule: { name, time } }
+    if (priority > 0) opts.priority = priority
+    const job = isPushed ? [jobName, data, JSON.stringify(opts), priority] : []
     const next = isPushed ? [time, time, jobName] : [time, lastAt, lastJob]
-    const { times, types, ready, workers, wake } = place.partition
-    const keys = [times, types, ready, workers, ...['wait', 'meta', 'id', 'events', jobName].map(what => place.key(what))]
-    schedule.become(await this.broker.client.fairlaneTime(...keys, name, state, next.join(','), 'PUBLISH', wake, place.name, ...job))
+    const { times, types, ready, workers, limits, wake } = place.partition
+    const keys = [times, types, ready, workers, limits, ...place.keysOf(KEYS_TO_PUSH), place.key(jobName)]
+    const told = ['PUBLISH', wake, place.name, place.key('')]
+    schedule.become(await this.broker.client.fairlaneTime(...keys, name, state, next.join(','), ...told, ...job))
   }
 
   /** Whether the last job has ended. */

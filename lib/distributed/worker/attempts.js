@@ -24,10 +24,10 @@ const LEFT_OF_LEASE = 0.9 // a job is not begun when more of its lease is over
 class Attempts {
   /**
    * @param {object} parts records, stage, suspects, overdue, outcomes, observed, progress
-   * @param {object} options read: runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs
+   * @param {object} options read: runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs, resultTtlMs
    */
   constructor ({ records, stage, suspects, overdue, outcomes, observed, progress }, options) {
-    const { runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs } = options
+    const { runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs, resultTtlMs } = options
     this.runner = runner
     this.settleBy = settleBy
     this.serialize = serialize
@@ -36,6 +36,7 @@ class Attempts {
     this.maxWaitMs = maxWaitMs
     this.releases = onTimeout === 'release'
     this.leaseMs = leaseMs
+    this.keepsResults = resultTtlMs > 0
     this.records = records
     this.stage = stage
     this.suspects = suspects
@@ -210,9 +211,9 @@ class Attempts {
   done (delivery, job, result) {
     let text
     try {
-      if (job.inbox !== undefined || job.json.hasKey) text = encodeResult(result)
+      if (job.inbox !== undefined || this.keepsResults) text = encodeResult(result)
     } catch (cause) {
-      // those who share a job by its key may wait for it or not: if they do, they are told that its result is not kept
+      // whoever waits for it all the same is told that its result is not kept
       if (job.inbox === undefined) {
         this.finish(job, new Ending(job, 'done', { result }))
         return

@@ -5,7 +5,7 @@
 
 const { KEYS_TO_TAKE, TAKE } = require('./take')
 
-const KEYS_TO_END = ['stalled', 'completed', 'failed'] // behind those of a take; the record, its lock and its log follow
+const KEYS_TO_END = ['stalled', 'completed', 'failed'] // behind those of a take; the record, its lock, its log and its result follow
 const MOST_OLD = 10 // results whose time is over that go with the end of a job
 
 const REFUSED = {
@@ -25,9 +25,9 @@ module.exports = {
   // is tried again, 1: the result is waited for, fields of the record   → as of a take, and the processes that wait for the result of a
   // job with a key, with commas between; a negative number if the job is not this process's
   end: {
-    numberOfKeys: first + KEYS_TO_END.length + 2,
+    numberOfKeys: first + KEYS_TO_END.length + 3,
     lua: `${TAKE}
-local stalled, completed, failed, record, lock, logs = unpack(KEYS, ${first}, ${first + 5})
+local stalled, completed, failed, record, lock, logs, result = unpack(KEYS, ${first}, ${first + 6})
 local kind, id, start, fetches, value, ms, isWanted = unpack(ARGV, 6, 12)
 local now = clock()
 local nowMs = math.floor(now / 1000)
@@ -41,8 +41,10 @@ local function finish (set, name)
   redis.call('HINCRBY', record, 'atm', 1)
 end
 
-local function remove ()
+-- of a job that nobody waits for what came of it is kept without its record (removal.js)
+local function remove (outcome)
   redis.call('DEL', record, logs)
+  if tonumber(ms) > 0 then redis.call('SET', result, outcome, 'PX', ms) end
 end
 
 local function freeAt ()
@@ -76,7 +78,7 @@ local endings = {}
 function endings.done ()
   leaveKey()
   if not isKept then
-    remove()
+    remove('+' .. value)
   else
     finish(completed, 'returnvalue')
     local old = redis.call('ZRANGEBYSCORE', completed, '-inf', nowMs - ms, 'LIMIT', 0, ${MOST_OLD})
@@ -97,7 +99,7 @@ end
 
 function endings.cancelled ()
   leaveKey()
-  if isKept and freeAt() > nowMs then finish(completed, 'failedReason') else remove() end
+  if isKept and freeAt() > nowMs then finish(completed, 'failedReason') else remove('-' .. ARGV[14]) end
   event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
 end
 

@@ -195,12 +195,5 @@ else
   redis.call('HDEL', KEYS[1], 'inboxes')
 end
 return #rest == 0 and had[1] and not had[2] and 1 or 0`
-  },
-
-  // KEYS .keys, .timed   ARGV the key of a job that is gone, its name
-  free: {
-    numberOfKeys: 2,
-    lua: `${KEYS_OF_JOBS}
-if hasKey(KEYS[1], ARGV[1], ARGV[2]) then freeKey(KEYS[1], KEYS[2], ARGV[1]) end`
   }
 }

@@ -9,7 +9,7 @@
 //   {fairlane:mails}:.timer       string   the process that looks after schedules now
 //   .times                        hash     <name>  how far it is: up to which time, the last one that had a job, that job
 
-const { MAX_EVENTS } = require('./common')
+const { KEYS_TO_PUSH, PUSH } = require('./push')
 
 // as methods of a client
 module.exports = {
@@ -54,27 +54,24 @@ return { isMine and 1 or 0, time[1] * 1000 + math.floor(time[2] / 1000), redis.c
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
   },
 
-  // KEYS .times, .types, .ready, .workers, wait, meta, id, events, the record   ARGV name of the schedule, how far it was, how far it is,
-  // 'PUBLISH' or 'SPUBLISH', .wake, name of the type, then of the job, if there is one, its name, data and opts   → how far it is
+  // KEYS .times, .types, .ready, .workers, .limits, KEYS_TO_PUSH, the record   ARGV name of the schedule, how far it was, how far it is,
+  // 'PUBLISH' or 'SPUBLISH', .wake, name of the type, prefix, then of the job, if there is one, its name, data, opts and priority
+  // → how far it is
   fairlaneTime: {
-    numberOfKeys: 9,
-    lua: `
-local times, types, ready, workers, wait, meta, id, events, record = unpack(KEYS)
+    numberOfKeys: 6 + KEYS_TO_PUSH.length,
+    lua: `${PUSH}
+local times, types, ready, workers, limits, wait, prioritized, delayed, meta, id, events, keys, timed, record = unpack(KEYS)
 local known = redis.call('HGET', times, ARGV[1]) or ''
 if known ~= ARGV[2] then return known end
-local name = ARGV[7]
+local name, typeName = ARGV[8], ARGV[6]
 if name and redis.call('EXISTS', record) == 0 then
-  local time = redis.call('TIME')
-  redis.call('INCR', id)
-  redis.call('HSETNX', meta, 'opts.maxLenEvents', ${MAX_EVENTS})
-  redis.call('HSET', record, 'name', 'job', 'data', ARGV[8], 'opts', ARGV[9],
-    'timestamp', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)), 'delay', 0, 'priority', 0)
-  redis.call('XADD', events, 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', 'added', 'jobId', name, 'name', 'job')
-  redis.call('LPUSH', wait, name)
-  redis.call('XADD', events, 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', 'waiting', 'jobId', name)
-  redis.call('SADD', types, ARGV[6])
-  if redis.call('SADD', ready, ARGV[6]) == 1 then
-    redis.call(ARGV[4], ARGV[5], cjson.encode({ redis.call('ZCARD', workers), { ARGV[6] } }))
+  push({
+    wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
+    prefix = ARGV[7], priorityMs = tonumber(redis.call('HGET', limits, 'priorityMs') or '')
+  }, { { name = name, data = ARGV[9], opts = ARGV[10], plan = { priority = tonumber(ARGV[11]) } } })
+  redis.call('SADD', types, typeName)
+  if redis.call('SADD', ready, typeName) == 1 then
+    redis.call(ARGV[4], ARGV[5], cjson.encode({ redis.call('ZCARD', workers), { typeName } }))
   end
 end
 redis.call('HSET', times, ARGV[1], ARGV[3])
