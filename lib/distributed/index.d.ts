@@ -100,7 +100,7 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBro
   prefetch?: number | undefined
 
   /**
-   * How long the result of a job of `add()` is kept, in ms.
+   * How long the result of a job is kept, in ms.
    *
    * @default 60000
    */
@@ -189,6 +189,8 @@ export interface DistributedTypeStats {
   failed: number
   cancelled: number
   retried: number
+  /** Attempts that ended with `Throttled`. */
+  throttled: number
   /** Pushes whose key was taken: they share the job that has it. */
   joined: number
   /** Jobs that others may have run, since this process was not heard of. */
@@ -338,6 +340,11 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   /** The types that have jobs, the largest first; 200 of them, if `limit` says nothing else. O(types). */
   types (options?: { limit?: number | undefined }): Promise<Array<JobCounts & { type: string }>>
 
+  /**
+   * The result of a job that was pushed, by whichever process, as long as it is kept: for `resultTtlMs` from its end on. Rejects with what the
+   * job failed with, or FAIRLANE_ERR_RESULT. An abort of the signal ends the wait; the job goes on.
+   */
+  wait (id: string, options?: { signal?: AbortSignal | undefined }): Promise<R>
   get (id: string): Promise<DistributedJob<P> | undefined>
   /** Takes a job away that waits; one that runs is told by its signal, and not tried again. False if there is neither. */
   cancel (id: string): Promise<boolean>

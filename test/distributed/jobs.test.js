@@ -152,8 +152,7 @@ describeWithRedis('a distributed queue', function () {
       }
     )
     assert.deepEqual(
-      queue.stats('a'),
-    { accepted: 1, rejected: 0, done: 0, failed: 1, cancelled: 0, retried: 2, throttled: 0, joined: 0, lost: 0, running: 0, prefetched: 0 }
+      Object.entries(queue.stats('a')).filter(([, count]) => count > 0), [['accepted', 1], ['failed', 1], ['retried', 2]]
     )
   })
 

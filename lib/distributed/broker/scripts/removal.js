@@ -28,7 +28,7 @@ module.exports = {
     lua: `${GONE}
 local wait, prioritized, delayed, failed, events, keys, timed, record, lock, logs, result = unpack(KEYS)
 local name, fault, ms = unpack(ARGV)
-if redis.call('EXISTS', lock) == 1 then return end
+if redis.call('EXISTS', lock) == 1 or redis.call('EXISTS', record) == 0 then return end
 local had = redis.call('HMGET', record, 'data', 'inboxes', 'key')
 local isThere = redis.call('ZREM', prioritized, name) == 1 or redis.call('ZREM', delayed, name) == 1 or
   redis.call('ZREM', failed, name) == 1 or redis.call('LREM', wait, 0, name) > 0
