@@ -14,7 +14,13 @@ function gateRunner () {
   let watchers = []
 
   function runner (payload, done, context) {
-    const job = { payload, done, context }
+    if (typeof done === 'function') return begin({ payload, done, context })
+    return new Promise((resolve, reject) => { // under settleBy: 'promise' the context is there
+      begin({ payload, done: (err, result) => err ? reject(err) : resolve(result), context: done })
+    })
+  }
+
+  function begin (job) {
     started.push(job)
     open.push(job)
     for (const { count, resolve } of watchers) if (count <= started.length) resolve()

@@ -30,7 +30,11 @@ export interface GatedJob<P = any, R = any> {
 
 /** A runner whose jobs end when the test says so. */
 export interface GateRunner<P = any, R = any> {
-  readonly runner: (payload: P, done: Done<R>, context: JobContext) => void
+  readonly runner: {
+    (payload: P, done: Done<R>, context: JobContext): void
+    /** Under `settleBy: 'promise'`. */
+    (payload: P, context?: JobContext | Done<R> | undefined, none?: JobContext): Promise<R>
+  }
   /** In the order in which they began. */
   readonly started: readonly GatedJob<P, R>[]
   /** Those that have not been ended. */

@@ -16,7 +16,7 @@ function gates () {
   const payloads = []
   const runner = (payload, done, context) => {
     payloads.push(payload)
-    gate.runner(payload, done, context)
+    return gate.runner(payload, done, context)
   }
   return { ...gate, runner, payloads }
 }

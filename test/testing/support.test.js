@@ -7,15 +7,18 @@ const { internalsOf } = require('../../lib/core/internals')
 
 describe('gateRunner', function () {
   it('starts jobs when the queue says, and ends them when the test says', async function () {
-    const gate = gateRunner()
-    const queue = fairlane(gate.runner, 3)
-    const results = Promise.allSettled([1, 2, 3].map((n) => queue.add(n)))
-    await gate.until(3)
-    await gate.until(1)
-    gate.fail('expected')
-    gate.release(2)
-    assert.deepEqual((await results).map(({ value, reason }) => value ?? reason), ['expected', 2, 3])
-    assert.throws(() => gate.release(), /no job is open/)
+    for (const settleBy of ['either', 'callback', 'promise']) {
+      const gate = gateRunner()
+      const queue = fairlane(gate.runner, { concurrency: 3, settleBy })
+      const results = Promise.allSettled([1, 2, 3].map((n) => queue.add(n)))
+      await gate.until(3)
+      await gate.until(1)
+      assert.equal(gate.started[2].context.attempt, 1)
+      gate.fail('expected')
+      gate.release(2)
+      assert.deepEqual((await results).map(({ value, reason }) => value ?? reason), ['expected', 2, 3])
+      assert.throws(() => gate.release(), /no job is open/)
+    }
   })
 })
 
