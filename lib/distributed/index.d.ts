@@ -283,7 +283,7 @@ export interface DistributedEvents<P = any, R = any> {
 export class DistributedQueue<P = any, R = any> extends EventEmitter<DistributedEvents<P, R>> {
   private constructor ()
 
-  /** Jobs that run in this process. */
+  /** Slots of this process in which a runner runs, be its job over or not. */
   readonly running: number
   readonly paused: boolean
   readonly closed: boolean

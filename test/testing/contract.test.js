@@ -69,6 +69,12 @@ describe('fairlane/testing/contract', () => {
       assert(engines.length > 0 && engines.length < ENGINES.length && engines.every(engine => ENGINES.includes(engine)), name)
     }
   })
+
+  it('has options that are right where they are there', async () => {
+    const { ratePerType } = CAPABILITIES.rateFunctions.options
+    const queue = fairlane(async payload => payload, { scheduler: 'equal', ratePerType })
+    assert.equal(await queue.add(1, { type: 'a' }), 1)
+  })
 })
 
 describe('what the suite asserts with', () => {
