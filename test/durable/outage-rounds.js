@@ -200,7 +200,10 @@ class Round {
   async reopen () {
     const { queue } = this
     this.isClosing = true
-    const isLost = await queue.close({ timeoutMs: 1 }).then(() => false, isIo)
+    let isLost
+    queue.close({ timeoutMs: 1 }).then(() => { isLost = false }, err => { isLost = isIo(err) })
+    await turn()
+    while (isLost === undefined) await this.goOn(1)
     this.isClosing = false
     this.running = 0
     this.endOutage()
