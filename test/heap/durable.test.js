@@ -29,7 +29,7 @@ describe('memory of the jobs that wait on disk', function () {
       const perJob = (await bytesUsed() - before) / JOBS
       assert.ok(perJob > 4, `they are there: ${perJob}`) // some 30, less what others before them have left
       assert.ok(perJob < 60, `${perJob} bytes per waiting job`)
-      await queue.close({ drain: false })
+      await queue.close()
       queue = await open()
       assert.equal(queue.waiting, JOBS + 1000)
       await queue.onIdle()

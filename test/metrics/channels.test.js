@@ -150,7 +150,7 @@ describe('channels()', function () {
       const cancelled = await queue.push(3)
       const left = await queue.push(4)
       await queue.cancel(cancelled)
-      await queue.close({ drain: false })
+      await queue.close()
       fails = false
       const again = await durable(runner, options)
       await again.onIdle()

@@ -270,7 +270,7 @@ describe('metrics of a queue on disk', function () {
     await queue.pushType('a', 4)
     await queue.cancel(id)
     assertAgree(metrics, queue)
-    await queue.close({ drain: false })
+    await queue.close()
     const next = new Metrics()
     const again = await durable(runner, { ...options, observers: next })
     await again.onIdle()

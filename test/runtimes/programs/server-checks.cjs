@@ -30,7 +30,7 @@ module.exports = {
       first.pause()
       await Promise.all([1, 2, 3].map(number => first.push({ number })))
       await assert.rejects(open(), { code: 'FAIRLANE_ERR_LOCKED' })
-      await first.close({ drain: false })
+      await first.close()
       assert.deepEqual(seen, [])
       const second = await open()
       await second.onIdle()
