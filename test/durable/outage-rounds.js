@@ -200,10 +200,11 @@ class Round {
   async reopen () {
     const { queue } = this
     this.isClosing = true
-    let isLost
-    queue.close({ timeoutMs: 1 }).then(() => { isLost = false }, err => { isLost = isIo(err) })
+    const closing = { isLost: undefined }
+    queue.close({ timeoutMs: 1 }).then(() => { closing.isLost = false }, err => { closing.isLost = isIo(err) })
     await turn()
-    while (isLost === undefined) await this.goOn(1)
+    while (closing.isLost === undefined) await this.goOn(1)
+    const { isLost } = closing
     this.isClosing = false
     this.running = 0
     this.endOutage()
