@@ -5,7 +5,6 @@
 
 const assert = require('node:assert')
 const { randomBytes } = require('node:crypto')
-const { once } = require('node:events')
 const { Redis } = require('ioredis')
 const { describeWithRedis } = require('../support/redis')
 const { atServer } = require('./opened')
@@ -110,6 +109,7 @@ describeWithRedis('messages of the broker', function () {
       data: ['garbage', '', '{', '[1]', '5', 'null', '{"inbox":5}'],
       timestamp: ['garbage', ''],
       delay: ['garbage'],
+      opts: ['garbage', '5', 'null', '{"attempts":"a","delay":"a"}'],
       atm: ['-1'],
       stc: ['garbage', '-1'],
       base: ['garbage', '', ',', '-1,-1'],
@@ -137,24 +137,5 @@ describeWithRedis('messages of the broker', function () {
   it('are not listened to where nobody can read which format the broker has', async () => {
     at.server.cli('hset', `{fairlane:${at.name}}:.queue`, 'format', 'garbage', 'partitions', '1')
     await assert.rejects(at.open(null), { code: 'FAIRLANE_ERR_BROKER' })
-  })
-
-  it('do not tell of jobs that BullMQ cannot read: others run, and that is warned of once', async () => {
-    let worker
-    const warnings = await warningsDuring(async () => {
-      const producer = await at.open(null)
-      for (const type of ['bad', 'worse']) {
-        const id = await producer.pushType(type, 1)
-        at.server.cli('hset', `{fairlane:${at.name}}:${id}`, 'opts', 'garbage')
-      }
-      const good = producer.add(2, { type: 'good' })
-      worker = await at.open(async n => n)
-      const [error] = await once(worker, 'error')
-      assert.equal(error.code, 'FAIRLANE_ERR_BROKER')
-      assert(['bad', 'worse'].includes(error.type))
-      assert.equal(await good, 2)
-    })
-    assert.equal(warnings.length, 1)
-    assert.match(warnings[0].message, /has refused jobs of the type '(bad|worse)'/)
   })
 })

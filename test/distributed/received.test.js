@@ -54,7 +54,7 @@ describe('what comes from the broker', () => {
     assert.deepEqual(rest, { data: '{}', opts: { delay: 'a' }, delayMs: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0, hasKey: false })
     assert(Number.isFinite(timestamp))
     assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}', key: 'k.a' }), {
-      data: '{"payload":1}', timestamp: 4, opts: { delay: 7 }, delayMs: 7, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2
+      data: '{"payload":1}', timestamp: 4, opts: { delay: 7 }, delayMs: 7, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2, hasKey: true
     })
     for (const opts of ['{', 'null', '5', '[]']) assert.equal(read({ opts }).delayMs, 0)
     assert.equal(Number.isFinite(read({}).timestamp), true)
