@@ -10,7 +10,7 @@ module.exports = { end }
  * @param {{ stage: object, whenIdle: () => void, flush: () => Promise<void> }} queue whenIdle: called when no runner is waited for any more
  * @returns {Promise<number>} how many runners were abandoned
  */
-async function end ({ broker, worker, results, forgetting, scheduling }, { stage, whenIdle, flush }) {
+async function end ({ broker, limits, worker, results, forgetting, scheduling }, { stage, whenIdle, flush }) {
   const returned = worker?.stop()
   const left = scheduling.stop()
   const slotsCount = await stage.close(true)
@@ -28,6 +28,7 @@ async function end ({ broker, worker, results, forgetting, scheduling }, { stage
   await results.lookAtAll().catch(ignore)
   results.close()
   forgetting.stop()
+  limits.stop()
   clearTimeout(timer)
   broker.disconnect()
   return abandonedCount

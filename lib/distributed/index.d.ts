@@ -17,8 +17,11 @@ export interface DistributedSerializer<P = any> {
   decode (bytes: Buffer): P
 }
 
-/** At most `limit` starts in any stretch of `intervalMs`, which is at least 1000, over all processes. */
-export interface TypeRate extends Rate {}
+/** One rate, or several, all of which hold over all processes. `intervalMs` is at least 1000. */
+export type FleetRates = Rate | readonly Rate[]
+
+/** The same rates for each type, or rates by type. */
+export type FleetRatesPerType = FleetRates | ReadonlyMap<unknown, FleetRates>
 
 /** A client of ioredis, as the function `connection` gives it. */
 export interface BrokerClient {
@@ -83,8 +86,21 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBro
   /** The same for single types. */
   globalTypeCaps?: { [type: string]: number } | ReadonlyMap<unknown, number> | undefined
 
-  /** How often jobs of a type start, in all processes: the same for each type, or by type. Of several rates all hold. */
-  ratePerType?: TypeRate | readonly TypeRate[] | ReadonlyMap<unknown, TypeRate | readonly TypeRate[]> | undefined
+  /**
+   * How many jobs of the whole queue start in a stretch of time at most, in all processes, attempts included. Kept at the broker, as all that
+   * limits all processes: an opening writes what differs from what the last opening gave, and leaves what is not given. Default: no limit.
+   */
+  rate?: FleetRates | undefined
+
+  /** As `rate`, of each type. */
+  ratePerType?: FleetRatesPerType | undefined
+
+  /**
+   * How many jobs run at once, in all processes. A runner that goes on when its job has ended counts until it ends, or its lease is over.
+   *
+   * @default Infinity
+   */
+  globalConcurrency?: number | undefined
 
   /**
    * After so many ms in which a process was not heard of its jobs are others'. At least 1000, and the same in all processes.
@@ -223,7 +239,8 @@ export interface QueueCounts extends JobCounts {
 /** What the queue has of a type, and what limits it. */
 export interface TypeCounts extends JobCounts {
   cap: number
-  rate: TypeRate | null
+  /** One rate, several in an array, null for none. */
+  rate: FleetRates | null
   /** No process starts a job of it. */
   paused: boolean
   /** For how many ms it is held yet. */
@@ -247,6 +264,17 @@ export interface Health {
     connected: boolean
     lastKeeperWalkAt: number | undefined
   }>
+}
+
+/** What limits all processes. */
+export interface FleetLimits {
+  rate: FleetRates | null
+  ratePerType: FleetRates | ReadonlyMap<string, FleetRates> | null
+  globalConcurrency: number
+  globalTypeCap: number
+  globalTypeCaps: { [type: string]: number }
+  /** Of all types, by `pauseGlobal()`. */
+  paused: boolean
 }
 
 /** What is told of a job. */
@@ -273,6 +301,8 @@ export interface DistributedEvents<P = any, R = any> {
   progress: (job: DistributedJobEvent<P> & { value: any }) => void
   /** This process has lost its hold on a job, which others may run. */
   lost: (job: DistributedJobEvent<P> & { error: FairlaneError }) => void
+  /** Something else limits all processes from now on, by a call or an opening of any of them. */
+  limits: (change: { before: FleetLimits, after: FleetLimits }) => void
   /** The broker refuses what nobody waits for. `type` is there if it concerns one. */
   error: (error: FairlaneError & { type?: string }) => void
   /** The queue has closed. `abandonedCount` runners had not ended. */
@@ -316,14 +346,21 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   /** Whether no job of a type starts in this process until `resumeType`. */
   isTypePaused (type: unknown): boolean
 
-  /** No process starts a job of the type, until `resumeGlobal`. */
-  pauseGlobal (type: unknown): Promise<void>
-  resumeGlobal (type: unknown): Promise<void>
-  /** At most `cap` jobs of the type run at once, in all processes. */
+  /** No process starts a job of the type, or any job without a type, until `resumeGlobal`. */
+  pauseGlobal (type?: unknown): Promise<void>
+  resumeGlobal (type?: unknown): Promise<void>
+  /** At most so many jobs of the type run at once, in all processes; `Infinity` for as many as there are slots. */
   setGlobalCap (type: unknown, cap: number): Promise<void>
-  setGlobalRate (type: unknown, rate: TypeRate | null): Promise<void>
+  /** The same of all types together. */
+  setGlobalConcurrency (n: number): Promise<void>
+  /** Replaces the rates that are given, in all processes; null: there is none from now on. Holds stay. */
+  setRates (rates: { rate?: FleetRates | null | undefined, ratePerType?: FleetRatesPerType | null | undefined }): Promise<void>
+  /** No process starts a job for so many ms; 0 ends that. */
+  hold (ms: number): Promise<void>
   /** No process starts a job of the type for so many ms; 0 ends that. */
   holdType (type: unknown, ms: number): Promise<void>
+  /** In how many ms a job might start as far as rates and holds go; 0: now. Of a type, or of the whole queue. */
+  heldMs (type?: unknown): Promise<number>
 
   /**
    * Tells that another tool, as a `Queue` of BullMQ, has added jobs of a type. Where the type has no other jobs, nobody finds them
@@ -383,10 +420,6 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   readonly drain: never
   /** Not at a broker: use `onIdle()`, or `flush()` for pushes to be stored. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly fflush: never
-  /** Not at a broker: use `counts(type)`, which has `heldMs` of a type. It throws FAIRLANE_ERR_UNSUPPORTED. */
-  readonly heldMs: never
-  /** Not at a broker: use `holdType(type, ms)`. It throws FAIRLANE_ERR_UNSUPPORTED. */
-  readonly hold: never
   /** Not at a broker: use `get(id)`, `counts()`, `types()` and `deadLetters()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly jobs: never
   /** Not at a broker: use `counts()`, or `maxWaitingPerType`, whose error has `retryAfterMs`. It throws FAIRLANE_ERR_UNSUPPORTED. */
@@ -397,8 +430,6 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   readonly run: never
   /** Not at a broker: use `add()`, whose runner has the slot until it ends. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly acquire: never
-  /** Not at a broker: use `setGlobalRate(type, rate)`. It throws FAIRLANE_ERR_UNSUPPORTED. */
-  readonly setRates: never
 
   /** Like `close()`. */
   [Symbol.asyncDispose] (): Promise<void>

@@ -5,12 +5,12 @@
 const { readBackoff } = require('../job/backoff')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const {
-  checkObject, copyOf, isArray, isMap, readAll, readByType, readEach, readFlag, readInteger, readKnown, readNumber, readOwn,
+  checkObject, copyOf, isArray, readAll, readEach, readFlag, readInteger, readKnown, readNumber, readOwn,
   readPositiveCount, readSignal
 } = require('../arguments/fields')
-const rates = require('../arguments/rates')
 const { readPlan } = require('../job/plan')
 const internals = require('../core/internals')
+const { readers: limits } = require('./limits/options')
 const { keyNameOf, nameOf } = require('./names')
 const { readSerialize } = require('./serialize')
 
@@ -22,8 +22,6 @@ const MOST_PARTITIONS = 1024
 const PARTITIONS_OF_CLUSTER = 16
 const MOST_PREFETCHED = 1000
 const LONGEST_MS = 2 ** 31 - 1
-const SHORTEST_INTERVAL_MS = 1000 // of a rate: starts are counted at the broker, and happen somewhat later
-const NO_RATES = { all: undefined, byType: new Map() }
 // What a queue in memory does that needs a view of all jobs, or their callers.
 const NOT_HERE = new Map([
   ['maxWaiting', 'maxWaitingPerType limits each type']
@@ -37,9 +35,7 @@ const readers = {
   maxAttempts: (value = 5) => readPositiveCount(value, 'maxAttempts', OPTION),
   backoffMs: readBackoff,
   serialize: readSerialize,
-  globalTypeCap: (value = Infinity) => readCap(value, 'globalTypeCap', OPTION),
-  globalTypeCaps: (value = {}) => readByType(value, 'globalTypeCaps', OPTION, (cap, name) => readCap(cap, name, OPTION)),
-  ratePerType: value => value === undefined ? NO_RATES : readRatePerType(value),
+  ...limits,
   priorityMs: value => value === undefined ? undefined : internals.limitOptions.readPriorityMs(value),
   leaseMs: (value = 30000) => readInteger(value, 'leaseMs', 1000, LONGEST_MS, OPTION),
   schedules: value => value, // read when it is known whether jobs have types
@@ -77,10 +73,7 @@ module.exports = {
   readSchedule,
   readStorableType,
   readId,
-  readLimit,
-  readCap,
-  readRate,
-  readHoldMs
+  readLimit
 }
 
 /**
@@ -172,34 +165,6 @@ function readClearOptions (options) {
 function readId (id, method) {
   if (typeof id === 'string') return id
   throw typeError(ARGUMENT, `${method}: the id must be a string, not ${describe(id)}`)
-}
-
-/** One rate or several for each type, or by type. A function cannot be asked by all processes. */
-function readRatePerType (value) {
-  if (typeof value === 'function') {
-    throw typeError(OPTION, 'ratePerType cannot be a function at a broker: give rates by type')
-  }
-  const readRates = (rates, name) => {
-    if (!isArray(rates)) return [readRate(rates, name, OPTION)]
-    if (rates.length > 0) return Array.from(rates, rate => readRate(rate, name, OPTION))
-    throw rangeError(OPTION, `${name} must have a rate in it`)
-  }
-  if (isMap(value)) return { all: undefined, byType: readByType(value, 'ratePerType', OPTION, readRates) }
-  return { all: readRates(value, 'ratePerType'), byType: new Map() }
-}
-
-/** A positive integer, or Infinity for none. */
-function readCap (value, name, code = ARGUMENT) {
-  return readPositiveCount(value, name, code)
-}
-
-/** @returns {{ limit: number, intervalMs: number }} */
-function readRate (value, name, code = ARGUMENT) {
-  return rates.readRate(value, name, code, (ms, name) => readInteger(ms, name, SHORTEST_INTERVAL_MS, LONGEST_MS, code))
-}
-
-function readHoldMs (ms) {
-  return readWholeMs(ms, 'a hold')
 }
 
 /** The broker counts time in whole ms, which must be as exact in its numbers as in ours. */

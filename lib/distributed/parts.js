@@ -5,7 +5,6 @@
 
 const { givenTo } = require('../platform/wiring')
 const { Announcer } = require('./broker/announcer')
-const { Limits } = require('./broker/limits')
 const { Notices } = require('./broker/notices')
 const { Pushes } = require('./broker/pushes')
 const { Records } = require('./broker/records')
@@ -18,6 +17,8 @@ const { Results } = require('./calls/results')
 const { Scheduling } = require('./calls/scheduling')
 const { SingleJobs } = require('./calls/single-jobs')
 const { Forgetting } = require('./forgetting')
+const { Fleet } = require('./limits/fleet')
+const { Starts } = require('./limits/starts')
 const { JobNames } = require('./names')
 const { readLimit } = require('./options')
 const { Outcomes } = require('./outcomes')
@@ -31,11 +32,12 @@ const WIRING = {
   stage: [], // what the owner of the queue in memory may do
 
   announcer: ['broker'],
-  limits: ['broker'],
+  limits: ['broker'], // of all processes
   notices: ['broker'],
   records: ['broker'],
   outcomes: ['notices'],
-  worker: ['announcer', 'broker', 'core', 'limits', 'observed', 'outcomes', 'records', 'stage'],
+  starts: ['broker', 'limits', 'stage'],
+  worker: ['announcer', 'broker', 'core', 'observed', 'outcomes', 'records', 'stage', 'starts'],
   results: ['broker', 'records'],
   removal: ['broker', 'notices', 'outcomes', 'records', 'results'],
   globals: ['announcer', 'broker', 'removal', 'worker'],
@@ -60,10 +62,11 @@ function makeParts (given, options, tell) {
   const parts = { ...given, names: new JobNames(options.token) }
   const made = name => givenTo(name, WIRING, parts)
   parts.announcer = new Announcer(made('announcer'))
-  parts.limits = new Limits(made('limits'), options)
+  parts.limits = new Fleet(made('limits'), options, tell)
   parts.notices = new Notices(made('notices'))
   parts.records = new Records(made('records'), options)
   parts.outcomes = new Outcomes(made('outcomes'), options, tell)
+  parts.starts = options.runner === null ? null : new Starts(made('starts'), options)
   parts.worker = options.runner === null ? null : new Worker(made('worker'), options, most)
   parts.results = new Results(made('results'), options)
   parts.removal = new Removal(made('removal'), options)

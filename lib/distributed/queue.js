@@ -15,10 +15,11 @@ const {
 const { Broker } = require('./broker/broker')
 const { end } = require('./closing')
 const { brokerError } = require('./broker/failures')
+const { readCap, readHoldMs, readNewRates } = require('./limits/options')
 const { processName } = require('./names')
 const {
-  readAddOptions, readCap, readClearOptions, readDeadLettersOptions, readHoldMs, readId, readOptions, readPushOptions, readRate,
-  readSchedule, readStorableType, readTypesOptions, readWaitOptions
+  readAddOptions, readClearOptions, readDeadLettersOptions, readId, readOptions, readPushOptions, readSchedule, readStorableType,
+  readTypesOptions, readWaitOptions
 } = require('./options')
 const { NO_COUNTS } = require('./outcomes')
 const { checkObservers, observe } = require('./worker/observed')
@@ -113,36 +114,54 @@ class DistributedQueue extends KeptQueue {
     return results.whenOpen().then(() => intake.flush())
   }
 
-  /** No process starts a job of the type, until resumeGlobal(). @returns {Promise<void>} */
+  /** No process starts a job of the type, or any job, until resumeGlobal(). @returns {Promise<void>} */
   pauseGlobal (type) {
-    const name = readStorableType(type)
-    return this.#ask(({ globals }) => globals.pause(name))
+    return this.#pauseAll(type, true)
   }
 
   resumeGlobal (type) {
-    const name = readStorableType(type)
-    return this.#ask(({ globals }) => globals.resume(name))
+    return this.#pauseAll(type, false)
   }
 
   /** At most n jobs of the type run at once, in all processes; Infinity: as many as there are slots. @returns {Promise<void>} */
   setGlobalCap (type, n) {
     const name = readStorableType(type)
     const cap = readCap(n, 'the cap')
-    return this.#ask(({ globals }) => globals.setCap(name, cap))
+    return this.#ask(({ limits }) => limits.setCap(name, cap))
   }
 
-  /** At most so many starts of the type in a time, in all processes; null: any number. @returns {Promise<void>} */
-  setGlobalRate (type, rate) {
-    const name = readStorableType(type)
-    const read = rate === null ? null : readRate(rate, 'the rate')
-    return this.#ask(({ globals }) => globals.setRate(name, read))
+  /** At most n jobs run at once, in all processes; Infinity: as many as there are slots. @returns {Promise<void>} */
+  setGlobalConcurrency (n) {
+    const read = readCap(n, 'the concurrency')
+    return this.#ask(({ limits }) => limits.setConcurrency(read))
   }
 
-  /** No process starts a job of the type for so long; 0 ends that. @returns {Promise<void>} */
+  /** Replaces the rates that are given, in all processes; null: none. @returns {Promise<void>} */
+  setRates (rates) {
+    const read = readNewRates(rates)
+    return this.#ask(({ limits }) => limits.setRates(read))
+  }
+
+  /** No process starts a job for so long; 0 ends that. @returns {Promise<void>} */
+  hold (ms) {
+    const read = readHoldMs(ms)
+    return this.#ask(({ limits }) => limits.hold(read))
+  }
+
+  /** The same of a type. @returns {Promise<void>} */
   holdType (type, ms) {
     const name = readStorableType(type)
     const read = readHoldMs(ms)
     return this.#ask(({ globals }) => globals.hold(name, read))
+  }
+
+  /** In how many ms a job, or one of the type, might start; 0: now. @returns {Promise<number>} */
+  heldMs (type) {
+    const name = type === undefined ? undefined : readStorableType(type)
+    return this.#ask(async ({ globals, limits }) => {
+      const ofType = name === undefined ? 0 : (await globals.countsOfType(name)).heldMs
+      return Math.max(ofType, await limits.heldMs())
+    })
   }
 
   /** Has jobs of a type found that another tool has added. @returns {Promise<void>} resolves when processes that run jobs are told */
@@ -314,6 +333,12 @@ class DistributedQueue extends KeptQueue {
         }).catch(ignore)
       })
     })
+  }
+
+  #pauseAll (type, isPaused) {
+    if (type === undefined) return this.#ask(({ limits }) => limits.pause(isPaused))
+    const name = readStorableType(type)
+    return this.#ask(({ globals }) => isPaused ? globals.pause(name) : globals.resume(name))
   }
 
   /** @returns {Promise<[string, number]>} as Intake.push() */

@@ -17,13 +17,10 @@ const VALUES = {
 const METHODS = {
   acquire: [MEMORY, 'Use add(), whose runner has the slot until it ends.'],
   fflush: [MEMORY_AND_DISK, 'Use onIdle(), or flush() for pushes to be stored.'],
-  heldMs: [MEMORY_AND_DISK, 'Use counts(type), which has heldMs of a type.'],
-  hold: [MEMORY_AND_DISK, 'Use holdType(type, ms).'],
   jobs: [MEMORY_AND_DISK, 'Use get(id), counts(), types() and deadLetters().'],
   ready: [MEMORY_AND_DISK, 'Use counts(), or maxWaitingPerType, whose error says in retryAfterMs when to push again.'],
   remove: [MEMORY_AND_DISK, 'Use cancel(id) or clear({ type }).'],
-  run: [MEMORY, 'Use add(), and code in the runner.'],
-  setRates: [MEMORY_AND_DISK, 'Use setGlobalRate(type, rate).']
+  run: [MEMORY, 'Use add(), and code in the runner.']
 }
 
 // What close() is not asked for.

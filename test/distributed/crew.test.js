@@ -109,7 +109,7 @@ describe('jobs that are taken ahead', () => {
   })
 
   it('are no more than were started lately: if jobs are long they would wait beside idle workers', () => {
-    const prefetch = new Prefetch({ slots: {} }, () => 3)
+    const prefetch = new Prefetch({ slots: {}, starts: { isBinding: false } }, () => 3)
     assert.equal(prefetch.hasRoom(), false)
     for (let count = 0; count < 2; count++) prefetch.started()
     prefetch.count = 1
@@ -132,7 +132,7 @@ describe('jobs that are taken ahead', () => {
     const timers = []
     global.setTimeout = fn => timers.push(fn)
     const times = []
-    const prefetch = new Prefetch({ slots: {} }, () => 3)
+    const prefetch = new Prefetch({ slots: {}, starts: { isBinding: false } }, () => 3)
     prefetch.whenStale(takenBefore => times.push(takenBefore))
     prefetch.add()
     prefetch.add()

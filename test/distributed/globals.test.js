@@ -49,10 +49,10 @@ describeWithRedis('what the broker keeps of a queue', function () {
     const starts = []
     const queue = await at.open(async (n, { type }) => { starts.push(`${type} ${n}`) }, { leaseMs: 1000, resultTtlMs: 0 })
     await Promise.all(['idle', 'short', 'rated'].map(type => queue.add(1, { type })))
-    await queue.setGlobalRate('rated', { limit: 100, intervalMs: 3600000 })
+    await queue.setRates({ ratePerType: new Map([['rated', { limit: 100, intervalMs: 3600000 }]]) })
     for (const type of ['idle', 'rated']) await queue.holdType(type, 3600000)
     await queue.holdType('short', 1500)
-    await queue.setGlobalRate('rated', null)
+    await queue.setRates({ ratePerType: null })
     const types = () => at.server.cli('smembers', `{fairlane:${at.name}}:.types`).split('\n').filter(Boolean).sort()
     await until(() => !types().includes('short'))
     await Promise.all(['idle', 'short', 'rated'].map(type => queue.pushType(type, 2)))

@@ -54,8 +54,8 @@ describeWithRedis('a distributed queue', function () {
       () => queue.retryDead(null), () => queue.deleteDead({}),
       () => queue.close({ wait: 1 }), () => queue.close({ timeoutMs: -1 }), () => queue.clear({ types: 'a' }),
       () => queue.types({ limit: 0 }),
-      () => queue.deadLetters({ limit: 'a' }), () => queue.setGlobalCap('a', 0), () => queue.setGlobalRate('a', { limit: 1 }),
-      () => queue.setGlobalRate('a'),
+      () => queue.deadLetters({ limit: 'a' }), () => queue.setGlobalCap('a', 0), () => queue.setGlobalConcurrency(0),
+      () => queue.setRates({ rate: { limit: 1 } }), () => queue.setRates(), () => queue.hold(-1), () => queue.hold('1'),
       () => queue.holdType('a', -1), () => queue.holdType('a', Infinity), () => queue.holdType('a', '1')
     ]
     for (const call of wrong) assert.throws(call, { code: 'FAIRLANE_ERR_ARGUMENT' }, String(call))

@@ -82,7 +82,7 @@ describe('the options of distributed()', () => {
     assert.equal(jobs.resultTtlMs, 60000)
     assert.equal(jobs.pushTimeoutMs, 30000)
     assert.equal(jobs.partitions, 1)
-    assert.equal(jobs.globalTypeCap, Infinity)
+    assert.equal(jobs.globalTypeCap, undefined)
     assert.equal(readOptions({ ...given, connection: ['redis://127.0.0.1:7000'] }).jobs.partitions, 16)
     assert.deepEqual([1, 2, 3, 10].map(attempt => jobs.backoffMs(attempt)), [1000, 2000, 4000, 60000])
   })

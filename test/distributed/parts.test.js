@@ -74,8 +74,9 @@ describe('the end of a queue', () => {
     const calls = []
     const results = { lookAtAll: async () => { throw new Error('READONLY') }, close: () => calls.push('closed') }
     const broker = { pushTimeoutMs: 1000, disconnect: () => calls.push('disconnected') }
+    const limits = { stop: () => {} }
     const queue = { stage: { close: async () => 3 }, whenIdle: () => {}, flush: async () => {} }
-    const parts = { broker, worker: null, results, forgetting: { stop: () => calls.push('stopped') }, scheduling: { stop () {} } }
+    const parts = { broker, limits, worker: null, results, forgetting: { stop: () => calls.push('stopped') }, scheduling: { stop () {} } }
     assert.equal(await end(parts, queue), 3)
     assert.deepEqual(calls, ['closed', 'stopped', 'disconnected'])
   })
@@ -101,7 +102,7 @@ describe('leases', () => {
     supply.lose = ({ name }) => lost.push(name)
     const broker = { isReady: true, partitions: [] }
     const supplies = new Map([['a', supply], ['b', { jobs: new Map(), overdue: new Set() }]])
-    const leases = new Leases({ broker, crew: { supplies } }, { leaseMs: 1000, token: 'me' })
+    const leases = new Leases({ broker, crew: { supplies }, starts: { renew () {} } }, { leaseMs: 1000, token: 'me' })
     await leases.renew()
     assert.deepEqual([lost, [...supply.overdue]], [['gone'], runners.slice(0, 1)])
     assert(all[0].renewedAt > 0)
@@ -114,7 +115,7 @@ describe('leases', () => {
 describe('what is done in intervals', () => {
   const { setTimeout } = global
   const WAYS = {
-    'the renewal of leases': broker => new Leases({ broker, crew: {} }, { leaseMs: 1000, token: 'me' }),
+    'the renewal of leases': broker => new Leases({ broker, crew: {}, starts: { renew () {} } }, { leaseMs: 1000, token: 'me' }),
     'the walk of the keeper': broker => new Keeper({ broker, announcer: {} }, { leaseMs: 1000, resultTtlMs: 0, token: 'me' })
   }
 

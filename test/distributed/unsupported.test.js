@@ -8,7 +8,7 @@ const { describeWithRedis } = require('../support/redis')
 const { atServer } = require('./opened')
 
 const VALUES = ['drain', 'length', 'waiting']
-const METHODS = ['acquire', 'fflush', 'heldMs', 'hold', 'jobs', 'ready', 'remove', 'run', 'setRates']
+const METHODS = ['acquire', 'fflush', 'jobs', 'ready', 'remove', 'run']
 
 describeWithRedis('what a queue in memory has and one at a broker has not', function () {
   const at = atServer()

@@ -27,12 +27,12 @@ class Answer {
 
 class Takes {
   /**
-   * @param {{ broker: object, limits: object }} parts
+   * @param {{ broker: object, starts: object }} parts starts: is told when limits have changed
    * @param {{ token: string, leaseMs: number }} options token: what this process is called, which its locks carry
    */
-  constructor ({ broker, limits }, { token, leaseMs }) {
+  constructor ({ broker, starts }, { token, leaseMs }) {
     this.broker = broker
-    this.limits = limits
+    this.starts = starts
     this.token = token
     this.leaseMs = leaseMs
   }
@@ -70,7 +70,7 @@ class Takes {
 
   /** @returns {Promise<void> | undefined} resolves when what the answer says of limits is heeded */
   notice ({ partition }, { generation }) {
-    return generation === partition.generation ? undefined : this.limits.noticed(partition, generation)
+    return generation === partition.generation ? undefined : this.starts.noticed(partition, generation)
   }
 
   // private from here on

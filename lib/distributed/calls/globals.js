@@ -38,20 +38,6 @@ class Globals {
     await this.tell(place)
   }
 
-  /** @param {number} cap Infinity: none */
-  async setCap (type, cap) {
-    const place = this.broker.place(type)
-    await this.set(place, 'cap', cap === Infinity ? '' : cap)
-    await this.tell(place)
-  }
-
-  /** @param {{ limit: number, intervalMs: number } | null} rate */
-  async setRate (type, rate) {
-    const place = this.broker.place(type)
-    await this.set(place, 'rates', JSON.stringify(rate === null ? [] : [rate]))
-    await this.tell(place)
-  }
-
   /** No job of the type is taken for so long; 0 ends that. */
   async hold (type, ms) {
     const place = this.broker.place(type)
@@ -162,7 +148,7 @@ class Globals {
     ])
     return {
       cap: Number(ownCap ?? cap) || Infinity,
-      rate: JSON.parse(ownRates ?? rates ?? '[]')[0] ?? null,
+      rate: rateOf(JSON.parse(ownRates ?? rates ?? '[]')),
       paused: isPaused === 1,
       heldMs: Math.max(heldMs, 0)
     }
@@ -191,16 +177,16 @@ class Globals {
     await this.broker.soon(() => this.broker.client.publish(place.partition.wake, JSON.stringify({ changed: place.name })))
   }
 
-  /** Writes what limits a type. */
-  set (place, what, value) {
-    return this.broker.soon(() => this.broker.client.hset(place.partition.limits, `${what}:${place.name}`, value))
-  }
-
   async countAll () {
     const counts = []
     for await (const places of this.somePlaces()) counts.push(...await this.countsOf(places))
     return counts
   }
+}
+
+/** One as it is, several in an array, null for none. */
+function rateOf (rates) {
+  return rates.length > 1 ? rates : rates[0] ?? null
 }
 
 function sizeOf ({ waiting, running, dead }) {

@@ -22,7 +22,7 @@ class Fleet {
   /**
    * @param {{ broker: object }} parts
    * @param {object} options read
-   * @param {(event: string, value: object) => void} tell listeners of the queue
+   * @param {(event: string, makeValue: () => object) => void} tell listeners of the queue
    */
   constructor ({ broker }, options, tell) {
     this.broker = broker
@@ -194,7 +194,8 @@ class Fleet {
     this.patch = { from: before.generation, fields: fields.filter(field => OF_COPIES.test(field)) }
     for (const partition of this.broker.partitions) partition.generation = terms.generation
     for (const { changed } of this.hooks) changed(fields, isHeld)
-    if (before.generation !== '' && fields.length > 0) this.tell('limits', { before: publicTerms(before), after: publicTerms(terms) })
+    if (before.generation === '' || fields.length === 0) return
+    this.tell('limits', () => ({ before: publicTerms(before), after: publicTerms(terms) }))
   }
 
   /**

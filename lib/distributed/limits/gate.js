@@ -24,13 +24,13 @@ const AFTER_FAILURE_MS = 250
 
 class Gate {
   /**
-   * @param {{ broker: object, fleet: object, stage: object }} parts
+   * @param {{ broker: object, limits: object, stage: object }} parts
    * @param {{ token: string, leaseMs: number }} options
    * @param {() => void} lost called when the places of all runners are others'
    */
-  constructor ({ broker, fleet, stage }, { token, leaseMs }, lost) {
+  constructor ({ broker, limits, stage }, { token, leaseMs }, lost) {
     this.broker = broker
-    this.fleet = fleet
+    this.limits = limits
     this.dispatch = stage.dispatch
     this.token = token
     this.leaseMs = leaseMs
@@ -223,7 +223,7 @@ class Gate {
   }
 
   async send (isForMore) {
-    const { broker, fleet, hand } = this
+    const { broker, limits, hand } = this
     if (!broker.isReady) throw new Error('Connection is closed')
     const sentAt = performance.now()
     hand.dropLate(sentAt)
@@ -233,14 +233,14 @@ class Gate {
     const held = this.passes.size + this.places
     this.askedAt = sentAt
     const answer = await broker.client.fairlanePermits(
-      ...this.keys, fleet.terms.generation, this.token, this.leaseMs, held, wants.places, this.isKnown ? 1 : 0,
+      ...this.keys, limits.terms.generation, this.token, this.leaseMs, held, wants.places, this.isKnown ? 1 : 0,
       wants.now, wants.all, goodMs, AHEAD * Math.ceil(this.goodMs), 'PUBLISH', this.channel, ...unused.flat()
     )
     const now = performance.now()
     this.answerMs += (now - sentAt - this.answerMs) / 5
     if (answer.length === 1) { // of another generation
       for (const [mark, count] of unused) hand.drop(mark, count)
-      await fleet.look()
+      await limits.look()
       return
     }
     const [, waitMs, places, isLost, othersCount, ...grants] = answer

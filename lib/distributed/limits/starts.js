@@ -3,9 +3,11 @@
 // Whether jobs may start in this process, by what limits the whole queue: the gate for that is loaded and made when there is a rate or a
 // globalConcurrency.
 
+const { OF_COPIES, nameIn } = require('./terms')
+
 class Starts {
   /**
-   * @param {{ broker: object, fleet: object, stage: object }} parts
+   * @param {{ broker: object, limits: object, stage: object }} parts
    * @param {{ token: string, leaseMs: number }} options
    */
   constructor (parts, options) {
@@ -14,14 +16,30 @@ class Starts {
     this.gate = null
     this.running = () => [] // deliveries of jobs that run
     this.lost = ignore
-    parts.fleet.follow({ changed: () => this.follow(), inLine: ignore })
+    parts.limits.follow({ changed: () => this.follow(), inLine: ignore })
   }
 
-  /** @param {{ running: () => Iterable<object>, lost: () => void }} hooks what runs; called when the places of all that runs are others' */
-  tell ({ running, lost }) {
+  /**
+   * @param {{ running: () => Iterable<object>, lost: () => void, changed: (names: string[] | undefined) => void,
+   *   inLine: (partition: object) => void }} hooks running: deliveries of jobs that run. lost: called when the places of all that runs are
+   *   others'. changed: ... when other limits count for some types, undefined: for all. inLine: as of Fleet.follow()
+   */
+  tell ({ running, lost, changed, inLine }) {
     this.running = running
     this.lost = lost
-    this.follow()
+    this.parts.limits.follow({
+      changed (fields, isHeld) {
+        const names = fields.filter(field => OF_COPIES.test(field)).map(nameIn)
+        if (isHeld || names.includes(undefined)) changed(undefined)
+        else if (names.length > 0) changed(names)
+      },
+      inLine
+    })
+  }
+
+  /** As Fleet.noticed(). */
+  noticed (partition, generation) {
+    return this.parts.limits.noticed(partition, generation)
   }
 
   /** Whether jobs wait for permits or places. */
@@ -38,14 +56,20 @@ class Starts {
     return this.gate === null ? undefined : this.gate.renew()
   }
 
+  /** Nothing more starts. */
   stop () {
     return this.gate === null ? undefined : this.gate.stop()
+  }
+
+  /** The places of runners that have ended are free. */
+  leave () {
+    return this.gate === null ? undefined : this.gate.renew()
   }
 
   // private from here on
 
   follow () {
-    const { values } = this.parts.fleet.terms
+    const { values } = this.parts.limits.terms
     if (this.gate === null) {
       if (!values.has('rate') && !values.has('concurrency')) return
       const { Gate } = require('./gate')

@@ -114,6 +114,16 @@ class Attempts {
     this.stage.interrupt(delivery.ticket, this.cancel(job, delivery.hasBegun ? delivery : undefined))
   }
 
+  /** Of jobs whose runners were called. */
+  deliveries () {
+    return Array.from(this.running, ({ delivery }) => delivery)
+  }
+
+  /** Others may run as many jobs as run here. */
+  loseAll () {
+    for (const job of [...this.running]) job.supply.lose(job)
+  }
+
   /** The queue has closed: what its runners did not end well goes back, and their attempts do not count. */
   end () {
     this.isOver = true
@@ -186,6 +196,11 @@ class Attempts {
   run (delivery, job) {
     if (performance.now() > job.startBy) {
       this.giveUp(delivery, job)
+      return
+    }
+    const { pass } = delivery.job
+    if (pass !== undefined && !pass.begin()) {
+      this.putOff(delivery, job)
       return
     }
     let payload
@@ -295,6 +310,14 @@ class Attempts {
   left (job) {
     if (this.running.delete(job)) job.place.running--
     this.suspects.left(job, this.running.size)
+  }
+
+  /** It is too late for this slot, by what limits the whole queue: the job waits here for another one. */
+  putOff (delivery, job) {
+    job.delivery = undefined
+    delivery.giveBack()
+    this.suspects.left(job, this.running.size)
+    job.supply.keep(job)
   }
 
   /** The slot is given back, and the job goes back to the broker. */

@@ -43,10 +43,16 @@ class Crew {
     return this.supplies.get(place?.type)?.recheck()
   }
 
-  /** The limits of the types of a partition have changed. O(types). */
-  recheckAll (partition) {
+  /** Other limits count for some types; undefined: for all. O(types). */
+  recheckAll (names) {
+    const some = names === undefined ? this.supplies.values() : names.map(name => this.supplies.get(this.broker.placeOf(name)?.type))
+    for (const supply of some) supply?.recheck()
+  }
+
+  /** A partition has the limits that this process knows, and may be asked again. O(types). */
+  recheckPartition (partition) {
     for (const supply of this.supplies.values()) {
-      if (supply.place.partition === partition) supply.recheck()
+      if (supply.place.partition === partition) supply.askAgain()
     }
   }
 

@@ -7,12 +7,13 @@ const MOST_AT_ONCE = 1000
 
 class Leases {
   /**
-   * @param {{ broker: object, crew: object }} parts
+   * @param {{ broker: object, crew: object, starts: object }} parts
    * @param {{ leaseMs: number, token: string }} options
    */
-  constructor ({ broker, crew }, { leaseMs, token }) {
+  constructor ({ broker, crew, starts }, { leaseMs, token }) {
     this.broker = broker
     this.crew = crew
+    this.starts = starts
     this.leaseMs = leaseMs
     this.token = token
     this.timer = undefined
@@ -46,7 +47,7 @@ class Leases {
   /** A broker that does not answer is not waited for: what is to be renewed in the end is not lost by that. */
   async renew () {
     if (!this.broker.isReady) return
-    const calls = this.heartbeats()
+    const calls = [...this.heartbeats(), this.starts.renew()]
     for (const supply of this.crew.supplies.values()) {
       if (supply.jobs.size + supply.overdue.size > 0) calls.push(this.renewOf(supply))
     }

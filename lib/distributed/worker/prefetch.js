@@ -8,11 +8,12 @@ const LONGEST_MS = 1000 // a job that has waited here for longer is given back
 
 class Prefetch {
   /**
-   * @param {{ slots: object }} parts
+   * @param {{ slots: object, starts: object }} parts
    * @param {(concurrency: number) => number} most how many there may be at any time
    */
-  constructor ({ slots }, most) {
+  constructor ({ slots, starts }, most) {
     this.slots = slots
+    this.starts = starts
     this.most = most
     this.giveBack = undefined // called now and then: jobs taken before a time, by performance.now(), are to go back
     this.count = 0 // jobs that wait for a slot
@@ -30,6 +31,7 @@ class Prefetch {
 
   /** Whether one more may be taken. */
   hasRoom () {
+    if (this.starts.isBinding) return false // it would wait in the line of all types
     this.turn()
     return this.count + this.comingCount < Math.min(this.most(this.slots.concurrency), this.startsBefore + this.startsNow)
   }

@@ -11,17 +11,19 @@ class Token {
     this.supply = supply
     this.delivery = undefined // its slot
     this.job = undefined // that its slot was given to
+    this.pass = undefined // what limits of the whole queue have let it have the slot by, if there are any
   }
 }
 
 class Slots {
   /**
-   * @param {{ core: object, stage: object }} parts the queue in memory, and what its owner may do
+   * @param {{ core: object, stage: object, starts: object }} parts the queue in memory, and what its owner may do; starts: gives passes
    * @param {{ isPaused: (type: string) => boolean }} options
    */
-  constructor ({ core, stage }, { isPaused }) {
+  constructor ({ core, stage, starts }, { isPaused }) {
     this.core = core
     this.stage = stage
+    this.starts = starts
     this.isPaused = isPaused
     this.hasTypes = core.scheduler !== null
   }
@@ -42,7 +44,9 @@ class Slots {
 
   /** A token was given a slot. */
   start (token, done, slot) {
-    const delivery = new Delivery(token, done, slot, this.stage.starting())
+    const pass = this.starts.takePass()
+    token.pass = pass
+    const delivery = new Delivery(token, pass === undefined ? done : pass.ending(done), slot, this.stage.starting())
     token.delivery = delivery
     token.supply.tokensCount--
     token.supply.serve(delivery)

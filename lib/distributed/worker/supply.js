@@ -61,9 +61,14 @@ class Supply {
   recheck () {
     this.rechecksCount++
     const returned = this.returnPrefetched(Infinity)
+    this.askAgain()
+    return returned
+  }
+
+  /** The broker may be asked, whatever it said last. */
+  askAgain () {
     this.unblock()
     this.topUp()
-    return returned
   }
 
   /** A token of the type has been given a slot. */
@@ -121,6 +126,17 @@ class Supply {
   async giveBack (jobs) {
     for (const job of jobs) await this.telling(() => this.parts.endings.tell(new Ending(job, 'returned'), false))
     await this.announce()
+    this.topUp()
+  }
+
+  /** A job that had a slot waits for another one, before all others. */
+  keep (job) {
+    if (!this.parts.taking.isOn) {
+      this.giveBack([job])
+      return
+    }
+    this.prefetched.unshift(job)
+    this.parts.prefetch.add()
     this.topUp()
   }
 

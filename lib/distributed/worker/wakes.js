@@ -14,10 +14,11 @@ const LOOK_AFTER_MS = 100 // the others look then
 const MOST_AT_ONCE = 500 // types that are asked about with one call
 
 class Wakes {
-  /** @param {{ broker: object, crew: object, scouts: object }} parts */
-  constructor ({ broker, crew, scouts }) {
+  /** @param {{ broker: object, crew: object, scouts: object, starts: object }} parts */
+  constructor ({ broker, crew, scouts, starts }) {
     this.broker = broker
     this.crew = crew
+    this.starts = starts
     this.early = [] // names that were heard of before the queue was open; undefined from then on
     this.heard = new Map() // partition → name that others may ask for → { rank, most }: this process asks below that rank
     this.lookTimer = undefined
@@ -60,10 +61,11 @@ class Wakes {
   hear (partition, message) {
     const wake = readWake(message)
     if (wake === undefined) return false
-    const { workersCount, names = [], cancelled, changed, freed } = wake
+    const { workersCount, names = [], cancelled, changed, freed, limits } = wake
     for (const name of names) this.heed(partition, name, workersCount <= MOST_ASKING ? 0 : randomInt(workersCount), MOST_ASKING)
     if (cancelled !== undefined) this.crew.cancelled(this.broker.placeOf(cancelled[0]), cancelled[1])
     if (changed !== undefined) this.crew.changed(this.broker.placeOf(changed))
+    if (limits !== undefined) this.starts.noticed(partition, limits)
     if (freed !== undefined) this.crew.freed(this.broker.placeOf(freed))
     return true
   }

@@ -30,17 +30,17 @@ const WIRING = {
   announcer: [],
   broker: [],
   core: [], // the queue in memory
-  limits: [], // of all processes
   observed: [], // undefined without observers
   outcomes: [],
   records: [],
   stage: [], // what the owner of the queue in memory may do
+  starts: [], // what limits all processes
 
   taking: [],
-  slots: ['core', 'stage'],
-  prefetch: ['slots'],
+  slots: ['core', 'stage', 'starts'],
+  prefetch: ['slots', 'starts'],
   scouts: ['broker'],
-  takes: ['broker', 'limits'],
+  takes: ['broker', 'starts'],
   requests: ['broker', 'scouts', 'takes', 'taking'],
   overdue: ['broker'],
   endings: ['broker', 'outcomes', 'overdue', 'takes'],
@@ -48,8 +48,8 @@ const WIRING = {
   progress: ['broker', 'outcomes'],
   attempts: ['observed', 'outcomes', 'overdue', 'progress', 'records', 'stage', 'suspects'],
   crew: ['announcer', 'attempts', 'broker', 'endings', 'prefetch', 'requests', 'slots', 'taking'],
-  wakes: ['broker', 'crew', 'scouts'],
-  leases: ['broker', 'crew'],
+  wakes: ['broker', 'crew', 'scouts', 'starts'],
+  leases: ['broker', 'crew', 'starts'],
   keeper: ['announcer', 'broker']
 }
 
@@ -79,7 +79,12 @@ class Worker {
     parts.keeper = new Keeper(made('keeper'), options)
     this.parts = parts
     given.broker.onReady.push(() => this.resume())
-    given.limits.changed = partition => parts.crew.recheckAll(partition)
+    given.starts.tell({
+      running: () => parts.attempts.deliveries(),
+      lost: () => parts.attempts.loseAll(),
+      changed: names => parts.crew.recheckAll(names),
+      inLine: partition => parts.crew.recheckPartition(partition)
+    })
     given.broker.onShaken.push(() => parts.scouts.alarm())
   }
 
@@ -145,11 +150,11 @@ class Worker {
 
   /** Takes no more jobs, and gives back what was prefetched. @returns {Promise<any>} */
   stop () {
-    const { crew, prefetch, scouts, slots, taking, wakes } = this.parts
+    const { crew, prefetch, scouts, slots, starts, taking, wakes } = this.parts
     taking.isStopped = true
     for (const part of [wakes, prefetch, scouts, crew]) part.stop()
     slots.withdraw()
-    return crew.returnPrefetched(Infinity)
+    return Promise.all([crew.returnPrefetched(Infinity), starts.stop()])
   }
 
   /** No runner is waited for any more: what they did not end well goes back. */
@@ -161,9 +166,10 @@ class Worker {
 
   /** Looks after nothing any more. @returns {Promise<void>} */
   async leave () {
-    const { keeper, leases } = this.parts
+    const { keeper, leases, starts } = this.parts
     await keeper.stop()
     leases.stop()
+    await starts.leave()
     await leases.leave().catch(ignore)
   }
 
