@@ -33,9 +33,8 @@ class Listeners {
     return this.hearProgress ? new JobContext(context.type, 1, teller) : context
   }
 
-  /** A job is cancelled that waited. @returns what stands for its callback, or ticket */
+  /** A job is cancelled that waited, and somebody listens. @returns {Teller} what stands for its callback, or ticket */
   cancels (whenSettled, type, payload) {
-    if (!this.hearCancelled) return whenSettled
     const teller = new Teller(this, undefined, whenSettled, type, payload, attemptOf(whenSettled) - 1)
     teller.isCancelled = true
     return teller

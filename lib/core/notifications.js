@@ -110,6 +110,7 @@ class Removed {
     this.removed = removed
     this.verdict = verdict
     this.isLarge = removed.size >= MANY
+    this.listeners = dispatch.listeners?.hearCancelled ? dispatch.listeners : null // the list has the types of the jobs for them
     this.at = 0
   }
 
@@ -122,8 +123,7 @@ class Removed {
     const { dispatch, removed, verdict } = this
     if (!removed.take()) return false
     const { payload, whenSettled: own, generation } = removed
-    const whenSettled = dispatch.listeners === null ? own : dispatch.listeners.cancels(own, removed.types?.[this.at], payload)
-    this.at++
+    const whenSettled = this.listeners === null ? own : this.listeners.cancels(own, removed.types?.[this.at++], payload)
     removed.payload = removed.whenSettled = undefined
     dispatch.told(generation)
     if (whenSettled !== undefined) scope.runInAsyncScope(callSafely, undefined, tell, whenSettled, verdict.error())
