@@ -110,6 +110,7 @@ class Round extends Expectations {
     this.abandonAt = Infinity // when close() gives all up
     this.advancesFrom = Infinity // while the clock goes on: since when
     this.closing = undefined
+    this.toldCounts = {} // by event, of those that somebody listens to
     this.levels = []
     this.depth = 0
     this.randomCount = 0
@@ -415,7 +416,9 @@ class Round extends Expectations {
     })
     if (random.chance(0.3)) {
       for (const event of ['done', 'failed', 'cancelled'].filter(() => random.chance(0.5))) {
+        this.toldCounts[event] = 0
         queue.on(event, ({ error, type, payload }) => {
+          this.toldCounts[event]++
           this.expect(Boolean(error) === (event !== 'done') && payload.type === type, `${event} tells error, type and payload`)
           this.check()
           this.maybeAct(inside)
@@ -542,6 +545,7 @@ class Round extends Expectations {
     for (const mapped of this.mappings) mapped.finish()
     this.expect(this.waits.length === 0, `${this.waits[0]?.what} has not fired`)
     const { overrun, misuse, types } = queue.stats()
+    for (const [event, count] of Object.entries(this.toldCounts)) this.expect(count === queue.stats()[event], `${count} jobs are told as ${event}`)
     assert.deepEqual([queue.length, overrun, misuse, types, this.timersLeft()], [0, 0, 0, 0, 0])
     this.rethrow()
     this.storage.disable()
