@@ -158,7 +158,7 @@ exports.keys = function ({ test, has }) {
     await queue.flush()
     before.abort()
     await rejects(third, 'ABORTED')
-    await queue.flush()
+    await stage.until(async () => (await queue.counts()).waiting === 0)
     const fourth = stage.add(queue, 4, { ...said, key: 'l' })
     queue.resume(10)
     await gate.until(2)
