@@ -22,16 +22,13 @@ const RUNS_ONLY = Symbol('runs only')
 // What a queue has under this one is true if it is part of another one: nobody is told of it.
 const INNER = Symbol('inner')
 // What is said of names that are no options of a queue, and may be of another one. A test holds that it is true.
-const BOTH = 'fairlane() and fairlane/durable have'
 const HINTS = new Map([
-  ...hints('priorityMs rate', BOTH),
   ...hints('path capacity capacityBytes maxInflightOps ack segmentBytes repair onProgress', 'fairlane/durable has'),
   ...hints('serialize schedules', 'fairlane/durable and fairlane/distributed have'),
-  ...hints('name connection partitions globalTypeCap globalTypeCaps leaseMs prefetch resultTtlMs pushTimeoutMs', 'fairlane/distributed has'),
+  ...hints('name connection partitions globalConcurrency globalTypeCap globalTypeCaps leaseMs prefetch resultTtlMs pushTimeoutMs', 'fairlane/distributed has'),
   ...['weights', 'maxTypeShare', 'maxTypeCap', 'typeCaps', 'maxScanLength', 'hard'].map(name => [name, 'it belongs in schedulerOptions']),
   ['keepContext', "use asyncContext: 'push' instead of true"]
 ])
-const JOB_HINTS = new Map(hints('priority maxDelayMs', `jobs of ${BOTH}`))
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
@@ -100,7 +97,6 @@ const NO_EXTRAS = Object.freeze(new Extras())
 module.exports = {
   HINTS,
   INNER,
-  JOB_HINTS,
   LIMIT_NAMES,
   NO_EXTRAS,
   OBSERVE,

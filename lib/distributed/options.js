@@ -131,7 +131,7 @@ function readLimit (prefetch, concurrency) {
 function readPushOptions (options, method) {
   if (options === undefined) return { delayMs: 0, plan: undefined, limits: undefined }
   checkObject(options, `${method}: the options`, ARGUMENT)
-  return readJobOptions(readKnown(options, PUSH_NAMES, ARGUMENT, queueOptions.JOB_HINTS), method)
+  return readJobOptions(readKnown(options, PUSH_NAMES, ARGUMENT), method)
 }
 
 /**
@@ -141,7 +141,7 @@ function readPushOptions (options, method) {
  */
 function readAddOptions (options = {}) {
   checkObject(options, 'add: the options', ARGUMENT)
-  const given = readKnown(options, ADD_NAMES, ARGUMENT, queueOptions.JOB_HINTS)
+  const given = readKnown(options, ADD_NAMES, ARGUMENT)
   const { unshift, signal } = queueOptions.readAddOptions({ unshift: given.unshift, signal: given.signal })
   return { ...readJobOptions(given, 'add'), type: given.type, unshift, signal }
 }
