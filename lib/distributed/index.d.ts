@@ -329,6 +329,11 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   pushType (type: unknown, payload: P, options?: DistributedPushOptions): Promise<string>
   /** Like `pushType`, at the head of its type. */
   unshiftType (type: unknown, payload: P, options?: DistributedPushOptions): Promise<string>
+  /**
+   * Queues several jobs: those of a partition are stored with one call, all or none. If one is refused by what this process knows, none is
+   * taken in. Rejects as `push`, with the `ids` of what was stored if the broker fails for a part of them.
+   */
+  pushAll (jobs: ReadonlyArray<DistributedPushOptions & { payload: P, type?: unknown }>): Promise<string[]>
   /** Queues a job and resolves with its result. */
   add (payload: P, options?: DistributedAddOptions): Promise<R>
   /** As that of a queue in memory: runs a job for each value of a source, as its results are asked for. */

@@ -5,7 +5,7 @@
 const { readBackoff } = require('../job/backoff')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const {
-  checkObject, copyOf, isArray, readAll, readEach, readFlag, readInteger, readKnown, readNumber, readOwn,
+  checkObject, copyOf, elementsOf, isArray, readAll, readEach, readFlag, readInteger, readKnown, readNumber, readOwn,
   readPositiveCount, readSignal
 } = require('../arguments/fields')
 const { readPlan } = require('../job/plan')
@@ -61,11 +61,13 @@ const clearReaders = {
 
 const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'maxDelayMs', 'priority', 'delayMs', 'maxAttempts', 'timeoutMs', 'maxWaitMs']
 const ADD_NAMES = ['type', 'unshift', 'signal', ...PUSH_NAMES]
+const BATCH_NAMES = ['type', 'payload', ...PUSH_NAMES]
 
 module.exports = {
   readOptions,
   readPushOptions,
   readAddOptions,
+  readBatch,
   readTypesOptions: queueOptions.readTypesOptions,
   readDeadLettersOptions,
   readClearOptions,
@@ -149,6 +151,15 @@ function readAddOptions (options = {}) {
 /** @returns {{ type: any, limit: number, after: string | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
 function readDeadLettersOptions (options) {
   return readAll(options, deadLettersReaders, ARGUMENT, 'deadLetters: the options')
+}
+
+/** @returns {{ type: any, payload: any, jobOptions: object }[]} jobOptions: as of readPushOptions() @throws FAIRLANE_ERR_ARGUMENT */
+function readBatch (jobs) {
+  if (!isArray(jobs)) throw typeError(ARGUMENT, `pushAll takes an array of jobs, not ${describe(jobs)}`)
+  return elementsOf(jobs, 'pushAll: the array', ARGUMENT).map(job => {
+    const given = readOwn(job, 'pushAll: a job', BATCH_NAMES, ARGUMENT, queueOptions.JOB_HINTS)
+    return { type: given.type, payload: given.payload, jobOptions: readJobOptions(given, 'pushAll') }
+  })
 }
 
 /** @returns {{ signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */

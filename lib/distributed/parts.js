@@ -8,6 +8,8 @@ const { Announcer } = require('./broker/announcer')
 const { Notices } = require('./broker/notices')
 const { Pushes } = require('./broker/pushes')
 const { Records } = require('./broker/records')
+const { Adding } = require('./calls/adding')
+const { Batches } = require('./calls/batches')
 const { DeadLetters } = require('./calls/dead-letters')
 const { Globals } = require('./calls/globals')
 const { Health } = require('./calls/health')
@@ -19,7 +21,6 @@ const { SingleJobs } = require('./calls/single-jobs')
 const { Forgetting } = require('./forgetting')
 const { Fleet } = require('./limits/fleet')
 const { Starts } = require('./limits/starts')
-const { JobNames } = require('./names')
 const { readLimit } = require('./options')
 const { Outcomes } = require('./outcomes')
 const { Worker } = require('./worker/worker')
@@ -45,6 +46,8 @@ const WIRING = {
   pushes: ['broker'],
   deadLetters: ['broker', 'globals', 'jobs', 'pushes', 'records', 'removal'],
   intake: ['announcer', 'broker', 'pushes'],
+  batches: ['announcer', 'broker', 'intake', 'outcomes', 'pushes'],
+  adding: ['batches', 'broker', 'intake', 'jobs', 'observed', 'outcomes', 'results', 'stage'],
   health: ['broker'],
   scheduling: ['broker', 'intake', 'records'],
   forgetting: ['broker', 'intake', 'scheduling', 'worker']
@@ -59,7 +62,7 @@ module.exports = { WIRING, makeParts }
  * @returns {object} the parts by name; worker is null in a process without a runner
  */
 function makeParts (given, options, tell) {
-  const parts = { ...given, names: new JobNames(options.token) }
+  const parts = { ...given }
   const made = name => givenTo(name, WIRING, parts)
   parts.announcer = new Announcer(made('announcer'))
   parts.limits = new Fleet(made('limits'), options, tell)
@@ -75,6 +78,8 @@ function makeParts (given, options, tell) {
   parts.pushes = new Pushes(made('pushes'), options)
   parts.deadLetters = new DeadLetters(made('deadLetters'))
   parts.intake = new Intake(made('intake'), options)
+  parts.batches = new Batches(made('batches'))
+  parts.adding = new Adding(made('adding'), options)
   parts.health = new Health(made('health'))
   parts.scheduling = new Scheduling(made('scheduling'), options)
   parts.forgetting = new Forgetting(made('forgetting'))

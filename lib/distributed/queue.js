@@ -7,10 +7,10 @@
 // Promises: a job whose push was acknowledged is run until it is done, dead or cancelled, as long as the broker keeps its data; each add()
 // settles once, and is told a result only when the broker has the end of the job.
 
-const { abortedError, closedError, resultLostError, typeError } = require('../arguments/errors')
+const { closedError, typeError } = require('../arguments/errors')
 const { readText } = require('../arguments/fields')
 const {
-  KeptQueue, innerQueueOf, makeInnerQueue, options: { readOptions: readQueueOptions, readType, typeRequired }
+  KeptQueue, innerQueueOf, makeInnerQueue, options: { readJobType, readOptions: readQueueOptions, readType, typeRequired }
 } = require('../core/internals')
 const { Broker } = require('./broker/broker')
 const { end } = require('./closing')
@@ -18,7 +18,7 @@ const { brokerError } = require('./broker/failures')
 const { readCap, readHoldMs, readNewRates } = require('./limits/options')
 const { processName } = require('./names')
 const {
-  readAddOptions, readClearOptions, readDeadLettersOptions, readId, readOptions, readPushOptions, readSchedule, readStorableType,
+  readAddOptions, readBatch, readClearOptions, readDeadLettersOptions, readId, readOptions, readPushOptions, readSchedule, readStorableType,
   readTypesOptions, readWaitOptions
 } = require('./options')
 const { NO_COUNTS } = require('./outcomes')
@@ -84,8 +84,8 @@ class DistributedQueue extends KeptQueue {
         return { type, unshift, signal, jobOptions }
       },
       readId,
-      push: (type, payload, atHead, jobOptions) => this.#push(type, payload, atHead, jobOptions),
-      add: (type, payload, atHead, jobOptions, signal) => this.#add(type, payload, atHead, jobOptions, signal),
+      push: (type, payload, atHead, jobOptions) => this.#parts.adding.push(type, payload, atHead, jobOptions),
+      add: (type, payload, atHead, jobOptions, signal) => this.#parts.adding.add(type, payload, atHead, jobOptions, signal),
       mapping: type => this.#parts.intake.mapping(this.#broker.place(type), () => this.closed),
       get: id => this.#ask(({ jobs }) => jobs.get(id)),
       cancel: id => this.#ask(({ jobs }) => jobs.cancel(id)),
@@ -110,8 +110,7 @@ class DistributedQueue extends KeptQueue {
 
   /** @returns {Promise<void>} resolves when every push up to now is stored or was rejected */
   flush () {
-    const { intake, results } = this.#parts
-    return results.whenOpen().then(() => intake.flush())
+    return this.#parts.adding.flush()
   }
 
   /** No process starts a job of the type, or any job, until resumeGlobal(). @returns {Promise<void>} */
@@ -171,6 +170,22 @@ class DistributedQueue extends KeptQueue {
   }
 
   /**
+   * As push or pushType of each of the jobs: those of a type are taken in all or none, and none if one is refused by what this process
+   * knows. The array and the payloads are read before it returns.
+   * @param {object[]} jobs each with its payload, its type and options of push
+   * @returns {Promise<string[]>} their ids; rejects as push, with `ids` of what was stored if a part of the broker failed
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE_REQUIRED, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TOO_LARGE
+   */
+  pushAll (jobs) {
+    const read = readBatch(jobs)
+    for (const job of read) {
+      const type = readJobType(job.type, this.scheduler, 'pushAll')
+      job.type = type === undefined ? '' : readStorableType(type)
+    }
+    return this.#parts.adding.pushAll(read)
+  }
+
+  /**
    * The result of a job that was pushed, by whichever process, as long as it is kept.
    * @param {string} id
    * @param {{ signal?: AbortSignal }} [options] the wait ends when it aborts; the job goes on
@@ -179,7 +194,7 @@ class DistributedQueue extends KeptQueue {
    */
   wait (id, options) {
     const { signal } = readWaitOptions(options)
-    return this.#wait(readId(id, 'wait'), signal)
+    return this.#parts.adding.wait(readId(id, 'wait'), signal)
   }
 
   /** Counts of this process. */
@@ -269,13 +284,15 @@ class DistributedQueue extends KeptQueue {
       const given = { broker, core: this.#core, observed: this.#observed, stage: this.#stage }
       const isPaused = type => this.#core.paused || this.#pausedTypes.has(type)
       const isHeard = event => this.listenerCount(event) > 0
-      const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused, isHeard }
+      const isClosed = () => this.closed
+      const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused, isHeard, isClosed }
       this.#parts = makeParts(given, options, (event, makeValue) => this.#tell(event, makeValue))
       await this.#parts.limits.open()
       await this.#parts.scheduling.open()
       await this.#parts.worker?.open()
     } catch (err) {
       this.#parts?.worker?.stop().catch(ignore)
+      this.#parts?.scheduling.stop()?.catch(ignore)
       broker.disconnect()
       throw brokerError(err)
     }
@@ -285,107 +302,10 @@ class DistributedQueue extends KeptQueue {
     return this
   }
 
-  #push (type, payload, unshift, jobOptions) {
-    this.#checkPriority(jobOptions)
-    if (this.closed) return this.#refuse(undefined, closedError())
-    const place = this.#broker.place(type)
-    const data = this.#options.serialize.encode(payload, undefined)
-    const refusal = this.#refusal(place)
-    if (refusal !== undefined) return this.#refuse(place, refusal)
-    return this.#store(place, { ...jobOptions, jobName: this.#parts.names.next(), data, unshift }).then(([name]) => place.idOf(name))
-  }
-
-  #add (type, payload, unshift, jobOptions, signal) {
-    this.#checkPriority(jobOptions)
-    if (this.closed) return this.#refuse(undefined, closedError())
-    const { results } = this.#parts
-    const { inbox } = results
-    const place = this.#broker.place(type)
-    const hasKey = jobOptions.plan?.key !== undefined
-    const data = this.#options.serialize.encode(payload, hasKey ? undefined : inbox)
-    const refusal = signal?.aborted ? abortedError(signal.reason) : this.#refusal(place)
-    if (refusal !== undefined) return this.#refuse(place, refusal)
-    const job = { ...jobOptions, jobName: this.#parts.names.next(), data, unshift, inbox: hasKey ? inbox : undefined }
-    return new Promise((resolve, reject) => {
-      let letGo = ignore
-      const waiter = results.add(place, job.jobName, (err, result) => {
-        letGo()
-        if (err) reject(err)
-        else resolve(result)
-      })
-      const fail = err => results.settle(waiter, err)
-      const pushed = this.#parts.intake.expect(place)
-      const stored = results.open().then(() => {
-        pushed()
-        return this.#store(place, job)
-      }, err => {
-        pushed()
-        throw err
-      })
-      stored.then(answer => results.stored(waiter, ...answer), fail)
-      if (signal === undefined) return
-      letGo = this.#stage.whenAborted(signal, () => {
-        const error = abortedError(signal.reason)
-        fail(error)
-        stored.then(([name]) => {
-          waiter.name = name
-          return results.isWanted(waiter) ? false : this.#parts.jobs.desert(place, name, inbox, error)
-        }).catch(ignore)
-      })
-    })
-  }
-
   #pauseAll (type, isPaused) {
     if (type === undefined) return this.#ask(({ limits }) => limits.pause(isPaused))
     const name = readStorableType(type)
     return this.#ask(({ globals }) => isPaused ? globals.pause(name) : globals.resume(name))
-  }
-
-  /** @returns {Promise<[string, number]>} as Intake.push() */
-  async #store (place, job) {
-    const { outcomes, intake } = this.#parts
-    if (job.plan?.key === undefined) outcomes.count(place, 'accepted')
-    const answer = await intake.push(place, job)
-    // whether its key was free, the broker knows
-    if (job.plan?.key !== undefined) outcomes.count(place, answer[1] === 0 ? 'accepted' : 'joined')
-    return answer
-  }
-
-  #checkPriority ({ plan }) {
-    if (plan?.priority === undefined || this.#options.priorityMs !== undefined) return
-    throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
-  }
-
-  #wait (id, signal) {
-    if (this.closed) return Promise.reject(closedError())
-    const { records, results } = this.#parts
-    const job = records.locate(id)
-    if (signal?.aborted) return Promise.reject(abortedError(signal.reason))
-    if (job === undefined) return Promise.reject(resultLostError())
-    return new Promise((resolve, reject) => {
-      let letGo = ignore
-      const leave = results.wait(job.place, job.name, (err, result) => {
-        letGo()
-        if (err) reject(err)
-        else resolve(result)
-      })
-      if (signal === undefined) return
-      letGo = this.#stage.whenAborted(signal, () => {
-        leave()
-        reject(abortedError(signal.reason))
-      })
-    })
-  }
-
-  /** After encoding, which may have closed the queue. */
-  #refusal (place) {
-    return this.closed ? closedError() : this.#parts.intake.refusal(place)
-  }
-
-  #refuse (place, error) {
-    this.#parts.outcomes.count(place, 'rejected')
-    this.#observed?.refused(place?.type, error)
-    return Promise.reject(error)
   }
 
   /** What runs may end until then; without a time for as long as it takes. */

@@ -41,6 +41,23 @@ class Pushes {
     return this.broker.client.fairlanePush(keys.length, ...keys, ...args)
   }
 
+  /**
+   * Stores jobs of several types of a partition, all or none.
+   * @param {{ place: object, jobs: object[] }[]} groups jobs: as of push()
+   * @param {number} number as of next()
+   * @returns {Promise<[string, number][][]>} of each group as of push()
+   */
+  pushAll (groups, number) {
+    const [{ place: { partition } }] = groups
+    const keys = [partition.limits, partition.key(`pushed:${this.token}.${number}`)]
+    const args = [this.rememberedMs, this.priorityMs]
+    for (const { place, jobs } of groups) {
+      keys.push(...place.keysOf(KEYS_TO_PUSH), ...jobs.map(({ name }) => place.key(name)))
+      args.push(place.key(''), jobs.length, ...jobs.flatMap(({ name, data, opts, plan }) => [name, data, opts, plan]))
+    }
+    return this.broker.client.fairlanePushAll(keys.length, ...keys, ...args)
+  }
+
   /** A dead letter waits again. @returns {Promise<boolean>} false if there is none, or its key is taken */
   async retry (place, name) {
     const keys = [...place.keysOf(KEYS_TO_PUSH), place.partition.limits, place.key('failed'), place.key(name)]

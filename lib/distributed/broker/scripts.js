@@ -14,7 +14,7 @@
 
 const { MAX_EVENTS } = require('./scripts/common')
 const { end } = require('./scripts/end')
-const { leave, push, retry } = require('./scripts/push')
+const { leave, push, pushAll, retry } = require('./scripts/push')
 const { clear, remove, wait } = require('./scripts/removal')
 const { take } = require('./scripts/take')
 
@@ -43,6 +43,7 @@ const scripts = {
   fairlaneTake: take,
   fairlaneEnd: end,
   fairlanePush: push,
+  fairlanePushAll: pushAll,
   fairlaneRetry: retry,
   fairlaneLeave: leave,
   fairlaneRemove: remove,

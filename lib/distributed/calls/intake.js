@@ -63,25 +63,32 @@ class Intake {
     this.pendingCount = 0
   }
 
-  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_TYPE_FULL, if as many jobs of the type wait as may */
-  refusal (place) {
+  /** @returns {FairlaneError | undefined} FAIRLANE_ERR_TYPE_FULL, if so many more jobs of the type would be more than may wait */
+  refusal (place, count = 1) {
     if (!this.isLimited) return undefined
     const limit = this.limits.byType.get(place.type) ?? this.limits.all
     const known = this.outlets.get(place.type)
     const waiting = known === undefined ? 0 : known.known + known.sent + known.announcedCount
-    if (waiting < limit) return undefined
+    if (waiting + count <= limit) return undefined
     const outlet = this.outletOf(place)
     this.lookAt(outlet)
-    const retryAfterMs = spread(Math.min(Math.max(Math.ceil((waiting - limit + 1) / outlet.perMs), 1), LONGEST_RETRY_MS))
+    const retryAfterMs = spread(Math.min(Math.max(Math.ceil((waiting - limit + count) / outlet.perMs), 1), LONGEST_RETRY_MS))
     return typeFullError({ type: place.type, waiting, limit, retryAfterMs })
   }
 
-  /** A job that was not refused is pushed in a moment, or comes to nothing: until then it counts. @returns {() => void} then it does not */
-  expect (place) {
+  /** Jobs that were not refused are pushed in a moment, or come to nothing. @returns {() => void} until that is called they count */
+  expect (place, count = 1) {
     if (!this.isLimited) return ignore
     const outlet = this.outletOf(place)
-    outlet.announcedCount++
-    return () => { outlet.announcedCount-- }
+    outlet.announcedCount += count
+    return () => { outlet.announcedCount -= count }
+  }
+
+  /** The broker has said how many jobs of a type wait. */
+  learn (place, waiting) {
+    if (!this.isLimited) return
+    const outlet = this.outletOf(place)
+    outlet.learn(waiting, outlet.waiting.length + outlet.batch.length, performance.now())
   }
 
   /** What map() asks of jobs of a type. @param {() => boolean} isClosed */
@@ -251,4 +258,4 @@ function isAway (err) {
 
 function ignore () {}
 
-module.exports = { Intake }
+module.exports = { Intake, optsOf }

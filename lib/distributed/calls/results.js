@@ -110,11 +110,17 @@ class Results {
 
   /**
    * Waits for the result of a job that any process has pushed.
-   * @param {(err: any, result: any) => void} settle called once
+   * @param {string} id
+   * @param {(err: any, result?: any) => void} settle called once
    * @returns {() => void} waits no longer
    */
-  wait (place, name, settle) {
-    const waiter = this.add(place, name, settle)
+  wait (id, settle) {
+    const job = this.records.locate(id)
+    if (job === undefined) {
+      settle(resultLostError())
+      return ignore
+    }
+    const waiter = this.add(job.place, job.name, settle)
     this.open().then(() => this.watch(waiter)).catch(err => this.settle(waiter, brokerError(err)))
     return () => { this.take(waiter) }
   }

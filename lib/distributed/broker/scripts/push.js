@@ -157,6 +157,35 @@ redis.call('SET', pushed, ARGV[2] .. ' ' .. (isShared and cjson.encode(answers) 
 return answers`
   },
 
+  // KEYS .limits, .pushed:<process>.<number>, then of each type KEYS_TO_PUSH and the records   ARGV ms for which it is remembered,
+  // priorityMs or '', then of each type its prefix, how many jobs, and these as of push   → of each type as push()
+  pushAll: {
+    lua: `${PUSH}
+local told = redis.call('GET', KEYS[2])
+if told then return cjson.decode(told) end
+local priorityMs = tonumber(redis.call('HGET', KEYS[1], 'priorityMs') or ARGV[2])
+local answers = {}
+local first, at = 3, 3
+while at <= #ARGV do
+  local prefix, count = ARGV[at], tonumber(ARGV[at + 1])
+  at = at + 2
+  local wait, prioritized, delayed, meta, id, events, keys, timed = unpack(KEYS, first, first + ${KEYS_TO_PUSH.length - 1})
+  first = first + ${KEYS_TO_PUSH.length} + count
+  local jobs = {}
+  for i = 1, count do
+    local plan = ARGV[at + 3]
+    jobs[i] = { name = ARGV[at], data = ARGV[at + 1], opts = ARGV[at + 2], plan = plan == '' and {} or cjson.decode(plan) }
+    at = at + 4
+  end
+  answers[#answers + 1] = push({
+    wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
+    prefix = prefix, priorityMs = priorityMs
+  }, jobs)
+end
+redis.call('SET', KEYS[2], cjson.encode(answers), 'PX', ARGV[1])
+return answers`
+  },
+
   // KEYS of KEYS_TO_PUSH, .limits, failed, the record   ARGV prefix, name   → 1 if a dead letter waits again, behind all others
   retry: {
     numberOfKeys: KEYS_TO_PUSH.length + 3,
