@@ -3,7 +3,6 @@
 const contract = require('../../lib/testing/contract')
 const { describeWithRedis, startRedis } = require('../support/redis')
 const { atBroker } = require('./engines')
-const { itOf } = require('./pending')
 
 describeWithRedis('a queue at a broker keeps the contract of all engines:', () => {
   let server
@@ -11,5 +10,5 @@ describeWithRedis('a queue at a broker keeps the contract of all engines:', () =
   after(() => server.stop())
 
   const make = atBroker(() => server.connection)
-  contract({ describe, it: itOf('broker'), make, capabilities: contract.capabilitiesOf('broker'), entry: require('../../lib/distributed') })
+  contract({ describe, it, make, capabilities: contract.capabilitiesOf('broker'), entry: require('../../lib/distributed') })
 })

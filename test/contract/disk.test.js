@@ -2,8 +2,7 @@
 
 const contract = require('../../lib/testing/contract')
 const { onDisk } = require('./engines')
-const { itOf } = require('./pending')
 
 describe('a queue on disk keeps the contract of all engines:', () => {
-  contract({ describe, it: itOf('disk'), make: onDisk, capabilities: contract.capabilitiesOf('disk'), entry: require('../../lib/durable') })
+  contract({ describe, it, make: onDisk, capabilities: contract.capabilitiesOf('disk'), entry: require('../../lib/durable') })
 })

@@ -88,7 +88,7 @@ const CAPABILITIES = {
     what: '`schedules`, `setSchedule(name, schedule)`, `runSchedule(name)`, `listSchedules()`, `context.schedule`',
     engines: [DISK, BROKER],
     members: ['setSchedule', 'runSchedule', 'listSchedules'],
-    options: { schedules: { tick: { everyMs: 3600000 } } },
+    options: { schedules: { tick: { everyMs: 3600000, type: 't' } } },
     elsewhere: 'a timer, or `croner`, beside `add`',
     why: 'a schedule in memory would not survive its process'
   },
@@ -184,7 +184,7 @@ const CAPABILITIES = {
   folder: {
     what: '`path` and the other options of a log: `capacity`, `capacityBytes`, `ack`, …',
     engines: [DISK],
-    options: { path: '/tmp/jobs', capacity: 1000, ack: 'sync' },
+    options: { path: '/tmp/jobs', capacity: 1000, ack: 'os' },
     elsewhere: '`maxWaiting` in memory, `connection` at a broker',
     why: 'there is no folder'
   },
@@ -205,8 +205,15 @@ const CAPABILITIES = {
   fleetCalls: {
     what: '`health()`, `setGlobalCap`, `setGlobalConcurrency`, `pauseGlobal`, `resumeGlobal`, `announce`; the events `lost` and `error`',
     engines: [BROKER],
+    members: ['health', 'setGlobalCap', 'setGlobalConcurrency', 'pauseGlobal', 'resumeGlobal'],
     elsewhere: '`pause`, `resume`, `concurrency`, `configure()` of a scheduler',
     why: 'elsewhere one process is all there is'
+  },
+  callsAfterClose: {
+    what: '`counts()`, `types()`, `heldMs()`, `clear()` and `onIdle()` of a queue that is closed',
+    engines: [MEMORY, DISK],
+    elsewhere: '`FAIRLANE_ERR_CLOSED`',
+    why: 'the connection is closed, too'
   },
   inspection: {
     what: '`jobs`, `remove`, `fflush`, `ready`, `drain`, `waiting`, `length`',

@@ -107,6 +107,20 @@ exports.closing = function ({ test, has }) {
     gate.release()
   })
 
+  test('what is asked of all jobs has its answer when the queue is closed', 'callsAfterClose', async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal' })
+    await queue.close()
+    equal([(await queue.counts()).waiting, await queue.types(), await queue.heldMs(), await queue.clear()], [0, [], 0, 0])
+    await queue.onIdle()
+  })
+
+  test('what is asked of all jobs is refused when the queue is closed, where the broker would have to answer', [], async stage => {
+    if (has('callsAfterClose')) return
+    const { queue } = await stage.openGated()
+    await queue.close()
+    for (const method of ['counts', 'types', 'heldMs', 'clear', 'onIdle']) await rejects((async () => queue[method]())(), 'CLOSED', method)
+  })
+
   test('calls of a queue that is closed say so', 'lookup', async stage => {
     const { queue } = await stage.openGated()
     const id = await queue.push(1, { delayMs: 600000 })

@@ -43,8 +43,9 @@ exports.events = function ({ test, has }) {
     controller.abort()
     await Promise.allSettled(results)
     await stage.until(() => told.length === 2)
-    equal(told.map(([event, { type, payload, error }]) => [event, type, payload, error.code]).sort(), [
-      ['cancelled', 'a', 1, 'FAIRLANE_ERR_ABORTED'], ['cancelled', 'b', 2, 'FAIRLANE_ERR_CLEARED']
+    equal(told.map(shown).sort(([, , one], [, , other]) => one < other ? -1 : 1), [
+      ['cancelled', has('ids'), 'FAIRLANE_ERR_ABORTED', { type: 'a', payload: 1, attempt: 1 }],
+      ['cancelled', has('ids'), 'FAIRLANE_ERR_CLEARED', { type: 'b', payload: 2, attempt: 0 }]
     ])
     gate.release()
   })

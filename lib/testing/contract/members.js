@@ -15,6 +15,8 @@ const VALUES = { concurrency: 10, running: 0, paused: false, closed: false, sche
 const EXPORTS = ['backoff', 'Throttled', 'Postponed', 'FairlaneError']
 const VALUE_MEMBERS = ['waiting', 'length', 'drain']
 
+const PLACES = ['path', 'connection'] // what make() gives
+
 exports.members = function ({ test, has, entry }) {
   test('all have', [], async stage => {
     const { queue } = await stage.openGated()
@@ -32,6 +34,7 @@ exports.members = function ({ test, has, entry }) {
       if (!has(capability)) test(`${name} is refused, which says who has it and what to use`, [], stage => refusesMember(stage, capability, name))
     }
     for (const [name, value] of Object.entries(options)) {
+      if (!PLACES.includes(name)) test(`the option ${name} is taken: ${CAPABILITIES[capability].what}`, capability, stage => takesOption(stage, name, value))
       if (!has(capability)) test(`the option ${name} is refused: ${CAPABILITIES[capability].what}`, [], stage => refusesOption(stage, name, value))
     }
   }
@@ -72,6 +75,11 @@ async function refusesMember (stage, capability, name) {
     expect(new RegExp(engine === 'broker' ? 'broker' : engine, 'i').test(message), `it does not say that the engine '${engine}' has it: ${message}`)
   }
   expect(/\b(use|callback)\b/i.test(message), `it does not say what to use: ${message}`)
+}
+
+async function takesOption (stage, name, value) {
+  const queue = await stage.open(async payload => payload, { settleBy: 'promise', scheduler: 'equal', [name]: value })
+  equal(await queue.add('a', { type: 'a' }), 'a')
 }
 
 async function refusesOption (stage, name, value) {
