@@ -142,10 +142,9 @@ class Delays {
     else if (this.types.has(type)) (this.types.get(type).counts ??= { ...NO_COUNTS })[what]++
   }
 
-  /** A job of a type was put into the list, whose counts are the list's from now on. @param {TypeDelays} delays of the type */
+  /** A job of a type was put into the list, whose counts are the list's from now on. @param {TypeDelays} delays of the type, with counts */
   handOver (delays) {
     const { type, counts } = delays
-    if (counts === undefined) return
     const ofList = this.dispatch.list.countsOf(type)
     if (ofList === undefined) return // a scheduler has cleared the queue
     delays.counts = undefined
