@@ -72,7 +72,9 @@ describeWithRedis('permits and places', function () {
     const [{ mark }] = (await ask({ now: 5 })).permits
     assert.equal(sum((await ask({ now: 9, unused: [mark, 2] })).permits), 2)
     assert.equal(sum((await ask({ now: 9, unused: [String(Number(mark) + 60000), 3] })).permits), 0)
-    assert.equal(sum((await ask({ now: 9, unused: [mark, 99] })).permits), 5)
+    let given = sum((await ask({ now: 9, unused: [mark, 99] })).permits)
+    await until(async () => (given += sum((await ask({ now: 9 })).permits)) >= 5) // evenly, since it was used up
+    assert.equal(given, 5)
   })
 
   it('gives permits of times to come, which are as far apart as the windows say', async () => {

@@ -19,6 +19,7 @@ const SLOWEST = 4 // times as long permits are good where answers take long
 const SPARE_MS = 25 // for so long a place is kept for the next job
 const SHARE_MS = 250 // how often a place goes to a process that waits for one
 const ASK_AGAIN_MS = 1000 // a message that places are free may be lost
+const KEPT_OF_STARTS = 0.8
 const LEFT_OF_LEASE = 0.9
 const AFTER_FAILURE_MS = 250
 
@@ -60,7 +61,7 @@ class Gate {
     this.spareTimer = undefined
     this.stretch = 0
     this.startsNow = 0 // in this stretch of time
-    this.startsBefore = 0 // ... and in the one before it
+    this.startsBefore = 0 // ... and in those before it, the more the later
     this.isListening = false
     this.isOver = false
     define(broker.client)
@@ -318,7 +319,8 @@ class Gate {
   turn (now) {
     const stretch = Math.floor(now / (AHEAD * this.goodMs))
     if (stretch === this.stretch) return
-    this.startsBefore = stretch === this.stretch + 1 ? this.startsNow : 0
+    // permits come in bursts where they were used in bursts before: so what was started then is not forgotten at once
+    this.startsBefore = Math.max(this.startsNow, this.startsBefore * KEPT_OF_STARTS) * KEPT_OF_STARTS ** (stretch - this.stretch - 1)
     this.startsNow = 0
     this.stretch = stretch
   }

@@ -15,6 +15,12 @@
 // Times are the broker's, and never go back: a server that has taken over, and whose clock is behind, goes on from where it was. Leases of
 // places stand still while nobody calls, as when this node was away.
 
+// Where a rate is used up its permits are given evenly: else those that were used in a burst would come back in one, again and again. What
+// was saved up is spread over a second at most.
+const EVEN = 0.9
+const LONGEST_SPREAD_MS = 1000
+const LEAST_STEP_MS = 10
+
 const scripts = {
   // KEYS .fleet, .permits, .places
   // ARGV generation, process, leaseMs, places that it has, places that it wants, 1: it had some before; permits that it wants at once, and
@@ -33,7 +39,7 @@ local function text (n) return string.format('%.0f', n) end
 
 if fleet[2] then
   local key = KEYS[2]
-  local kept = redis.call('HMGET', key, 'last', 'shift', 'tail', 'promised')
+  local kept = redis.call('HMGET', key, 'last', 'shift', 'tail', 'promised', 'evenUntil', 'stepAt', 'inStep')
   local shift = tonumber(kept[2]) or 0
   local now = clock + shift
   local last = tonumber(kept[1]) or now
@@ -44,6 +50,8 @@ if fleet[2] then
   local wantNow, wantAll = tonumber(ARGV[7]), tonumber(ARGV[8])
   local goodMs, aheadMs = tonumber(ARGV[9]), tonumber(ARGV[10])
   local tail = math.max(tonumber(kept[3]) or now, now)
+  local evenUntil, stepAt, inStep = tonumber(kept[5]) or 0, tonumber(kept[6]) or 0, tonumber(kept[7]) or 0
+  local space = 0
   local windows = {}
   for i, rate in ipairs(cjson.decode(fleet[2])) do
     local name = text(rate.intervalMs) .. ':'
@@ -52,6 +60,7 @@ if fleet[2] then
       limit = rate.limit, interval = rate.intervalMs, width = math.max(1, math.ceil(rate.intervalMs / 1000)), name = name,
       first = tonumber(state[1]) or 0, sum = tonumber(state[2]) or 0
     }
+    space = math.max(space, math.min(${EVEN} * (rate.intervalMs + goodMs), ${LONGEST_SPREAD_MS}) / rate.limit)
   end
 
   for at = 13, #ARGV, 2 do
@@ -88,8 +97,14 @@ if fleet[2] then
     return from, first, sum, gone
   end
 
+  -- so many in each step, while the rate is used up
+  local perStep = math.ceil(${LEAST_STEP_MS} / space)
+  local stepMs = math.ceil(perStep * space)
+
   local count, at, gap = 0, tail, 0
   while count < wantAll do
+    local isEven = now < evenUntil
+    if isEven and inStep >= perStep then at = math.max(at, stepAt + stepMs) end
     local states
     local from
     repeat
@@ -100,6 +115,7 @@ if fleet[2] then
         if room > at then
           at = room
           gap = window.interval / window.limit
+          evenUntil = math.max(evenUntil, room + window.interval)
         end
         states[i] = { first = first, sum = sum, gone = gone }
       end
@@ -115,7 +131,13 @@ if fleet[2] then
     end
     local most = (at <= now and wantNow or wantAll) - count
     for i, window in ipairs(windows) do most = math.min(most, window.limit - states[i].sum) end
+    if at >= stepAt + stepMs then
+      stepAt = at
+      inStep = 0
+    end
+    if isEven then most = math.min(most, perStep - inStep) end
     if most <= 0 then break end
+    inStep = inStep + most
     for i, window in ipairs(windows) do
       local state = states[i]
       for from = 1, #state.gone, 1000 do
@@ -134,7 +156,8 @@ if fleet[2] then
   end
 
   local longest = 0
-  redis.call('HSET', key, 'last', text(now), 'shift', text(shift), 'tail', text(tail))
+  redis.call('HSET', key, 'last', text(now), 'shift', text(shift), 'tail', text(tail),
+    'evenUntil', text(evenUntil), 'stepAt', text(stepAt), 'inStep', inStep)
   for _, window in ipairs(windows) do
     redis.call('HSET', key, window.name .. 'first', text(window.first), window.name .. 'sum', text(window.sum))
     longest = math.max(longest, window.interval)
