@@ -1,7 +1,7 @@
 'use strict'
 
-// A process of its own that runs jobs of a fleet and has the broker note when each starts and ends, by its own clock: so what is measured is
-// not later than it was by more than one call.
+// A process of its own that runs jobs of a fleet and has the broker note when each starts and ends, by its own clock: so what is
+// measured is later than it was by one call at most.
 //
 //   node fleet-process.js '{"path": "/tmp/…/redis.sock", "runMs": 5, "options": { … }}'
 

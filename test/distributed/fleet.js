@@ -1,7 +1,7 @@
 'use strict'
 
-// What limits a whole fleet, while one of three processes is killed and one is stopped for two leases: with long times in npm run test:long,
-// with short ones in npm test.
+// What limits a whole fleet, while one of three processes is killed and one is stopped for two leases: with long times in npm run
+// test:long, with short ones in npm test.
 
 const assert = require('node:assert')
 const { fork } = require('node:child_process')
@@ -11,17 +11,15 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const { describeWithRedis } = require('../support/redis')
 const { servers } = require('./opened')
 
-const LEASE_MS = 1000
-
 module.exports = { describeFleet }
 
 /**
  * @param {{ title: string, options: object, typesCount: number, runMs?: number, jobsCount: number, settleMs: number, measureMs: number,
- *   perSecond?: number, calls?: number }} sizes settleMs: how long after a fault it is measured; perSecond: how many jobs start then, at
+ *   perSecond?: number, calls?: number, leaseMs?: number }} sizes settleMs: how long after a fault it is measured; perSecond: how many jobs start then, at
  *   least; calls: how many calls to the broker are made for each of them, at most
  * @param {(runs: object[]) => void} check what was noted of each run
  */
-function describeFleet ({ title, options, typesCount, runMs = 0, jobsCount, settleMs, measureMs, perSecond, calls = Infinity }, check) {
+function describeFleet ({ title, options, typesCount, runMs = 0, jobsCount, settleMs, measureMs, perSecond, calls = Infinity, leaseMs = 1000 }, check) {
   describeWithRedis(`three processes, of which one is killed and one stopped: ${title}`, function () {
     const { startServer, open } = servers()
     const children = []
@@ -32,7 +30,7 @@ function describeFleet ({ title, options, typesCount, runMs = 0, jobsCount, sett
     })))
 
     async function start (server) {
-      const settings = { path: server.path, runMs, options: { leaseMs: LEASE_MS, concurrency: 10, ...options } }
+      const settings = { path: server.path, runMs, options: { leaseMs, concurrency: 10, ...options } }
       const child = fork(join(__dirname, 'fleet-process.js'), [JSON.stringify(settings)], { env: { ...process.env, NODE_OPTIONS: '' } })
       children.push(child)
       await once(child, 'message')
@@ -42,7 +40,7 @@ function describeFleet ({ title, options, typesCount, runMs = 0, jobsCount, sett
     it('holds in any stretch of time, and is used', async () => {
       const server = await startServer()
       const given = options.ratePerType === undefined ? options : { ...options, ratePerType: new Map(options.ratePerType) }
-      const producer = await open(server, null, { scheduler: 'equal', leaseMs: LEASE_MS, ...given })
+      const producer = await open(server, null, { scheduler: 'equal', leaseMs, ...given })
       await producer.pauseGlobal()
       const workers = await Promise.all([1, 2, 3].map(() => start(server)))
       await Promise.all(Array.from({ length: jobsCount }, (_, n) => producer.pushType(`type-${n % typesCount}`, n)))
@@ -71,12 +69,12 @@ function describeFleet ({ title, options, typesCount, runMs = 0, jobsCount, sett
       const stopped = { from: now(), to: Infinity }
       faults.set(workers[1].pid, stopped)
       workers[1].kill('SIGSTOP')
-      await sleep(2 * LEASE_MS)
+      await sleep(2 * leaseMs)
       workers[1].kill('SIGCONT')
       stopped.to = now()
       await measure()
       const runs = runsIn(server.cli('lrange', 'log', '0', '-1'), faults)
-      check(runs, { LEASE_MS })
+      check(runs)
       for (const { from, to, calls: made } of measures) {
         const count = runs.filter(run => run.start >= from && run.start < to).length
         const rate = count / (to - from) * 1e6
