@@ -19,7 +19,8 @@ function mostStarts ({ limit, intervalMs }) {
 /** ... of each type. */
 function mostStartsPerType (rate) {
   return runs => {
-    const byType = Map.groupBy(runs, ({ type }) => type)
+    const byType = new Map(runs.map(({ type }) => [type, []]))
+    for (const run of runs) byType.get(run.type).push(run)
     for (const some of byType.values()) mostStarts(rate)(some)
   }
 }

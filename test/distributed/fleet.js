@@ -14,12 +14,13 @@ const { servers } = require('./opened')
 module.exports = { describeFleet }
 
 /**
- * @param {{ title: string, options: object, typesCount: number, runMs?: number, jobsCount: number, settleMs: number, measureMs: number,
- *   perSecond?: number, calls?: number, leaseMs?: number }} sizes settleMs: how long after a fault it is measured; perSecond: how many jobs start then, at
- *   least; calls: how many calls to the broker are made for each of them, at most
+ * @param {object} sizes `title`; `options` of the queue; `typesCount`, `jobsCount`; `runMs`, how long a job takes; `settleMs`, how long after
+ *   a fault it is measured, and `measureMs`, for how long; `perSecond`, how many jobs start then, at least, and `calls`, how many calls to
+ *   the broker are made for each of them, at most; `leaseMs`
  * @param {(runs: object[]) => void} check what was noted of each run
  */
-function describeFleet ({ title, options, typesCount, runMs = 0, jobsCount, settleMs, measureMs, perSecond, calls = Infinity, leaseMs = 1000 }, check) {
+function describeFleet (sizes, check) {
+  const { title, options, typesCount, runMs = 0, jobsCount, settleMs, measureMs, perSecond, calls = Infinity, leaseMs = 1000 } = sizes
   describeWithRedis(`three processes, of which one is killed and one stopped: ${title}`, function () {
     const { startServer, open } = servers()
     const children = []
