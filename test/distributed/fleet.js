@@ -14,9 +14,9 @@ const { servers } = require('./opened')
 module.exports = { describeFleet }
 
 /**
- * @param {object} sizes `title`; `options` of the queue; `typesCount`, `jobsCount`; `runMs`, how long a job takes; `settleMs`, how long after
- *   a fault it is measured, and `measureMs`, for how long; `perSecond`, how many jobs start then, at least, and `calls`, how many calls to
- *   the broker are made for each of them, at most; `leaseMs`
+ * @param {object} sizes `title`; `options` of the queue; `typesCount`, `jobsCount`; `runMs`, how long a job takes; `settleMs`, how long
+ *   after a fault it is measured, and `measureMs`, for how long; `perSecond`, how many jobs start then, at least, and `calls`, how many
+ *   calls to the broker are made for each of them, at most; `leaseMs`
  * @param {(runs: object[]) => void} check what was noted of each run
  */
 function describeFleet (sizes, check) {
