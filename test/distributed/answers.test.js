@@ -35,6 +35,35 @@ describeWithRedis('answers of the broker', function () {
       assert.equal((await queue.get(id)).state, 'waiting')
     })
 
+    it('that are lost while the jobs run: they are run once', async () => {
+      const ran = []
+      const worker = await at.open(async n => { ran.push(n) })
+      const { queue, rig } = await open(null)
+      rig.once('fairlanePush', async call => {
+        await call()
+        await worker.announce('a')
+        await worker.onIdle()
+        assert.deepEqual(ran, [1, 2])
+        throw new Error(GONE)
+      })
+      const ids = await Promise.all([queue.pushType('a', 1), queue.pushType('a', 2, { key: 'k' })])
+      assert.equal(new Set(ids).size, 2)
+      await worker.onIdle()
+      assert.deepEqual(ran, [1, 2])
+    })
+
+    it('that are lost say the same when the push is made again: which jobs are shared', async () => {
+      const { queue, rig } = await open(null)
+      const id = await queue.pushType('a', 1, { key: 'k', keyUntil: 'settled' })
+      rig.once('fairlanePush', async call => {
+        await call()
+        at.server.cli('del', key(id), key('a:.keys'))
+        throw new Error(GONE)
+      })
+      assert.equal(await queue.pushType('a', 2, { key: 'k', keyUntil: 'settled' }), id)
+      assert.equal(queue.stats().joined, 1)
+    })
+
     it('are not believed if the broker was away between the jobs and their announcement', async () => {
       const { queue, rig } = await open(null)
       let count = 0
@@ -222,6 +251,34 @@ describeWithRedis('answers of the broker', function () {
       await lost
       await queue.onIdle()
       assert.deepEqual(attempts, [1, 1])
+    })
+
+    it('that are lost, and the job was taken again by then: its next attempt is not ended by that', async () => {
+      const attempts = []
+      const ended = latch()
+      const { queue, rig } = await open(async (n, { attempt }) => {
+        if (n !== 'fails') return undefined
+        attempts.push(attempt)
+        if (attempts.length === 1) throw new Error('down')
+        await ended.opened
+        return 'done'
+      }, { backoffMs: 1, scheduler: 'equal', settleBy: 'promise' })
+      rig.once('fairlaneEnd', async call => {
+        await call()
+        for (let looks = 0; attempts.length < 2; looks++) {
+          await queue.pushType('a', looks) // has the type looked at
+          await sleep(5)
+        }
+        throw new Error(GONE)
+      })
+      const retried = once(queue, 'retry')
+      const done = new Promise(resolve => queue.on('done', ({ result }) => { if (result === 'done') resolve() }))
+      await queue.pushType('a', 'fails')
+      await retried
+      ended.open()
+      await done
+      await queue.onIdle()
+      assert.deepEqual([attempts, queue.stats().retried, queue.stats().lost], [[1, 2], 1, 0])
     })
 
     /**

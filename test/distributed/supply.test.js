@@ -8,7 +8,7 @@ const { Supply } = require('../../lib/distributed/worker/supply')
 const NOTHING = { waitMs: 0, dueInMs: 0 }
 const RATED = { waitMs: 5000, dueInMs: 0 }
 
-const found = (name, startBy = Infinity) => ({ job: { opts: {} }, name, sentAt: 0, startBy })
+const found = (name, isShort = false) => ({ job: { opts: {} }, name, sentAt: 0, startBy: Infinity, isShort })
 
 describe('what a process has of a type', () => {
   const { setTimeout, clearTimeout } = global
@@ -270,12 +270,12 @@ describe('what a process has of a type', () => {
     assert.equal(supply.tellingCount, 0)
   })
 
-  it('takes nothing ahead of a type with a rate, whose jobs must start soon', async () => {
+  it('takes fewer ahead of a type with a rate, whose jobs must start soon', async () => {
     const told = []
     crew.tell = async (ending, fetches) => told.push(fetches)
-    crew.hasRoom = () => true
+    crew.hasRoom = isShort => !isShort
     await ask()
-    await answer(found('j1', 100))
+    await answer(found('j1', true))
     supply.end({ mayFetch: true })
     await turns()
     supply.topUp()

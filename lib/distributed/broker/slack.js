@@ -5,5 +5,6 @@
 
 module.exports = {
   SLACK: 0.05, // of an interval
-  LONGEST_SLACK_MS: 100
+  LONGEST_SLACK_MS: 100,
+  AMPLE_SLACK_MS: 2000 // where no more than half of a rate is used, for jobs that are taken ahead
 }

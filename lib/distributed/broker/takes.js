@@ -5,6 +5,7 @@
 const { countOf, jsonOf } = require('./received')
 const { KEYS_TO_END } = require('./scripts/end')
 const { KEYS_TO_TAKE } = require('./scripts/take')
+const { AMPLE_SLACK_MS } = require('./slack')
 
 const NOBODY = Object.freeze([])
 const MOST_TRIES = 3 // of a call, while what limits all processes changes
@@ -18,6 +19,7 @@ class Answer {
     this.waitMs = waitMs // nothing can be had for so long
     this.dueInMs = dueInMs // the next delayed job is due in so long; 0: there is none
     this.generation = generation
+    this.isShort = startMs > 0 && startMs < AMPLE_SLACK_MS // it must start soon
     this.startBy = startMs === 0 ? Infinity : sentAt + startMs // by performance.now()
     this.isStale = isStale === 1 // this process knows another generation of the limits, and gets no job
     this.inboxes = inboxes === '' ? NOBODY : inboxes.split(',') // processes that wait for the result of the job with a key that has ended

@@ -37,7 +37,7 @@ class Supply {
     this.tellingCount = 0 // calls on their way that end one
     this.window = 0 // how many jobs may be asked for at once; 0: the type is dry
     this.stillCount = 0 // how often in a row the broker had jobs and gave none
-    this.isRated = false // jobs must start soon after they were taken, so none is taken ahead
+    this.isRated = false // a rate is used up: jobs must start soon after they were taken
     this.isBlocked = false // the broker is not asked until `timer` ends
     this.isAtCap = false // ... because as many jobs of the type run as its cap allows
     this.timer = undefined // ends isBlocked
@@ -232,7 +232,7 @@ class Supply {
     const askers = this.askers.splice(0)
     for (const ending of this.endings.splice(0)) {
       const asker = ending.mayFetch ? askers.shift() : undefined
-      const isAhead = asker === undefined && ending.mayFetch && !this.isRated && this.mayAsk() && this.parts.prefetch.hasRoom()
+      const isAhead = asker === undefined && ending.mayFetch && this.mayAsk() && this.parts.prefetch.hasRoom(this.isRated)
       this.tell(ending, asker, isAhead)
     }
     for (const asker of askers) this.ask(asker)
@@ -281,7 +281,7 @@ class Supply {
     if (next?.job !== undefined) {
       this.window = Math.min(Math.max(this.window, 1) * 2, this.parts.slots.concurrency, MOST_ASKED)
       this.stillCount = 0
-      this.isRated = next.startBy !== Infinity
+      this.isRated = next.isShort
       this.took(asker, this.taken(next), rechecksCount === this.rechecksCount)
     } else {
       asker?.giveBack()

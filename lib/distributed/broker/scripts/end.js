@@ -127,8 +127,8 @@ end
 
 local function finishAttempt ()
   if not had[1] then return ${REFUSED.MISSING} end
-  if had[1] ~= start then return ${REFUSED.OTHER_START} end
   if had[2] == start then return 0 end
+  if had[1] ~= start then return ${REFUSED.OTHER_START} end
   local holder = redis.call('GET', lock)
   if not holder then return ${REFUSED.NO_LOCK} end
   if holder ~= token then return ${REFUSED.NOT_OWNED} end

@@ -5,14 +5,16 @@
 //
 //   generation ──▶ due ones promoted ──▶ pause, hold ──▶ cap ──▶ rates ──▶ the next job, locked
 //
-// `.starts` is a hash, which goes by itself when all of its starts are over. Each rate has a window there, by its interval:
+// .starts is a hash, which goes by itself when all of its starts are over. Each rate has a window there, by its interval:
 //
-//   1000          count, first and next entry, end of the slice, jobs in the last entry, time of the first one
-//   1000:7        time of the last start of an entry, and how many it stands for
+//   1000          count, first and next entry, end of the slice, jobs in the last entry, times of the first and of the last one, each
+//                 a double
+//   1000:7        when the jobs of an entry have started, and how many it stands for
 //
-// A start that was granted happens up to SLACK of the interval later, in the process: so windows are longer by that.
+// A start that is granted happens later, in the process, up to a slack: an entry counts from then on. The slack is short where a rate may
+// be used up, and long enough for jobs that are taken ahead where what waits is far from that.
 
-const { LONGEST_SLACK_MS, SLACK } = require('../slack')
+const { AMPLE_SLACK_MS, LONGEST_SLACK_MS, SLACK } = require('../slack')
 const { KEYS_OF_JOBS, MAX_EVENTS, TIME } = require('./common')
 
 const FINEST = 1000 // jobs of a window that have an entry each; where the limit is higher, those in one of so many slices share one
@@ -65,11 +67,17 @@ local function begin (fields, name)
   end
 end
 
+local function entryOf (name)
+  local entry = redis.call('HGET', starts, name)
+  if not entry then return 0, 1 end
+  return struct.unpack('<dd', entry)
+end
+
 local function forget (window, now)
   while window.count > 0 and window.firstAt + window.length <= now do
     local entry = window.id .. ':' .. window.first
-    local at, count = string.match(redis.call('HGET', starts, entry) or '0 1', '^(%d+) (%d+)$')
-    window.firstAt = tonumber(at)
+    local count
+    window.firstAt, count = entryOf(entry)
     if window.firstAt + window.length <= now then
       redis.call('HDEL', starts, entry)
       window.count = window.count - count
@@ -85,7 +93,7 @@ local function pauseOf (window, now)
   if missing <= 0 then return 0 end
   local at, count
   for number = window.first, window.next - 1 do
-    at, count = string.match(redis.call('HGET', starts, window.id .. ':' .. number) or '0 1', '^(%d+) (%d+)$')
+    at, count = entryOf(window.id .. ':' .. number)
     missing = missing - count
     if missing <= 0 then break end
   end
@@ -93,39 +101,48 @@ local function pauseOf (window, now)
 end
 
 -- the windows of a type, in how many microseconds the next job may start, and how many ms after the call for it was sent
-local function windowsOf (text, now)
+local function windowsOf (text, waiting, now)
   local rates, windows, ids, pause, startMs = cjson.decode(text), {}, {}, 0, 0
   if #rates == 0 then return windows, 0, 0 end
-  for i, rate in ipairs(rates) do ids[i] = whole(rate.intervalMs) end
+  for i, rate in ipairs(rates) do
+    ids[i] = whole(rate.intervalMs)
+    if i > 1 and rates[i - 1].intervalMs == rate.intervalMs then ids[i] = ids[i] .. '.' .. i end
+  end
   local states = redis.call('HMGET', starts, unpack(ids))
   for i, rate in ipairs(rates) do
-    local slackMs = math.min(${LONGEST_SLACK_MS}, rate.intervalMs * ${SLACK})
-    if startMs == 0 or slackMs < startMs then startMs = slackMs end
-    local window = { id = ids[i], limit = rate.limit, intervalMs = rate.intervalMs, length = (rate.intervalMs + slackMs) * 1000 }
-    local fields = { string.match(states[i] or '0 0 0 0 0 0', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
-    for at, name in ipairs({ 'count', 'first', 'next', 'sliceEnd', 'inLast', 'firstAt' }) do window[name] = tonumber(fields[at] or 0) end
+    local window = { id = ids[i], limit = rate.limit, length = rate.intervalMs * 1000 }
+    window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt = 0, 0, 0, 0, 0, 0, 0
+    if states[i] then
+      window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt =
+        struct.unpack('<ddddddd', states[i])
+    end
     windows[i] = window
     pause = math.max(pause, pauseOf(window, now))
+    local slackMs = ${AMPLE_SLACK_MS}
+    if window.count + waiting > rate.limit / 2 then slackMs = math.min(${LONGEST_SLACK_MS}, rate.intervalMs * ${SLACK}) end
+    if startMs == 0 or slackMs < startMs then startMs = slackMs end
   end
   return windows, pause, startMs
 end
 
-local function note (windows, now)
-  local longest = 0
+local function note (windows, now, startMs)
+  local longest = 0 -- until all that is there now is over
   for _, window in ipairs(windows) do
+    window.lastAt = math.max(window.lastAt, now + startMs * 1000)
     if window.inLast == 0 or now >= window.sliceEnd then
       forget(window, now)
-      if window.count == 0 then window.firstAt = now end
+      if window.count == 0 then window.firstAt = window.lastAt end
       window.next = window.next + 1
       window.inLast = 0
-      window.sliceEnd = window.limit > ${FINEST} and now + math.ceil(window.intervalMs * 1000 / ${FINEST}) or 0
+      window.sliceEnd = window.limit > ${FINEST} and now + math.ceil(window.length / ${FINEST}) or 0
+      longest = math.max(longest, window.lastAt + window.length + window.length / ${FINEST} - now)
     end
     window.count = window.count + 1
     window.inLast = window.inLast + 1
-    local state = { window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt }
-    redis.call('HSET', starts, window.id, string.format('%.0f %.0f %.0f %.0f %.0f %.0f', unpack(state)),
-      window.id .. ':' .. whole(window.next - 1), string.format('%.0f %.0f', now, window.inLast))
-    longest = math.max(longest, window.length)
+    local state = struct.pack(
+      '<ddddddd', window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt
+    )
+    redis.call('HSET', starts, window.id, state, window.id .. ':' .. window.next - 1, struct.pack('<dd', window.lastAt, window.inLast))
   end
   if longest > 0 then redis.call('PEXPIRE', starts, whole(math.ceil(longest / 1000))) end
 end
@@ -154,8 +171,9 @@ local function take (now)
   if cap and redis.call('LLEN', active) >= cap then return nothing(generation, 0, nowMs) end
   local windows, pause, startMs = {}, 0, 0
   local rates = limit[7] or limit[6]
-  if rates and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) > 0 then
-    windows, pause, startMs = windowsOf(rates, now)
+  local waiting = rates and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) or 0
+  if waiting > 0 then
+    windows, pause, startMs = windowsOf(rates, waiting, now)
     if pause > 0 then return nothing(generation, pause / 1000, nowMs) end
   end
   local id = redis.call('RPOPLPUSH', wait, active)
@@ -164,7 +182,7 @@ local function take (now)
     if not id then return nothing(generation, 0, nowMs) end
     redis.call('LPUSH', active, id)
   end
-  note(windows, now)
+  note(windows, now, startMs)
   local record = prefix .. id
   redis.call('SET', record .. ':lock', token, 'PX', leaseMs)
   redis.call('HSET', record, 'processedOn', whole(nowMs))

@@ -1,0 +1,128 @@
+'use strict'
+
+// Rates of types at the broker, whose clock the test sets back by writing windows anew as if their starts had been earlier.
+
+const assert = require('node:assert')
+const { Redis } = require('ioredis')
+const gates = require('../support/gates')
+const { describeWithRedis } = require('../support/redis')
+const { atServer } = require('./opened')
+const { until } = require('./until')
+
+const HOUR_MS = 3600000
+
+describeWithRedis('a rate of a type at a broker', function () {
+  const at = atServer()
+  let client
+
+  beforeEach(() => { client = new Redis(at.server.path) })
+  afterEach(() => client.disconnect())
+
+  const key = type => `{fairlane:${at.name}}:${type}:.starts`
+
+  /** All starts of a type were earlier. */
+  async function age (type, ms) {
+    for (const [field, bytes] of Object.entries(await client.hgetallBuffer(key(type)))) {
+      const times = field.includes(':') ? [0] : [3, 5, 6]
+      for (const index of times) bytes.writeDoubleLE(bytes.readDoubleLE(8 * index) - 1000 * ms, 8 * index)
+      await client.hset(key(type), field, bytes)
+    }
+  }
+
+  /** A queue whose runners end at once, and what has started of it. */
+  async function counting (options) {
+    const started = []
+    const queue = await at.open(async n => { started.push(n) }, { concurrency: 50, ...options })
+    return { queue, started }
+  }
+
+  const pushed = (queue, count, type = 'a') => Promise.all(Array.from({ length: count }, (_, n) => queue.pushType(type, n)))
+
+  /** The broker has said that no more may start now. */
+  const untilBlocked = queue => until(async () => (await queue.counts('a')).running === 0)
+
+  it('lets as many start as it says, and more when these are over', async () => {
+    const { queue, started } = await counting({ ratePerType: { limit: 3, intervalMs: HOUR_MS } })
+    await pushed(queue, 8)
+    await until(() => started.length === 3)
+    await untilBlocked(queue)
+    await age('a', HOUR_MS / 2)
+    await queue.holdType('a', 0) // it is asked again
+    await pushed(queue, 1, 'b')
+    await until(() => started.length === 4)
+    await age('a', HOUR_MS)
+    await queue.holdType('a', 0)
+    await until(() => started.length === 7)
+    await untilBlocked(queue)
+    assert.equal((await queue.counts('a')).waiting, 2)
+    await queue.clear()
+  })
+
+  it('takes a few entries for many starts', async () => {
+    const limit = 1200
+    const { queue, started } = await counting({ ratePerType: new Map([['a', { limit, intervalMs: HOUR_MS }]]) })
+    await pushed(queue, limit + 5)
+    await until(() => started.length === limit)
+    await untilBlocked(queue)
+    assert.equal((await queue.counts('a')).waiting, 5)
+    const fields = await client.hlen(key('a'))
+    assert(fields < 40, `${fields}`)
+    assert((await client.pttl(key('a'))) > HOUR_MS)
+    await age('a', 2 * HOUR_MS)
+    await queue.holdType('a', 0)
+    await until(() => started.length === limit + 5)
+    assert(await client.hlen(key('a')) < 10)
+  })
+
+  it('holds beside others, of the same interval, too', async () => {
+    const rates = [{ limit: 100, intervalMs: HOUR_MS }, { limit: 5, intervalMs: HOUR_MS }, { limit: 4, intervalMs: 2 * HOUR_MS }]
+    const { queue, started } = await counting({ ratePerType: rates })
+    await pushed(queue, 10)
+    await until(() => started.length === 4)
+    await untilBlocked(queue)
+    await age('a', 1.5 * HOUR_MS)
+    await queue.holdType('a', 0)
+    await pushed(queue, 1, 'b')
+    await until(() => started.length === 5)
+    assert.equal((await queue.counts('a')).waiting, 6)
+    await age('a', 2 * HOUR_MS)
+    await queue.holdType('a', 0)
+    await until(() => started.length === 9)
+    await queue.clear()
+  })
+
+  it('that has become lower has as many starts go by as are too many, and a lost entry counts one', async () => {
+    const gate = gates()
+    const queue = await at.open(gate.runner, { settleBy: 'callback', concurrency: 50, ratePerType: { limit: 6, intervalMs: HOUR_MS } })
+    await pushed(queue, 10)
+    await gate.until(6)
+    await client.hset(`{fairlane:${at.name}}:.limits`, 'rates', JSON.stringify([{ limit: 2, intervalMs: HOUR_MS }]))
+    await client.hdel(key('a'), `${HOUR_MS}:1`)
+    gate.release(6)
+    await untilBlocked(queue)
+    assert.equal(gate.payloads.length, 6)
+    await age('a', 2 * HOUR_MS)
+    await queue.holdType('a', 0)
+    await gate.until(8)
+    assert.equal((await queue.counts('a')).waiting, 2)
+    gate.release(2)
+    await queue.clear()
+  })
+
+  it('has a job go back that does not start in time, and counts it', async () => {
+    const { queue, started } = await counting({ ratePerType: { limit: 2, intervalMs: HOUR_MS } })
+    const { now } = performance
+    performance.now = () => now.call(performance) + 5000 * ++reads // each look at the clock is long after the one before
+    let reads = 0
+    try {
+      await queue.pushType('a', 1)
+      await until(async () => Number(await client.hlen(key('a'))) === 3)
+    } finally {
+      performance.now = now
+    }
+    await untilBlocked(queue)
+    assert.deepEqual(started, [])
+    assert.equal((await queue.counts('a')).waiting, 1)
+    await queue.clear()
+  })
+})
