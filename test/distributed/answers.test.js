@@ -6,6 +6,7 @@
 const assert = require('node:assert')
 const { once } = require('node:events')
 const { setTimeout: sleep } = require('node:timers/promises')
+const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
 const { atLaterTimes } = require('./later')
@@ -253,32 +254,27 @@ describeWithRedis('answers of the broker', function () {
       assert.deepEqual(attempts, [1, 1])
     })
 
-    it('that are lost, and the job was taken again by then: its next attempt is not ended by that', async () => {
-      const attempts = []
-      const ended = latch()
-      const { queue, rig } = await open(async (n, { attempt }) => {
-        if (n !== 'fails') return undefined
-        attempts.push(attempt)
-        if (attempts.length === 1) throw new Error('down')
-        await ended.opened
-        return 'done'
-      }, { backoffMs: 1, scheduler: 'equal', settleBy: 'promise' })
+    it('that are lost, and another process has taken the job again by then: its attempt is not ended, and the first one was', async () => {
+      const gate = gates()
+      const { queue, rig } = await open(async () => { throw new Error('down') }, { backoffMs: 1 })
+      const other = await at.open(gate.runner, { settleBy: 'callback' })
+      other.pause()
       rig.once('fairlaneEnd', async call => {
         await call()
-        for (let looks = 0; attempts.length < 2; looks++) {
-          await queue.pushType('a', looks) // has the type looked at
-          await sleep(5)
-        }
+        queue.pause()
+        other.resume()
+        await sleep(5)
+        await other.announce('a')
+        await gate.until(1)
         throw new Error(GONE)
       })
       const retried = once(queue, 'retry')
-      const done = new Promise(resolve => queue.on('done', ({ result }) => { if (result === 'done') resolve() }))
-      await queue.pushType('a', 'fails')
+      const done = once(other, 'done')
+      await queue.pushType('a', 1)
       await retried
-      ended.open()
-      await done
-      await queue.onIdle()
-      assert.deepEqual([attempts, queue.stats().retried, queue.stats().lost], [[1, 2], 1, 0])
+      gate.release(1)
+      assert.equal((await done)[0].attempt, 2)
+      assert.deepEqual([queue.stats().retried, queue.stats().lost, other.stats().lost], [1, 0, 0])
     })
 
     /**
