@@ -254,27 +254,36 @@ describeWithRedis('answers of the broker', function () {
       assert.deepEqual(attempts, [1, 1])
     })
 
-    it('that are lost, and another process has taken the job again by then: its attempt is not ended, and the first one was', async () => {
-      const gate = gates()
-      const { queue, rig } = await open(async () => { throw new Error('down') }, { backoffMs: 1 })
-      const other = await at.open(gate.runner, { settleBy: 'callback' })
-      other.pause()
+    it('that are lost, and the job has begun again by then: that attempt is not ended, and the first one was', async () => {
+      const attempts = []
+      const { queue, rig } = await open(async (...[, { attempt }]) => {
+        attempts.push(attempt)
+        if (attempt === 1) throw new Error('down')
+      }, { backoffMs: 60000, settleBy: 'promise' })
+      const retried = once(queue, 'retry')
+      let id
       rig.once('fairlaneEnd', async call => {
         await call()
-        queue.pause()
-        other.resume()
-        await sleep(5)
-        await other.announce('a')
-        await gate.until(1)
+        at.server.cli('hincrby', key(id), 'ats', '1')
         throw new Error(GONE)
       })
-      const retried = once(queue, 'retry')
-      const done = once(other, 'done')
-      await queue.pushType('a', 1)
+      queue.pause()
+      id = await queue.pushType('a', 1)
+      queue.resume()
       await retried
+      const { retried: count, lost } = queue.stats()
+      assert.deepEqual([attempts, count, lost, (await queue.get(id)).attempts], [[1], 1, 0, 1])
+    })
+
+    it('of an earlier start than the last one are refused: the job is lost', async () => {
+      const gate = gates()
+      const { queue } = await open(gate.runner, { settleBy: 'callback' })
+      const id = await queue.pushType('a', 1)
+      await gate.until(1)
+      at.server.cli('hincrby', key(id), 'ats', '1')
+      const lost = once(queue, 'lost')
       gate.release(1)
-      assert.equal((await done)[0].attempt, 2)
-      assert.deepEqual([queue.stats().retried, queue.stats().lost, other.stats().lost], [1, 0, 0])
+      assert.equal((await lost)[0].id, id)
     })
 
     /**

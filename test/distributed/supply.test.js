@@ -370,6 +370,15 @@ describe('what a process has of a type', () => {
     assert.deepEqual(crew.begun.map(({ name }) => name), ['j2'])
   })
 
+  it('is asked again at once if it was by an old limit that there was nothing', async () => {
+    await ask()
+    supply.recheck()
+    serve()
+    await turns()
+    await answer(RATED)
+    assert.deepEqual([supply.isBlocked, supply.tokensCount + supply.askingCount], [false, 1])
+  })
+
   it('gives a slot back that comes when nothing may be asked for', () => {
     supply.expectJobs()
     partition.isAway = true

@@ -285,7 +285,7 @@ class Supply {
       this.took(asker, this.taken(next), rechecksCount === this.rechecksCount)
     } else {
       asker?.giveBack()
-      this.gotNothing(next)
+      this.gotNothing(next, rechecksCount === this.rechecksCount)
     }
     this.topUp()
   }
@@ -325,7 +325,8 @@ class Supply {
     return this.prefetched.shift()
   }
 
-  gotNothing (next) {
+  /** @param {object | undefined} next @param {boolean} isCurrent whether it says so by the limits that hold now */
+  gotNothing (next, isCurrent) {
     if (this.window === 0) return
     if (next === undefined) {
       if (!this.place.partition.isAway) this.block(LONGEST_PAUSE_MS)
@@ -333,7 +334,8 @@ class Supply {
     }
     if (next.dueInMs > 0) this.wakeIn(next.dueInMs)
     if (next.waitMs > 0) {
-      this.block(Math.min(next.waitMs, LONGEST_LIMIT_MS))
+      if (isCurrent) this.block(Math.min(next.waitMs, LONGEST_LIMIT_MS))
+      else this.window = 1 // it is asked again at once
     } else if (this.askingCount > 0) {
       this.window = 1 // the others that are on their way say the same, or bring what came meanwhile
     } else if (!this.isBlocked) {
