@@ -261,14 +261,13 @@ describeWithRedis('answers of the broker', function () {
         if (attempt === 1) throw new Error('down')
       }, { backoffMs: 60000, settleBy: 'promise' })
       const retried = once(queue, 'retry')
-      let id
+      queue.pause()
+      const id = await queue.pushType('a', 1)
       rig.once('fairlaneEnd', async call => {
         await call()
         at.server.cli('hincrby', key(id), 'ats', '1')
         throw new Error(GONE)
       })
-      queue.pause()
-      id = await queue.pushType('a', 1)
       queue.resume()
       await retried
       const { retried: count, lost } = queue.stats()
