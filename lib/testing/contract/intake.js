@@ -120,7 +120,7 @@ exports.intake = function ({ test, has }) {
       if (n === 2) throw new Error('expected')
       return n
     }
-    const queue = await stage.open(runner, { settleBy: 'promise', maxAttempts: 1 })
+    const queue = await stage.open(runner, { settleBy: 'promise', maxAttempts: 1, concurrency: 1 })
     const all = []
     for await (const { status, value, reason } of queue.map([1, 2, 3], { settled: true })) all.push([status, value ?? reason.message])
     equal(all, [['fulfilled', 1], ['rejected', 'expected'], ['fulfilled', 3]])
