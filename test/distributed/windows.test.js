@@ -6,6 +6,7 @@ const assert = require('node:assert')
 const { Redis } = require('ioredis')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
+const { atLaterTimes } = require('./later')
 const { atServer } = require('./opened')
 const { until } = require('./until')
 
@@ -13,6 +14,7 @@ const HOUR_MS = 3600000
 
 describeWithRedis('a rate of a type at a broker', function () {
   const at = atServer()
+  const later = atLaterTimes()
   let client
 
   beforeEach(() => { client = new Redis(at.server.path) })
@@ -108,6 +110,36 @@ describeWithRedis('a rate of a type at a broker', function () {
     gate.release(2)
     await queue.clear()
   })
+
+  for (const [limit, what] of [[100, 'starts'], [1, 'goes back if it may not start then'], [undefined, 'starts if there is no rate any more']]) {
+    it(`counts a job once more that has waited until it was alone, and it ${what}`, async () => {
+      const gate = gates()
+      const options = { settleBy: 'callback', concurrency: 2, maxAttempts: 2, leaseMs: 600000 }
+      const ratePerType = new Map([['a', { limit: limit ?? 1, intervalMs: HOUR_MS }]])
+      const queue = await at.open(gate.runner, { ...options, ratePerType })
+      await queue.pushType('b', 'other')
+      await gate.until(1)
+      queue.pause()
+      const id = await queue.pushType('a', 'alone')
+      await client.hset(`{fairlane:${at.name}}:${id}`, 'stc', 1) // a process has ended with it
+      queue.resume()
+      await until(async () => (await queue.counts('a')).running === 1)
+      await until(async () => await client.exists(key('a')) === 1)
+      await later(10000)
+      if (limit === undefined) await client.hdel(`{fairlane:${at.name}}:.limits`, 'rates:a')
+      gate.release(1)
+      if (limit === 1) {
+        await until(async () => (await queue.counts('a')).waiting === 1)
+        await queue.clear()
+      } else {
+        await gate.until(2)
+        gate.release(1)
+      }
+      await queue.onIdle()
+      assert.deepEqual(gate.payloads, limit === 1 ? ['other'] : ['other', 'alone'])
+      assert.equal(await client.hlen(key('a')), limit === 100 ? 3 : 2)
+    })
+  }
 
   it('has a job go back that does not start in time, and counts it', async () => {
     const { queue, started } = await counting({ ratePerType: { limit: 2, intervalMs: HOUR_MS } })

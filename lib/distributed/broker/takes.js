@@ -51,6 +51,14 @@ class Takes {
     return undefined
   }
 
+  /** A job has waited here for longer than it might. @returns {Promise<boolean>} whether it may start all the same */
+  async mayStart (job) {
+    const sentAt = performance.now()
+    const startMs = await this.broker.client.fairlaneAgain(...this.keysToTake(job.place), ...this.common(job.place))
+    job.startBy = startMs === 0 ? Infinity : sentAt + startMs
+    return startMs >= 0
+  }
+
   /**
    * Ends a job, or an attempt.
    * @param {{ name: string, place: object, json: object }} job

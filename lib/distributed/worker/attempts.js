@@ -23,10 +23,10 @@ const LEFT_OF_LEASE = 0.9 // a job is not begun when more of its lease is over
 
 class Attempts {
   /**
-   * @param {object} parts records, stage, suspects, overdue, outcomes, observed, progress
+   * @param {object} parts records, stage, suspects, takes, overdue, outcomes, observed, progress
    * @param {object} options read: runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs, resultTtlMs
    */
-  constructor ({ records, stage, suspects, overdue, outcomes, observed, progress }, options) {
+  constructor ({ records, stage, suspects, takes, overdue, outcomes, observed, progress }, options) {
     const { runner, settleBy, serialize, maxAttempts, backoffMs, maxWaitMs, onTimeout, leaseMs, resultTtlMs } = options
     this.runner = runner
     this.settleBy = settleBy
@@ -40,6 +40,7 @@ class Attempts {
     this.records = records
     this.stage = stage
     this.suspects = suspects
+    this.takes = takes
     this.overdue = overdue
     this.outcomes = outcomes
     this.observed = observed // undefined without observers
@@ -179,7 +180,10 @@ class Attempts {
       this.giveUp(delivery, job)
       return
     }
-    await this.runMarked(delivery, job)
+    // others had to end before
+    const mayStart = performance.now() <= job.startBy || await this.takes.mayStart(job).catch(() => false)
+    if (mayStart) await this.runMarked(delivery, job)
+    else this.giveUp(delivery, job)
   }
 
   /** The broker knows before that the end of the process counts as an attempt of this job. */

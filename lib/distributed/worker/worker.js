@@ -46,7 +46,7 @@ const WIRING = {
   endings: ['broker', 'outcomes', 'overdue', 'takes'],
   suspects: ['stage', 'taking'],
   progress: ['broker', 'outcomes'],
-  attempts: ['observed', 'outcomes', 'overdue', 'progress', 'records', 'stage', 'suspects'],
+  attempts: ['observed', 'outcomes', 'overdue', 'progress', 'records', 'stage', 'suspects', 'takes'],
   crew: ['announcer', 'attempts', 'broker', 'endings', 'prefetch', 'requests', 'slots', 'taking'],
   wakes: ['broker', 'crew', 'scouts', 'starts'],
   leases: ['broker', 'crew', 'starts'],

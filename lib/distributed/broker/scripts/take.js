@@ -196,6 +196,19 @@ end`
 module.exports = {
   KEYS_TO_TAKE,
   TAKE,
+  // a job that was taken, and starts later than it might: it counts once more   → in how many ms from the call it must start; 0: at any
+  // time; -1: it may not start now
+  again: {
+    numberOfKeys: KEYS_TO_TAKE.length + 1,
+    lua: `${TAKE}
+local all, own = unpack(redis.call('HMGET', limits, 'rates', 'rates:' .. typeName))
+if not (own or all) then return 0 end
+local now = clock()
+local windows, pause, startMs = windowsOf(own or all, math.huge, now)
+if pause > 0 then return -1 end
+note(windows, now, startMs)
+return math.floor(startMs)`
+  },
   take: {
     numberOfKeys: KEYS_TO_TAKE.length + 1,
     lua: `${TAKE}
