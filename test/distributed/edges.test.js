@@ -94,7 +94,7 @@ describeWithRedis('a distributed queue, when', function () {
     const controller = new AbortController()
     const result = queue.add(1, { type: 'a', signal: controller.signal })
     await queue.flush()
-    await queue.clear()
+    at.server.cli('flushall')
     controller.abort()
     await expectReject(result, 'FAIRLANE_ERR_ABORTED')
   })
@@ -189,7 +189,9 @@ describeWithRedis('a distributed queue, when', function () {
     gate.release(1)
     queue.pauseType('a')
     assert.deepEqual(
-      queue.stats('unknown'), { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, joined: 0, lost: 0, running: 0, prefetched: 0 }
+      queue.stats('unknown'), {
+        accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0, running: 0, prefetched: 0
+      }
     )
     assert.equal(queue[Symbol.asyncDispose]() instanceof Promise, true)
   })
@@ -206,6 +208,7 @@ describeWithRedis('a distributed queue, when', function () {
         failed: 0,
         cancelled: 0,
         retried: 0,
+        throttled: 0,
         joined: 0,
         lost: 0,
         running: 0,
