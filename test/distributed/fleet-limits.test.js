@@ -133,7 +133,10 @@ describeWithRedis('limits of a fleet', function () {
     const queues = [await at.open(gate.runner, options), await at.open(gate.runner, options)]
     await Promise.all(Array.from({ length: 9 }, (_, n) => queues[n % 2].pushType(`type-${n}`, n)))
     await gate.until(2)
+    const heldMs = await queues[0].heldMs()
+    assert(heldMs > 3500000 && heldMs <= 3605000, `${heldMs}`)
     await queues[0].setRates({ rate: { limit: 1000, intervalMs: 1000 } })
+    assert.equal(await queues[0].heldMs(), 0)
     await gate.until(5)
     await queues[1].setGlobalConcurrency(Infinity)
     await queues[0].setRates({ rate: null })

@@ -17,9 +17,11 @@ async function main () {
   const client = new Redis(path)
   const note = (what, { id, type }) => client.eval(NOTE, 1, 'log', `${what} ${process.pid} ${id} ${type}`)
   async function run (payload, context) {
+    const startedAt = performance.now()
     await note('start', context)
+    const lateMicros = Math.round((performance.now() - startedAt) * 1000)
     if (runMs > 0) await sleep(runMs)
-    await note(context.signal.aborted ? 'aborted' : 'end', context)
+    await note(`end-${lateMicros}`, context)
   }
   if (options.ratePerType !== undefined) options.ratePerType = new Map(options.ratePerType)
   await distributed(run, { name: 'jobs', connection: { path }, settleBy: 'promise', scheduler: 'equal', ...options })

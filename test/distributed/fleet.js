@@ -11,6 +11,8 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const { describeWithRedis } = require('../support/redis')
 const { servers } = require('./opened')
 
+const UNKNOWN_MICROS = 100000
+
 module.exports = { describeFleet }
 
 /**
@@ -87,15 +89,17 @@ function describeFleet (sizes, check) {
   })
 }
 
-/** @returns {{ start: number, end: number, type: string, pid: number }[]} times in µs by the broker's clock; a run of a process that is
- *  stopped, or gone, counts until then */
+/**
+ * @returns {{ start: number, late: number, end: number, type: string, pid: number }[]} times in µs by the broker's clock; late: by how much
+ *   the start may have been before it was noted. A run of a process that is stopped, or gone, counts until then.
+ */
 function runsIn (log, faults) {
   const runs = new Map()
   for (const line of log.split('\n').filter(Boolean)) {
     const [what, pid, id, type, time] = line.split(' ')
     const key = `${pid} ${id}`
-    if (what === 'start') runs.set(key, { start: Number(time), end: Infinity, type, pid: Number(pid) })
-    else runs.get(key).end = Number(time)
+    if (what === 'start') runs.set(key, { start: Number(time), late: UNKNOWN_MICROS, end: Infinity, type, pid: Number(pid) })
+    else Object.assign(runs.get(key), { end: Number(time), late: Number(what.split('-')[1]) })
   }
   for (const run of runs.values()) {
     const fault = faults.get(run.pid)

@@ -89,10 +89,16 @@ class Fleet {
     return this.write(ignore, ms)
   }
 
-  /** @returns {Promise<number>} in how many ms hold() is over */
+  /** @returns {Promise<number>} in how many ms a job might start as far as hold() and the rate of the queue go */
   async heldMs () {
     await this.broker.soon(() => this.look())
-    return this.heldMsNow
+    if (!this.terms.values.has('rate')) return this.heldMsNow
+    const { define, keysOf } = require('./permits')
+    const { client, name } = this.broker
+    define(client)
+    const nothing = ['', 1, 0, 0, 0, 0, -1, 0, 0, '', '']
+    const [, waitMs = 0] = await this.broker.soon(() => client.fairlanePermits(...keysOf(name), this.terms.generation, ...nothing))
+    return Math.max(this.heldMsNow, waitMs)
   }
 
   get heldMsNow () {

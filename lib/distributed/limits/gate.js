@@ -11,7 +11,7 @@
 const { isPassing } = require('../broker/failures')
 const { Hand } = require('./hand')
 const { Pass } = require('./pass')
-const { define } = require('./permits')
+const { define, keysOf } = require('./permits')
 
 const MOST_GOOD_MS = 100
 const AHEAD = 4 // times as long as a permit is good: for so long they are taken ahead
@@ -36,7 +36,7 @@ class Gate {
     this.token = token
     this.leaseMs = leaseMs
     this.lost = lost
-    this.keys = ['fleet', 'permits', 'places'].map(what => `{fairlane:${broker.name}}:.${what}`)
+    this.keys = keysOf(broker.name)
     this.channel = this.keys[0]
     this.rate = undefined // windows
     this.cap = Infinity
@@ -230,7 +230,7 @@ class Gate {
     hand.dropLate(sentAt)
     const unused = hand.takeUnused()
     const wants = isForMore && !this.isOver ? this.wants(sentAt) : { places: 0, now: 0, all: 0 }
-    const goodMs = Math.ceil(Math.min(Math.max(this.goodMs, 2 * this.answerMs), SLOWEST * this.goodMs))
+    const goodMs = Math.ceil(Math.min(Math.max(this.goodMs, 4 * this.answerMs), SLOWEST * this.goodMs))
     const held = this.passes.size + this.places
     this.askedAt = sentAt
     const answer = await broker.client.fairlanePermits(

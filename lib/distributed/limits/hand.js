@@ -3,6 +3,9 @@
 // The permits that a process has in hand: when each may be used, by performance.now(), and those that were not used in time, which the
 // broker is to be told of.
 
+// Of the time for which a permit is good its job begins in the first part: what a runner does first comes somewhat later.
+const FOR_STARTS = 0.5
+
 class Hand {
   constructor () {
     this.permits = [] // { from, until, mark, count }, in order
@@ -44,7 +47,7 @@ class Hand {
   add (grants, sentAt, now, goodMs) {
     for (let at = 0; at < grants.length; at += 3) {
       const [count, inMs, mark] = grants.slice(at, at + 3)
-      this.permits.push({ from: now + inMs, until: sentAt + inMs + goodMs, mark, count })
+      this.permits.push({ from: now + inMs, until: sentAt + inMs + FOR_STARTS * goodMs, mark, count })
     }
   }
 

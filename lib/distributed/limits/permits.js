@@ -24,7 +24,8 @@ const LEAST_STEP_MS = 10
 const scripts = {
   // KEYS .fleet, .permits, .places
   // ARGV generation, process, leaseMs, places that it has, places that it wants, 1: it had some before; permits that it wants at once, and
-  // at most; goodMs, aheadMs, 'PUBLISH', channel; then of permits that were not used the mark, and how many
+  // at most, -1 to be told only when the next one begins; goodMs, aheadMs, 'PUBLISH', channel; then of permits that were not used the
+  // mark, and how many
   // → generation, ms until it should ask again, places, 1: those it had are lost, processes that wait for places; then of permits how
   // many, in how many ms they begin, and their mark.   The generation alone, if it is another one: nothing is done then.
   fairlanePermits: {
@@ -48,6 +49,8 @@ if fleet[2] then
     now = last
   end
   local wantNow, wantAll = tonumber(ARGV[7]), tonumber(ARGV[8])
+  local isAsked = wantAll < 0
+  if isAsked then wantAll = 1 end
   local goodMs, aheadMs = tonumber(ARGV[9]), tonumber(ARGV[10])
   local tail = math.max(tonumber(kept[3]) or now, now)
   local evenUntil, stepAt, inStep = tonumber(kept[5]) or 0, tonumber(kept[6]) or 0, tonumber(kept[7]) or 0
@@ -120,6 +123,10 @@ if fleet[2] then
         states[i] = { first = first, sum = sum, gone = gone }
       end
     until at == from
+    if isAsked then
+      answer[2] = math.ceil(at - now)
+      break
+    end
     if at > now + aheadMs then
       if count == 0 then
         local promised = tonumber(kept[4]) or 0
@@ -165,7 +172,7 @@ if fleet[2] then
   redis.call('PEXPIRE', key, text(2 * longest + goodMs + aheadMs + 60000))
 end
 
-if fleet[3] then
+if fleet[3] and ARGV[8] ~= '-1' then
   local key = KEYS[3]
   local all = redis.call('HGETALL', key)
   local lease = tonumber(ARGV[3])
@@ -234,9 +241,14 @@ return answer`
   }
 }
 
+/** The keys of a queue, as the script takes them. */
+function keysOf (queueName) {
+  return ['fleet', 'permits', 'places'].map(what => `{fairlane:${queueName}}:.${what}`)
+}
+
 /** Makes methods of a client of these. */
 function define (client) {
   for (const [name, script] of Object.entries(scripts)) client.defineCommand(name, script)
 }
 
-module.exports = { define }
+module.exports = { define, keysOf }
