@@ -35,7 +35,8 @@ function rulesFor (name) {
 /** Does all that queues do at a broker. */
 async function useAll (open) {
   const attempts = new Map()
-  const common = { leaseMs: 1000, globalTypeCaps: { capped: 1 }, ratePerType: new Map([['rated', { limit: 100, intervalMs: 1000 }]]) }
+  const limits = { globalTypeCaps: { capped: 1 }, globalConcurrency: 40, rate: { limit: 1000, intervalMs: 1000 } }
+  const common = { leaseMs: 1000, priorityMs: 1000, ...limits, ratePerType: new Map([['rated', { limit: 100, intervalMs: 1000 }]]) }
   const worker = await open(async n => {
     const attempt = (attempts.get(n) ?? 0) + 1
     attempts.set(n, attempt)
@@ -50,6 +51,15 @@ async function useAll (open) {
   await Promise.all([1, 2, 3].map(n => producer.pushType('together', n)))
   await producer.unshiftType('a', 1, { delayMs: 5 })
   for (let n = 0; n < 2; n++) await producer.pushType('keyed', n, { key: 'k', keyUntil: 'settled' })
+  await producer.pushAll([{ payload: 1, type: 'a', priority: 3 }, { payload: 2, type: 'b' }])
+  assert.equal(await producer.wait(await producer.pushType('waited', 1, { delayMs: 50 })), 1)
+  await producer.setSchedule('nightly', { everyMs: 3600000, payload: 1, type: 'timed' })
+  assert.equal(await producer.wait(await producer.runSchedule('nightly')), 1)
+  assert.equal((await producer.listSchedules()).length, 1)
+  await producer.setSchedule('nightly', null)
+  assert.equal((await producer.health()).lastError, undefined)
+  await assert.rejects(producer.add('fails', { type: 'gone' }), /down/)
+  assert.equal(await producer.clear({ type: 'gone', dead: true }), 1)
   await assert.rejects(producer.add('fails', { type: 'dead' }), /down/)
   const [{ id }] = await producer.deadLetters()
   assert.equal(await producer.retryDead(id), true)
