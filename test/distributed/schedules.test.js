@@ -3,7 +3,9 @@
 const assert = require('node:assert')
 const { once } = require('node:events')
 const { Schedules } = require('../../lib/distributed/calls/schedules')
+const { Scheduling } = require('../../lib/distributed/calls/scheduling')
 const { Timer } = require('../../lib/distributed/calls/timer')
+const { Forgetting } = require('../../lib/distributed/forgetting')
 const { Calendars, timesOf } = require('../../lib/job/schedule-times')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
@@ -101,8 +103,22 @@ describeWithRedis('schedules at a broker', function () {
     await at.open(runner, { schedules: { tick: { everyMs: 100, type: 'a' } } })
     await until(() => times.length > 1)
     at.server.cli('flushall')
+    await until(() => at.server.cli('exists', `{fairlane:${at.name}}:.schedules`) === '1')
     const { length } = times
     await until(() => times.length > length + 1)
+  })
+
+  it('may have no time any more, no type, and a priority', async () => {
+    const queue = await at.open(async (payload, { schedule }) => schedule.name, { priorityMs: 1000 })
+    await queue.setSchedule('past', { cron: '0 0 0 1 1 * 2020' })
+    await queue.setSchedule('first', { everyMs: 200, priority: 5 })
+    assert.deepEqual((await queue.listSchedules()).find(({ name }) => name === 'past'), { name: 'past', nextAt: undefined, lastAt: undefined })
+    await queue.setSchedule('daily', { everyMs: DAY_MS, priority: 3 })
+    const id = await queue.runSchedule('daily')
+    assert.equal(await queue.wait(id), 'daily')
+    const [{ result, type }] = await once(queue, 'done')
+    assert.deepEqual([result, type], ['first', ''])
+    assert.equal(await queue.wait(await queue.runSchedule('past')), 'past')
   })
 
   it('of others are looked after by processes that were there before them', async () => {
@@ -160,6 +176,32 @@ describeWithRedis('schedules at a broker', function () {
   })
 })
 
+describe('a look whether there are schedules', () => {
+  it('is left for later while the broker is away, or refuses', async () => {
+    const broker = { name: 'x', isReady: false }
+    const scheduling = new Scheduling({ broker }, { token: 'me', serialize: {} })
+    await scheduling.open()
+    assert.equal(scheduling.stop(), undefined)
+    const calls = []
+    const parts = {
+      broker: { forgetPlaces: () => calls.push('places') },
+      intake: { forget: () => calls.push('intake') },
+      scheduling: { async look () { calls.push('look'); throw new Error('READONLY') } }
+    }
+    for (const worker of [{ forget: () => calls.push('worker') }, null]) {
+      const forgetting = new Forgetting({ ...parts, worker })
+      const { setInterval } = global
+      let fire
+      global.setInterval = fn => { fire = fn }
+      forgetting.begin()
+      global.setInterval = setInterval
+      fire()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    assert.deepEqual(calls, ['worker', 'intake', 'places', 'look', 'intake', 'places'])
+  })
+})
+
 describe('times of schedules', () => {
   const NOW = 1800000000000
 
@@ -194,6 +236,11 @@ describe('times of schedules', () => {
     const made = new Schedules({ broker: { name: 'x', client: { defineCommand () {} }, place: () => ({}) } }, { token: 'me', serialize: {} })
     return made.scheduleOf('s', '5:{"type":"a","data":"{}"}').constructor
   }
+
+  it('count from when their schedule is, if that can be read', () => {
+    const made = new Schedules({ broker: { name: 'x', client: { defineCommand () {} }, place: () => ({}) } }, { token: 'me', serialize: {} })
+    assert.deepEqual(['5', 'x'].map(since => made.scheduleOf('s', `${since}:{"type":"a","data":"{}"}`).since), [5, 0])
+  })
 
   it('are pushed in order, each once', async () => {
     const { timer, schedule, pushed, pass } = timerOf({ overlap: true })
@@ -236,6 +283,10 @@ describe('times of schedules', () => {
     far.pass(1000)
     await far.timer.dealWith(far.schedule)
     assert.deepEqual(far.pushed, [NOW + 1000])
+    const first = timerOf({ state: `${NOW + DAY_MS},,`, overlap: true }) // there was no time before
+    first.schedule.times = { upTo: () => -Infinity, after: () => Infinity }
+    await first.timer.dealWith(first.schedule)
+    assert.equal(first.schedule.doneUntil, NOW)
     const little = timerOf({ state: `${NOW + 30000},,`, overlap: true })
     little.pass(1000)
     await little.timer.dealWith(little.schedule)
@@ -266,6 +317,9 @@ describe('times of schedules', () => {
     const timer = new Timer(schedules, { broker, records: {} }, { token: 'me', key: '.timer' })
     await timer.turn()
     assert.deepEqual([refused, left, timer.isStopped], [['FAIRLANE_ERR_PEER'], ['.timer'], true])
+    timer.isMine = true
+    broker.client.fairlaneLeaveTimer = async () => { throw new Error('READONLY') }
+    await timer.stop()
     broker.isReady = false
     await timer.stop()
     await new Timer(schedules, { broker, records: {} }, { token: 'me', key: '.timer' }).look()

@@ -2,6 +2,7 @@
 
 const assert = require('node:assert')
 const { setTimeout: later } = require('node:timers/promises')
+const { Adding } = require('../../lib/distributed/calls/adding')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
@@ -110,6 +111,23 @@ describeWithRedis('wait() at a broker', function () {
   })
 })
 
+describe('an add whose results cannot be heard of', () => {
+  it('rejects, and counts among those that wait no more', async () => {
+    let expected = 0
+    const results = {
+      inbox: 'me',
+      add: (place, name, settle) => settle,
+      settle: (settle, err) => settle(err),
+      open: async () => { throw new Error('no') }
+    }
+    const intake = { refusal () {}, expect: () => { expected++; return () => { expected-- } } }
+    const parts = { broker: { place: () => ({}) }, intake, results, stage: {} }
+    const adding = new Adding(parts, { token: 'me', serialize: { encode: () => '{}' }, isClosed: () => false })
+    await assert.rejects(adding.add('a', 1, false, {}), { message: 'no' })
+    assert.equal(expected, 0)
+  })
+})
+
 describeWithRedis('jobs that are cleared', function () {
   const at = atServer()
 
@@ -123,13 +141,19 @@ describeWithRedis('jobs that are cleared', function () {
     const waiting = expectReject(other.wait(id), 'FAIRLANE_ERR_CLEARED')
     await Promise.all([queue.flush(), other.flush()])
     await until(() => at.server.cli('hget', `{fairlane:${at.name}}:${id}`, 'inboxes') !== '')
-    assert.equal(await queue.clear({ reason: 'why' }), 3)
+    await other.pushType('c', 4) // nobody waits for it
+    assert.equal(await queue.clear({ reason: 'why' }), 4)
     assert.equal((await own).cause, 'why')
     await Promise.all([others, waiting])
     assert.deepEqual(told.sort(), [
-      ['a', 1, 0, 'FAIRLANE_ERR_CLEARED', 'why'], ['a', 2, 0, 'FAIRLANE_ERR_CLEARED', 'why'], ['b', { n: 3 }, 0, 'FAIRLANE_ERR_CLEARED', 'why']
+      ['a', 1, 0, 'FAIRLANE_ERR_CLEARED', 'why'], ['a', 2, 0, 'FAIRLANE_ERR_CLEARED', 'why'], ['b', { n: 3 }, 0, 'FAIRLANE_ERR_CLEARED', 'why'],
+      ['c', 4, 0, 'FAIRLANE_ERR_CLEARED', 'why']
     ])
-    assert.deepEqual([queue.stats().cancelled, queue.stats('a').cancelled, other.stats().cancelled], [3, 2, 0])
+    assert.deepEqual([queue.stats().cancelled, queue.stats('a').cancelled, other.stats().cancelled], [4, 2, 0])
+    const unheard = expectReject(queue.add(1, { type: 'a' }), 'FAIRLANE_ERR_CLEARED')
+    await queue.flush()
+    assert.equal(await other.clear(), 1)
+    await unheard
   })
 
   it('may be many, and free their keys', async () => {

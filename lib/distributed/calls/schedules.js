@@ -35,7 +35,7 @@ class Schedule {
 
   /** @param {string} state as stateOf() has it; '': no time has come yet */
   become (state) {
-    const [doneUntil = '', lastAt = '', lastJob = ''] = state.split(',')
+    const [doneUntil, lastAt = '', lastJob = ''] = state.split(',')
     this.state = state
     this.doneUntil = Math.max(this.since, Number(doneUntil) || 0)
     this.lastAt = lastAt === '' ? undefined : Number(lastAt)
