@@ -1,0 +1,330 @@
+'use strict'
+
+// The gate of a process, with a broker that answers what the test says, at times that it says.
+
+const assert = require('node:assert')
+const { Gate } = require('../../lib/distributed/limits/gate')
+const { Hand } = require('../../lib/distributed/limits/hand')
+const { Starts } = require('../../lib/distributed/limits/starts')
+const { Terms } = require('../../lib/distributed/limits/terms')
+
+const turns = async () => { for (let n = 0; n < 4; n++) await new Promise(resolve => setImmediate(resolve)) }
+const RATE = JSON.stringify([{ limit: 10, intervalMs: 1000 }])
+
+describe('permits in hand', () => {
+  it('are used from their time on, in the first half of it, and are unused else', () => {
+    const hand = new Hand()
+    hand.add([2, 0, 'a', 1, 20, 'b'], 1000, 1005, 50)
+    assert.deepEqual([hand.size, hand.nextAt, hand.overAt], [3, 1005, 1025])
+    assert.equal(hand.has(1004), false)
+    assert.equal(hand.has(1005), true)
+    const permit = hand.take()
+    assert.deepEqual(permit, { until: 1025, mark: 'a' })
+    hand.putBack(permit, 1010)
+    assert.equal(hand.size, 3)
+    hand.take()
+    hand.putBack(permit, 1030)
+    assert.equal(hand.has(1030), true)
+    assert.deepEqual(hand.takeUnused(), [['a', 2]])
+    hand.dropAll()
+    assert.deepEqual(hand.takeUnused(), [['b', 1]])
+    assert.deepEqual([hand.nextAt, hand.overAt], [Infinity, Infinity])
+  })
+})
+
+describe('the gate of a process', () => {
+  const { now } = performance
+  const timers = { setTimeout, clearTimeout }
+  let ms
+  let due // timers, by their times
+  let asked
+  let answers
+  let woken
+  let told
+  let heard
+  let dispatch
+  let broker
+  let limits
+  let lostCount
+  let gate
+
+  beforeEach(() => {
+    ms = 1000
+    due = []
+    asked = []
+    answers = []
+    woken = lostCount = 0
+    told = []
+    performance.now = () => ms
+    global.setTimeout = (fn, after) => {
+      const timer = { fn, at: ms + after }
+      due.push(timer)
+      return timer
+    }
+    global.clearTimeout = timer => { due = due.filter(other => other !== timer) }
+    dispatch = { running: 0, concurrency: 10, list: { size: 5 }, wake () { woken++ } }
+    broker = {
+      name: 'q',
+      isReady: true,
+      isClosed: false,
+      client: {
+        defineCommand () {},
+        async fairlanePermits (...args) {
+          const [generation, , , held, places, isKnown, wantNow, wantAll, goodMs, , , , ...unused] = args.slice(3)
+          asked.push({ held, places, isKnown, wantNow, wantAll, goodMs, unused })
+          const answer = answers.shift() ?? [generation, 0, 0, 0, 0]
+          if (answer instanceof Error) throw answer
+          return answer
+        }
+      },
+      troubles: { refused: what => told.push(what) },
+      listen: async (channel, onMessage) => { heard = onMessage }
+    }
+    limits = { terms: new Terms('7'), looks: 0, async look () { this.looks++ } }
+    gate = new Gate({ broker, limits, stage: { dispatch } }, { token: 'me', leaseMs: 1000 }, () => lostCount++)
+  })
+
+  afterEach(() => {
+    performance.now = now
+    Object.assign(global, timers)
+  })
+
+  async function pass (until) {
+    while (due.some(({ at }) => at <= until)) {
+      const [next] = due.sort((a, b) => a.at - b.at)
+      due = due.filter(timer => timer !== next)
+      ms = Math.max(ms, next.at)
+      next.fn()
+      await turns()
+    }
+    ms = until
+  }
+
+  it('asks once for all that wait, and opens at the time of a permit', async () => {
+    gate.update(new Map([['rate', RATE]]), [])
+    answers.push(['7', 0, 0, 0, 0, 1, 0, 'a', 1, 15, 'b'])
+    assert.equal(gate.isOpen(), false)
+    assert.equal(gate.isOpen(), false)
+    await turns()
+    assert.deepEqual(asked.map(({ wantNow, wantAll }) => [wantNow, wantAll]), [[1, 1]])
+    assert.equal(gate.isOpen(), true)
+    gate.count()
+    const first = gate.takePass()
+    assert.equal(first.begin(), true)
+    assert.equal(gate.isOpen(), false)
+    await pass(1015)
+    assert.equal(gate.isOpen(), true)
+    gate.count()
+    const second = gate.takePass()
+    ms = 1050
+    assert.equal(second.begin(), false) // too late, and there is no other one
+    second.end()
+    second.end()
+    first.end()
+    gate.isOpen()
+    await turns()
+    assert.deepEqual(asked.at(-1).unused, ['b', 1])
+  })
+
+  it('lets a job begin with a later permit, where its own is over', async () => {
+    gate.update(new Map([['rate', RATE]]), [])
+    gate.hand.add([1, 0, 'a', 1, 20, 'b'], ms, ms, 50)
+    assert(gate.isOpen())
+    gate.count()
+    const late = gate.takePass()
+    ms += 30
+    assert.equal(late.begin(), true)
+    assert.equal(late.permit.mark, 'b')
+    assert.deepEqual(gate.hand.takeUnused(), [['a', 1]])
+    gate.update(new Map(), []) // no rate any more: what was given counts no more
+    gate.update(new Map([['rate', RATE]]), [])
+    assert.equal(gate.isOn, true)
+  })
+
+  it('waits as long as it is told to, and gives back what nobody used', async () => {
+    gate.update(new Map([['rate', RATE]]), [])
+    answers.push(['7', 300, 0, 0, 0])
+    gate.isOpen()
+    await turns()
+    gate.isOpen()
+    await pass(1299)
+    assert.equal(asked.length, 1)
+    await pass(1301)
+    answers.push(['7', 0, 0, 0, 0, 1, 0, 'a'])
+    gate.isOpen()
+    await turns()
+    assert.equal(asked.length, 2)
+    gate.rest()
+    await pass(1400)
+    assert.deepEqual(asked.at(-1), { held: 0, places: 0, isKnown: 0, wantNow: 0, wantAll: 0, goodMs: 50, unused: ['a', 1] })
+  })
+
+  it('asks again where the limits are others, the broker is away, or refuses', async () => {
+    gate.update(new Map([['rate', RATE]]), [])
+    gate.hand.drop('x', 2)
+    answers.push(['8'], new Error('Connection is closed.'), new Error('ERR no'))
+    gate.isOpen()
+    await turns()
+    assert.equal(limits.looks, 1)
+    gate.isOpen()
+    await turns()
+    assert.deepEqual(asked.at(-1).unused, ['x', 2])
+    assert.deepEqual(told, [])
+    await pass(1300)
+    gate.isOpen()
+    await turns()
+    assert.deepEqual(told, ['a request for permits'])
+    broker.isReady = false
+    await pass(1600)
+    gate.isOpen()
+    await turns()
+    assert.equal(asked.length, 3)
+  })
+
+  it('has places for what runs, which go back when no job takes them', async () => {
+    const ended = []
+    const running = { done: () => ended.push('done') }
+    gate.update(new Map([['concurrency', '3']]), [running])
+    answers.push(['7', 0, 0, 0, 0], ['7', 0, 2, 0, 0])
+    gate.isOpen()
+    await turns()
+    assert.deepEqual(asked.map(({ held, places }) => [held, places]), [[1, 0], [1, 5]])
+    assert.equal(gate.isOpen(), true)
+    gate.count()
+    const taken = gate.takePass()
+    assert.equal(taken.begin(), true)
+    await pass(1025)
+    await turns()
+    assert.deepEqual([asked.at(-1).held, asked.at(-1).isKnown], [2, 1])
+    running.done()
+    assert.deepEqual(ended, ['done'])
+    assert.equal(gate.isOpen(), true)
+    taken.end()
+    await pass(1050)
+    await turns()
+    assert.equal(asked.at(-1).held, 0)
+  })
+
+  it('shares places with processes that wait for them, and hears of free ones', async () => {
+    gate.update(new Map([['concurrency', '2']]), [])
+    answers.push(['7', 0, 0, 0, 0], ['7', 0, 2, 0, 1])
+    gate.isOpen()
+    await turns()
+    for (let n = 0; n < 2; n++) {
+      assert(gate.isOpen())
+      gate.count()
+    }
+    const [first, second] = gate.passes
+    first.end()
+    await turns()
+    assert.deepEqual([asked.at(-1).held, gate.places], [1, 0])
+    gate.othersCount = 0
+    ms += 1500
+    second.end() // others may have come meanwhile
+    await turns()
+    assert.equal(asked.at(-1).held, 1)
+    answers.push(['7', 1000, 0, 0, 0])
+    gate.places = 0
+    gate.isOpen()
+    await turns()
+    const before = woken
+    assert.equal(heard('x'), false)
+    assert.equal(heard({ freed: ['other'] }), true)
+    assert.equal(woken, before)
+    assert.equal(heard({ freed: ['me'] }), true)
+    assert.equal(woken, before + 1)
+    await gate.renew()
+  })
+
+  it('has lost what runs when its lease was over', async () => {
+    gate.update(new Map([['concurrency', '2']]), [])
+    answers.push(['7', 0, 0, 0, 0], ['7', 0, 1, 0, 0])
+    gate.isOpen()
+    await turns()
+    gate.isOpen()
+    gate.count()
+    const held = gate.takePass()
+    ms += 2000
+    assert.equal(held.begin(), false)
+    answers.push(['7', 0, 0, 1, 0])
+    await gate.renew()
+    assert.equal(lostCount, 1)
+    held.end()
+    assert.equal(gate.places, 0)
+    await gate.renew() // there is nothing
+  })
+
+  it('gives all back when it stops, and says which runners are left', async () => {
+    gate.update(new Map([['concurrency', '5'], ['rate', RATE]]), [])
+    answers.push(['7', 0, 0, 0, 0], ['7', 0, 2, 0, 0], ['7', 0, 0, 0, 0, 2, 0, 'a'])
+    gate.isOpen()
+    await turns()
+    gate.isOpen() // places come first
+    await turns()
+    assert.equal(gate.isOpen(), true)
+    gate.count()
+    const runs = gate.takePass()
+    runs.begin()
+    answers.push(['7', 0, 1, 0, 0])
+    await gate.stop()
+    await turns()
+    assert.deepEqual([asked[3].held, asked[3].unused], [1, ['a', 1]])
+    gate.isOpen()
+    runs.end()
+    await turns()
+    assert.equal(asked.at(-1).held, 0)
+    await gate.renew()
+  })
+
+  it('listens again where that has failed', async () => {
+    broker.listen = async () => { throw new Error('ERR no') }
+    gate.update(new Map([['concurrency', '5']]), [])
+    await turns()
+    assert.equal(gate.isListening, false)
+    gate.update(new Map([['concurrency', '6']]), [])
+    gate.isListening = true
+    gate.listen()
+    assert.equal(gate.isListening, true)
+  })
+})
+
+describe('what limits the whole queue, in a process', () => {
+  it('is nothing, and loads nothing, without a rate or a globalConcurrency', async () => {
+    const hooks = []
+    const limits = { terms: new Terms('1'), follow: hook => hooks.push(hook), noticed: async generation => generation }
+    const dispatch = { running: 0, concurrency: 1, list: { size: 0 }, wake () {} }
+    const broker = { name: 'q', isReady: false, client: { defineCommand () {} }, troubles: {}, listen: async () => {} }
+    const stage = { dispatch, list: { gate: null } }
+    const starts = new Starts({ broker, limits, stage }, { token: 'me', leaseMs: 1000 })
+    const changed = []
+    let lostCount = 0
+    for (const hook of hooks) hook.changed([], false)
+    assert.deepEqual([starts.gate, starts.isBinding, starts.takePass()], [null, false, undefined])
+    assert.deepEqual([starts.renew(), starts.stop(), starts.leave()], [undefined, undefined, undefined])
+    assert.equal(await starts.noticed('partition', '1'), 'partition')
+
+    const inLine = []
+    const calls = { running: () => [], lost: () => lostCount++, changed: names => changed.push(names), inLine: one => inLine.push(one) }
+    starts.tell(calls)
+    hooks[1].changed(['cap:a', 'rates:b', 'rate'], false)
+    hooks[1].changed(['rate'], false)
+    hooks[1].changed([], true)
+    hooks[1].changed(['paused'], false)
+    hooks[1].inLine('here')
+    hooks[0].inLine('here')
+    assert.deepEqual([changed, inLine], [[['a', 'b'], undefined, undefined], ['here']])
+
+    limits.terms.values.set('rate', RATE)
+    hooks[0].changed(['rate'], false)
+    assert.equal(stage.list.gate, starts.gate)
+    assert.equal(starts.takePass(), undefined)
+    starts.gate.isWaitedFor = true
+    assert.equal(starts.isBinding, true)
+    starts.gate.lost()
+    assert.equal(lostCount, 1)
+    await Promise.all([starts.renew(), starts.stop(), starts.leave()])
+    limits.terms.values.delete('rate')
+    hooks[0].changed(['rate'], false)
+    assert.equal(stage.list.gate, null)
+  })
+})
