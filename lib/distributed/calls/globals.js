@@ -4,6 +4,7 @@
 
 const { clearedError } = require('../../arguments/errors')
 const { inGroups } = require('../broker/groups')
+const { KEYS_TO_TAKE } = require('../broker/scripts/take')
 
 const COUNT = { wait: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', active: 'LLEN', failed: 'ZCARD' } // of BullMQ's keys of a type
 const COUNTED = Object.keys(COUNT)
@@ -143,14 +144,14 @@ class Globals {
     const { partition: { limits }, name } = place
     const [isPaused, heldMs, [ownCap, cap, ownRates, rates]] = await Promise.all([
       broker.soon(() => client.hexists(place.key('meta'), 'paused')),
-      broker.soon(() => client.pttl(place.key('limiter'))),
+      broker.soon(() => client.fairlaneHeld(...place.keysOf(KEYS_TO_TAKE), limits, place.key(''), name, '', 0, '')),
       broker.soon(() => client.hmget(limits, `cap:${name}`, 'cap', `rates:${name}`, 'rates'))
     ])
     return {
       cap: Number(ownCap ?? cap) || Infinity,
       rate: rateOf(JSON.parse(ownRates ?? rates ?? '[]')),
       paused: isPaused === 1,
-      heldMs: Math.max(heldMs, 0)
+      heldMs
     }
   }
 

@@ -119,6 +119,17 @@ exports.limits = function ({ test, has }) {
     gate.release()
   })
 
+  test('heldMs tells of rates that are used up, too, and of a hold of all for each type', [], async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 60000 } })
+    stage.add(queue, 1, { type: 'a' })
+    await gate.until(1)
+    for (const held of [await queue.heldMs('a'), (await queue.counts('a')).heldMs]) expect(held > 50000 && held <= 61000, `${held}`)
+    equal(await queue.heldMs('b'), 0)
+    await queue.hold(600000)
+    for (const held of [await queue.heldMs('b'), (await queue.counts('b')).heldMs]) expect(held > 590000 && held <= 600000, `${held}`)
+    gate.release()
+  })
+
   test('holds end by themselves', [], async stage => {
     const time = stage.time()
     const { gate, queue } = await stage.openGated({ ...time.options, scheduler: 'equal' })

@@ -86,9 +86,11 @@ local function forget (window, now)
   end
 end
 
+local isLook = false -- nothing is written
+
 -- in how many microseconds one more may start
 local function pauseOf (window, now)
-  if window.count >= window.limit then forget(window, now) end
+  if not isLook and window.count >= window.limit then forget(window, now) end
   local missing = window.count - window.limit + 1
   if missing <= 0 then return 0 end
   local at, count
@@ -97,7 +99,7 @@ local function pauseOf (window, now)
     missing = missing - count
     if missing <= 0 then break end
   end
-  return math.max(1, at + window.length - now)
+  return math.max(isLook and 0 or 1, at + window.length - now)
 end
 
 -- the windows of a type, in how many microseconds the next job may start, and how many ms after the call for it was sent
@@ -213,5 +215,17 @@ return math.floor(startMs)`
     numberOfKeys: KEYS_TO_TAKE.length + 1,
     lua: `${TAKE}
 return take(clock())`
+  },
+
+  // The same keys and arguments   → in how many ms a job of the type may start, as far as holds and rates go
+  held: {
+    numberOfKeys: KEYS_TO_TAKE.length + 1,
+    lua: `${TAKE}
+isLook = true
+local now = clock()
+local limit = redis.call('HMGET', limits, 'heldUntil', 'rates', 'rates:' .. typeName)
+local _, pause = windowsOf(limit[3] or limit[2] or '[]', 0, now)
+local heldMs = math.max((tonumber(limit[1]) or 0) - math.floor(now / 1000), redis.call('PTTL', limiter), 0)
+return math.max(heldMs, math.ceil(pause / 1000))`
   }
 }
