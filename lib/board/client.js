@@ -218,7 +218,7 @@ function typeState ({ paused, starving, rate }) {
   return [
     paused && 'paused',
     starving && 'starving',
-    rate && `${count(rate.limit)} in ${time(rate.intervalMs)}`
+    rate && [rate].flat().map(({ limit, intervalMs }) => `${count(limit)} in ${time(intervalMs)}`).join(', ')
   ].filter(Boolean).join(', ')
 }
 
