@@ -9,6 +9,8 @@ const { Attempts } = require('../../lib/distributed/worker/attempts')
 const { Keeper } = require('../../lib/distributed/worker/keeper')
 const { Leases } = require('../../lib/distributed/worker/leases')
 const { Results } = require('../../lib/distributed/calls/results')
+const { Answer, Takes } = require('../../lib/distributed/broker/takes')
+const { Endings } = require('../../lib/distributed/worker/endings')
 const { HAS_ACTIVE, HAS_COMPLETED } = require('../../lib/distributed/broker/scripts')
 const { Suspects } = require('../../lib/distributed/worker/suspects')
 const { turn } = require('../support/turns')
@@ -66,6 +68,42 @@ describe('notices of a turn', () => {
     notices.send(partition, 'x', 4, '1')
     await turn()
     assert.deepEqual(sent, [['inbox:x', [1, 3]], ['inbox:y', [2]], ['inbox:x', [4]]])
+  })
+})
+
+describe('a waiter whose job turns out to be another one, by its key', () => {
+  it('is told what came of that, with others that wait for it, unless it was settled before', () => {
+    const results = new Results({ broker: {}, records: {} }, { token: 'me' })
+    const told = []
+    const add = (name, n) => results.add(place, name, (err, result) => told.push([n, err, result]))
+    const [first, second, settled] = [add('j1', 1), add('j2', 2), add('j3', 3)]
+    results.settle(settled, null, 'before')
+    for (const waiter of [first, second, settled]) results.stored(waiter, 'j0', 0)
+    results.told([['a:j0', '5']])
+    assert.deepEqual(told, [[3, null, 'before'], [1, null, 5], [2, null, 5]])
+    assert.equal(results.size, 0)
+    results.close()
+  })
+})
+
+describe('calls that take jobs', () => {
+  const place = { name: 'a', partition: { limits: 'l', generation: '' }, key: what => what, keysOf: names => names }
+  const stale = generation => [0, 0, 0, 0, generation, 0, 1]
+  const heeds = { noticed: async (partition, generation) => { partition.generation = generation } }
+
+  it('are made again by the limits that hold now, and given up while these change again and again', async () => {
+    let count = 0
+    const broker = { client: { fairlaneTake: async () => count++ < 4 ? stale(`g${count}`) : [0, 0, 0, 7, 'g4', 0, 0] } }
+    const takes = new Takes({ broker, starts: heeds }, { token: 'me', leaseMs: 1000 })
+    assert.equal(await takes.take(place), undefined)
+    assert.equal((await takes.take(place)).dueInMs, 7)
+    assert.equal(count, 5)
+  })
+
+  it('that fail behind the end of a job bring none', async () => {
+    const takes = { notice: async () => {}, take: async () => { throw new Error('LOADING') } }
+    const endings = new Endings({ broker: {}, overdue: {}, outcomes: {}, takes }, { resultTtlMs: 0 })
+    assert.equal(await endings.fetched(place, new Answer(stale('g'), 0)), undefined)
   })
 })
 
