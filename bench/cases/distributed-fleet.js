@@ -82,7 +82,7 @@ module.exports = {
     push()
     await standIn.goOn(Infinity, () => standIn.time() > begun + 1000 * seconds && ended === pushed)
     const perJob = (...names) => names.reduce((sum, name) => sum + (broker.calls.get(name) ?? 0) - (before.get(name) ?? 0), 0) / pushed
-    const result = { callsPerJob: perJob(...broker.calls.keys()), asksPerJob: perJob('moveToActive'), looksPerJob: perJob('smismember') }
+    const result = { callsPerJob: perJob(...broker.calls.keys()), asksPerJob: perJob('fairlaneTake'), looksPerJob: perJob('smismember') }
 
     await standIn.goOn(standIn.time() + REST_MS)
     const count = broker.callsCount

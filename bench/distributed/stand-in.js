@@ -6,10 +6,13 @@
 
 const crypto = require('node:crypto')
 const { EventEmitter } = require('node:events')
+const { KEYS_TO_END } = require('../../lib/distributed/broker/scripts/end')
+const { KEYS_TO_TAKE } = require('../../lib/distributed/broker/scripts/take')
 const { Heap } = require('../../lib/platform/heap')
 const { randomNumbers } = require('../simulation')
 
 const RTT_MS = 1
+const GENERATION = '1' // of limits, of which there are none
 const EPOCH = 1e12
 /** Turns of the event loop in which all is done that a moment brings. */
 const TURNS = 6
@@ -96,6 +99,15 @@ class Broker {
     return this.queues.get(name)
   }
 
+  /** A job of a type, as scripts/take.js gives it. */
+  take (name) {
+    const queue = this.queue(name)
+    const next = queue.waiting.shift()
+    if (next === undefined) return [0, 0, 0, 0, GENERATION, 0, 0]
+    queue.activeCount++
+    return [['data', next.data, 'timestamp', String(next.timestamp), 'opts', '{}', 'ats', '1'], next.name, 0, 0, GENERATION, 0, 0]
+  }
+
   set (key) {
     if (!this.sets.has(key)) this.sets.set(key, new Set())
     return this.sets.get(key)
@@ -147,8 +159,11 @@ class Client extends EventEmitter {
     return this.broker.answer('publish', 1)
   }
 
-  set () {
+  exists () { return this.broker.answer('exists', 0) }
+
+  set (key) {
     const { broker } = this
+    if (!key.endsWith('.keeper')) return broker.answer('set', 'OK')
     const isFree = now >= broker.keeperUntil
     if (isFree) broker.keeperUntil = now + 14000
     return broker.answer('set', isFree ? 'OK' : null)
@@ -161,8 +176,33 @@ class Client extends EventEmitter {
     return this.broker.answer('sscan', [end < all.length ? String(end) : '0', all.slice(Number(cursor), end)])
   }
 
-  fairlaneOpen (key, format, partitions) { return this.broker.answer('fairlaneOpen', [String(format), String(partitions)]) }
-  fairlanePrepare () { return this.broker.answer('fairlanePrepare', null) }
+  fairlaneOpen (key, ...kept) { return this.broker.answer('fairlaneOpen', kept.map(String)) }
+  fairlaneTerms () { return this.broker.answer('fairlaneTerms', [GENERATION, EPOCH + now, []]) }
+  fairlaneSetTerms () { return this.broker.answer('fairlaneSetTerms', GENERATION) }
+  fairlaneCopyTerms () { return this.broker.answer('fairlaneCopyTerms', GENERATION) }
+
+  fairlanePush (count, ...rest) {
+    const [prefix,,,, ...fields] = rest.slice(count)
+    const queue = this.broker.queue(nameIn(prefix))
+    const names = []
+    for (let at = 0; at < fields.length; at += 4) {
+      names.push(fields[at])
+      queue.waiting.push({ name: fields[at], data: fields[at + 1], timestamp: EPOCH + now })
+    }
+    queue.isIdle = false
+    return this.broker.answer('fairlanePush', names.map(name => [name, 0]))
+  }
+
+  fairlaneTake (...args) { return this.broker.answer('fairlaneTake', this.broker.take(args[KEYS_TO_TAKE.length + 2])) }
+
+  fairlaneEnd (...args) {
+    const own = args.slice(KEYS_TO_TAKE.length + KEYS_TO_END.length + 5)
+    const [, name] = own
+    const [kind,,, fetches] = own.slice(5)
+    if (kind !== 'done') throw new Error('nothing goes back here')
+    this.broker.queue(name).activeCount--
+    return this.broker.answer('fairlaneEnd', fetches === 1 ? this.broker.take(name) : [0, 0, 0, 0, GENERATION, 0, 0])
+  }
 
   fairlaneAnnounce (count, types, ready, workers, ...rest) {
     const [, wake, ...names] = rest.slice(count - 3)
@@ -208,33 +248,12 @@ class Backend {
   forQueue (name, prefix) { return new Backend(this.broker, name, prefix) }
   toKey (what) { return `${this.prefix}:${this.name}:${what}` }
 
-  addJob (job, jobId) { return this.addJobs([{ job, jobId }]) }
-
-  addJobs (jobs) {
-    const queue = this.broker.queue(this.name)
-    queue.waiting.push(...jobs)
-    queue.isIdle = false
-    return this.broker.answer('addJobs', jobs.map(({ jobId }) => jobId))
-  }
-
-  moveToActive () { return this.broker.answer('moveToActive', this.take()) }
-
-  moveToCompleted (job, result, kept, token, fetches) {
-    this.broker.queue(this.name).activeCount--
-    return this.broker.answer('moveToCompleted', { result: fetches ? this.take() : undefined })
-  }
-
-  moveJobFromActiveToWait () { throw new Error('nothing goes back here') }
   extendLocks () { return this.broker.answer('extendLocks', []) }
+}
 
-  take () {
-    const queue = this.broker.queue(this.name)
-    const next = queue.waiting.shift()
-    if (next === undefined) return []
-    queue.activeCount++
-    const { job: { data, opts, timestamp }, jobId } = next
-    return [{ data, opts, timestamp, attemptsMade: 0, stalledCounter: 0, attemptsStarted: 1 }, jobId, 0, 0]
-  }
+/** The name of a type in what its keys begin with. */
+function nameIn (prefix) {
+  return prefix.slice(prefix.indexOf('}:') + 2, -1)
 }
 
 /** Has queues that are opened from now on be at this broker. */
