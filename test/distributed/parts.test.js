@@ -311,6 +311,25 @@ describe('attempts', () => {
     assert.deepEqual([ends, interrupted], [['lost runs', 'lost ends'], [[2, 'FAIRLANE_ERR_LEASE']]])
   })
 
+  it('of a job whose pass is over wait for another slot', () => {
+    const kept = []
+    const supply = { keep: job => kept.push(job) }
+    const job = jobOf({ startBy: Infinity, supply })
+    const delivery = { job: { pass: { begin: () => false } }, isSettled: false, giveBack: () => kept.push('slot') }
+    job.delivery = delivery
+    attempts.run(delivery, job)
+    assert.deepEqual(kept, ['slot', job])
+    assert.equal(job.delivery, undefined)
+  })
+
+  it('that run are known, and are lost when their places are', () => {
+    const supply = { lose: job => ends.push(job.name) }
+    for (const name of ['a', 'b']) attempts.running.add(jobOf({ name, supply, delivery: name }))
+    assert.deepEqual(attempts.deliveries(), ['a', 'b'])
+    attempts.loseAll()
+    assert.deepEqual(ends, ['a', 'b'])
+  })
+
   it('of a queue that closes may end well until it has closed, once', () => {
     const wells = []
     const delivery = { hasBegun: true, onceWell: well => wells.push(well) }

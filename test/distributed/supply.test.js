@@ -415,6 +415,14 @@ describe('what a process has of a type', () => {
     assert.equal(supply.isIdle, false)
   })
 
+  it('keeps a job for the next slot, unless nothing is taken any more', () => {
+    supply.keep({ name: 'j1' })
+    assert.deepEqual([crew.count, crew.placedCount, supply.prefetched.length], [1, 1, 1])
+    crew.isOn = false
+    supply.keep({ name: 'j2' })
+    assert.deepEqual(crew.returned, ['j2'])
+  })
+
   it('lets go of a job once, and not of the one that has taken its place', () => {
     crew.count = 1
     const [first, second] = [{ name: 'j' }, { name: 'j' }]
