@@ -43,7 +43,7 @@ exports.events = function ({ test, has }) {
     controller.abort()
     await Promise.allSettled(results)
     await stage.until(() => told.length === 2)
-    equal(told.map(shown).sort(([, , one], [, , other]) => one < other ? -1 : 1), [
+    equal(told.map(shown).sort(), [
       ['cancelled', has('ids'), 'FAIRLANE_ERR_ABORTED', { type: 'a', payload: 1, attempt: 1 }],
       ['cancelled', has('ids'), 'FAIRLANE_ERR_CLEARED', { type: 'b', payload: 2, attempt: 0 }]
     ])
