@@ -11,7 +11,6 @@ const PASSING = 'passing' // says nothing of the call: the broker starts, fails 
 const DENIED = 'denied' // no call is let in before a setting is changed
 
 const NO_NODE = 'No node of the Cluster can be listened to'
-const UNANSWERED = 'Not each of several calls has an answer'
 
 const KINDS = new Map([
   ...[
@@ -28,7 +27,7 @@ const KINDS = new Map([
     "Stream isn't writeable and enableOfflineQueue options is false", "Cluster isn't ready and enableOfflineQueue options is false",
     'All keys in the pipeline should belong to the same slots allocation group',
     // and of our own
-    NO_NODE, UNANSWERED
+    NO_NODE
   ].map(word => [word, PASSING]),
   ...[
     'WRONGPASS', 'NOAUTH', 'NOPERM',
@@ -80,4 +79,4 @@ function answerOf ({ message }) {
   return /^(?:ERR Error running script .*?: (?=@))?(?:@\w+: ?\d+: -?)*([A-Z]+)\b/.exec(message)?.[1]
 }
 
-module.exports = { NO_NODE, UNANSWERED, isPassing, isDenied, isDemoted, brokerError, causeOf }
+module.exports = { NO_NODE, isPassing, isDenied, isDemoted, brokerError, causeOf }

@@ -20,8 +20,6 @@ class Place {
     this.ownBackend = undefined // made when it is needed: of many types that a process hears of it asks for few at once
     this.usedAt = 0 // when it was last asked for, by performance.now()
     this.usersCount = 0 // parts of the queue that keep it; it is not forgotten before they let go
-    this.preparedAt = -Infinity // when it was last sure that the broker has its settings
-    this.epoch = -1 // ... of the connection that said so
     this.counts = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0 }
     this.running = 0
   }
