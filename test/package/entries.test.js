@@ -66,7 +66,7 @@ describe('the entries of the package', () => {
     })
   }
 
-  it('load the core and its three dependencies, and of the core what a queue without options uses', async () => {
+  it('load the core and two of its three dependencies, and of the core what a queue without options uses', async () => {
     const { code, stdout, stderr } = await node(['--eval', `
       const { sep } = require('node:path')
       const queue = require('fairlane')((n, done) => { setImmediate(done) })
@@ -77,7 +77,7 @@ describe('the entries of the package', () => {
     `])
     assert.equal(code, 0, stderr)
     const [packages, own] = partition(JSON.parse(stdout), file => file.startsWith('node_modules/'))
-    assert.deepEqual([...new Set(packages.map(file => file.split('/')[1]))].sort(), ['aflow', 'eventemitter3', 'qlist'])
+    assert.deepEqual([...new Set(packages.map(file => file.split('/')[1]))].sort(), ['aflow', 'eventemitter3'])
     assert.deepEqual(own.sort(), [
       'index.js', 'lib/arguments/errors.js', 'lib/arguments/fields.js', 'lib/arguments/unsupported.js',
       'lib/core/concurrency.js', 'lib/core/dispatch.js',
@@ -86,6 +86,18 @@ describe('the entries of the package', () => {
       'lib/job/exports.js', 'lib/job/postponing.js',
       'lib/platform/channels.js', 'lib/platform/clock.js', 'lib/platform/context.js', 'lib/platform/promised.js'
     ])
+  })
+
+  it('load qlist when so many jobs wait that it is needed', async () => {
+    await assertRuns(['--eval', `
+      const assert = require('node:assert')
+      const isLoaded = () => Object.keys(require.cache).some(file => file.includes('qlist'))
+      const queue = require('fairlane')((n, done) => { done() })
+      for (let i = 0; i < 1000; i++) queue.push(i)
+      assert(!isLoaded())
+      for (let i = 0; i < 9000; i++) queue.push(i)
+      assert(isLoaded())
+    `])
   })
 
   it('load what limits jobs, and what has them wait or come back, when there is a limit, or such a job', async () => {

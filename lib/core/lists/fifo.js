@@ -2,17 +2,16 @@
 
 // HOT (bench: fifo, memory). The waiting jobs in arrival order; types are ignored.
 //
-//     head block            full blocks, a qlist            tail block
+//     head block         `full`, once there are any         tail block
 //    ┌──┬──┬──┬──┬──┐    ┌──────────┐  ┌──────────┐    ┌──┬──┬──┬──┬──┐
 //    │  │  │p,s│p,s│p,s│  │ p,s …    │  │ p,s …    │    │p,s│p,s│  │  │  │
 //    └──┴──┴──┴──┴──┘    └──────────┘  └──────────┘    └──┴──┴──┴──┴──┘
 //           ▲ headAt                                           ▲ tailAt
 //
-// A block is a flat array of pairs: payload, whenSettled. While all fits in one block, head and tail are the same.
+// A block is a flat array of pairs: payload, whenSettled. While all fits in one block, head and tail are the same. The blocks between them
+// are in a qlist, which is loaded for the first of them.
 // Nothing is copied when it grows, and memory goes back block by block.
 // A Mark in the place of whenSettled is no job: a removed one, or a barrier where the generation of the jobs changes.
-
-const QList = require('qlist')
 
 const FIRST_LENGTH = 32 * 2
 const BLOCK_LENGTH = 1024 * 2
@@ -50,7 +49,7 @@ class Fifo {
     this.recorder = null
     this.generation = 0
     this.newestGeneration = 0
-    this.full = new QList()
+    this.full = undefined // a qlist, once there was a third block
     this.spare = undefined
     this.removedCount = 0
     this.scanCount = 0
@@ -251,7 +250,7 @@ class Fifo {
   append (payload, whenSettled) {
     let { tail, tailAt } = this
     if (tailAt === tail.length) {
-      if (tail !== this.head) this.full.push(tail)
+      if (tail !== this.head) this.between().push(tail)
       tail = this.tail = this.freshBlock()
       tailAt = 0
     }
@@ -262,13 +261,17 @@ class Fifo {
 
   prepend (payload, whenSettled) {
     if (this.headAt === 0) {
-      if (this.head !== this.tail) this.full.unshift(this.head)
+      if (this.head !== this.tail) this.between().unshift(this.head)
       this.head = this.freshBlock()
       this.headAt = this.head.length
     }
     this.headAt -= 2
     this.head[this.headAt] = payload
     this.head[this.headAt + 1] = whenSettled
+  }
+
+  between () {
+    return (this.full ??= new (require('qlist'))())
   }
 
   freshBlock () {
@@ -280,7 +283,7 @@ class Fifo {
   /** The head block is empty, and not the last. */
   leaveHead () {
     this.spare = this.head
-    this.head = this.full.isEmpty() ? this.tail : this.full.shift()
+    this.head = this.full === undefined || this.full.isEmpty() ? this.tail : this.full.shift()
     this.headAt = 0
   }
 
@@ -291,7 +294,7 @@ class Fifo {
 
   /** Calls visit(block, at, generation) for each job that waits now, in order. */
   scan (visit) {
-    const blocks = this.head === this.tail ? [this.head] : [this.head, ...this.full.toArray(), this.tail]
+    const blocks = this.head === this.tail ? [this.head] : [this.head, ...this.full?.toArray() ?? [], this.tail]
     const { tailAt } = this
     let { generation, headAt: at } = this
     for (let i = 0; i < blocks.length; i++, at = 0) {

@@ -163,7 +163,7 @@ function numbers (from, to, step) {
 function roomOf (list) {
   if (list instanceof Fifo) {
     const { head, tail, full, headAt, tailAt } = list
-    return head === tail ? (tailAt - headAt) / 2 : (head.length - headAt + tailAt) / 2 + full.size() * tail.length / 2
+    return head === tail ? (tailAt - headAt) / 2 : (head.length - headAt + tailAt) / 2 + (full?.size() ?? 0) * tail.length / 2
   }
   let places = 0
   for (const { head, headAt, tail, tailAt } of list.all()) {
