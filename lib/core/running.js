@@ -29,8 +29,8 @@ class Running {
     this.generation = generation
     this.origin = origin
     this.state = ON_STACK
-    this.before = undefined // in the ring of pending
-    this.after = undefined
+    this.block = undefined // among those that pend
+    this.at = 0
   }
 }
 

@@ -34,12 +34,11 @@ describe('the items of a ring', function () {
     const items = Array.from({ length: 3 }, makeItem)
     for (const item of items) ring.add(item)
     for (const item of [items[1], items[0], items[2]]) ring.drop(item)
-    for (const item of items) assert.deepEqual([item.before, item.after], [undefined, undefined])
-    assert.deepEqual([ring.before, ring.after], [ring, ring])
+    for (const item of items) assert.equal(item.block, undefined)
     assert.deepEqual(ring.list(), [])
   })
 })
 
 function makeItem () {
-  return { before: undefined, after: undefined }
+  return { block: undefined, at: 0 }
 }
