@@ -13,12 +13,16 @@
 const { defer, takeBack, rethrow, callSafely } = require('../platform/clock') // before aflow, which it lends what browsers lack
 const { repeatUntil } = require('aflow')
 const { asyncScope, plainScope, isolatesEnterWith, contextFrame } = require('../platform/context')
-const { promiseOf } = require('../platform/promised')
 const { Pace } = require('./pace')
 const { Ring } = require('./ring')
-const { Running, releaseToRetry, settle, settleByThrow, fulfil, reject, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
+const { Running, releaseToRetry, settle, settleByThrow, follow, tell, callBack, PENDING, ON_STACK, ENDED } = require('./running')
 
 takeBack()
+
+/** The runner's `done`. It has to be made in this file: made in running.js it lost half of what it gains (docs/decisions/0003). */
+function doneOf (job) {
+  return (err, result) => { settle(job, err, result) }
+}
 
 class Dispatch {
   /**
@@ -220,8 +224,8 @@ class Dispatch {
       list.payload = list.whenSettled = undefined
       this.running++
       try {
-        const returned = runner(payload, settle.bind(job), list.context)
-        if (returned !== undefined && this.takesReturn) this.follow(returned, job)
+        const returned = runner(payload, doneOf(job), list.context)
+        if (returned !== undefined && this.takesReturn) follow(job, returned)
       } catch (err) {
         settleByThrow(job, err)
       }
@@ -279,11 +283,11 @@ class Dispatch {
     list.payload = list.whenSettled = undefined
     this.running++
     try {
-      const done = this.givesDone ? settle.bind(job) : undefined
+      const done = this.givesDone ? doneOf(job) : undefined
       const returned = typeof whenSettled === 'object'
         ? whenSettled.run(job, runner, payload, done, context)
         : done === undefined ? runner(payload, context) : runner(payload, done, context)
-      if (this.takesReturn && (returned !== undefined || !this.givesDone)) this.follow(returned, job)
+      if (this.takesReturn && (returned !== undefined || !this.givesDone)) follow(job, returned)
     } catch (err) {
       settleByThrow(job, err)
     }
@@ -313,19 +317,6 @@ class Dispatch {
     if (isFinal) this.postponed = undefined // the job has an end of its own
     const whenSettled = this.release(job, err, isFinal)
     if (whenSettled !== undefined) callBack(whenSettled, err, result)
-  }
-
-  /** The runner returned something: if it is a promise or thenable, it settles the job. */
-  follow (returned, job) {
-    const promise = promiseOf(returned)
-    if (promise !== undefined) {
-      promise.then(fulfil.bind(job), reject.bind(job))
-    } else if (!this.givesDone) {
-      settle.call(job, null, returned)
-    } else if (!this.hasSeenValue && job.state === ON_STACK) {
-      this.hasSeenValue = true
-      require('../job/ignored-return').warnOfValue(this.runner, returned)
-    }
   }
 
   /** A job ended later than its runner returned. */

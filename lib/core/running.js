@@ -7,6 +7,7 @@
 
 const { rethrow } = require('../platform/clock')
 const { failure, warn } = require('../arguments/errors')
+const { promiseOf } = require('../platform/promised')
 const { isPostponed, isThrottled } = require('../job/postponing')
 
 // What ended a job, as a third argument of `done` that callers can not have.
@@ -19,7 +20,7 @@ const ENDED = -2
 const OVERDUE = -3 // settled by a timeout, an abort or close; its runner goes on, in its slot
 const RELEASED = -4 // ... and without its slot
 
-/** A started job. Its `done` is settle(), bound to it: that costs less than a closure per job (docs/decisions/0003). */
+/** A started job. */
 class Running {
   /** @param {any} payload kept until the job has settled, since it may be tried again */
   constructor (dispatch, whenSettled, generation, origin, payload) {
@@ -34,24 +35,21 @@ class Running {
   }
 }
 
-/**
- * The runner's `done`, and what its throw or promise comes to. The first call counts.
- * @this {Running}
- */
-function settle (err, result, how) {
-  const { state, dispatch } = this
+/** By the runner's `done`, by its throw, or by what became of its promise. The first call counts. */
+function settle (job, err, result, how) {
+  const { state, dispatch } = job
   if (state < ON_STACK) {
-    if (state !== ENDED) dispatch.interruptions.endOverdue(this)
-    else if (how !== FULFILLED) reportMisuse(this)
+    if (state !== ENDED) dispatch.interruptions.endOverdue(job)
+    else if (how !== FULFILLED) reportMisuse(job)
     return
   }
   if (how === THROWN) err = failure(err)
   if (state === ON_STACK) {
-    this.state = ENDED
+    job.state = ENDED
     dispatch.err = err
     dispatch.result = result
   } else {
-    dispatch.endLate(this, err, result)
+    dispatch.endLate(job, err, result)
   }
 }
 
@@ -64,17 +62,31 @@ function reportMisuse ({ dispatch }) {
 /** What a runner threw, or looking at what it returned did. */
 function settleByThrow (job, err) {
   if (job.state === ENDED) rethrow(err)
-  else settle.call(job, err, undefined, THROWN)
+  else settle(job, err, undefined, THROWN)
+}
+
+/** The runner returned something: if it is a promise or thenable, it settles the job. */
+function follow (job, returned) {
+  const { dispatch } = job
+  const promise = promiseOf(returned)
+  if (promise !== undefined) {
+    promise.then(fulfil.bind(job), reject.bind(job))
+  } else if (!dispatch.givesDone) {
+    settle(job, null, returned)
+  } else if (!dispatch.hasSeenValue && job.state === ON_STACK) {
+    dispatch.hasSeenValue = true
+    require('../job/ignored-return').warnOfValue(dispatch.runner, returned)
+  }
 }
 
 /** @this {Running} */
 function fulfil (value) {
-  settle.call(this, null, value, FULFILLED)
+  settle(this, null, value, FULFILLED)
 }
 
 /** @this {Running} */
 function reject (reason) {
-  settle.call(this, reason, undefined, THROWN)
+  settle(this, reason, undefined, THROWN)
 }
 
 /** Asked about each job that has failed, so it loads nothing where none is tried again. @returns who is told if this one is */
@@ -125,8 +137,7 @@ module.exports = {
   releaseToRetry,
   settle,
   settleByThrow,
-  fulfil,
-  reject,
+  follow,
   tell,
   callBack,
   PENDING,
