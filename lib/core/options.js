@@ -32,6 +32,7 @@ const HINTS = new Map([
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const CALLBACK = 'FAIRLANE_ERR_CALLBACK'
 
 let Plan // loaded for the first job of which something is said that most jobs have nothing of
 
@@ -106,6 +107,7 @@ module.exports = {
   readOptions,
   readConcurrency,
   readCallback,
+  readJobCallback,
   readType,
   readJobType,
   readKnownType,
@@ -216,7 +218,14 @@ function readConcurrency (value) {
 
 /** @returns the callback, or undefined if there is none */
 function readCallback (callback) {
-  return callback === undefined ? undefined : readFunction(callback, 'a callback', 'FAIRLANE_ERR_CALLBACK')
+  return callback === undefined ? undefined : readFunction(callback, 'a callback', CALLBACK)
+}
+
+/** The same, of a job: queues that keep their jobs elsewhere have options in this place. */
+function readJobCallback (callback) {
+  if (callback === undefined || typeof callback === 'function') return callback
+  const hint = isObject(callback) ? '; options are for add(), which gives a promise of the result' : ''
+  throw typeError(CALLBACK, `a callback must be a function, not ${describe(callback)}${hint}`)
 }
 
 /** @returns {{ isAsync: boolean, iterate: () => object }} iterate throws what the source throws */

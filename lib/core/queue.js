@@ -12,8 +12,8 @@ const { Concurrency } = require('./concurrency')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
 const {
-  NO_EXTRAS, OBSERVE, isPausing, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobType,
-  readKnownType, readMapOptions, readOptions, readPausableType, readSource, readType, typeRequired
+  NO_EXTRAS, OBSERVE, isPausing, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobCallback,
+  readJobType, readKnownType, readMapOptions, readOptions, readPausableType, readSource, readType, typeRequired
 } = require('./options')
 const { announce, capOf, makeList, makeScheduler, makeTickets } = require('./rooms')
 const { refuseUnsupported } = require('./unsupported')
@@ -130,7 +130,7 @@ class Queue extends Emitter {
   /** Queues a job behind all others. O(1). @returns {this} @throws FAIRLANE_ERR_CALLBACK, FAIRLANE_ERR_TYPE_REQUIRED */
   push (payload, callback) {
     if (this.#scheduler !== null) throw typeRequired('push')
-    const whenSettled = readCallback(callback)
+    const whenSettled = readJobCallback(callback)
     if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, false)
     this.#dispatch.accept()
     this.#list.push(undefined, payload, whenSettled)
@@ -140,7 +140,7 @@ class Queue extends Emitter {
   /** Queues a job before all others; otherwise as push. */
   unshift (payload, callback) {
     if (this.#scheduler !== null) throw typeRequired('unshift')
-    const whenSettled = readCallback(callback)
+    const whenSettled = readJobCallback(callback)
     if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, true)
     this.#dispatch.accept()
     this.#list.unshift(undefined, payload, whenSettled)
@@ -150,7 +150,7 @@ class Queue extends Emitter {
   /** As push, for a job with a type. O(1), and what the scheduler takes. @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_CALLBACK */
   pushType (type, payload, callback) {
     const name = readType(type)
-    const whenSettled = readCallback(callback)
+    const whenSettled = readJobCallback(callback)
     if (this.#isGuarded) return this.#put(name, payload, whenSettled, false)
     this.#dispatch.accept()
     this.#list.push(name, payload, whenSettled)
@@ -160,7 +160,7 @@ class Queue extends Emitter {
   /** As unshift, for a job with a type. */
   unshiftType (type, payload, callback) {
     const name = readType(type)
-    const whenSettled = readCallback(callback)
+    const whenSettled = readJobCallback(callback)
     if (this.#isGuarded) return this.#put(name, payload, whenSettled, true)
     this.#dispatch.accept()
     this.#list.unshift(name, payload, whenSettled)

@@ -181,11 +181,6 @@ class Lanes extends Scheduled {
     for (const type of this.holds === null ? this.typesThatArePaused() : [...this.holds.pausedByUser]) this.resumeType(type)
   }
 
-  /** What is counted of a type: its lane, or the one that it shares; undefined if there is none. */
-  countsOf (type) {
-    return this.find(type)
-  }
-
   get hasSharedLanes () {
     return this.overflow.lanes.length > 0
   }
@@ -401,8 +396,12 @@ class Lanes extends Scheduled {
 
   forget (lane) {
     lane.owner = undefined
-    if (lane.isShared) this.overflow.forget(lane)
-    else this.lanes.delete(lane.type)
+    if (lane.isShared) {
+      this.overflow.forget(lane)
+    } else {
+      this.lanes.delete(lane.type)
+      if (this.delays !== null) this.delays.keep(lane.type, lane)
+    }
   }
 }
 

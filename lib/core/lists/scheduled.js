@@ -12,7 +12,7 @@ const NOTHING = new TypeCounts()
 
 /**
  * Where waiting jobs of types are; the base of Lanes and Window. Fields and methods as in Fifo, which see. The lists bring
- * waitingJobs(type), takeOutWaiting(test, type), dropWaiting(ticket) and tellScheduler() of jobs that were taken out.
+ * find(type), waitingJobs(type), takeOutWaiting(test, type), dropWaiting(ticket) and tellScheduler() of jobs that were taken out.
  */
 class Scheduled {
   /**
@@ -86,9 +86,14 @@ class Scheduled {
     this.barriers = new QList()
   }
 
+  /** Where something of a type is counted: its lane, the one that it shares, or its delayed jobs; undefined if it has no jobs. */
+  countsOf (type) {
+    return this.find(type) ?? this.delays?.countsOf(type)
+  }
+
   /** What stats(type) gives; a type without jobs and history has zeros. */
   statsOf (type) {
-    const stats = (this.countsOf(type) ?? NOTHING).stats()
+    const stats = (this.find(type) ?? NOTHING).stats()
     return this.delays === null ? stats : this.delays.addTo(stats, type)
   }
 

@@ -173,7 +173,7 @@ class Window extends Scheduled {
   }
 
   /** What is counted of a type, if it has jobs. */
-  countsOf (type) {
+  find (type) {
     return this.types.get(type)
   }
 
@@ -340,7 +340,9 @@ class Window extends Scheduled {
   }
 
   forgetIfIdle (record) {
-    if (record.size + record.running === 0) this.types.delete(record.type)
+    if (record.size + record.running > 0) return
+    this.types.delete(record.type)
+    if (this.delays !== null) this.delays.keep(record.type, record)
   }
 }
 

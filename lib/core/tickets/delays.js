@@ -4,9 +4,11 @@
 // stand in it. A job that comes back keeps the flush generation in which it was accepted.
 
 const { Fifo } = require('../lists/fifo')
+const { TypeCounts } = require('../lists/type-counts')
 const { RowJob, TypeDelays } = require('./type-delays')
 
-const NO_COUNTS = Object.freeze({ retried: 0, throttled: 0, joined: 0 })
+// What is counted of a type for as long as it has jobs.
+const COUNTED = ['done', 'failed', 'cancelled', 'rejected', 'retried', 'throttled', 'joined']
 
 class Delays {
   /** @param {object} dispatch of the queue, which counts them @param {object} deadlines of the queue */
@@ -135,36 +137,37 @@ class Delays {
     return all
   }
 
-  /** Something is counted of a type. Where none of its jobs is in the list, its delayed ones keep it until one is. */
-  note (type, what) {
-    const counts = this.dispatch.list.countsOf(type)
-    if (counts !== undefined) counts[what]++
-    else if (this.types.has(type)) (this.types.get(type).counts ??= { ...NO_COUNTS })[what]++
+  /** Where something is counted of a type of which no job is in the list; undefined if it has no delayed ones either. */
+  countsOf (type) {
+    const delays = this.types.get(type)
+    return delays === undefined ? undefined : (delays.counts ??= new TypeCounts())
   }
 
-  /** A job of a type was put into the list, whose counts are the list's from now on. @param {TypeDelays} delays of the type, with counts */
+  /** The list forgets a type, whose delayed jobs keep its counts until another job of it is there. @param {TypeCounts} counts */
+  keep (type, counts) {
+    const kept = this.countsOf(type)
+    if (kept !== undefined) addCounts(kept, counts)
+  }
+
+  /** Counts of a type are the list's from now on, if a job of it is there. @param {TypeDelays} delays of the type, with counts */
   handOver (delays) {
-    const { type, counts } = delays
-    const ofList = this.dispatch.list.countsOf(type)
-    if (ofList === undefined) return // a scheduler has cleared the queue
+    const ofList = this.dispatch.list.find(delays.type)
+    if (ofList === undefined) return // ... or a scheduler has cleared the queue
+    addCounts(ofList, delays.counts)
     delays.counts = undefined
-    for (const what in counts) ofList[what] += counts[what]
   }
 
-  /** Counts of a type, and its delayed jobs. */
+  /** What stats(type) gives, with the delayed jobs of the type. */
   addTo (stats, type) {
     const delays = this.types.get(type)
     if (delays === undefined) return stats
-    const { count: delayed, counts: { retried, throttled, joined } = NO_COUNTS } = delays
-    return {
-      ...stats,
-      accepted: stats.accepted + delayed,
-      waiting: stats.waiting + delayed,
-      delayed,
-      retried: stats.retried + retried,
-      throttled: stats.throttled + throttled,
-      joined: stats.joined + joined
+    const { count: delayed, counts } = delays
+    const sum = { ...stats, accepted: stats.accepted + delayed, waiting: stats.waiting + delayed, delayed }
+    if (counts !== undefined) {
+      addCounts(sum, counts)
+      sum.accepted += counts.stats().accepted
     }
+    return sum
   }
 
   // private from here on
@@ -186,8 +189,14 @@ class Delays {
   /** So many jobs of a type are not delayed any more. */
   left (delays, count) {
     this.dispatch.delayed -= count
-    if (delays.count === 0) this.types.delete(delays.type)
+    if (delays.count > 0) return
+    this.types.delete(delays.type)
+    if (delays.counts !== undefined) this.handOver(delays)
   }
+}
+
+function addCounts (sum, counts) {
+  for (const what of COUNTED) sum[what] += counts[what]
 }
 
 module.exports = { Delays }

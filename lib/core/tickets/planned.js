@@ -202,7 +202,8 @@ class PlannedJobs {
 
   /** Something is counted of a type: 'retried', 'throttled' or 'joined'. */
   note (type, what) {
-    if (this.hasTypes) this.delays.note(type, what)
+    const counts = this.hasTypes ? this.dispatch.list.countsOf(type) : undefined
+    if (counts !== undefined) counts[what]++
   }
 
   // private from here on

@@ -87,6 +87,15 @@ describe('wrong arguments', function () {
       })
     }
   }
+
+  for (const method of ['push', 'unshift', 'pushType', 'unshiftType']) {
+    it(`${method}() says where options belong`, function () {
+      const typed = method.endsWith('Type') ? ['a'] : []
+      const queue = fairlane(() => {})
+      assert.throws(() => queue[method](...typed, 1, { delayMs: 5 }), /not an object; options are for add\(\), which gives a promise of the result$/)
+      assert.throws(() => queue[method](...typed, 1, 'text'), /not 'text'$/)
+    })
+  }
 })
 
 function look (queue) {

@@ -57,6 +57,29 @@ describe('counts and types', function () {
     assert.deepEqual(await limitsOf('held'), [Infinity, null, false, 600])
   })
 
+  for (const [scheduler, schedulerOptions, ...caps] of [
+    ['fair', { maxTypeShare: 0.3, hard: true }, 3, 1, 6],
+    ['fair', { maxTypeShare: 0.3 }, Infinity, Infinity, Infinity],
+    ['capped', { maxTypeShare: 0.3, hard: true }, 3, 1, 6],
+    ['capped', { maxTypeShare: 1, typeCaps: { a: 3 }, hard: true }, 3, Infinity, 3],
+    ['capped', { maxTypeCap: 3 }, Infinity, Infinity, Infinity],
+    ['equal', { maxTypeShare: 0.3 }, 3, 1, 6],
+    ['equal', { maxTypeCap: 3 }, 3, Infinity, 3],
+    ['equal', {}, Infinity, Infinity, Infinity]
+  ]) {
+    it(`say the cap of a type as the concurrency has it: ${scheduler}, ${JSON.stringify(schedulerOptions)}`, async function () {
+      const queue = fairlane(() => {}, { concurrency: 10, scheduler, schedulerOptions })
+      const said = []
+      for (const concurrency of [10, 2, 20]) {
+        queue.concurrency = concurrency
+        said.push((await queue.counts('a')).cap)
+      }
+      assert.deepEqual(said, caps)
+      queue.pause()
+      assert.equal((await queue.counts('a')).cap, caps[2])
+    })
+  }
+
   it('say of a type that can be neither held nor rated what holds the queue', async function () {
     const queue = fairlane(() => {}, { scheduler: WINDOW, clock: fakeClock(), rate: { limit: 1, intervalMs: 1000 } }).hold(50)
     const { cap, rate, paused, heldMs } = await queue.counts('a')

@@ -45,6 +45,51 @@ describe('a job that is not tried again after all', function () {
   })
 })
 
+describe('a type whose last jobs are delayed', function () {
+  const WINDOW = { waiting () {}, start () {}, done () {}, select: types => types.size() > 0 ? 0 : -1 }
+  const runner = (payload, done) => done(payload === 'bad' && new Error('no'))
+
+  for (const [kind, scheduler] of [['lanes', 'fair'], ['lanes that are kept', 'equal'], ['a window', WINDOW]]) {
+    it(`keeps what was counted of it (${kind})`, async function () {
+      const { queue, pass } = startsOf(fairlane, { scheduler, maxWaiting: 5, concurrency: 2 }, runner)
+      const countsOf = () => {
+        const { accepted, waiting, delayed, done, failed, cancelled, rejected } = queue.stats('a')
+        assert.equal(accepted, waiting + done + failed + cancelled)
+        return { waiting, delayed, done, failed, cancelled, rejected }
+      }
+      const leaving = new AbortController()
+      queue.pushType('a', 'good').pushType('a', 'bad', () => {})
+      for (const delayMs of [10, 20, 30]) queue.add('late', { type: 'a', delayMs })
+      queue.add('left', { type: 'a', delayMs: 10, signal: leaving.signal }).catch(() => {})
+      await pass(1)
+      assert.deepEqual(countsOf(), { waiting: 4, delayed: 4, done: 1, failed: 1, cancelled: 0, rejected: 0 })
+      leaving.abort()
+      queue.pause()
+      for (let i = 0; i < 4; i++) queue.pushType('b', i)
+      queue.pushType('a', 'too many', () => {})
+      assert.deepEqual(countsOf(), { waiting: 3, delayed: 3, done: 1, failed: 1, cancelled: 1, rejected: 1 })
+      queue.resume()
+      await pass(10)
+      assert.deepEqual(countsOf(), { waiting: 2, delayed: 2, done: 2, failed: 1, cancelled: 1, rejected: 1 })
+      assert.equal(queue.remove(({ payload }) => payload === 'late'), 2)
+      assert.equal(queue.stats('a').done, 0, 'one without jobs begins anew')
+      checkInvariants(queue)
+    })
+  }
+
+  it('has its counts with the jobs in the list, though its delayed ones are cancelled', async function () {
+    const { queue, pass } = startsOf(fairlane, { scheduler: 'fair' }, runner)
+    queue.pushType('a', 1)
+    queue.add(2, { type: 'a', delayMs: 50 }).catch(() => {})
+    await pass(1)
+    queue.pause().pushType('a', 3)
+    queue.remove(({ payload }) => payload === 2)
+    const { accepted, waiting, delayed, done, cancelled } = queue.stats('a')
+    assert.deepEqual([accepted, waiting, delayed, done, cancelled], [3, 1, 0, 1, 1])
+    checkInvariants(queue)
+  })
+})
+
 describe('a signal of who shares a job', function () {
   it('comes too late when the job has settled, though that was not told yet', async function () {
     const leaving = new AbortController()
