@@ -1,11 +1,12 @@
 'use strict'
 
-// npm run bench -- compare COMMIT case … [--rounds n] [--only text] [--own-bench] [--node path] [--folder path]
+// npm run bench -- compare COMMIT case … [--brief] [--rounds n] [--only text] [--own-bench] [--node path] [--folder path]
 //
 // The code of a commit against that of this working tree: each of our contenders in each cell, in a process of its own, old and new in
 // turns, round by round until all is decided. A cell is slower when all of the interval in which its ratio lies is above the limit, and not
-// slower when all of it is below; else it is undecided, and has more rounds. --only takes the cells whose label contains the text. The old
-// code is run by the bench of today, or with --own-bench by its own, where the two do not know each other's calls.
+// slower when all of it is below; else it is undecided, and has more rounds. --only takes the cells whose label contains the text. --brief
+// takes those that the case names as standing for it, fewer rounds, and no longer than nine minutes: what is not decided then says so. The
+// old code is run by the bench of today, or with --own-bench by its own, where the two do not know each other's calls.
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -24,6 +25,8 @@ const ROOT = path.join(__dirname, '..')
 const FIRST_ROUNDS = 16
 const MORE_ROUNDS = 8
 const MOST_ROUNDS = 48
+const BRIEF_ROUNDS = 32
+const BRIEF_MS = 9 * 60000
 
 /** A change that is about something else may make no cell slower than this. */
 const LIMIT = 1.03
@@ -37,15 +40,16 @@ const PROTOCOL = ['child.js', 'code.js']
 /**
  * @param {string} commit
  * @param {string[]} names of cases
- * @param {{ node: string, rounds?: number, only?: string, ownBench?: boolean, folder?: string }} options rounds: the most
+ * @param {{ node: string, rounds?: number, only?: string, brief?: boolean, ownBench?: boolean, folder?: string }} options rounds: the most
  * @param {(text: string) => void} tell
  * @returns {Promise<object[]>} a row for each cell, contender and metric: { what, old, new, ratio, from, to, verdict, rounds }
  */
 async function compare (commit, names, options, tell) {
   const benches = checkOut(commit, options)
   const subjects = names.flatMap((name) => subjectsOf(loadCase(name), options))
-  const most = options.rounds ?? MOST_ROUNDS
-  for (let round = 1; round <= most && subjects.some(({ isOpen }) => isOpen); round++) {
+  const most = options.rounds ?? (options.brief ? BRIEF_ROUNDS : MOST_ROUNDS)
+  const until = performance.now() + (options.brief ? BRIEF_MS : Infinity)
+  for (let round = 1; round <= most && performance.now() < until && subjects.some(({ isOpen }) => isOpen); round++) {
     tell(`round ${round}: ${subjects.filter(({ isOpen }) => isOpen).length} of ${subjects.length} to be decided`)
     for (const subject of subjects.filter(({ isOpen }) => isOpen)) await measureBoth(subject, round, benches, options)
     if (round >= FIRST_ROUNDS && (round - FIRST_ROUNDS) % MORE_ROUNDS === 0) for (const subject of subjects) decide(subject)
@@ -83,12 +87,18 @@ function copy (from, to) {
 }
 
 /** What is compared of a case: our contenders in its cells. */
-function subjectsOf (benchCase, { only = '', folder }) {
-  const cells = benchCase.cells({ quick: false }).filter(({ label }) => label.includes(only))
+function subjectsOf (benchCase, { only = '', brief = false, folder }) {
+  const isAsked = ({ id, label }) => label.includes(only) && (!brief || standsForCase(benchCase, id))
+  const cells = benchCase.cells({ quick: false }).filter(isAsked)
   benchCase.prepare?.(cells, { folder })
   return cells.flatMap((cell) => cell.contenders.filter((contender) => isOurs(benchCase, contender)).map(({ name }) => ({
     benchCase, cell, name, isOpen: true, rounds: { old: [], new: [] }
   })))
+}
+
+/** A case that names none has few cells. */
+function standsForCase ({ brief }, id) {
+  return brief === undefined || brief.includes(id)
 }
 
 function isOurs (benchCase, { name, cannot }) {
@@ -145,4 +155,4 @@ function tableOf (rows, commit) {
   }
 }
 
-module.exports = { compare, tableOf, verdictOf }
+module.exports = { compare, subjectsOf, tableOf, verdictOf }

@@ -2,7 +2,7 @@
 
 // npm run bench [-- case …] [--quick] [--rounds n] [--node path] [--peers] [--folder path] [--busy]
 // npm run bench -- headline [--rounds n] [--node path]
-// npm run bench -- compare COMMIT case … [--rounds n] [--only text] [--own-bench] [--node path]
+// npm run bench -- compare COMMIT case … [--brief] [--rounds n] [--only text] [--own-bench] [--node path]
 //
 // Runs the cases: every contender in every cell in a child process of its own, interleaved (A C B, B A C, …), prints a table
 // as each case ends, and writes results/<case>-node<major>.json. A miscount or a crash fails the run, and its case writes
@@ -29,7 +29,7 @@ const ROUNDS = 15
 
 const USAGE = `usage: npm run bench -- [case …] [--quick] [--rounds n] [--node path] [--peers] [--folder path] [--busy]
        npm run bench -- headline [--rounds n] [--node path] [--busy]
-       npm run bench -- compare COMMIT case … [--rounds n] [--only text] [--own-bench] [--node path] [--folder path] [--busy]
+       npm run bench -- compare COMMIT case … [--brief] [--rounds n] [--only text] [--own-bench] [--node path] [--folder path] [--busy]
 cases: ${CASES.join(', ')}`
 
 // so that whatever ends with the process does, as temporary folders do
@@ -127,6 +127,7 @@ function readOptions (argv) {
         folder: { type: 'string' },
         busy: { type: 'boolean', default: false },
         only: { type: 'string' },
+        brief: { type: 'boolean', default: false },
         'own-bench': { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false }
       }

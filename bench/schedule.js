@@ -26,7 +26,8 @@ const LIMIT_MS = 40000
  *   up in one cell gets no further rounds there), prepare(cells, options) (what it returns goes into the result file), derive(contenders)
  *   (adds metrics to rounds), mustAgree (a field that has to be the same for all), isDeterministic (one round tells all, and the result is
  *   the same for every Node), peers (names of what has to be installed for some contenders: results without them are not kept) and then
- *   versionOf(name, peers), figures (tables.js) and page (which shows it, if not docs/benchmarks.md)
+ *   versionOf(name, peers), brief (ids of the cells that stand for it where there is little time), figures (tables.js) and page (which
+ *   shows it, if not docs/benchmarks.md)
  */
 function loadCase (name) {
   return require(`./cases/${name}`)

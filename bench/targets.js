@@ -178,18 +178,16 @@ const TARGETS = {
     const ns = (id, name) => cells[id][name]?.ns.value
     const to = (id, name, other = 'fairlane') => ns(id, name) / ns(id, other)
     return [
-      { what: 'flow with no option used, sync: time per job to the core', value: to('sync', 'flow'), limit: 1.05, unit: '×' },
-      { what: 'the same, setImmediate', value: to('setImmediate', 'flow'), limit: 1.05, unit: '×' },
       { what: 'ratePerType never reached, equal, sync: to the core', value: to('equal', 'ratePerType'), limit: 1.4, unit: '×' },
-      { what: 'rate never reached, sync: added', value: ns('sync', 'rate') - ns('sync', 'flow'), limit: 150, unit: ' ns/job' },
-      { what: 'maxAttempts: 3, none fails: added', value: ns('sync', 'maxAttempts: 3') - ns('sync', 'flow'), limit: 50, unit: ' ns/job' },
-      { what: 'the same, each fails once', value: ns('sync', 'maxAttempts: 3, each fails once') - ns('sync', 'flow'), limit: 750, unit: ' ns/job' },
-      { what: 'add() with a key, all different: to add() without', value: to('add', 'key', 'flow'), limit: 3, unit: '×' },
-      { what: 'the same, nine of ten join', value: to('add', 'key, nine of ten join', 'flow'), limit: 1, unit: '×' },
+      { what: 'rate never reached, sync: added', value: ns('sync', 'rate') - ns('sync', 'fairlane'), limit: 150, unit: ' ns/job' },
+      { what: 'maxAttempts: 3, none fails: added', value: ns('sync', 'maxAttempts: 3') - ns('sync', 'fairlane'), limit: 50, unit: ' ns/job' },
+      { what: 'the same, each fails once', value: ns('sync', 'maxAttempts: 3, each fails once') - ns('sync', 'fairlane'), limit: 750, unit: ' ns/job' },
+      { what: 'add() with a key, all different: to add() without', value: to('add', 'key'), limit: 3, unit: '×' },
+      { what: 'the same, nine of ten join', value: to('add', 'key, nine of ten join'), limit: 1, unit: '×' },
       ...ns('add', 'maxAttempts') === undefined
         ? [] // a result of before
         : [{ what: 'four levels of priority: added to add() with another option', value: ns('add', 'priority, 4 levels') - ns('add', 'maxAttempts'), limit: 110, unit: ' ns/job' }],
-      { what: 'add() with delayMs, 100,000 delayed: to add() without', value: to('delayed', 'delayMs', 'flow'), limit: 2, unit: '×' },
+      { what: 'add() with delayMs, 100,000 delayed: to add() without', value: to('delayed', 'delayMs'), limit: 2, unit: '×' },
       { what: 'ten types beside 1,000 that are out of rate: to alone', value: to('held', '1,000 types out of rate'), limit: 1.3, unit: '×' },
       { what: 'add() with a rate to p-queue with intervalCap', value: to('limited', 'fairlane', 'p-queue intervalCap'), limit: 0.6, unit: '×' },
       { what: 'starts in ten windows of 100', value: cells.windows.fairlane.starts.value, limit: 1000, unit: '', isLeast: true },

@@ -18,6 +18,7 @@ const SIZES = [
 
 module.exports = {
   name: 'bursts',
+  brief: ['sync-1e2', 'setImmediate-1e2', 'promise-1e2', 'promise-1e4'],
   title: 'Bursts through one long-lived queue',
   about: "Each burst arrives in an event-loop turn of its own and finds the queue idle; 10 at a time. With `asyncContext: 'none'` fairlane keeps no " +
     'contexts apart, which the others never do.',

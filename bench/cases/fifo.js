@@ -32,6 +32,7 @@ const QUICK_SIZES = [
 
 module.exports = {
   name: 'fifo',
+  brief: ['sync-1e2', 'sync-1e4', 'setImmediate-1e2', 'setImmediate-1e4', 'promise-1e2', 'promise-1e4'],
   budgetMs: 10000,
   title: 'A job from push to completion, by completion style and jobs waiting',
   about: 'From before the first push until the last completion, through a queue that was just made, 10 at a time; ' +

@@ -3,9 +3,9 @@
 // Question: what do limits of rate, attempts, delays, keys and priorities cost a job, used or not, and does a limit of rate hold?
 //
 // CPU time of the process, from before the first push until the last end, mean of bursts after some that are not measured. Starts and ends
-// are counted. What is added is the time less that of fairlane without flow in the same round. What priorities add has its target against
-// add() with another option, one that changes nothing (maxAttempts: 1): a job with any has an object that is read and a ticket, and the
-// question is what levels cost beside these. In the last cell the time of each start is taken.
+// are counted. What is added is the time less that of fairlane without any of these in the same round. What priorities add has its target
+// against add() with another option, one that changes nothing (maxAttempts: 1): a job with any has an object that is read and a ticket, and
+// the question is what levels cost beside these. In the last cell the time of each start is taken.
 
 const { entriesFor, versionIn } = require('../durable/peers')
 const { versionOf } = require('../contenders')
@@ -13,14 +13,16 @@ const { queues } = require('../flow/queues')
 
 const WINDOWS = 10
 const LIMIT = 100
+// Names of groups in which fairlane is the queue without any option.
+const WITH_OPTIONS = new Set(['plain', 'equal', 'add'].flatMap(group => Object.keys(queues[group])))
 
 module.exports = {
   name: 'flow',
-  title: 'Queues with flow',
+  title: 'Rates, attempts, delays, keys and priorities',
   page: 'docs/limits.md',
   peers: ['bottleneck', 'limiter', 'p-retry'],
   about: 'CPU time from before the first push of a burst until its last end, 10 jobs at a time, in bursts of 10,000, of 3,000 where others are ' +
-    'compared, and of 100,000 with `delayMs`. The runner does nothing. `maxAttempts` under *Promises* is 1: it shows what any option of a job costs, be it a priority. fairlane is the queue without flow under *Callbacks* and *Promises*, and one with flow in the other tables. In the last ones a queue gets half a window\'s jobs, and a backlog of 2,000 when the window, a second, is nearly over.',
+    'compared, and of 100,000 with `delayMs`. The runner does nothing. `maxAttempts` under *Promises* is 1: it shows what any option of a job costs, be it a priority. Under *Callbacks* and *Promises* fairlane is the queue without any option, in the other tables one that does what these say. In the last ones a queue gets half a window\'s jobs, and a backlog of 2,000 when the window, a second, is nearly over.',
   metrics: [
     { key: 'ns', label: 'CPU time', unit: 'ns/job', best: true },
     { key: 'added', label: 'added', unit: 'ns/job' },
@@ -33,10 +35,10 @@ module.exports = {
     const size = (jobs, bursts) => quick ? { jobs: jobs / 10, warmups: 0, bursts: 1 } : { jobs, warmups: Math.ceil(bursts / 2), bursts }
     return [
       { id: 'sync', label: 'sync', group: 'plain', style: 'sync', ...size(10000, 60) },
-      { id: 'setImmediate', label: 'setImmediate', group: 'plain', style: 'setImmediate', names: ['fairlane', 'flow'], ...size(10000, 40) },
+      { id: 'setImmediate', label: 'setImmediate', group: 'plain', style: 'setImmediate', names: ['fairlane'], ...size(10000, 40) },
       { id: 'equal', label: "sync, 'equal', ten types", group: 'equal', style: 'sync', ...size(10000, 40) },
-      { id: 'add', label: 'add()', group: 'add', names: ['fairlane', 'flow', 'key', 'key, nine of ten join', 'maxAttempts', 'priority, 4 levels'], ...size(10000, 30) },
-      { id: 'delayed', label: 'add(), 100,000 jobs', group: 'add', names: ['fairlane', 'flow', 'delayMs'], ...size(100000, 4) },
+      { id: 'add', label: 'add()', group: 'add', names: ['fairlane', 'key', 'key, nine of ten join', 'maxAttempts', 'priority, 4 levels'], ...size(10000, 30) },
+      { id: 'delayed', label: 'add(), 100,000 jobs', group: 'add', names: ['fairlane', 'delayMs'], ...size(100000, 4) },
       { id: 'held', label: 'ten types that may start', group: 'held', style: 'sync', ...size(10000, 40) },
       { id: 'limited', label: 'a rate that is never reached', group: 'limited', ...size(3000, 6) },
       { id: 'limitedTypes', label: 'a rate of each of ten types that is never reached', group: 'limitedTypes', ...size(3000, 6) },
@@ -58,12 +60,12 @@ module.exports = {
     return cell.intervalMs === undefined ? costOf(queue, cell) : startsOf(queue, cell)
   },
 
-  /** Round by round: what is taken less what it takes without flow. */
+  /** Round by round, of our own queues: what is taken less what it takes without any option. */
   derive ({ fairlane, ...others }) {
-    if (others.flow === undefined) return
-    for (const { rounds } of Object.values(others)) {
+    for (const [name, { rounds }] of Object.entries(others)) {
+      if (!WITH_OPTIONS.has(name)) continue
       rounds.forEach((round, i) => {
-        const without = fairlane?.rounds[i]?.ns
+        const without = fairlane.rounds[i]?.ns
         if (round.ns !== undefined && without !== undefined) round.added = round.ns - without
       })
     }

@@ -24,6 +24,7 @@ const TYPES = typeNames(10)
 
 module.exports = {
   name: 'schedulers',
+  brief: ['sync-1e4', 'setImmediate-1e4'],
   page: 'docs/schedulers.md',
   budgetMs: 20000,
   title: 'A job that a scheduler chooses, by jobs waiting',

@@ -14,6 +14,7 @@ const QUICK_SIZE = { jobs: 1e4, bursts: 1, warmups: 0, runs: 1 }
 
 module.exports = {
   name: 'types',
+  brief: ['sync-1e2', 'sync-1e4', 'setImmediate-1e4'],
   page: 'docs/schedulers.md',
   budgetMs: 20000,
   title: 'A job that a scheduler chooses, by types',

@@ -15,12 +15,10 @@ const NEVER = { limit: 1e9, intervalMs: HOUR } // reached
 const P_RETRY = { package: 'p-retry', peer: 'p-retry' }
 const BOTTLENECK = { package: 'bottleneck', peer: 'bottleneck' }
 
-// `flow` is what `fairlane` is, under the name that it has in results of before, when it was another class.
 const queues = {
   // Callbacks, arrival order.
   plain: {
     fairlane: pushing(runner => fairlane(runner, { concurrency: CONCURRENCY })),
-    flow: pushing(runner => fairlane(runner, { concurrency: CONCURRENCY })),
     rate: pushing(runner => fairlane(runner, { concurrency: CONCURRENCY, rate: NEVER })),
     'maxAttempts: 3': pushing(runner => fairlane(runner, { concurrency: CONCURRENCY, maxAttempts: 3 })),
     'maxAttempts: 3, each fails once': {
@@ -32,7 +30,6 @@ const queues = {
   // Callbacks, ten types, `scheduler: 'equal'`.
   equal: {
     fairlane: pushingTypes(runner => fairlane(runner, { concurrency: CONCURRENCY, scheduler: 'equal' })),
-    flow: pushingTypes(runner => fairlane(runner, { concurrency: CONCURRENCY, scheduler: 'equal' })),
     ratePerType: pushingTypes(runner => fairlane(runner, { concurrency: CONCURRENCY, scheduler: 'equal', ratePerType: NEVER }))
   },
 
@@ -45,7 +42,6 @@ const queues = {
   // Promises of results.
   add: {
     fairlane: adding(promise => fairlane(promise, { concurrency: CONCURRENCY })),
-    flow: adding(promise => fairlane(promise, { concurrency: CONCURRENCY })),
     key: adding(promise => fairlane(promise, { concurrency: CONCURRENCY }), payload => ({ key: payload })),
     'key, nine of ten join': { ...adding(promise => fairlane(promise, { concurrency: CONCURRENCY }), payload => ({ key: Math.floor(payload / 10) })), startsPerJob: 0.1 },
     maxAttempts: adding(promise => fairlane(promise, { concurrency: CONCURRENCY }), () => ({ maxAttempts: 1 })), // what any option costs

@@ -1,0 +1,29 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { subjectsOf } = require('../../bench/compare')
+const { CASES, loadCase } = require('../../bench/schedule')
+
+describe('what is compared of a case', () => {
+  const cases = CASES.map(loadCase)
+
+  for (const benchCase of cases.filter(({ brief }) => brief !== undefined)) {
+    it(`is all of it, or in brief the cells that stand for it: ${benchCase.name}`, () => {
+      const ids = benchCase.cells({ quick: false }).map(({ id }) => id)
+      assert.deepEqual(benchCase.brief.filter(id => !ids.includes(id)), [])
+      const [whole, brief] = [false, true].map(brief => subjectsOf(benchCase, { brief }))
+      assert.deepEqual([...new Set(whole.map(({ cell }) => cell.id))], ids)
+      assert.deepEqual([...new Set(brief.map(({ cell }) => cell.id))], ids.filter(id => benchCase.brief.includes(id)))
+    })
+  }
+
+  it('is all of it in brief, too, where the case names no cells', () => {
+    const features = loadCase('features')
+    assert.equal(subjectsOf(features, { brief: true }).length, subjectsOf(features, {}).length)
+  })
+
+  it('has the label that is asked for, also in brief', () => {
+    const subjects = subjectsOf(loadCase('schedulers'), { brief: true, only: 'setImmediate' })
+    assert.deepEqual([...new Set(subjects.map(({ cell }) => cell.id))], ['setImmediate-1e4'])
+  })
+})
