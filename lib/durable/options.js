@@ -42,14 +42,9 @@ const waitReaders = {
   signal: value => value === undefined ? undefined : readSignal(value, ARGUMENT)
 }
 
-// Of types().
-const typesReaders = {
-  limit: (value = 200) => readPositiveCount(value, 'limit', ARGUMENT)
-}
-
 module.exports = {
   readDeadLettersOptions,
-  readTypesOptions,
+  readTypesOptions: queueOptions.readTypesOptions,
   readWaitOptions,
   readClearOptions,
   readId,
@@ -94,11 +89,6 @@ function readDeadLettersOptions (options) {
 /** @returns {{ signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
 function readWaitOptions (options) {
   return readAll(options, waitReaders, ARGUMENT, 'wait: the options')
-}
-
-/** @returns {{ limit: number }} @throws FAIRLANE_ERR_ARGUMENT */
-function readTypesOptions (options) {
-  return readAll(options, typesReaders, ARGUMENT, 'types: the options')
 }
 
 /** @returns {{ type: string | undefined, reason: unknown, dead: boolean }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */

@@ -1,6 +1,6 @@
 import { FairlaneError } from 'fairlane'
 import { durable, DurableQueue, Postponed, Throttled } from 'fairlane/durable'
-import type { DeadLetter, DurableOptions, FoundJob, PushOptions, Schedule } from 'fairlane/durable'
+import type { DeadLetter, DurableOptions, FoundJob, PushOptions, QueueCounts, Schedule, TypeCounts } from 'fairlane/durable'
 import { PersistentQueue } from 'fairlane/log'
 import type { PersistentQueueOptions, Reserved } from 'fairlane/log'
 
@@ -103,7 +103,24 @@ async function useJobs (): Promise<void> {
   const isThere: boolean = await queue.retryDead(id) && await queue.deleteDead(id)
   const { delayed, dead: deadCount, joined } = queue.stats()
   queue.pause().resume().remove(({ id, payload }) => id === 5 || payload.url === '')
-  await queue.close({ drain: false })
+  const { types, waiting: waitingCount }: QueueCounts = await queue.counts()
+  const { cap, rate, paused }: TypeCounts = await queue.counts('tenant')
+  const first: string | undefined = (await queue.types({ limit: 5 }))[0]?.type
+  const page: Array<number | undefined> = (await queue.deadLetters({ after: id })).map(({ at }) => at)
+  for await (const length of queue.map([{ url: '' }], { type: 't', maxPending: 2 })) page.push(length)
+  const result: number = await queue.wait(id, { signal: new AbortController().signal })
+  await queue.setSchedule('clean', { everyMs: 1000, type: 't', payload: { url: '' } })
+  await queue.setSchedule('clean', null)
+  // @ts-expect-error a schedule has times
+  queue.setSchedule('clean', { type: 't' }).catch(() => {})
+  const run: number = await queue.runSchedule('clean')
+  queue.on('cancelled', ({ payload, attempt, error }) => [payload.url, attempt, error.code, types, waitingCount, cap, rate, paused, first, result, run])
+  const cleared: number = queue.clear({ type: 't', dead: true }) + queue.stats('t').done
+  // @ts-expect-error who pushes is told the id; add() gives the result
+  queue.push({ url: '' }, () => cleared).catch(() => {})
+  // @ts-expect-error at a broker only
+  queue.pauseGlobal()
+  await queue.close({ drain: true, timeoutMs: 1000 })
   await using closed = await durable(() => {}, { path: 'folder' })
   const count: number = closed.length
   await durable(() => {}, { path: 'folder', serialize: 'json' })
