@@ -6,7 +6,7 @@ const assert = require('node:assert')
 const { Redis } = require('ioredis')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
-const { atLaterTimes } = require('./later')
+const { atLaterTimes, inSlowTime } = require('./later')
 const { atServer } = require('./opened')
 const { until } = require('./until')
 
@@ -15,6 +15,7 @@ const HOUR_MS = 3600000
 describeWithRedis('a rate of a type at a broker', function () {
   const at = atServer()
   const later = atLaterTimes()
+  inSlowTime()
   let client
 
   beforeEach(() => { client = new Redis(at.server.path) })
@@ -90,6 +91,31 @@ describeWithRedis('a rate of a type at a broker', function () {
     await age('a', 2 * HOUR_MS)
     await queue.holdType('a', 0)
     await until(() => started.length === 9)
+    await queue.clear()
+  })
+
+  it('forgets no start too early that came after another rate has held jobs back', async () => {
+    const limit = 1200 // an entry stands for several starts
+    const rate = { limit, intervalMs: HOUR_MS }
+    const { queue, started } = await counting({ ratePerType: [rate, { limit, intervalMs: 2 * HOUR_MS }] })
+    await pushed(queue, limit)
+    await until(() => started.length === limit)
+    await pushed(queue, limit / 2)
+    await age('a', 1.5 * HOUR_MS)
+    await queue.holdType('a', 0)
+    await until(async () => await client.hexists(key('a'), `${HOUR_MS}:1`) === 0) // the other rate holds jobs back
+    await client.hset(`{fairlane:${at.name}}:.limits`, 'rates', JSON.stringify([rate]))
+    await queue.holdType('a', 0)
+    await until(() => started.length === 1.5 * limit)
+    await untilBlocked(queue)
+    for (const most of [2 * limit, 2.5 * limit]) {
+      await age('a', HOUR_MS * 0.55)
+      await pushed(queue, limit)
+      await queue.holdType('a', 0) // a job that comes while limits change goes back, and counts
+      await until(async () => await queue.heldMs('a') > 0)
+      await untilBlocked(queue)
+      assert(started.length > most - 50 && started.length <= most, `${started.length} of ${most}`)
+    }
     await queue.clear()
   })
 

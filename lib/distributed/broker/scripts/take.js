@@ -73,6 +73,14 @@ local function entryOf (name)
   return struct.unpack('<dd', entry)
 end
 
+local function save (window)
+  local state = struct.pack(
+    '<ddddddd', window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt
+  )
+  redis.call('HSET', starts, window.id, state)
+end
+
+-- entries that are over go; the window is to be saved then
 local function forget (window, now)
   while window.count > 0 and window.firstAt + window.length <= now do
     local entry = window.id .. ':' .. window.first
@@ -80,8 +88,8 @@ local function forget (window, now)
     window.firstAt, count = entryOf(entry)
     if window.firstAt + window.length <= now then
       redis.call('HDEL', starts, entry)
-      window.count = window.count - count
       window.first = window.first + 1
+      window.count = window.first < window.next and window.count - count or 0 -- a lost entry may have stood for several
     end
   end
 end
@@ -90,7 +98,11 @@ local isLook = false -- nothing is written
 
 -- in how many microseconds one more may start
 local function pauseOf (window, now)
-  if not isLook and window.count >= window.limit then forget(window, now) end
+  if not isLook and window.count >= window.limit then
+    local first = window.first
+    forget(window, now)
+    if window.first > first then save(window) end -- another rate may hold the job back
+  end
   local missing = window.count - window.limit + 1
   if missing <= 0 then return 0 end
   local at, count
@@ -141,10 +153,8 @@ local function note (windows, now, startMs)
     end
     window.count = window.count + 1
     window.inLast = window.inLast + 1
-    local state = struct.pack(
-      '<ddddddd', window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt
-    )
-    redis.call('HSET', starts, window.id, state, window.id .. ':' .. window.next - 1, struct.pack('<dd', window.lastAt, window.inLast))
+    save(window)
+    redis.call('HSET', starts, window.id .. ':' .. window.next - 1, struct.pack('<dd', window.lastAt, window.inLast))
   end
   if longest > 0 then redis.call('PEXPIRE', starts, whole(math.ceil(longest / 1000))) end
 end
