@@ -5,9 +5,9 @@
 const { readBackoff } = require('../job/backoff')
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const {
-  checkObject, copyOf, elementsOf, isArray, readAll, readEach, readFlag, readInteger, readKnown, readNumber, readOwn,
-  readPositiveCount, readSignal
+  checkObject, copyOf, elementsOf, isArray, readEach, readInteger, readKnown, readNumber, readOwn, readPositiveCount
 } = require('../arguments/fields')
+const keptCalls = require('../job/kept-calls')
 const { readPlan } = require('../job/plan')
 const internals = require('../core/internals')
 const { readers: limits } = require('./limits/options')
@@ -44,21 +44,6 @@ const readers = {
   pushTimeoutMs: (value = 30000) => readInteger(value, 'pushTimeoutMs', 1, LONGEST_MS, OPTION)
 }
 
-// The same for the options of methods.
-const deadLettersReaders = {
-  type: value => value,
-  limit: (value = 1000) => readPositiveCount(value, 'limit', ARGUMENT),
-  after: value => value === undefined ? undefined : readId(value, 'deadLetters')
-}
-const waitReaders = {
-  signal: value => value === undefined ? undefined : readSignal(value, ARGUMENT)
-}
-const clearReaders = {
-  type: value => value,
-  dead: (value = false) => readFlag(value, 'dead', ARGUMENT),
-  reason: value => value
-}
-
 const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'maxDelayMs', 'priority', 'delayMs', 'maxAttempts', 'timeoutMs', 'maxWaitMs']
 const ADD_NAMES = ['type', 'unshift', 'signal', ...PUSH_NAMES]
 const BATCH_NAMES = ['type', 'payload', ...PUSH_NAMES]
@@ -70,8 +55,8 @@ module.exports = {
   readBatch,
   readTypesOptions: queueOptions.readTypesOptions,
   readDeadLettersOptions,
-  readClearOptions,
-  readWaitOptions,
+  readClearOptions: queueOptions.readClearOptions,
+  readWaitOptions: keptCalls.readWaitOptions,
   readSchedule,
   readStorableType,
   readId,
@@ -148,9 +133,9 @@ function readAddOptions (options = {}) {
   return { ...readJobOptions(given, 'add'), type: given.type, unshift, signal }
 }
 
-/** @returns {{ type: any, limit: number, after: string | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
+/** @returns {{ type: string | undefined, limit: number, after: string | undefined }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
 function readDeadLettersOptions (options) {
-  return readAll(options, deadLettersReaders, ARGUMENT, 'deadLetters: the options')
+  return keptCalls.readDeadLettersOptions(options, { readType: readStorableType, readId: readTextId })
 }
 
 /** @returns {{ type: any, payload: any, jobOptions: object }[]} jobOptions: as of readPushOptions() @throws FAIRLANE_ERR_ARGUMENT */
@@ -162,20 +147,14 @@ function readBatch (jobs) {
   })
 }
 
-/** @returns {{ signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
-function readWaitOptions (options) {
-  return readAll(options, waitReaders, ARGUMENT, 'wait: the options')
-}
-
-/** @returns {{ type: any, dead: boolean, reason: any }} @throws FAIRLANE_ERR_ARGUMENT */
-function readClearOptions (options) {
-  return readAll(options, clearReaders, ARGUMENT, 'clear: the options')
-}
-
 /** @throws FAIRLANE_ERR_ARGUMENT */
 function readId (id, method) {
+  return readTextId(id, `${method}: the id`)
+}
+
+function readTextId (id, what) {
   if (typeof id === 'string') return id
-  throw typeError(ARGUMENT, `${method}: the id must be a string, not ${describe(id)}`)
+  throw typeError(ARGUMENT, `${what} must be a string, not ${describe(id)}`)
 }
 
 /** The broker counts time in whole ms, which must be as exact in its numbers as in ours. */

@@ -224,9 +224,8 @@ class DistributedQueue extends KeptQueue {
 
   /** Jobs that will not be tried again, the oldest first, behind the one with the id `after`. */
   deadLetters (options) {
-    const { type, limit, after } = readDeadLettersOptions(options)
-    const name = type === undefined ? undefined : readStorableType(type)
-    return this.#ask(({ deadLetters }) => deadLetters.list({ type: name, limit, after }))
+    const read = readDeadLettersOptions(options)
+    return this.#ask(({ deadLetters }) => deadLetters.list(read))
   }
 
   /**

@@ -4,9 +4,8 @@
 
 const { readBackoff } = require('../job/backoff')
 const { typeError, describe } = require('../arguments/errors')
-const {
-  checkObject, elementsOf, isArray, readAll, readEach, readFields, readOwn, readPositiveCount, readSignal, readWhole
-} = require('../arguments/fields')
+const { checkObject, elementsOf, isArray, readEach, readFields, readOwn, readPositiveCount, readWhole } = require('../arguments/fields')
+const keptCalls = require('../job/kept-calls')
 const { PLAN_NAMES, readPlan } = require('../job/plan')
 const { readSerializer } = require('../job/serializers')
 const { options: queueOptions } = require('../core/internals')
@@ -30,22 +29,10 @@ const jobReaders = {
 // Of queues with limits of rate.
 const RATE_NAMES = ['rate', 'ratePerType']
 
-// Of deadLetters().
-const deadLettersReaders = {
-  type: value => value === undefined ? undefined : queueOptions.readType(value),
-  limit: (value = 1000) => readPositiveCount(value, 'limit', ARGUMENT),
-  after: value => value === undefined ? undefined : readId(value, 'deadLetters: after')
-}
-
-// Of wait().
-const waitReaders = {
-  signal: value => value === undefined ? undefined : readSignal(value, ARGUMENT)
-}
-
 module.exports = {
   readDeadLettersOptions,
   readTypesOptions: queueOptions.readTypesOptions,
-  readWaitOptions,
+  readWaitOptions: keptCalls.readWaitOptions,
   readClearOptions,
   readId,
   readJobOptions,
@@ -83,12 +70,7 @@ function limitOptions () {
 
 /** @returns {{ type: string | undefined, limit: number, after: number | undefined }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
 function readDeadLettersOptions (options) {
-  return readAll(options, deadLettersReaders, ARGUMENT, 'deadLetters: the options')
-}
-
-/** @returns {{ signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */
-function readWaitOptions (options) {
-  return readAll(options, waitReaders, ARGUMENT, 'wait: the options')
+  return keptCalls.readDeadLettersOptions(options, { readType: queueOptions.readType, readId: readWholeId })
 }
 
 /** @returns {{ type: string | undefined, reason: unknown, dead: boolean }} @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
@@ -151,5 +133,9 @@ function readStorableType (type) {
 
 /** @throws FAIRLANE_ERR_ARGUMENT */
 function readId (id, method) {
-  return readWhole(id, `${method}: the id`, ARGUMENT)
+  return readWholeId(id, `${method}: the id`)
+}
+
+function readWholeId (id, what) {
+  return readWhole(id, what, ARGUMENT)
 }
