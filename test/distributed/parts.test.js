@@ -55,13 +55,13 @@ describe('records of jobs whose results are waited for', () => {
 describe('notices of a turn', () => {
   it('go together to each inbox; one that cannot be sent is no error, since its record is looked at', async () => {
     const sent = []
-    const client = {
-      async publish (channel, text) {
-        sent.push([channel, JSON.parse(text).map(([id]) => id)])
+    const broker = {
+      async publish (channel, message) {
+        sent.push([channel, message.map(([id]) => id)])
         throw new Error('READONLY')
       }
     }
-    const notices = new Notices({ broker: { client } })
+    const notices = new Notices({ broker })
     const partition = { key: what => what }
     for (const [inbox, id] of [['x', 1], ['y', 2], ['x', 3]]) notices.send(partition, inbox, id, '1')
     await turn()

@@ -47,7 +47,7 @@ describe('what a process has of a type', () => {
       unready: () => new Promise(resolve => crew.unreadies.push(resolve))
     }
     const parts = { taking: crew, slots: crew, prefetch: crew, requests: crew, announcer: crew, attempts: crew }
-    supply = new Supply({ type: 'a', partition, idOf: name => name }, { ...parts, endings: { tell: (...args) => crew.tell(...args) } })
+    supply = new Supply({ type: 'a', partition, idOf: name => name }, { ...parts, endings: { tell: (...args) => crew.tell(...args), keepPlace: ending => crew.keepPlace(ending) } })
     supply.giveBack = jobs => { crew.returned.push(...jobs.map(({ name }) => name)) }
   })
 
@@ -332,15 +332,77 @@ describe('what a process has of a type', () => {
     assert.equal(supply.prefetched.length, 0)
   })
 
-  it('takes what was prefetched before it asks, and gives it back in the order that puts each before the others', async () => {
+  it('takes what was prefetched before it asks', () => {
+    supply.prefetched.push({ name: 'j1', takenAt: 1 }, { name: 'j2', takenAt: 2 })
+    crew.count = 2
+    serve()
+    assert.deepEqual([crew.begun.map(({ name }) => name), crew.count], [['j1'], 1])
+  })
+
+  it('gives all back when the first has waited for long, in the order that puts each before the others', () => {
     supply.prefetched.push({ name: 'j1', takenAt: 1 }, { name: 'j2', takenAt: 2 }, { name: 'j3', takenAt: 3 })
     crew.count = 3
     assert.equal(supply.returnPrefetched(0), undefined)
     supply.returnPrefetched(2)
-    assert.deepEqual(crew.returned, ['j2', 'j1'])
+    assert.deepEqual([crew.returned, crew.count, supply.prefetched], [['j3', 'j2', 'j1'], 0, []])
+    assert.equal(supply.returnPrefetched(Infinity), undefined)
+  })
+
+  it('tells the broker at once of all that it gives back, and others when all are there', async () => {
+    delete supply.giveBack
+    const told = []
+    crew.tell = ({ job, kind }) => new Promise(resolve => told.push({ name: job.name, kind, resolve }))
+    crew.announce = async () => told.push('announced')
+    supply.prefetched.push({ name: 'j1', takenAt: 1 }, { name: 'j2', takenAt: 2 })
+    supply.returnPrefetched(Infinity)
+    assert.deepEqual(told.map(({ name, kind }) => [name, kind]), [['j2', 'returned'], ['j1', 'returned']])
+    assert.equal(supply.tellingCount, 2)
+    told[0].resolve()
+    await turns()
+    assert.equal(told.length, 2)
+    told[1].resolve()
+    await turns()
+    assert.deepEqual([told[2], supply.tellingCount], ['announced', 0])
+  })
+
+  it('starts jobs in the order in which the broker gave them out, whichever answer is heard of first', async () => {
+    const told = []
+    crew.tell = () => new Promise(resolve => told.push(resolve))
+    supply.window = 3
+    supply.expectJobs()
+    for (let n = 0; n < 2; n++) {
+      serve()
+      supply.end({ mayFetch: true })
+      await turns()
+    }
     serve()
-    assert.deepEqual(crew.begun.map(({ name }) => name), ['j3'])
-    assert.equal(crew.count, 0)
+    await turns()
+    await answer(found('j3'))
+    assert.deepEqual([crew.begun, supply.askingCount], [[], 3])
+    await answer(undefined, told)
+    assert.deepEqual([crew.begun, supply.askingCount], [[], 2])
+    await answer(found('j2'), told)
+    assert.deepEqual([crew.begun.map(({ name }) => name), supply.askingCount], [['j2', 'j3'], 0])
+  })
+
+  it('tells of an end when its runner, which goes on, has a place: a job that was asked for meanwhile comes first', async () => {
+    const told = []
+    let keep
+    crew.keepPlace = () => new Promise(resolve => { keep = resolve })
+    crew.tell = () => new Promise(resolve => told.push(resolve))
+    supply.window = 2
+    supply.expectJobs()
+    serve()
+    supply.end({ mayFetch: true, delivery: {} })
+    await turns()
+    serve()
+    await turns()
+    assert.deepEqual([told.length, crew.asks.length], [0, 1])
+    keep()
+    await turns()
+    await answer(found('j2'), told)
+    await answer(found('j1'))
+    assert.deepEqual(crew.begun.map(({ name }) => name), ['j1', 'j2'])
   })
 
   it('wakes for the next job that is due within a lease, by the earliest', async () => {

@@ -100,6 +100,17 @@ describeWithRedis('at a Redis Cluster of three masters', function () {
     assert.ifError(rejected)
   })
 
+  it('gets notices of a partition at the master of that: at others they would overtake each other', async () => {
+    const published = () => at.server.ports.map(port => {
+      return Number(/^cmdstat_publish:calls=(\d+)/m.exec(at.server.cli('-p', String(port), 'info', 'commandstats'))?.[1] ?? 0)
+    })
+    const queue = await at.open(async n => n)
+    const before = published()
+    for (let n = 0; n < 20; n++) assert.equal(await queue.add(n), n)
+    const counts = published().map((count, index) => count - before[index])
+    assert.deepEqual(counts.map(count => count > 0).sort(), [false, false, true], `messages at masters: ${counts}`)
+  })
+
   it('whose nodes are all gone, a queue looks for them in ever longer intervals, and goes on when they are back', async () => {
     await at.open(async n => n)
     const producer = await at.open(null)

@@ -173,6 +173,16 @@ class Broker {
   }
 
   /**
+   * Publishes a message on a channel of a partition. A Redis Cluster gets it where the partition is: those that go in at different nodes
+   * overtake each other.
+   * @returns {Promise<any>}
+   */
+  publish (channel, message) {
+    const text = JSON.stringify(message)
+    return this.isCluster ? this.client.fairlanePublish(channel, 'PUBLISH', text) : this.client.publish(channel, text)
+  }
+
+  /**
    * No job of a type is taken for so long; 0 ends that.
    * @param {string} [jobName] of a job that was started meanwhile
    */

@@ -27,7 +27,7 @@ class Notices {
     const notices = this.batches.get(channel)
     this.batches.delete(channel)
     // the process that waits looks by itself if it gets none
-    this.broker.client.publish(channel, JSON.stringify(notices)).catch(ignore)
+    this.broker.publish(channel, notices).catch(ignore)
   }
 }
 

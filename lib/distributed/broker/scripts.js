@@ -84,6 +84,12 @@ if KEYS[2] and redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HSET', KEYS[2
 redis.call(ARGV[2], ARGV[3], cjson.encode({ changed = ARGV[4] }))`
   },
 
+  // KEYS a channel   ARGV 'PUBLISH' or 'SPUBLISH', the message
+  fairlanePublish: {
+    numberOfKeys: 1,
+    lua: 'redis.call(ARGV[1], KEYS[1], ARGV[2])'
+  },
+
   // KEYS the job   ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of type and job   → 0 if there is none
   fairlaneCancel: {
     numberOfKeys: 1,

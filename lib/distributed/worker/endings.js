@@ -29,15 +29,20 @@ class Endings {
     this.keptMs = resultTtlMs
   }
 
+  /** Before the end of a job is told whose runner may go on. @param {import('./ending').Ending} ending @returns {Promise<void>} */
+  keepPlace ({ job, delivery }) {
+    return this.overdue.keep(job, delivery)
+  }
+
   /**
+   * Tells it, at once if the broker is there.
    * @param {import('./ending').Ending} ending
    * @param {boolean} fetches the next job of the type
    * @param {(err: any) => void} [repeats] called when the call is to be made again, which fetches nothing
    * @returns {Promise<object | undefined>} an Answer; undefined if nothing was fetched
    */
   async tell (ending, fetches, repeats) {
-    const { job, delivery } = ending
-    if (delivery !== undefined) await this.overdue.keep(job, delivery)
+    const { job } = ending
     const { epoch, isCluster } = this.broker
     let isUnsure = isCluster // its client makes calls again by itself
     let answer

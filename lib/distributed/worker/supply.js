@@ -10,6 +10,7 @@
 // the broker; if there is none the slot is given back. What is to be asked is decided in a microtask, after the queue in memory has filled
 // its slots: so the end of a job brings the next one with the same call, if a slot waits for it.
 
+const { Arrivals } = require('./arrivals')
 const { Ending, lostError } = require('./ending')
 const { TakenJob } = require('./taken-job')
 
@@ -31,6 +32,7 @@ class Supply {
     this.prefetched = [] // jobs that wait for a slot, in order
     this.tokensCount = 0 // tokens that stand in the queue in memory
     this.askers = [] // deliveries with a slot for which the broker is to be asked
+    this.arrivals = new Arrivals((call, answer) => this.answered(call, answer)) // of jobs
     this.endings = [] // ends of jobs that the broker is to be told of
     this.askersCount = 0 // slots for which the broker is to be asked, or is being asked
     this.askingCount = 0 // calls on their way that may bring a job
@@ -113,18 +115,23 @@ class Supply {
     }
   }
 
-  /** Gives jobs back that were taken before a time, the last first: each is put before the others. @returns {Promise<void> | undefined} */
+  /**
+   * Gives all jobs back that wait for a slot, if the first of them was taken before a time: the others are not to start before it. The last
+   * goes first, as each is put before the others.
+   * @returns {Promise<void> | undefined}
+   */
   returnPrefetched (time) {
-    let count = 0
-    while (count < this.prefetched.length && this.prefetched[count].takenAt <= time) count++
-    if (count === 0) return undefined
-    this.parts.prefetch.count -= count
-    return this.giveBack(this.prefetched.splice(0, count).reverse())
+    if (this.prefetched.length === 0 || this.prefetched[0].takenAt > time) return undefined
+    this.parts.prefetch.count -= this.prefetched.length
+    return this.giveBack(this.prefetched.splice(0).reverse())
   }
 
-  /** Gives jobs back that were not begun, in the order in which they are to be put before each other. */
+  /**
+   * Gives jobs back that were not begun, in the order in which they are to be put before each other: all at once, so that no call that is
+   * made from now on takes one of them before the others are there.
+   */
   async giveBack (jobs) {
-    for (const job of jobs) await this.telling(() => this.parts.endings.tell(new Ending(job, 'returned'), false))
+    await Promise.all(jobs.map(job => this.telling(() => this.parts.endings.tell(new Ending(job, 'returned'), false))))
     await this.announce()
     this.topUp()
   }
@@ -244,13 +251,12 @@ class Supply {
     this.tellingCount++
     if (fetches) this.askingCount++
     if (isAhead) prefetch.comingCount++
-    const { rechecksCount } = this
-    let isWaiting = fetches
+    if (ending.delivery !== undefined) await endings.keepPlace(ending)
+    let call = fetches ? this.arrivals.sent(asker, this.rechecksCount) : undefined
     const fetched = next => {
-      if (!isWaiting) return
-      isWaiting = false
-      if (isAhead) prefetch.comingCount--
-      this.answered(asker, next, rechecksCount)
+      if (call === undefined) return
+      this.arrivals.ended(call, next)
+      call = undefined
     }
     // a call that is made again brings no job: until the broker has it, the slot is of use to others
     const next = await endings.tell(ending, fetches, err => {
@@ -265,29 +271,27 @@ class Supply {
 
   async ask (asker) {
     this.askingCount++
-    const { rechecksCount } = this
-    const next = await this.parts.requests.ask(this.place)
-    this.answered(asker, next, rechecksCount)
-    this.callEnded()
+    const call = this.arrivals.sent(asker, this.rechecksCount)
+    this.arrivals.ended(call, await this.parts.requests.ask(this.place))
   }
 
-  /**
-   * @param {object | undefined} next an Answer; undefined: there is none
-   * @param {number} rechecksCount by which limits the broker was asked
-   */
-  answered (asker, next, rechecksCount) {
+  /** @param {object} call as Arrivals knows it  @param {object | undefined} next an Answer; undefined: there is none */
+  answered ({ asker, rechecksCount }, next) {
+    const isCurrent = rechecksCount === this.rechecksCount
     this.askingCount--
     if (asker !== undefined) this.askersCount--
+    else this.parts.prefetch.comingCount--
     if (next?.job !== undefined) {
       this.window = Math.min(Math.max(this.window, 1) * 2, this.parts.slots.concurrency, MOST_ASKED)
       this.stillCount = 0
       this.isRated = next.isShort
-      this.took(asker, this.taken(next), rechecksCount === this.rechecksCount)
+      this.took(asker, this.taken(next), isCurrent)
     } else {
       asker?.giveBack()
-      this.gotNothing(next, rechecksCount === this.rechecksCount)
+      this.gotNothing(next, isCurrent)
     }
     this.topUp()
+    this.callEnded()
   }
 
   /** The broker has given a job to this process. */
