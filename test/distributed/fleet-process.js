@@ -1,29 +1,48 @@
 'use strict'
 
-// A process of its own that runs jobs of a fleet and has the broker note when each starts and ends, by its own clock: so what is
-// measured is later than it was by one call at most.
+// A process of its own that runs jobs of a fleet and notes when each starts and ends, in a file that outlives it. All processes of the
+// machine, and the broker, have one clock: so what is noted is when the runner was called, by the clock that the limits go by.
 //
-//   node fleet-process.js '{"path": "/tmp/…/redis.sock", "runMs": 5, "options": { … }}'
+//   node fleet-process.js '{"path": "/tmp/…/redis.sock", "folder": "/tmp/…", "runMs": 5, "options": { … }}'
 
+const { openSync, writeSync } = require('node:fs')
+const { join } = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
-const { Redis } = require('ioredis')
 const { distributed } = require('../../lib/distributed')
+const { micros } = require('./fleet-checks')
 
-const { path, runMs, options } = JSON.parse(process.argv[2])
-const NOTE = `local time = redis.call('TIME')
-redis.call('RPUSH', KEYS[1], ARGV[1] .. ' ' .. string.format('%.0f', time[1] * 1000000 + time[2]))`
+const { path, folder, runMs, options } = JSON.parse(process.argv[2])
+const BEAT_MS = 20
+const file = openSync(join(folder, `runs-${process.pid}`), 'a')
+
+function note (...words) {
+  writeSync(file, `${words.join(' ')} ${micros()}\n`)
+}
+
+async function run (payload, { id, type, signal }) {
+  note('start', id, type)
+  if (runMs === 0) {
+    note('end', id)
+    return
+  }
+  signal.addEventListener('abort', () => note('lost', id), { once: true })
+  await sleep(runMs)
+  note('end', id)
+}
+
+/** A process that gets no time loses its lease as one that is stopped does. */
+function watch () {
+  let last = micros()
+  setInterval(() => {
+    const now = micros()
+    if (now - last > options.leaseMs * 1000 / 3) writeSync(file, `gap ${last} ${now}\n`)
+    last = now
+  }, BEAT_MS)
+}
 
 async function main () {
-  const client = new Redis(path)
-  const note = (what, { id, type }) => client.eval(NOTE, 1, 'log', `${what} ${process.pid} ${id} ${type}`)
-  async function run (payload, context) {
-    const startedAt = performance.now()
-    await note('start', context)
-    const lateMicros = Math.round((performance.now() - startedAt) * 1000)
-    if (runMs > 0) await sleep(runMs)
-    await note(`end-${lateMicros}`, context)
-  }
   if (options.ratePerType !== undefined) options.ratePerType = new Map(options.ratePerType)
+  watch()
   await distributed(run, { name: 'jobs', connection: { path }, settleBy: 'promise', scheduler: 'equal', ...options })
   process.send('open')
 }

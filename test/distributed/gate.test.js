@@ -236,6 +236,67 @@ describe('the gate of a process', () => {
     await gate.renew()
   })
 
+  /** Runs as many jobs as it is given places. */
+  async function running (count) {
+    answers.push(['7', 0, 0, 0, 0], ['7', 0, count, 0, 0])
+    gate.isOpen()
+    await turns()
+    return Array.from({ length: count }, () => {
+      assert(gate.isOpen())
+      gate.count()
+      const pass = gate.takePass()
+      assert(pass.begin())
+      return pass
+    })
+  }
+
+  it('uses no place again while more jobs run than a lower limit lets', async () => {
+    gate.update(new Map([['concurrency', '5']]), [])
+    const passes = await running(4)
+    answers.push(['7', 0, -2, 0, 0])
+    gate.update(new Map([['concurrency', '2']]), [])
+    await turns()
+    assert.equal(asked.at(-1).held, 4)
+    for (const held of [3, 2]) {
+      passes.pop().end()
+      answers.push(['7', 1000, Math.min(0, 2 - held), 0, 0])
+      assert.equal(gate.isOpen(), false)
+      await turns()
+      assert.deepEqual([asked.at(-1).held, gate.passes.size, gate.places], [held, held, 0])
+    }
+    passes.pop().end()
+    assert.equal(gate.isOpen(), true)
+  })
+
+  it('lets go of its share where all processes have too many places, first of those that no job has', async () => {
+    gate.update(new Map([['concurrency', '5']]), [])
+    const passes = await running(3)
+    passes.pop().end()
+    assert.equal(gate.places, 1)
+    answers.push(['7', 0, -2, 0, 0])
+    await gate.renew()
+    assert.deepEqual([gate.places, gate.surplus], [0, 1])
+    passes.pop().end()
+    assert.deepEqual([gate.places, gate.surplus], [0, 0])
+    await turns()
+    assert.equal(asked.at(-1).held, 1)
+  })
+
+  it('has no job begin in a slot that was given before there was a limit', async () => {
+    gate.update(new Map([['concurrency', '5']]), [])
+    const [withoutPermit] = await running(1)
+    gate.update(new Map([['rate', RATE]]), [])
+    assert.equal(withoutPermit.begin(), false)
+    gate.hand.add([2, 0, 'a'], ms, ms, 50)
+    assert.equal(withoutPermit.begin(), true)
+    assert.equal(withoutPermit.permit.mark, 'a')
+    assert(gate.isOpen())
+    gate.count()
+    const withoutPlace = gate.takePass()
+    gate.update(new Map([['concurrency', '5']]), [])
+    assert.equal(withoutPlace.begin(), false)
+  })
+
   it('has lost what runs when its lease was over', async () => {
     gate.update(new Map([['concurrency', '2']]), [])
     answers.push(['7', 0, 0, 0, 0], ['7', 0, 1, 0, 0])

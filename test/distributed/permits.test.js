@@ -135,6 +135,21 @@ describeWithRedis('permits and places', function () {
     assert(await client.pttl(keys[1]) > 0)
   })
 
+  it('has each process let go of its share where more run than the limit lets', async () => {
+    await limit({ concurrency: 9 })
+    await ask({ token: 'a', places: 6 })
+    await ask({ token: 'b', places: 3 })
+    await client.hset(keys[0], 'concurrency', 3)
+    assert.equal((await ask({ token: 'a', held: 6, isKnown: 1, places: 1 })).places, -4)
+    assert.equal((await ask({ token: 'b', held: 3, isKnown: 1 })).places, -2)
+    assert.equal((await ask({ token: 'c', places: 1 })).places, 0)
+    assert.equal((await ask({ token: 'a', held: 2, isKnown: 1 })).places, -1)
+    assert.equal((await ask({ token: 'b', held: 1, isKnown: 1 })).places, 0)
+    assert.equal((await ask({ token: 'a', held: 2, isKnown: 1 })).places, 0)
+    assert.equal((await ask({ token: 'a', held: 1, isKnown: 1 })).places, 0)
+    assert.equal((await ask({ token: 'c', places: 2 })).places, 1)
+  })
+
   it('gives places, as many as are free, and tells of free ones those who wait', async () => {
     await limit({ concurrency: 7 })
     const told = []
@@ -162,8 +177,8 @@ describeWithRedis('permits and places', function () {
     await until(async () => (answer = await ask({ token: 'b', places: 2 })).places === 2)
     assert.equal((await ask({ token: 'a', held: 2, isKnown: 1 })).isLost, 1)
     answer = await ask({ token: 'a', held: 2 }) // one that has not asked before has what runs there counted
-    assert.deepEqual([answer.isLost, answer.places], [0, 0])
-    assert.equal((await ask({ token: 'b', held: 1, places: 1, isKnown: 1 })).places, 0)
+    assert.deepEqual([answer.isLost, answer.places], [0, -1])
+    assert.equal((await ask({ token: 'b', held: 1, places: 1, isKnown: 1 })).places, -1)
   })
 
   it('lets no lease end by a time in which nobody could call', async () => {

@@ -6,5 +6,6 @@
 module.exports = {
   SLACK: 0.05, // of an interval
   LONGEST_SLACK_MS: 100,
+  FOR_STARTS: 0.75, // of that, for calls of runners: what a runner does first comes somewhat later
   AMPLE_SLACK_MS: 2000 // where no more than half of a rate is used, for jobs that are taken ahead
 }

@@ -5,7 +5,7 @@
 const { countOf, jsonOf } = require('./received')
 const { KEYS_TO_END } = require('./scripts/end')
 const { KEYS_TO_TAKE } = require('./scripts/take')
-const { AMPLE_SLACK_MS } = require('./slack')
+const { AMPLE_SLACK_MS, FOR_STARTS } = require('./slack')
 
 const NOBODY = Object.freeze([])
 const MOST_TRIES = 3 // of a call, while what limits all processes changes
@@ -20,7 +20,7 @@ class Answer {
     this.dueInMs = dueInMs // the next delayed job is due in so long; 0: there is none
     this.generation = generation
     this.isShort = startMs > 0 && startMs < AMPLE_SLACK_MS // it must start soon
-    this.startBy = startMs === 0 ? Infinity : sentAt + startMs // by performance.now()
+    this.startBy = startBy(startMs, sentAt) // by performance.now()
     this.isStale = isStale === 1 // this process knows another generation of the limits, and gets no job
     this.inboxes = inboxes === '' ? NOBODY : inboxes.split(',') // processes that wait for the result of the job with a key that has ended
     this.sentAt = sentAt
@@ -55,7 +55,7 @@ class Takes {
   async mayStart (job) {
     const sentAt = performance.now()
     const startMs = await this.broker.client.fairlaneAgain(...this.keysToTake(job.place), ...this.common(job.place))
-    job.startBy = startMs === 0 ? Infinity : sentAt + startMs
+    job.startBy = startBy(startMs, sentAt)
     return startMs >= 0
   }
 
@@ -92,6 +92,10 @@ class Takes {
   common (place) {
     return [place.key(''), place.name, this.token, this.leaseMs, place.partition.generation]
   }
+}
+
+function startBy (startMs, sentAt) {
+  return startMs === 0 ? Infinity : sentAt + FOR_STARTS * startMs
 }
 
 /** What is read of a record, which another program may have written. */

@@ -44,6 +44,7 @@ class Gate {
     this.hand = new Hand()
     this.places = 0 // in hand: those of passes are not
     this.passes = new Set() // that have places
+    this.surplus = 0 // places of passes that are not used again: there are more than the limit says by now
     this.isKnown = false // the broker has said that it has these
     this.leaseEndsAt = -Infinity // of places, for starts
     this.othersCount = 0 // processes that wait for places
@@ -76,13 +77,17 @@ class Gate {
     const { cap } = this
     this.cap = Number(values.get('concurrency') ?? Infinity)
     if (this.cap === Infinity) {
-      this.places = 0
+      this.places = this.surplus = 0
+      this.passes.clear()
       this.isKnown = false
     } else if (cap === Infinity) {
       this.listen()
       for (const delivery of deliveries) this.adopt(delivery)
       this.reportSoon()
+    } else if (this.cap < cap) {
+      this.reportSoon()
     }
+    this.letGo(this.passes.size + this.places - this.cap)
     this.mayAskAt = -Infinity
     this.dispatch.wake()
   }
@@ -128,11 +133,11 @@ class Gate {
 
   mayBegin (pass) {
     const now = performance.now()
-    if (pass.hasPlace && this.cap !== Infinity && !(this.passes.has(pass) && now < this.leaseEndsAt)) return false
-    if (pass.permit === undefined || this.rate === undefined) return true
-    if (pass.permit.until <= now) {
+    if (this.cap !== Infinity && !(this.passes.has(pass) && now < this.leaseEndsAt)) return false
+    if (this.rate === undefined) return true
+    if (!(pass.permit?.until > now)) {
       if (!this.hand.has(now)) return false
-      this.hand.putBack(pass.permit, now)
+      if (pass.permit !== undefined) this.hand.putBack(pass.permit, now)
       pass.permit = this.hand.take()
     }
     this.turn(now)
@@ -146,6 +151,8 @@ class Gate {
     if (!this.passes.delete(pass) || this.cap === Infinity) return
     if (this.isOver) {
       this.reportSoon()
+    } else if (this.surplus > 0) {
+      if (--this.surplus === 0) this.reportSoon()
     } else if (this.othersCount > 0 && now - this.sharedAt > SHARE_MS) {
       this.sharedAt = now
       this.reportSoon()
@@ -174,6 +181,13 @@ class Gate {
   }
 
   // private from here on
+
+  /** There are so many places more than there may be: those that no job has go at once, and others as their runners end. */
+  letGo (count) {
+    const spare = Math.max(0, Math.min(this.places, count))
+    this.places -= spare
+    this.surplus = Math.max(0, count - spare)
+  }
 
   hasPlace (now) {
     return this.places > 0 && now < this.leaseEndsAt
@@ -247,7 +261,7 @@ class Gate {
     const [, waitMs, places, isLost, othersCount, ...grants] = answer
     if (isForMore) this.mayAskAt = now + waitMs
     hand.add(grants, sentAt, now, goodMs)
-    if (this.cap !== Infinity) this.takePlaces(places, isLost === 1, othersCount, sentAt)
+    if (this.cap !== Infinity) this.takePlaces(places, isLost === 1, othersCount, sentAt, held)
   }
 
   /** How much to ask for: of permits as many as were used lately. */
@@ -259,11 +273,11 @@ class Gate {
     return { places, now: Math.min(all, Math.max(1, Math.ceil(lately / AHEAD))), all }
   }
 
-  takePlaces (places, isLost, othersCount, sentAt) {
+  takePlaces (places, isLost, othersCount, sentAt, held) {
     this.othersCount = othersCount
     if (isLost) {
       this.isKnown = false
-      this.places = 0
+      this.places = this.surplus = 0
       this.passes.clear()
       this.lost()
       return
@@ -274,7 +288,8 @@ class Gate {
       if (places > 0) this.reportSoon()
       return
     }
-    this.places += places
+    this.letGo(Math.max(0, -places) - held + this.passes.size + this.places) // less those that have ended meanwhile
+    this.places += Math.max(0, places)
     if (places > 0) this.spareTimer ??= setTimeout(() => this.giveBackSpare(), SPARE_MS)
   }
 

@@ -26,8 +26,9 @@ const scripts = {
   // ARGV generation, process, leaseMs, places that it has, places that it wants, 1: it had some before; permits that it wants at once, and
   // at most, -1 to be told only when the next one begins; goodMs, aheadMs, 'PUBLISH', channel; then of permits that were not used the
   // mark, and how many
-  // → generation, ms until it should ask again, places, 1: those it had are lost, processes that wait for places; then of permits how
-  // many, in how many ms they begin, and their mark.   The generation alone, if it is another one: nothing is done then.
+  // → generation, ms until it should ask again, places, below 0 those that it is to let go, 1: those it had are lost, processes that wait
+  // for places; then of permits how many, in how many ms they begin, and their mark.   The generation alone, if it is another one: nothing
+  // is done then.
   fairlanePermits: {
     numberOfKeys: 3,
     lua: `
@@ -208,8 +209,10 @@ if fleet[3] and ARGV[8] ~= '-1' then
     answer[4] = 1
     held = 0
   end
-  local granted = math.max(0, math.min(want, tonumber(fleet[3]) - used - held))
+  local rest = tonumber(fleet[3]) - used - held
+  local granted = math.max(0, math.min(want, rest))
   answer[3] = granted
+  if rest < 0 and held > 0 then answer[3] = -math.ceil(-rest * held / (used + held)) end -- of those that are too many each its share
   local isWaiting = granted < want
   if isWaiting and granted == 0 then answer[2] = math.max(answer[2], 1000) end
   redis.call('HSET', key, 't:at', text(clock), 't:clock', text(leaseClock))
@@ -225,7 +228,7 @@ if fleet[3] and ARGV[8] ~= '-1' then
     if process.waits then waiting[#waiting + 1] = name end
   end
   answer[5] = #waiting
-  local free = tonumber(fleet[3]) - used - held - granted
+  local free = rest - granted
   if free > 0 and #waiting > 0 then
     table.sort(waiting, function (a, b) return processes[a].waits < processes[b].waits end)
     local told = {}

@@ -198,23 +198,20 @@ class Attempts {
   }
 
   run (delivery, job) {
-    if (performance.now() > job.startBy) {
-      this.giveUp(delivery, job)
-      return
-    }
-    const { pass } = delivery.job
-    if (pass !== undefined && !pass.begin()) {
-      this.putOff(delivery, job)
-      return
-    }
     let payload
     try {
       delivery.isFinal = true // what can not be decoded now can never be
       payload = this.serialize.decode(job.parsed())
       delivery.isFinal = false
+    } catch (err) {
+      delivery.fail(err)
+      return
+    }
+    if (!this.mayBegin(delivery, job)) return
+    try {
       this.stage.limit(delivery.ticket, job.own.timeoutMs)
     } catch (err) {
-      delivery.fail(err) // of the clock, too
+      delivery.fail(err) // of the clock
       return
     }
     job.payload = payload
@@ -225,6 +222,19 @@ class Attempts {
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true
     warnOfValue(this.runner, value)
+  }
+
+  /** Whether the limits of all processes let it start now: that is asked last of all, since what comes before may take its time. */
+  mayBegin (delivery, job) {
+    const { pass } = delivery.job
+    if (performance.now() > job.startBy) {
+      this.giveUp(delivery, job)
+      return false
+    }
+    // a slot that was given before there was a limit has no pass
+    if (pass === undefined ? this.stage.list.gate === null : pass.begin()) return true
+    this.putOff(delivery, job)
+    return false
   }
 
   done (delivery, job, result) {
