@@ -21,19 +21,10 @@ class PlannedTicket extends Ticket {
   constructor (jobs, callback, signal, timeoutMs, scope) {
     super(jobs.tickets, callback, signal, timeoutMs, scope)
     this.listed = 0
-    this.born = undefined // the flush generation in which it was accepted, if it was not put into the list then
-    this.isDelayed = false
-    this.dueAt = undefined // these six, while it is delayed
-    this.isBare = false // it has no extras but the delay
-    this.type = undefined
-    this.payload = undefined
-    this.atHead = false
-    this.maxWaitMs = undefined
     this.attempt = 1
     this.maxAttempts = jobs.maxAttempts
     this.entry = undefined // of its key
     this.priority = 0
-    this.id = 0 // of an observed job
   }
 
   get generation () {
@@ -52,7 +43,7 @@ class PlannedTicket extends Ticket {
   }
 
   settle (err, result) {
-    this.payload = undefined
+    if (this.payload !== undefined) this.payload = undefined
     super.settle(err, result)
   }
 
@@ -80,6 +71,19 @@ class PlannedTicket extends Ticket {
     return super.needsContext() || (this.entry !== undefined && !this.entry.isKept)
   }
 }
+
+// Of a job that was never delayed; such tickets, most of all, have no room for these.
+Object.assign(PlannedTicket.prototype, {
+  born: undefined, // the flush generation in which it was accepted, if it was not put into the list then
+  isDelayed: false,
+  dueAt: undefined, // these six, while it is delayed
+  isBare: false, // it has no extras but the delay
+  type: undefined,
+  payload: undefined,
+  atHead: false,
+  maxWaitMs: undefined,
+  id: 0 // of an observed job
+})
 
 const NO_TICKET = {}
 

@@ -23,12 +23,9 @@ class Ticket {
     this.timeoutMs = timeoutMs
     this.scope = scope
     this.isRetired = false
-    this.verdict = undefined // by which it was retired while it waited, unless that was for all of a batch
     this.hasLeft = false
     this.isTaken = false // by a scheduler that is being told so: it neither waits nor runs
     this.job = undefined // in dispatch, once it runs
-    this.controller = undefined
-    this.abortReason = undefined
     this.position = -1 // in the heap of deadlines
     this.order = 0
     this.generation = 0 // which the list gave it
@@ -53,7 +50,7 @@ class Ticket {
   /** From here on neither signal nor time can end the job. @param {object} [verdict] on this one */
   retire (verdict) {
     this.isRetired = true
-    this.verdict = verdict
+    if (verdict !== undefined) this.verdict = verdict
     this.job = undefined
   }
 
@@ -84,7 +81,8 @@ class Ticket {
   settle (err, result) {
     const { callback, scope } = this
     this.leave()
-    this.callback = this.lane = this.block = this.verdict = undefined
+    this.callback = this.lane = this.block = undefined
+    if (this.verdict !== undefined) this.verdict = undefined
     if (callback === undefined) return
     if (scope === undefined) callback(err, result)
     else scope.runInAsyncScope(callback, undefined, err, result)
@@ -120,9 +118,14 @@ class Ticket {
   }
 }
 
-// Of the first attempt, and of a job without a priority; such tickets have no room for it.
-Ticket.prototype.attempt = 1
-Ticket.prototype.priority = 0
+// Of most jobs, whose tickets have no room for these.
+Object.assign(Ticket.prototype, {
+  attempt: 1,
+  priority: 0,
+  verdict: undefined, // by which it was retired while it waited, unless that was for all of a batch
+  controller: undefined, // of its runner's signal, once that was asked for
+  abortReason: undefined
+})
 
 /** Listens to a thenable that the runner returns: many begin their work when somebody does. */
 function runAndListen (runner, payload, done, context) {
