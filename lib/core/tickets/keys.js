@@ -23,9 +23,7 @@ class Entry extends TakenKey {
     this.isTaken = true // the key is; else it is free, or another job has taken it
     this.isAccepted = false
     this.isKept = false // somebody shares the job who has no signal
-    this.sharers = undefined // a Set of those who have one, if there ever were some
     this.promise = undefined // of the job's result
-    this.resolve = undefined // of that promise, if somebody shared the job before add() of the queue had made one
   }
 
   accept (ticket) {
@@ -75,6 +73,12 @@ class Entry extends TakenKey {
   }
 }
 
+// Of most keys, whose entries have no room for these.
+Object.assign(Entry.prototype, {
+  sharers: undefined, // a Set of those who have a signal, if there ever were some
+  resolve: undefined // of the promise, if somebody shared the job before add() of the queue had made one
+})
+
 class Keys {
   /** @param {object} jobs the PlannedJobs of the queue */
   constructor (jobs) {
@@ -90,12 +94,12 @@ class Keys {
   /**
    * @param {string | undefined} type
    * @param {object} read what add() was given, with a plan that has a key
-   * @param {(read: object) => Promise<any>} make adds the job
+   * @param {{ addNew: (type: string | undefined, payload: any, read: object) => Promise<any> }} intake adds the job
    * @returns {Promise<any>} of the job's result
    */
-  add (type, payload, read, make) {
+  add (type, payload, read, intake) {
     const { plan, signal } = read
-    if (signal !== undefined && signal.aborted) return make(read) // which refuses it
+    if (signal !== undefined && signal.aborted) return intake.addNew(type, payload, read) // which refuses it
     const id = keyIdOf(type, plan.key)
     const known = this.find(id)
     if (known !== undefined) {
@@ -107,7 +111,7 @@ class Keys {
     const entry = this.take(id, plan)
     read.signal = undefined // who shares the job has it, not the job
     plan.entry = entry
-    entry.follow(make(read))
+    entry.follow(intake.addNew(type, payload, read))
     if (!entry.isAccepted) this.free(entry)
     return this.share(entry, signal)
   }
