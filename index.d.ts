@@ -40,6 +40,7 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_BROKER'
     | 'FAIRLANE_ERR_LEASE'
     | 'FAIRLANE_ERR_RESULT'
+    | 'FAIRLANE_ERR_RESPONSE'
     | 'FAIRLANE_ERR_UNSUPPORTED'
 
   /** Codes of warnings, which arrive on `process.on('warning')`. */

@@ -33,6 +33,7 @@ const codes = Object.freeze({
   FAIRLANE_ERR_BROKER: 'The broker refused a call or could not be reached; `cause` says how.',
   FAIRLANE_ERR_LEASE: 'The process was not heard of for so long that another one may run the job.',
   FAIRLANE_ERR_RESULT: 'The job has ended, and its result is not kept.',
+  FAIRLANE_ERR_RESPONSE: 'A call was given an answer after which it is made again; `status` says which.',
   FAIRLANE_ERR_UNSUPPORTED: 'A queue of this kind does not have this member; the message says which have it, and what to use here.'
 })
 
@@ -42,7 +43,7 @@ const warnings = Object.freeze({
   FAIRLANE_WARN_VALUE_IGNORED: 'A runner that takes no `done` returned a value that is not a promise: its jobs never end.',
   FAIRLANE_WARN_OUTAGE: 'A durable queue cannot write its log at present: it starts fewer jobs or none, and keeps trying.',
   FAIRLANE_WARN_DAMAGE: 'A durable queue found damage in its files while it was open: some jobs cannot be read any more.',
-  FAIRLANE_WARN_RETRY_AFTER: 'Throttled.after() was given what is neither seconds nor a date: the type is held for 1 s.',
+  FAIRLANE_WARN_RETRY_AFTER: 'A Retry-After header, or what Throttled.after() was given, is neither seconds nor a date: the type is held for 1 s.',
   FAIRLANE_WARN_BROKER: 'The broker is not set up to keep jobs, refuses what a queue does by itself, or has what cannot be read.'
 })
 

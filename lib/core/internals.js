@@ -6,6 +6,7 @@
 //   testing           internalsOf()
 //   durable, distributed   makeInnerQueue(); KeptQueue, which their public classes extend; announce() and attach() for themselves
 //   durable           limits and limitOptions, once a queue has a rate or a hold; capOf() of its scheduler
+//   fetch             holdAtLeast(); readers of options
 //   history, metrics  OBSERVE; RUNS_ONLY, for distributed
 
 const { typeError } = require('../arguments/errors')
@@ -38,6 +39,9 @@ module.exports = {
 
   /** What the public classes of queues have in common whose jobs are kept elsewhere. */
   get KeptQueue () { return require('./kept-queue').KeptQueue },
+
+  /** Has nothing of a type start for so many ms at least; of the whole queue where types cannot be held. */
+  holdAtLeast: (queue, type, ms) => internalsOf(queue).throttle(type, ms),
 
   /** As the constructor of InnerQueue, of a queue. */
   innerQueueOf: (queue, whenSettled) => new InnerQueue(internalsOf(queue), whenSettled),

@@ -359,6 +359,7 @@ class Queue extends Emitter {
       get madeAdmission () { return queue.#madeAdmission },
       get madeLimiting () { return queue.#madeLimiting },
       close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
+      throttle: (type, ms) => this.#limiting.throttle(type, ms),
       hold: () => this.#concurrency.hold(),
       letGo: () => {
         this.#concurrency.letGo()

@@ -13,14 +13,14 @@ const ASCTIME = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i
 
 let hasWarned = false
 
-module.exports = { readRetryAfter }
+module.exports = { readRetryAfter, readSecondsOrDate }
 
 /**
  * @param {unknown} header its text; null and undefined: there was none
  * @returns {number} ms, from 1, by the clock of the process; 1 s if the time is over, or cannot be read, which is said once
  */
 function readRetryAfter (header) {
-  const ms = readMs(header)
+  const ms = header === undefined || header === null ? USUAL_MS : readSecondsOrDate(header)
   if (!(ms <= Number.MAX_SAFE_INTEGER)) {
     warnOf(header)
     return USUAL_MS
@@ -28,9 +28,8 @@ function readRetryAfter (header) {
   return ms >= 1 ? ms : USUAL_MS
 }
 
-/** @returns {number} NaN if it says no time */
-function readMs (header) {
-  if (header === undefined || header === null) return USUAL_MS
+/** @param {unknown} header @returns {number} ms from now; NaN if it says no time */
+function readSecondsOrDate (header) {
   if (typeof header !== 'string') return NaN
   const text = header.trim()
   if (SECONDS.test(text)) return Number(`${text}e3`)
@@ -41,6 +40,6 @@ function readMs (header) {
 function warnOf (header) {
   if (hasWarned) return
   hasWarned = true
-  warn('FAIRLANE_WARN_RETRY_AFTER', `Throttled.after() was given ${describe(header)}, which is neither seconds nor a date as a Retry-After ` +
-    'header has them. The type is held for 1 s then. Further cases are not reported.')
+  warn('FAIRLANE_WARN_RETRY_AFTER', `A Retry-After header, or what Throttled.after() was given, is ${describe(header)}: neither seconds nor a ` +
+    'date. The type is held for 1 s then. Further cases are not reported.')
 }

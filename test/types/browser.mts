@@ -1,6 +1,7 @@
 // As a bundler's user: no types of Node.
 
 import fairlane, { Queue, FairlaneError } from 'fairlane'
+import { fairFetch } from 'fairlane/fetch'
 import type { WaitingJob } from 'fairlane'
 
 const queue: Queue<string, number> = fairlane(async (text: string) => text.length)
@@ -9,3 +10,7 @@ queue.push('page', (error, length) => {
   else console.log(length?.toFixed())
 })
 const waiting: WaitingJob<string>[] = [...queue.jobs()]
+
+const fair: typeof globalThis.fetch = fairFetch(globalThis.fetch, { maxAttempts: 3 })
+fair('/path')
+fairFetch(fetch)('/path', { fairlane: { type: 'a' } }).then(response => response.ok)

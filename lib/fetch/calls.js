@@ -1,0 +1,142 @@
+'use strict'
+
+// The calls of a fetch, from the queue to the response. One attempt at a call is one start of its job.
+//
+//   fetch() ──▶ waiting ──▶ attempt ─┬─▶ response ──▶ the caller        the slot is free, or the body goes on in it
+//                  ▲                 ├─▶ error ─────▶ the caller
+//                  └─ backoffMs ─────┘  either of them, if the call is to be made again
+
+const fairlane = require('../../index.js')
+const { FairlaneError, typeError } = require('../arguments/errors')
+const { isObject } = require('../arguments/fields')
+const { holdAtLeast, options: { readType } } = require('../core/internals')
+const { whenAborted } = require('../platform/signals')
+const { Call } = require('./call')
+const { discard, watch } = require('./body')
+const { holdMsOf } = require('./limits')
+const { readCallOptions } = require('./options')
+const { isRepeated, isNetworkFailure } = require('./repeating')
+
+class Calls {
+  /**
+   * @param {Function} fetch
+   * @param {object} options as readOptions() gives them
+   */
+  constructor (fetch, { queue, backoffMs, maxAttempts, type, until }) {
+    this.wrapped = fetch
+    this.backoffMs = backoffMs
+    this.maxAttempts = maxAttempts
+    this.type = type
+    this.until = until
+    this.finalErrors = new WeakSet() // after which no attempt is made
+    this.answered = new WeakMap() // error → the call whose response it stands for
+    this.queue = fairlane((call, context) => this.attempt(call, context), { ...queue, backoffMs: (...about) => this.backOff(...about) })
+  }
+
+  /** As fetch: whatever is wrong, it rejects. @returns {Promise<any>} */
+  fetch (input, init) {
+    try {
+      return this.add(new Call(input, init))
+    } catch (err) {
+      return Promise.reject(err)
+    }
+  }
+
+  // private from here on
+
+  add (call) {
+    const { type, retry, until, job } = readCallOptions(call.fairlane, this)
+    call.until = until
+    call.maxAttempts = call.mayRepeat(retry) ? job.maxAttempts ?? this.maxAttempts : 1
+    const options = { ...job, type: this.typeOf(call, type), signal: call.signal }
+    if (call.maxAttempts !== this.maxAttempts) options.maxAttempts = call.maxAttempts
+    const promise = new Promise((resolve, reject) => call.expect(resolve, reject))
+    this.queue.add(call, options).then(response => call.resolve(response), err => call.fail(err))
+    return promise
+  }
+
+  /** Whose call it is: as it says, as the option says, or the origin of its URL. */
+  typeOf (call, given) {
+    const type = given === undefined && this.type !== undefined ? this.type(call) : given
+    call.type = readType(type === undefined ? call.origin : type)
+    return call.type
+  }
+
+  /** The runner. */
+  async attempt (call, { attempt, signal }) {
+    if (!(call instanceof Call)) {
+      throw typeError('FAIRLANE_ERR_ARGUMENT', 'the queue of a fetch takes calls by that fetch only')
+    }
+    call.drop()
+    const controller = new AbortController()
+    const letGo = whenAborted(signal, () => this.abort(call, signal.reason, controller))
+    let isFollowed = false
+    try {
+      const response = await this.send(call, controller, signal, attempt)
+      isFollowed = response !== undefined && call.until === 'body'
+      return isFollowed ? this.follow(call, response, letGo) : response
+    } finally {
+      if (!isFollowed) letGo()
+    }
+  }
+
+  /** @returns {Promise<any>} the response for the caller; undefined if nobody waits for it any more */
+  async send (call, controller, signal, attempt) {
+    const isLast = attempt >= call.maxAttempts
+    let response
+    try {
+      response = await call.send(this.wrapped, controller)
+    } catch (reason) {
+      throw signal.aborted ? reason : this.failure(call, reason, isLast)
+    }
+    const holdMs = holdMsOf(response)
+    if (holdMs > 0) holdAtLeast(this.queue, call.type, holdMs)
+    if (signal.aborted) discard(response?.body)
+    else if (isLast || !isRepeated(response)) return response
+    else throw this.repeat(call, response, holdMs)
+  }
+
+  /** The job has been ended. If the caller has its response, the call is over, and not made again for its body. */
+  abort (call, reason, controller) {
+    if (call.isSettled) this.finalErrors.add(reason)
+    controller.abort(call.abortReason(reason))
+  }
+
+  /** What the job of a failed attempt fails with. A call that would fail the same is not made again. */
+  failure (call, reason, isLast) {
+    const err = isObject(reason) ? reason : new FairlaneError('FAIRLANE_ERR_RUNNER', 'The call failed with what is no error', { cause: reason })
+    call.failure = { err, reason }
+    if (!isLast && !isNetworkFailure(reason)) this.finalErrors.add(err)
+    return err
+  }
+
+  /** What an attempt fails with whose response is not given to the caller, unless it is the last after all. */
+  repeat (call, response, holdMs) {
+    const err = new FairlaneError('FAIRLANE_ERR_RESPONSE', `${call.method} ${call.origin} was answered ${response.status}`)
+    err.status = response.status
+    if (holdMs > 0) err.retryAfterMs = holdMs
+    call.response = response
+    this.answered.set(err, call)
+    return err
+  }
+
+  /** The response goes to the caller, and the job goes on until the body has ended. */
+  follow (call, response, letGo) {
+    const { given, ended } = watch(response)
+    call.resolve(given)
+    return ended.catch(err => {
+      if (isObject(err)) this.finalErrors.add(err)
+      throw err
+    }).finally(letGo)
+  }
+
+  /** The option of the queue. What is not to be waited for is not read any more. */
+  backOff (attempt, error) {
+    if (this.finalErrors.has(error)) return Infinity
+    const ms = this.backoffMs(attempt, error)
+    if (ms < Infinity) this.answered.get(error)?.drop()
+    return ms
+  }
+}
+
+module.exports = { Calls }
