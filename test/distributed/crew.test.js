@@ -128,6 +128,21 @@ describe('jobs that are taken ahead', () => {
     assert.equal(prefetch.hasRoom(), false)
   })
 
+  it('are fewer where they must start soon', () => {
+    const prefetch = new Prefetch({ slots: {}, starts: { isBinding: false } }, () => 3)
+    for (let count = 0; count < 8; count++) prefetch.started()
+    prefetch.count = 1
+    assert.equal(prefetch.hasRoom(true), true)
+    prefetch.count = 2
+    assert.deepEqual([prefetch.hasRoom(true), prefetch.hasRoom(false)], [false, true])
+  })
+
+  it('are none where a job would wait for permits in the line of all types', () => {
+    const prefetch = new Prefetch({ slots: {}, starts: { isBinding: true } }, () => 3)
+    prefetch.started()
+    assert.equal(prefetch.hasRoom(false), false)
+  })
+
   it('go back after a while, as long as there are any', () => {
     const timers = []
     global.setTimeout = fn => timers.push(fn)

@@ -35,6 +35,26 @@ describe('a pace', () => {
   })
 })
 
+describe('what map() asks', () => {
+  const place = { type: 'a', usersCount: 0 }
+  const paused = []
+  const broker = { isReady: false, pause: async ms => { paused.push(ms) } }
+  const intake = new Intake({ broker, announcer: {}, pushes: {} }, { maxWaitingPerType: { all: 1, byType: new Map() } })
+
+  it('is whether a job would be taken in, or refused by add(), and for how long to wait', async () => {
+    const open = intake.mapping(place, () => false)
+    assert.equal(open.accepts(), true)
+    await open.ready()
+    const come = intake.expect(place, 1)
+    assert.equal(open.accepts(), false)
+    assert.equal(intake.mapping(place, () => true).accepts(), true) // add() says that the queue is closed
+    await open.ready()
+    come()
+    assert.equal(open.accepts(), true)
+    assert.deepEqual([paused[0], paused[1] > 0 && paused[1] <= 1000], [0, true])
+  })
+})
+
 describe('jobs that are pushed together', () => {
   it('are stored with one call, and so when it is made again, by the number of that push', async () => {
     const calls = []

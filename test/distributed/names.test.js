@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { nameOf, typeOf, keyNameOf, partitionOf, prefixesOf, publicId, parseId, JobNames } = require('../../lib/distributed/names')
+const { nameOf, typeOf, keyNameOf, scheduledName, partitionOf, prefixesOf, publicId, parseId, JobNames } = require('../../lib/distributed/names')
 const { expectThrow } = require('./expectations')
 
 const TYPES = [
@@ -30,6 +30,14 @@ describe('names at the broker', () => {
     }
     assert.notEqual(keyNameOf('x'.repeat(1000)), keyNameOf('x'.repeat(1001)))
     expectThrow(() => keyNameOf('\udc00'), 'FAIRLANE_ERR_ARGUMENT', TypeError)
+  })
+
+  it('of the jobs of a schedule are the same for the same time, and short', () => {
+    assert.equal(scheduledName('every day', 5), 's.every%20day.5')
+    const [long, other] = [scheduledName('x'.repeat(1000), 5), scheduledName('x'.repeat(1001), 5)]
+    assert.equal(long, scheduledName('x'.repeat(1000), 5))
+    assert.notEqual(long, other)
+    assert.match(long, /^s\.[\w-]{1,200}\.5$/)
   })
 
   it('of jobs are all different, in all processes', () => {

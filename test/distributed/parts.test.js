@@ -13,6 +13,7 @@ const { Answer, Takes } = require('../../lib/distributed/broker/takes')
 const { Endings } = require('../../lib/distributed/worker/endings')
 const { HAS_ACTIVE, HAS_COMPLETED } = require('../../lib/distributed/broker/scripts')
 const { Suspects } = require('../../lib/distributed/worker/suspects')
+const { Worker } = require('../../lib/distributed/worker/worker')
 const { turn } = require('../support/turns')
 const { latch } = require('./rigged')
 
@@ -256,6 +257,21 @@ describe('the keeper', () => {
   })
 })
 
+describe('a process that runs jobs', () => {
+  it('has lost what runs when others have its places', () => {
+    let told
+    const broker = { onReady: [], onShaken: [], partitions: [] }
+    const starts = { tell: hooks => { told = hooks } }
+    const worker = new Worker({ broker, core: { scheduler: null }, starts }, {}, () => 0)
+    const lost = []
+    const job = { supply: { lose: one => lost.push(one) }, delivery: {} }
+    worker.parts.attempts.running.add(job)
+    assert.deepEqual(told.running(), [job.delivery])
+    told.lost()
+    assert.deepEqual(lost, [job])
+  })
+})
+
 describe('a suspect', () => {
   it('begins when nothing runs beside it, and others wait for another time', async () => {
     const calls = []
@@ -320,6 +336,21 @@ describe('attempts', () => {
     attempts.run(delivery, job)
     assert.deepEqual(kept, ['slot', job])
     assert.equal(job.delivery, undefined)
+  })
+
+  it('of a suspect whose time to start is over begin if the broker lets them, and are given up otherwise', async () => {
+    const became = []
+    attempts.suspects = { enter: async () => true, left: () => {} }
+    attempts.records = { markAlone: async () => { became.push('marked') } }
+    attempts.run = () => became.push('runs')
+    const supply = { giveBack: () => became.push('goes back') }
+    for (const mayStart of [async () => true, async () => false, async () => { throw new Error('READONLY') }]) {
+      attempts.takes = { mayStart }
+      const delivery = { isSettled: false, giveBack: () => became.push('slot') }
+      await attempts.runAlone(delivery, jobOf({ delivery, supply, startBy: -Infinity }))
+      became.push('.')
+    }
+    assert.deepEqual(became.join(' '), 'marked runs . slot goes back . slot goes back .')
   })
 
   it('that run are known, and are lost when their places are', () => {

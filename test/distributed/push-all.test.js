@@ -33,6 +33,12 @@ describeWithRedis('pushAll() at a broker', function () {
     assert.deepEqual(await Promise.all(ids.slice(4, 8).map(id => worker.wait(id))), [4, 5, 6, 7])
   })
 
+  it('takes jobs without a type', async () => {
+    const worker = await at.open(async n => n * n)
+    const ids = await worker.pushAll([{ payload: 2 }, { payload: 3 }])
+    assert.deepEqual(await Promise.all(ids.map(id => worker.wait(id))), [4, 9])
+  })
+
   it('has jobs share keys, those of the batch among each other too', async () => {
     const queue = await at.open(null, { priorityMs: 1000 })
     const job = (payload, more) => ({ type: 'a', payload, key: 'k', keyUntil: 'settled', ...more })
