@@ -86,6 +86,7 @@ exports.closing = function ({ test, has }) {
     const { gate, queue, results } = await filled(stage, time.options)
     const { signal } = gate.started[0].context
     const aborted = new Promise(resolve => signal.addEventListener('abort', resolve))
+    time.begin()
     const closing = queue.close({ timeoutMs: 60 })
     await time.passes(60, aborted)
     equal(signal.reason.code, 'FAIRLANE_ERR_CLOSED')
@@ -101,6 +102,7 @@ exports.closing = function ({ test, has }) {
   test('what runs may end until timeoutMs, and what waits, too', 'closeCancels', async stage => {
     const time = stage.time()
     const { gate, queue, results } = await filled(stage, time.options)
+    time.begin()
     const closing = queue.close({ timeoutMs: 60 })
     equal(await time.passes(60, closing), 1)
     for (const result of results) await rejects(result, 'CLOSED')
