@@ -1,48 +1,48 @@
 // PORT=8080 RECEIVERS='http://a.example/hook=4,http://b.example/hook=1' node webhooks.mjs
 //
-// Takes events by POST and passes each on to every receiver. Each receiver is a type: 'equal' shares the slots among them, and `typeCaps`
-// bounds how many requests a single one gets at once. A receiver that hangs takes the slots of its own cap, and no others. None gets more than
-// 50 requests in a second; one that answers 429 gets none for as long as it says, and then the same event again.
+// Takes events by POST and passes each on to every receiver. Each receiver is a type: slots are shared among them, and `typeCaps` bounds how many
+// requests a single one gets at once. A receiver that hangs takes the slots of its own cap, and no others. None gets more than 50 requests in a
+// second. One that answers 429 gets none for as long as it says, and then the same event again, with the same key.
 
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import fairlane, { Throttled } from 'fairlane'
+import { fairFetch } from 'fairlane/fetch'
 
 const caps = new Map(process.env.RECEIVERS.split(',').map(entry => {
   const at = entry.lastIndexOf('=')
   return [entry.slice(0, at), Number(entry.slice(at + 1))]
 }))
 
-const queue = fairlane(deliver, {
+const fetch = fairFetch(globalThis.fetch, {
   concurrency: 100,
-  settleBy: 'promise',
-  scheduler: 'equal',
   schedulerOptions: { typeCaps: caps },
   ratePerType: { limit: 50, intervalMs: 1000 },
   maxWaitingPerType: 1000, // a receiver that is down for long loses events; the others do not
-  timeoutMs: 5000
+  timeoutMs: 5000, // of each attempt
+  maxAttempts: 5
 })
 
-/** The runner. The type is the address. */
-async function deliver (body, { type, signal }) {
-  const response = await fetch(type, { method: 'POST', body, signal, headers: { 'Content-Type': 'application/json' } })
-  if (response.status === 429) throw Throttled.after(response.headers.get('retry-after'))
-  if (!response.ok) throw new Error(`${type} answered ${response.status}`)
+async function deliver (receiver, body) {
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() }
+  const response = await fetch(receiver, { method: 'POST', body, headers, fairlane: { type: receiver, retry: true } })
+  await response.body?.cancel()
+  if (!response.ok) throw new Error(`it answered ${response.status}`)
 }
 
 const server = createServer(async (request, response) => {
-  if (request.method !== 'POST') return response.end(JSON.stringify(queue.stats()))
+  if (request.method !== 'POST') return response.end(JSON.stringify(fetch.queue.stats()))
   const chunks = []
   for await (const chunk of request) chunks.push(chunk)
   const body = Buffer.concat(chunks)
   for (const receiver of caps.keys()) {
-    queue.pushType(receiver, body, err => { if (err) console.error(`${receiver}: ${err.code ?? err.message}`) })
+    deliver(receiver, body).catch(err => console.error(`${receiver}: ${err.code ?? err.message}`))
   }
   response.writeHead(202).end()
 })
 
 process.once('SIGTERM', async () => {
   server.close()
-  await queue.close({ timeoutMs: 30000 })
+  await fetch.queue.close({ timeoutMs: 30000 })
   server.closeAllConnections()
 })
 

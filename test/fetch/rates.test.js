@@ -89,4 +89,3 @@ describe('a server that counts', () => {
     assert.deepEqual([until.size, early], [TENANTS, []])
   })
 })
-

@@ -10,6 +10,7 @@ const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const chromium = require('../support/chromium')
 const { start } = require('./child')
+const { answerFetch } = require('./programs/fetch-server.cjs')
 
 const PAGE_MS = 60000
 
@@ -89,6 +90,8 @@ class Tour {
     } else if (path === 'next') {
       response.setHeader('content-type', 'text/html')
       response.end(pageOf(this.pages[this.results.length], this.results.length))
+    } else if (path.startsWith('fetch/')) {
+      answerFetch(request, response)
     } else {
       this.send(path, response)
     }

@@ -7,9 +7,14 @@ const quickq = require('fairlane/compat/quickq')
 const fastq = require('fairlane/compat/fastq')
 const async = require('fairlane/compat/async')
 const { durable } = require('fairlane/durable')
+const { fairFetch } = require('fairlane/fetch')
 const { runChecks } = require('./checks.cjs')
-const onServers = require('./server-checks.cjs')
+const fetchChecks = require('./fetch-checks.cjs')
+const { served, ...onServers } = require('./server-checks.cjs')
 
 const { Queue } = fairlane
 
-runChecks({ fairlane, Queue, schedulers, testing, quickq, fastq, async, durable }, onServers).then(result => console.log(JSON.stringify(result)))
+served(origin => {
+  const entries = { fairlane, Queue, schedulers, testing, quickq, fastq, async, durable, fairFetch, origin }
+  return runChecks(entries, { ...onServers, ...fetchChecks })
+}).then(result => console.log(JSON.stringify(result)))

@@ -5,9 +5,17 @@ import quickq from 'fairlane/compat/quickq'
 import fastq from 'fairlane/compat/fastq'
 import async from 'fairlane/compat/async'
 import { durable } from 'fairlane/durable'
+import { fairFetch } from 'fairlane/fetch'
 import { runChecks } from './checks.cjs'
-import onServers from './server-checks.cjs'
+import fetchChecks from './fetch-checks.cjs'
+import serverChecks from './server-checks.cjs'
 
 const schedulers = { Fair, Capped, Equal }
 
-console.log(JSON.stringify(await runChecks({ fairlane, Queue, schedulers, testing, quickq, fastq, async, durable }, onServers)))
+const { served, ...onServers } = serverChecks
+
+const result = await served(origin => {
+  const entries = { fairlane, Queue, schedulers, testing, quickq, fastq, async, durable, fairFetch, origin }
+  return runChecks(entries, { ...onServers, ...fetchChecks })
+})
+console.log(JSON.stringify(result))

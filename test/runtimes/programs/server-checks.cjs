@@ -4,11 +4,26 @@
 
 const assert = require('node:assert')
 const { AsyncLocalStorage } = require('node:async_hooks')
+const { once } = require('node:events')
 const { mkdtempSync, rmSync } = require('node:fs')
+const { createServer } = require('node:http')
 const { tmpdir } = require('node:os')
 const { join } = require('node:path')
+const { answerFetch } = require('./fetch-server.cjs')
 
 module.exports = {
+  /** Calls fn with the origin of a server for fetch-checks.cjs. @returns {Promise<any>} what it gives */
+  async served (fn) {
+    const server = createServer(answerFetch).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      return await fn(`http://127.0.0.1:${server.address().port}`)
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+  },
+
   async 'jobs run in the context of the queue, whoever pushed' ({ fairlane }) {
     const storage = new AsyncLocalStorage()
     const seen = []
