@@ -14,8 +14,8 @@ class Starts {
     this.parts = parts
     this.options = options
     this.gate = null
-    this.running = () => [] // deliveries of jobs that run
-    this.lost = ignore
+    this.running = undefined // gives deliveries of jobs that run: as of tell(), before there can be a gate
+    this.lost = undefined
     parts.limits.follow({ changed: () => this.follow(), inLine: ignore })
   }
 
