@@ -333,7 +333,7 @@ describe('attempts', () => {
     const job = jobOf({ startBy: Infinity, supply })
     const delivery = { job: { pass: { begin: () => false } }, isSettled: false, giveBack: () => kept.push('slot') }
     job.delivery = delivery
-    attempts.run(delivery, job)
+    assert.equal(attempts.mayBegin(delivery, job), false)
     assert.deepEqual(kept, ['slot', job])
     assert.equal(job.delivery, undefined)
   })
