@@ -20,6 +20,7 @@ export declare const backoff: fairlane.Fairlane['backoff']
 export declare const batches: fairlane.Fairlane['batches']
 
 export type {
+  AcquireOptions,
   AddOptions,
   AsyncRunner,
   BackoffOptions,
@@ -63,6 +64,7 @@ export type {
   Runner,
   SchedulerName,
   SettleBy,
+  Slot,
   ThrottledConstructor,
   TypeCounts,
   TypeStats,

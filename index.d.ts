@@ -41,6 +41,7 @@ declare namespace fairlane {
     | 'FAIRLANE_ERR_LEASE'
     | 'FAIRLANE_ERR_RESULT'
     | 'FAIRLANE_ERR_RESPONSE'
+    | 'FAIRLANE_ERR_SLOT_LOST'
     | 'FAIRLANE_ERR_UNSUPPORTED'
 
   /** Codes of warnings, which arrive on `process.on('warning')`. */
@@ -51,6 +52,7 @@ declare namespace fairlane {
     | 'FAIRLANE_WARN_OUTAGE'
     | 'FAIRLANE_WARN_DAMAGE'
     | 'FAIRLANE_WARN_RETRY_AFTER'
+    | 'FAIRLANE_WARN_SLOT_LOST'
     | 'FAIRLANE_WARN_BROKER'
 
   /** An error of the queue at run time. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
@@ -409,6 +411,27 @@ declare namespace fairlane {
     maxWaitMs?: number | undefined
   }
 
+  /** What may be said of a slot: it is given once, and to one caller. */
+  type AcquireOptions = Omit<AddOptions, 'maxAttempts' | 'key' | 'onDuplicate' | 'keyUntil' | 'maxDelayMs'>
+
+  /** A slot of `acquire`, which is held until it is released. */
+  interface Slot {
+    /** The type that it was acquired for. Undefined on a queue without a scheduler. */
+    readonly type: string | undefined
+    /** From the call of `acquire` until the slot was given. */
+    readonly waitedMs: number
+    /** Aborts when the job of the slot is settled while the slot is held. Made when it is first read. */
+    readonly signal: AbortSignal
+    /**
+     * Gives the slot back. Only the first call counts. It may be taken off the slot.
+     *
+     * @param error truthy: the job has failed; of `Throttled`: its type is held, too
+     */
+    readonly release: (error?: unknown) => void
+    /** Like `release()`. */
+    [Symbol.dispose] (): void
+  }
+
   /** Values, or promises of them. */
   type MapSource<P> = Iterable<P | PromiseLike<P>> | AsyncIterable<P>
 
@@ -618,6 +641,22 @@ declare namespace fairlane {
      * @throws FAIRLANE_ERR_TYPE_REQUIRED if there is no type and the queue has a scheduler
      */
     add (payload: P, options?: AddOptions): Promise<R>
+
+    /**
+     * Runs a function as a job, which is its own payload. What it returns or throws settles the promise, whatever `settleBy` says. It is called again for
+     * each attempt, in the AsyncLocalStorage context of the caller unless `asyncContext` is 'none'.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT if `fn` is not a function, and what `add` throws
+     */
+    run<T> (fn: (context: JobContext) => T, options?: AddOptions): Promise<Awaited<T>>
+
+    /**
+     * Waits for a slot, which is held until its `release()`. The promise rejects with what is cancelled or refused while it waits. A slot that is collected as
+     * garbage before is freed, with the warning FAIRLANE_WARN_SLOT_LOST.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED as `add`
+     */
+    acquire (options?: AcquireOptions): Promise<Slot>
 
     /**
      * Runs a job for each value of a source. Takes values only as results are asked for. Throws what `add` throws.
@@ -854,6 +893,8 @@ declare namespace fairlane {
   // A runner that returns a promise is inferred as a whole (`F`): so `done` and `context` may stand without annotations.
 
   interface CallQueue {
+    /** A queue without a runner, for `run` and `acquire`. */
+    (runner: null, options?: QueueOptions | number | string): Queue<never, never>
     <P, R>(runner: PromiseRunner<P, R>, options: PromiseOptions): Queue<P, Awaited<R>>
     <F extends AsyncRunner>(
       runner: F, options?: EitherOptions | number | string
@@ -864,6 +905,7 @@ declare namespace fairlane {
 
   interface NewQueue {
     readonly prototype: Queue
+    new (runner: null, options?: QueueOptions | number | string): Queue<never, never>
     new <P, R>(runner: PromiseRunner<P, R>, options: PromiseOptions): Queue<P, Awaited<R>>
     new <F extends AsyncRunner>(
       runner: F, options?: EitherOptions | number | string
@@ -878,7 +920,7 @@ declare namespace fairlane {
   /**
    * Makes a queue, with or without `new`.
    *
-   * @throws FAIRLANE_ERR_RUNNER if the runner is not a function
+   * @throws FAIRLANE_ERR_RUNNER if the runner is neither a function nor null
    * @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value
    * @throws FAIRLANE_ERR_SCHEDULER if the scheduler is neither a known name nor a complete object
    * @throws FAIRLANE_ERR_CONCURRENCY if the concurrency is not a positive integer, a string of one, or Infinity

@@ -4,7 +4,7 @@
 
 const codes = Object.freeze({
   FAIRLANE_ERR_RUNNER:
-    'The runner is not a function, it threw or rejected without a reason, or it did not give a result for each job of a batch.',
+    'The runner is not a function, or there is none; it threw or rejected without a reason; or it did not give a result for each job of a batch.',
   FAIRLANE_ERR_OPTION: 'An option is unknown or has a value that is not allowed.',
   FAIRLANE_ERR_CONCURRENCY: 'The concurrency is neither a positive integer nor Infinity.',
   FAIRLANE_ERR_SCHEDULER: 'The scheduler is unknown or incomplete, cannot do what is asked, or has misbehaved (a warning).',
@@ -34,6 +34,7 @@ const codes = Object.freeze({
   FAIRLANE_ERR_LEASE: 'The process was not heard of for so long that another one may run the job.',
   FAIRLANE_ERR_RESULT: 'The job has ended, and its result is not kept.',
   FAIRLANE_ERR_RESPONSE: 'A call was given an answer after which it is made again; `status` says which.',
+  FAIRLANE_ERR_SLOT_LOST: 'The slot of acquire() was collected as garbage, and nobody had released it.',
   FAIRLANE_ERR_UNSUPPORTED: 'A queue of this kind does not have this member; the message says which have it, and what to use here.'
 })
 
@@ -44,6 +45,7 @@ const warnings = Object.freeze({
   FAIRLANE_WARN_OUTAGE: 'A durable queue cannot write its log at present: it starts fewer jobs or none, and keeps trying.',
   FAIRLANE_WARN_DAMAGE: 'A durable queue found damage in its files while it was open: some jobs cannot be read any more.',
   FAIRLANE_WARN_RETRY_AFTER: 'A Retry-After header, or what Throttled.after() was given, is neither seconds nor a date: the type is held for 1 s.',
+  FAIRLANE_WARN_SLOT_LOST: 'A slot of acquire() was collected as garbage, and nobody had released it: it is free again.',
   FAIRLANE_WARN_BROKER: 'The broker is not set up to keep jobs, refuses what a queue does by itself, or has what cannot be read.'
 })
 

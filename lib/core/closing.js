@@ -28,10 +28,21 @@ class Closing {
     this.promise = new Promise(resolve => { this.resolve = resolve })
   }
 
-  /** Nothing new comes in: waits for what is there. */
-  begin () {
+  /** Nothing new comes in: waits for what is there, of which nothing is paused any more. */
+  begin (hasTypes) {
+    if (hasTypes) this.dispatch.list.resumeAllTypes()
+    this.dispatch.wake()
     behindOthers(this.dispatch.idleWaiters.add()).then(() => this.finish())
   }
+
+  /** @returns {Promise<number>} of how many runners go on when it is over */
+  end (drain, timeoutMs, cause) {
+    if (!drain) this.abandon(timeoutMs, cause)
+    else if (timeoutMs !== undefined) this.drain(timeoutMs)
+    return this.promise
+  }
+
+  // private from here on
 
   /** Lets jobs finish for so many ms. */
   drain (timeoutMs) {
@@ -52,8 +63,6 @@ class Closing {
     if (timeoutMs === undefined) defer(() => this.finish())
     else this.limit(timeoutMs, () => this.finish())
   }
-
-  // private from here on
 
   limit (ms, whenDue) {
     const item = { position: -1, order: 0, whenDue }

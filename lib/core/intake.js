@@ -5,6 +5,7 @@
 
 const { abortedError, typeError } = require('../arguments/errors')
 const { callbackOf } = require('../platform/promised')
+const { noRunnerError } = require('./options')
 
 class Intake {
   /** @param {object} internals of the queue */
@@ -18,11 +19,18 @@ class Intake {
     this.read = read
     this.needsTickets = read.needsTickets
     this.stallWatch = undefined
+    this.madeSlots = undefined
+  }
+
+  /** What runs functions, and gives out slots. */
+  get slots () {
+    return (this.madeSlots ??= new (require('./slots/slots').Slots)(this))
   }
 
   /** A job that gives a promise. With a key that is taken: shares the job that has taken it. @throws FAIRLANE_ERR_ARGUMENT */
   add (type, payload, extras) {
     const { plan } = extras
+    this.checkRunner(extras)
     if (plan === undefined) return this.addNew(type, payload, extras)
     if (plan.priority !== undefined && this.read.priorityMs === undefined) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
@@ -33,7 +41,8 @@ class Intake {
 
   /** Puts a job into the list, unless it is refused. */
   put (type, payload, whenSettled, atHead, extras) {
-    const { signal, timeoutMs, maxWaitMs, plan } = extras
+    const { signal, timeoutMs, maxWaitMs, plan, work } = extras
+    this.checkRunner(extras)
     if (signal !== undefined && signal.aborted) {
       this.internals.admission.countRejected(type)
       this.tellRefused(type, whenSettled, abortedError(signal.reason))
@@ -42,7 +51,10 @@ class Intake {
     const refusal = this.isLimited ? this.internals.admission.refuse(type) : undefined
     if (refusal !== undefined) {
       this.tellRefused(type, whenSettled, refusal)
-    } else if (signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || plan !== undefined || this.needsTickets) {
+    } else if (
+      signal !== undefined || timeoutMs !== undefined || maxWaitMs !== undefined || plan !== undefined || work !== undefined ||
+      this.needsTickets
+    ) {
       this.tickets.accept(type, payload, whenSettled, atHead, extras)
     } else {
       this.dispatch.accept()
@@ -60,6 +72,11 @@ class Intake {
   }
 
   // private from here on
+
+  /** @throws FAIRLANE_ERR_RUNNER if the queue has none, and the job is for it */
+  checkRunner ({ work }) {
+    if (this.dispatch.runner === null && work === undefined) throw noRunnerError()
+  }
 
   /** Asked for here once, and not for each job: two getters take 15 ns (bench: flow, Node 26). */
   get tickets () {

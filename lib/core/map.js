@@ -10,6 +10,7 @@
 
 const QList = require('qlist')
 const { defer } = require('../platform/clock')
+const { noRunnerError } = require('./options')
 
 /** The async iterator that map() gives. */
 class Results {
@@ -215,9 +216,26 @@ function wake (resolve) {
   if (resolve !== undefined) resolve()
 }
 
+/**
+ * @param {object} queue in memory
+ * @param {object} internals of it
+ * @param {string | undefined} type of the jobs
+ * @returns {object} what a Mapping does with it
+ * @throws FAIRLANE_ERR_RUNNER if it has none
+ */
+function jobsOf (queue, { admission, dispatch }, type) {
+  if (dispatch.runner === null) throw noRunnerError()
+  return {
+    add: (payload, signal) => queue.add(payload, { type, signal }),
+    accepts: () => admission.accepts(type),
+    ready: () => admission.ready(type),
+    slice: () => dispatch.telling.slice()
+  }
+}
+
 /** As the constructor of Mapping. @returns {Results} */
 function map (queue, source, options) {
   return new Results(new Mapping(queue, source, options))
 }
 
-module.exports = { map }
+module.exports = { jobsOf, map }

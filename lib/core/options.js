@@ -89,6 +89,7 @@ class Extras {
     this.timeoutMs = timeoutMs === undefined ? undefined : readLimitMs(timeoutMs, 'timeoutMs', ARGUMENT)
     this.maxWaitMs = maxWaitMs === undefined ? undefined : readLimitMs(maxWaitMs, 'maxWaitMs', ARGUMENT)
     this.plan = plan
+    this.work = undefined // what is done in its slot, if that is not to call the queue's runner (slots/)
   }
 }
 
@@ -96,6 +97,7 @@ class Extras {
 const NO_EXTRAS = Object.freeze(new Extras())
 
 module.exports = {
+  Extras,
   HINTS,
   INNER,
   LIMIT_NAMES,
@@ -113,6 +115,7 @@ module.exports = {
   readKnownType,
   readPausableType,
   typeRequired,
+  noRunnerError,
   isPausing,
   isLaneScheduler,
   readAddOptions,
@@ -174,10 +177,12 @@ function rejectUnknownOptions (options, names) {
 /**
  * By hand, because with a scheduler each add() has options: 50 ns, where a table of readers takes 500 to 800 (Node 24, 20;
  * bench: features).
+ * @param {string} [method] that takes them
+ * @param {string[]} [planNames] which it has of those that most jobs have nothing of; default: all
  * @returns {Extras}
  */
-function readAddOptions (options) {
-  checkObject(options, 'add: the options', ARGUMENT)
+function readAddOptions (options, method = 'add', planNames = undefined) {
+  checkObject(options, `${method}: the options`, ARGUMENT)
   let type, unshift, signal, timeoutMs, maxWaitMs, plan
   for (const name of ownNames(options, ARGUMENT)) {
     switch (name) {
@@ -188,7 +193,8 @@ function readAddOptions (options) {
       case 'maxWaitMs': maxWaitMs = options.maxWaitMs; break
       default:
         plan ??= makePlan()
-        if (!plan.reads(name, options)) rejectName(options, name, [...ADD_NAMES, ...plan.names], ARGUMENT)
+        if (planNames === undefined ? plan.reads(name, options) : planNames.includes(name) && plan.reads(name, options)) break
+        rejectName(options, name, [...ADD_NAMES, ...planNames ?? plan.names], ARGUMENT)
     }
   }
   return new Extras(type, unshift, signal, timeoutMs, maxWaitMs, plan?.checked())
@@ -265,11 +271,11 @@ function textOf (value) {
   }
 }
 
-/** The type of a job to be added: without a scheduler it may be absent. */
-function readJobType (type, scheduler, method) {
+/** The type of a job to be added: without a scheduler it may be absent. @param {object} [slots] as of typeRequired() */
+function readJobType (type, scheduler, method, slots) {
   if (type !== undefined) return readType(type)
   if (scheduler === null) return undefined
-  throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler needs the option 'type'`)
+  throw typeRequired(method, slots, "the option 'type'")
 }
 
 /** A type to look for, which only queues with a scheduler have. */
@@ -283,8 +289,15 @@ function readPausableType (type, scheduler, method) {
   throw typeError('FAIRLANE_ERR_SCHEDULER', `${method}: the scheduler must be one with lanes and the methods paused and resumed`)
 }
 
-function typeRequired (method) {
-  return typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler needs a type; use ${method}Type`)
+/** @param {{ runner: Function | null }} [slots] of a queue in memory: without a runner, it is that which is missing */
+function typeRequired (method, slots, what = `a type; use ${method}Type`) {
+  if (slots?.runner === null) return noRunnerError()
+  return typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler needs ${what}`)
+}
+
+function noRunnerError () {
+  return typeError('FAIRLANE_ERR_RUNNER',
+    'the queue was made with null, so it has no runner for good: it takes functions, by run(), and gives out slots, by acquire()')
 }
 
 /** Whether a concurrency stands for a pause. */

@@ -50,13 +50,13 @@ class Queue extends Emitter {
   }
 
   /**
-   * @param {Function} runner called for each job
+   * @param {Function | null} runner called for each job; null: there is none, for good
    * @param {object | number | string} [options] or the concurrency alone
    * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
    */
   constructor (runner, options) {
     super(() => { if (this.#dispatch !== undefined) this.#listeners.changed() })
-    if (typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function')
+    if (runner !== null && typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function, or null')
     const read = this.#read = readOptions(options)
     this.#scheduler = makeScheduler(read)
     if (!read.isInner) announce(this, read)
@@ -70,7 +70,7 @@ class Queue extends Emitter {
       retryOf: (job, err, own) => this.#tickets.planned.takes(job, err, own)
     })
     this.#concurrency = new Concurrency(this.#dispatch)
-    this.#isGuarded = read.isLimited || read.needsTickets
+    this.#isGuarded = read.isLimited || read.needsTickets || runner === null
     if (read.isLimited) this.#admission.check() // its measure of time begins
     if (read.rates !== undefined) this.#madeLimiting = this.#limiting
     if (this.#scheduler !== null) this.#reconfiguring = require('./reconfiguring').heed(this.#scheduler, this.#list, this.#dispatch, read)
@@ -129,7 +129,7 @@ class Queue extends Emitter {
 
   /** Queues a job behind all others. O(1). @returns {this} @throws FAIRLANE_ERR_CALLBACK, FAIRLANE_ERR_TYPE_REQUIRED */
   push (payload, callback) {
-    if (this.#scheduler !== null) throw typeRequired('push')
+    if (this.#scheduler !== null) throw typeRequired('push', this.#dispatch)
     const whenSettled = readJobCallback(callback)
     if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, false)
     this.#dispatch.accept()
@@ -139,7 +139,7 @@ class Queue extends Emitter {
 
   /** Queues a job before all others; otherwise as push. */
   unshift (payload, callback) {
-    if (this.#scheduler !== null) throw typeRequired('unshift')
+    if (this.#scheduler !== null) throw typeRequired('unshift', this.#dispatch)
     const whenSettled = readJobCallback(callback)
     if (this.#isGuarded) return this.#put(undefined, payload, whenSettled, true)
     this.#dispatch.accept()
@@ -167,27 +167,29 @@ class Queue extends Emitter {
     return this
   }
 
-  /**
-   * Queues a job, for a promise of its result. With a key that is taken: shares the job that has taken it.
-   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED
-   */
+  /** Queues a job, for a promise of its result; with a key that is taken, of its job. @throws as pushType, FAIRLANE_ERR_ARGUMENT */
   add (payload, options) {
     const extras = options === undefined ? NO_EXTRAS : readAddOptions(options)
-    const name = readJobType(extras.type, this.#scheduler, 'add')
+    const name = readJobType(extras.type, this.#scheduler, 'add', this.#dispatch)
     return (this.#madeIntake ?? this.#intake).add(name, payload, extras)
+  }
+
+  /** Runs a function as a job. @returns {Promise<any>} of what came of it @throws FAIRLANE_ERR_ARGUMENT, and what add() throws */
+  run (fn, options) {
+    return this.#intake.slots.run(fn, options)
+  }
+
+  /** Waits for a slot, which its release() gives back. @returns {Promise<object>} of it @throws what add() throws */
+  acquire (options) {
+    return this.#intake.slots.acquire(options)
   }
 
   /** Runs a job for each value of a source, as its results are asked for. Throws as add(). @returns {AsyncIterableIterator<any>} */
   map (source, options) {
     const { type, ordered, maxPending = 2 * this.#concurrency.last, settled } = readMapOptions(options)
-    const name = readJobType(type, this.#scheduler, 'map')
-    const jobs = {
-      add: (payload, signal) => this.add(payload, { type: name, signal }),
-      accepts: () => this.#admission.accepts(name),
-      ready: () => this.#admission.ready(name),
-      slice: () => this.#dispatch.telling.slice()
-    }
-    return require('./map').map(jobs, readSource(source), { ordered, maxPending, settled })
+    const name = readJobType(type, this.#scheduler, 'map', this.#dispatch)
+    const { jobsOf, map } = require('./map')
+    return map(jobsOf(this, this.#internals(), name), readSource(source), { ordered, maxPending, settled })
   }
 
   /** Resolves when a push (of that type) would be accepted. @returns {Promise<void>} @throws FAIRLANE_ERR_TYPE */
@@ -384,13 +386,9 @@ class Queue extends Emitter {
       this.#closing = new Closing(this.#dispatch, this.#tickets.deadlines, abandonedCount => this.#closed(abandonedCount))
       this.#intake.isLimited = this.#isGuarded = true
       if (this.paused) this.resume()
-      if (this.#scheduler !== null) this.#list.resumeAllTypes()
-      this.#dispatch.wake()
-      this.#closing.begin()
+      this.#closing.begin(this.#scheduler !== null)
     }
-    if (!drain) this.#closing.abandon(timeoutMs, cause)
-    else if (timeoutMs !== undefined) this.#closing.drain(timeoutMs)
-    return this.#closing.promise
+    return this.#closing.end(drain, timeoutMs, cause)
   }
 
   #closed (abandonedCount) {

@@ -67,7 +67,7 @@ class DistributedQueue extends KeptQueue {
     const core = makeInnerQueue(runner === null ? ignore : start, queue)
     super(core, {
       checkSlots (method) {
-        if (runner === null) throw typeError('FAIRLANE_ERR_RUNNER', `${method}: this process runs no jobs`)
+        if (runner === null) throw typeError('FAIRLANE_ERR_RUNNER', `${method}: this process only pushes, since it was opened with null in the place of a runner; another one runs the jobs`)
       },
       isClosed: () => this.#closing !== undefined,
       slotsChanged () {},

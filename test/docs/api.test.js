@@ -132,7 +132,7 @@ function bodyOf (beginning, text) {
 /** The names of members that stand at the outermost level of a declaration. */
 function declaredIn (body) {
   const [indent] = body.match(/^ */)
-  const declared = body.matchAll(new RegExp(`^${indent}(?:static |readonly |get |set )?(\\w+)\\??(?: \\(|:)`, 'gm'))
+  const declared = body.matchAll(new RegExp(`^${indent}(?:static |readonly |get |set )?(\\w+)(?:<\\w+>)?\\??(?: \\(|:)`, 'gm'))
   return [...new Set([...declared].map(([, name]) => name))].filter(name => name !== 'constructor').sort()
 }
 

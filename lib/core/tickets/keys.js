@@ -105,7 +105,7 @@ class Keys {
     if (known !== undefined) {
       this.joinedCount++
       this.jobs.note(type, 'joined')
-      if (plan.onDuplicate !== 'join') this.update(known, payload, plan)
+      if (plan.onDuplicate !== 'join') this.update(known, payload, read)
       return this.share(known, signal)
     }
     const entry = this.take(id, plan)
@@ -165,10 +165,14 @@ class Keys {
   }
 
   /** What the add of a key that is taken does to a job that waits for its first start. */
-  update (entry, payload, plan) {
+  update (entry, payload, { plan, work }) {
     const { ticket, hasStarted } = entry
     if (ticket === undefined || hasStarted || ticket.isTaken) return
     this.jobs.dispatch.list.exchange(ticket, payload)
+    if (ticket.work !== undefined || work !== undefined) {
+      ticket.work = work
+      ticket.scope = this.jobs.tickets.scopeOf(work) // what a function of another caller is to run in
+    }
     if (plan.onDuplicate === 'replace' || !ticket.isDelayed) return
     this.jobs.postpone(ticket, entry.delayAfter(plan, this.now))
   }

@@ -152,7 +152,8 @@ class PlannedJobs {
    */
   takes (job, err, own) {
     const before = typeof own === 'object' ? own : undefined
-    const { attempt = 1, maxAttempts = this.maxAttempts } = before ?? NO_TICKET
+    const { attempt = 1, maxAttempts = this.maxAttempts, work } = before ?? NO_TICKET
+    if (work !== undefined && !work.comesBack) return undefined
     const end = endOf(err, attempt, maxAttempts)
     if (end === 'failed') return undefined
     const { callback, signal, timeoutMs, scope } = before ??
@@ -165,6 +166,7 @@ class PlannedJobs {
     ticket.id = idOf(job.origin)
     ticket.atHead = true
     if (before?.entry !== undefined) this.join(ticket, before.entry)
+    if (before?.work !== undefined) ticket.work = before.work
     before?.retire()
     this.delays.add(ticket, Infinity)
     return new Retry(this, before, ticket, end)
@@ -210,6 +212,13 @@ class PlannedJobs {
     if (counts !== undefined) counts[what]++
   }
 
+  /** Somebody was told to come back later, with an error of Throttled: jobs of the type are held. */
+  throttle (type, err) {
+    this.throttledCount++
+    this.note(type, 'throttled')
+    this.hooks.throttle(type, err.retryAfterMs)
+  }
+
   // private from here on
 
   /** The ticket is that of the job which has taken a key. */
@@ -253,8 +262,8 @@ class PlannedJobs {
    * Whether a job has no extras but a delay: when that is over it goes on as one without any, by the short way. One without a limit has
    * extras where the queue has a limit.
    */
-  isBare ({ signal, timeoutMs = Infinity, maxWaitMs = Infinity, plan: { maxAttempts = this.maxAttempts, priority = 0, entry } }) {
-    return !this.hasExtras && signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity &&
+  isBare ({ signal, timeoutMs = Infinity, maxWaitMs = Infinity, work, plan: { maxAttempts = this.maxAttempts, priority = 0, entry } }) {
+    return !this.hasExtras && signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity && work === undefined &&
       maxAttempts === this.maxAttempts && priority === 0 && entry === undefined && this.dispatch.list.recorder === null
   }
 

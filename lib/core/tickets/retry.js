@@ -34,9 +34,7 @@ class Retry {
   /** The job waits as the first of its type, which is held. */
   throttle (err) {
     const { jobs, ticket } = this
-    jobs.throttledCount++
-    jobs.note(ticket.type, 'throttled')
-    jobs.hooks.throttle(ticket.type, err.retryAfterMs)
+    jobs.throttle(ticket.type, err)
     if (!ticket.isDelayed) return // a scheduler has cleared the queue
     jobs.enter(ticket)
     jobs.tickets.watch(ticket, { signal: ticket.signal, maxWaitMs: Infinity })

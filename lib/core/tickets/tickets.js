@@ -41,7 +41,8 @@ class Ticket {
     this.lane = this.block = undefined
     if (tickets.isInner) tickets.starts(this)
     else tickets.limitRun(this)
-    const context = this.needsContext() ? new JobContext(shared.type, this.attempt, this) : shared
+    if (this.work !== undefined) return this.work.start(this, job, payload, shared)
+    const context = this.contextOf(shared)
     if (scope === undefined) return done === undefined ? runner(payload, context) : runner(payload, done, context)
     if (!tickets.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
@@ -101,6 +102,11 @@ class Ticket {
     if (this.job !== undefined) this.tickets.dispatch.hooks.onProgress(this.job, this.attempt, value)
   }
 
+  /** What whoever does the job is told of it. @param {JobContext} shared of jobs without extras */
+  contextOf (shared) {
+    return this.needsContext() ? new JobContext(shared.type, this.attempt, this) : shared
+  }
+
   // private from here on
 
   /** Whether the runner is to be told more than those of other jobs: another attempt, or a signal that aborts for this job alone. */
@@ -124,7 +130,8 @@ Object.assign(Ticket.prototype, {
   priority: 0,
   verdict: undefined, // by which it was retired while it waited, unless that was for all of a batch
   controller: undefined, // of its runner's signal, once that was asked for
-  abortReason: undefined
+  abortReason: undefined,
+  work: undefined // what is done in its slot, if that is not to call the queue's runner
 })
 
 /** Listens to a thenable that the runner returns: many begin their work when somebody does. */
@@ -209,12 +216,20 @@ class Tickets {
   /**
    * A ticket for a job that is to be accepted now.
    * @param {Function | undefined} callback
-   * @param {{ signal?: AbortSignal, timeoutMs?: number, plan?: object }} extras undefined: the queue's
+   * @param {{ signal?: AbortSignal, timeoutMs?: number, plan?: object, work?: object }} extras undefined: the queue's
    */
-  issue (callback, { signal, timeoutMs = this.timeoutMs, plan }) {
-    const scope = this.keepsContext ? asyncScope() : undefined
-    if (plan !== undefined) return this.planned.issue(callback, signal, timeoutMs, scope, plan)
-    return new Ticket(this, callback, signal, timeoutMs, scope)
+  issue (callback, { signal, timeoutMs = this.timeoutMs, plan, work }) {
+    const scope = this.scopeOf(work)
+    const ticket = plan === undefined
+      ? new Ticket(this, callback, signal, timeoutMs, scope)
+      : this.planned.issue(callback, signal, timeoutMs, scope, plan)
+    if (work !== undefined) ticket.work = work
+    return ticket
+  }
+
+  /** The caller's context, for a job that is to run in it. @param {object} [work] as of Ticket */
+  scopeOf (work) {
+    return this.keepsContext || (work !== undefined && work.keepsContext && this.dispatch.isScoped) ? asyncScope() : undefined
   }
 
   /**

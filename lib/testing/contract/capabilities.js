@@ -209,6 +209,13 @@ const CAPABILITIES = {
     elsewhere: '`pause`, `resume`, `concurrency`, `configure()` of a scheduler',
     why: 'elsewhere one process is all there is'
   },
+  slots: {
+    what: '`run(fn, options)`, `acquire(options)`: functions as jobs, and slots that a caller holds; and a runner of `null` for good, beside them',
+    engines: [MEMORY],
+    members: ['run', 'acquire'],
+    elsewhere: '`add`, with the code in the runner',
+    why: 'a function cannot be written down, and a slot ends with its process'
+  },
   callsAfterClose: {
     what: '`counts()`, `types()`, `heldMs()`, `clear()` and `onIdle()` of a queue that is closed',
     engines: [MEMORY, DISK],

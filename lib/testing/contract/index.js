@@ -12,6 +12,7 @@ const THEMES = {
   'what takes jobs': require('./intake').intake,
   runners: require('./runners').runners,
   attempts: require('./attempts').attempts,
+  'slots for code': require('./slots').slots,
   'the order of jobs': require('./order').order,
   keys: require('./keys').keys,
   signals: require('./signals').signals,

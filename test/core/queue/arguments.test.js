@@ -13,7 +13,7 @@ function runner () {}
 
 // [code, class, wrong arguments]: `arguments` of the factory, each a list.
 const FACTORY = [
-  ['FAIRLANE_ERR_RUNNER', TypeError, [undefined, ...NO_FUNCTIONS].map((value) => [value]).concat([[]])],
+  ['FAIRLANE_ERR_RUNNER', TypeError, [undefined, ...NO_FUNCTIONS.filter((value) => value !== null)].map((value) => [value]).concat([[]])],
   ['FAIRLANE_ERR_OPTION', TypeError, [
     ...[null, true, false, [], Symbol('x'), 1n, runner].map((value) => [runner, value]),
     [runner, { concurrenci: 1 }], [runner, { settleby: 'promise' }], [runner, { unknown: 1 }], [runner, { '': 1 }],
