@@ -338,6 +338,21 @@ describe('attempts', () => {
     assert.equal(job.delivery, undefined)
   })
 
+  it('fail where the payload cannot be read, for good, or the clock throws', () => {
+    const failed = []
+    const [fault, late] = [new Error('bytes'), new Error('clock')]
+    attempts.stage.list = { gate: null }
+    attempts.stage.limit = () => { throw late }
+    const run = decode => {
+      attempts.serialize = { decode }
+      const delivery = { job: {}, isFinal: false, fail: err => failed.push([err, delivery.isFinal]) }
+      attempts.run(delivery, jobOf({ startBy: Infinity, own: {}, parsed: () => ({}) }))
+    }
+    run(() => { throw fault })
+    run(() => 1)
+    assert.deepEqual([failed, attempts.running.size], [[[fault, true], [late, false]], 0])
+  })
+
   it('of a suspect whose time to start is over begin if the broker lets them, and are given up otherwise', async () => {
     const became = []
     attempts.suspects = { enter: async () => true, left: () => {} }
