@@ -27,7 +27,9 @@ describeFleet({
   jobsCount: 10000,
   settleMs: 5000,
   measureMs: 10000,
-  perSecond: 90
+  perSecond: 90,
+  leaseMs: 5000,
+  calls: 3
 }, mostStartsPerType(PER_TYPE))
 describeFleet(
   { title: 'globalConcurrency', options: { globalConcurrency: 7 }, typesCount: TYPES, runMs: 50, jobsCount: 10000, perSecond: 80, ...TIMES },

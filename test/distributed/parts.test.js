@@ -327,15 +327,18 @@ describe('attempts', () => {
     assert.deepEqual([ends, interrupted], [['lost runs', 'lost ends'], [[2, 'FAIRLANE_ERR_LEASE']]])
   })
 
-  it('of a job whose pass is over wait for another slot', () => {
-    const kept = []
-    const supply = { keep: job => kept.push(job) }
-    const job = jobOf({ startBy: Infinity, supply })
-    const delivery = { job: { pass: { begin: () => false } }, isSettled: false, giveBack: () => kept.push('slot') }
-    job.delivery = delivery
-    assert.equal(attempts.mayBegin(delivery, job), false)
-    assert.deepEqual(kept, ['slot', job])
-    assert.equal(job.delivery, undefined)
+  it('of a job whose pass is over, or that has none and needs one by now, wait for another slot', () => {
+    attempts.stage.list = { gate: {} }
+    for (const pass of [{ begin: () => false }, undefined]) {
+      const kept = []
+      const supply = { keep: job => kept.push(job) }
+      const job = jobOf({ startBy: Infinity, supply })
+      const delivery = { job: { pass }, isSettled: false, giveBack: () => kept.push('slot') }
+      job.delivery = delivery
+      assert.equal(attempts.mayBegin(delivery, job), false)
+      assert.deepEqual(kept, ['slot', job])
+      assert.equal(job.delivery, undefined)
+    }
   })
 
   it('fail where the payload cannot be read, for good, or the clock throws', () => {

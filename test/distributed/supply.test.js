@@ -27,6 +27,7 @@ describe('what a process has of a type', () => {
       asks: [], // calls that wait for their answers
       unreadies: [],
       begun: [],
+      standingBy: [],
       returned: [],
       placedCount: 0,
       count: 0, // of jobs that were prefetched
@@ -44,6 +45,8 @@ describe('what a process has of a type', () => {
       started: () => {},
       add: () => { crew.count++ },
       ask: () => new Promise(resolve => crew.asks.push(resolve)),
+      standBy: (one, ms) => crew.standingBy.push(ms),
+      standByNoMore: () => {},
       unready: () => new Promise(resolve => crew.unreadies.push(resolve))
     }
     const parts = { taking: crew, slots: crew, prefetch: crew, requests: crew, announcer: crew, attempts: crew }
@@ -175,6 +178,31 @@ describe('what a process has of a type', () => {
     await answer(RATED) // a rate
     supply.freed()
     assert.deepEqual([supply.isBlocked, timers.map(({ ms }) => ms)], [true, [5000]])
+  })
+
+  it('is not asked before a time that came with a job', async () => {
+    await ask()
+    await answer({ ...found('j1'), waitMs: 5000 })
+    assert.deepEqual([supply.isBlocked, supply.tokensCount, timers.map(({ ms }) => ms)], [true, 0, [5000]])
+    supply.askAgain()
+    assert.deepEqual([supply.isBlocked, supply.tokensCount, timers.length], [false, 1, 0])
+    serve()
+    await turns()
+    supply.recheck() // by other limits
+    await answer({ ...found('j2'), waitMs: 5000 })
+    assert.equal(supply.isBlocked, false)
+  })
+
+  it('stands by where other processes come first', async () => {
+    await ask()
+    await answer({ waitMs: 5000, dueInMs: 0, isLater: true })
+    assert.deepEqual([supply.isBlocked, timers.length, crew.standingBy], [true, 0, [5000]])
+    supply.standBy(3600000)
+    assert.deepEqual(crew.standingBy, [5000, 30000]) // the message that a limit has changed may be lost
+    supply.freed()
+    assert.equal(supply.isBlocked, true)
+    supply.askAgain()
+    assert.deepEqual([supply.isBlocked, supply.tokensCount], [false, 1])
   })
 
   it('does not say that a type is empty which is not to be asked before a time', async () => {

@@ -16,7 +16,7 @@ const { MAX_EVENTS } = require('./scripts/common')
 const { end } = require('./scripts/end')
 const { leave, push, pushAll, retry } = require('./scripts/push')
 const { clear, remove, wait } = require('./scripts/removal')
-const { again, held, take } = require('./scripts/take')
+const { again, held, look, take } = require('./scripts/take')
 
 // of the keys of a type, BullMQ's and ours
 const STATES = ['active', 'wait', 'prioritized', 'delayed', 'completed', 'failed', 'paused', 'repeat']
@@ -42,6 +42,7 @@ module.exports = { define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
 const scripts = {
   fairlaneTake: take,
   fairlaneHeld: held,
+  fairlaneLook: look,
   fairlaneAgain: again,
   fairlaneEnd: end,
   fairlanePush: push,

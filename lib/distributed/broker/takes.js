@@ -4,7 +4,7 @@
 
 const { countOf, jsonOf } = require('./received')
 const { KEYS_TO_END } = require('./scripts/end')
-const { KEYS_TO_TAKE } = require('./scripts/take')
+const { KEYS_TO_LOOK, KEYS_TO_TAKE } = require('./scripts/take')
 const { AMPLE_SLACK_MS, FOR_STARTS } = require('./slack')
 
 const NOBODY = Object.freeze([])
@@ -13,10 +13,11 @@ const MOST_TRIES = 3 // of a call, while what limits all processes changes
 /** What the broker says to a process that asks for a job. */
 class Answer {
   /** @param {any[]} raw as scripts/take.js says  @param {number} sentAt when the call was sent, by performance.now() */
-  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale, inboxes = ''], sentAt) {
+  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale, isLater, inboxes = ''], sentAt) {
     this.job = fields === 0 ? undefined : recordOf(fields)
     this.name = name
-    this.waitMs = waitMs // nothing can be had for so long
+    this.waitMs = waitMs // nothing more can be had for so long
+    this.isLater = isLater === 1 // ... and other processes ask first then
     this.dueInMs = dueInMs // the next delayed job is due in so long; 0: there is none
     this.generation = generation
     this.isShort = startMs > 0 && startMs < AMPLE_SLACK_MS // it must start soon
@@ -49,6 +50,12 @@ class Takes {
       if (!answer.isStale) return answer
     }
     return undefined
+  }
+
+  /** @param {object[]} places of one partition @returns {Promise<number[]>} in how many ms jobs of each may start by the rates of types */
+  look (places) {
+    const keys = [...this.keysToTake(places[0]), ...places.flatMap(place => place.keysOf(KEYS_TO_LOOK))]
+    return this.broker.client.fairlaneLook(keys.length, ...keys, ...this.common(places[0]), ...places.map(({ name }) => name))
   }
 
   /** A job has waited here for longer than it might. @returns {Promise<boolean>} whether it may start all the same */

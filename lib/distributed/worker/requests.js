@@ -6,11 +6,12 @@ const { describe } = require('../../arguments/errors')
 
 class Requests {
   /**
-   * @param {{ broker: object, taking: object, takes: object, scouts: object }} parts
+   * @param {{ broker: object, scouts: object, standby: object, takes: object, taking: object }} parts
    * @param {{ leaseMs: number }} options
    */
-  constructor ({ broker, taking, takes, scouts }, { leaseMs }) {
+  constructor ({ broker, scouts, standby, takes, taking }, { leaseMs }) {
     this.broker = broker
+    this.standby = standby
     this.takes = takes
     this.taking = taking
     this.scouts = scouts
@@ -30,6 +31,16 @@ class Requests {
       this.failed(place, err)
       return undefined
     }
+  }
+
+  /** Other processes start the next job of a type in so many ms: it is asked again if they have not. */
+  standBy (supply, ms) {
+    this.standby.add(supply, ms)
+  }
+
+  /** ... or before that. */
+  standByNoMore (supply) {
+    this.standby.remove(supply)
   }
 
   /** @returns {Promise<boolean>} whether jobs of the type wait at the broker, which gave none */

@@ -183,6 +183,14 @@ class Supply {
     return answer
   }
 
+  /** Other processes start the next job, in so many ms. */
+  standBy (ms) {
+    this.unblock()
+    this.isBlocked = true
+    this.window = 1
+    this.parts.requests.standBy(this, Math.min(ms, LONGEST_LIMIT_MS))
+  }
+
   /** Whether the broker is to be told of an end, or is being told or asked. */
   get isCalling () {
     return this.askingCount + this.tellingCount + this.endings.length > 0
@@ -286,6 +294,7 @@ class Supply {
       this.stillCount = 0
       this.isRated = next.isShort
       this.took(asker, this.taken(next), isCurrent)
+      if (next.waitMs > 0 && isCurrent) this.blockAs(next)
     } else {
       asker?.giveBack()
       this.gotNothing(next, isCurrent)
@@ -338,7 +347,7 @@ class Supply {
     }
     if (next.dueInMs > 0) this.wakeIn(next.dueInMs)
     if (next.waitMs > 0) {
-      if (isCurrent) this.block(Math.min(next.waitMs, LONGEST_LIMIT_MS))
+      if (isCurrent) this.blockAs(next)
       else this.window = 1 // it is asked again at once
     } else if (this.askingCount > 0) {
       this.window = 1 // the others that are on their way say the same, or bring what came meanwhile
@@ -360,14 +369,21 @@ class Supply {
       this.topUp() // a word that there are jobs may have come meanwhile
       return
     }
-    this.isAtCap = true
     this.block(Math.min(FIRST_PAUSE_MS * 2 ** (this.stillCount - 2), LONGEST_PAUSE_MS))
+    this.isAtCap = true
+  }
+
+  /** Nothing more may start for a while. */
+  blockAs ({ waitMs, isLater }) {
+    const ms = Math.min(waitMs, LONGEST_LIMIT_MS)
+    if (isLater) this.standBy(ms)
+    else this.block(ms)
   }
 
   block (ms) {
+    this.unblock()
     this.isBlocked = true
     this.window = 1
-    clearTimeout(this.timer)
     this.timer = setTimeout(() => {
       this.unblock()
       this.topUp()
@@ -377,6 +393,7 @@ class Supply {
   unblock () {
     this.isBlocked = this.isAtCap = false
     clearTimeout(this.timer)
+    this.parts.requests.standByNoMore(this)
   }
 
   /** The keeper tells of jobs that are due; of those that are due soon this process knows by itself. */

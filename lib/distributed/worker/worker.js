@@ -21,6 +21,7 @@ const { Progress } = require('./progress')
 const { Requests } = require('./requests')
 const { Scouts } = require('./scout')
 const { Slots } = require('./slots')
+const { Standby } = require('./standby')
 const { Suspects } = require('./suspects')
 const { Taking } = require('./taking')
 const { Wakes } = require('./wakes')
@@ -41,7 +42,8 @@ const WIRING = {
   prefetch: ['slots', 'starts'],
   scouts: ['broker'],
   takes: ['broker', 'starts'],
-  requests: ['broker', 'scouts', 'takes', 'taking'],
+  standby: ['broker', 'scouts', 'takes'],
+  requests: ['broker', 'scouts', 'standby', 'takes', 'taking'],
   overdue: ['broker'],
   endings: ['broker', 'outcomes', 'overdue', 'takes'],
   suspects: ['stage', 'taking'],
@@ -67,6 +69,7 @@ class Worker {
     parts.prefetch = new Prefetch(made('prefetch'), mostPrefetched)
     parts.scouts = new Scouts(made('scouts'))
     parts.takes = new Takes(made('takes'), options)
+    parts.standby = new Standby(made('standby'))
     parts.requests = new Requests(made('requests'), options)
     parts.overdue = new Overdue(made('overdue'), options)
     parts.endings = new Endings(made('endings'), options)
@@ -150,9 +153,9 @@ class Worker {
 
   /** Takes no more jobs, and gives back what was prefetched. @returns {Promise<any>} */
   stop () {
-    const { crew, prefetch, scouts, slots, starts, taking, wakes } = this.parts
+    const { crew, prefetch, scouts, slots, standby, starts, taking, wakes } = this.parts
     taking.isStopped = true
-    for (const part of [wakes, prefetch, scouts, crew]) part.stop()
+    for (const part of [wakes, prefetch, scouts, standby, crew]) part.stop()
     slots.withdraw()
     return Promise.all([crew.returnPrefetched(Infinity), starts.stop()])
   }

@@ -141,10 +141,10 @@ end
 
 local refused = finishAttempt()
 if refused < 0 then return refused end
-local answer = fetches == '1' and take(now) or { 0, 0, 0, 0, redis.call('HGET', limits, 'generation') or '', 0, 0 }
+local answer = fetches == '1' and take(now) or { 0, 0, 0, 0, redis.call('HGET', limits, 'generation') or '', 0, 0, 0 }
 local isEmpty = answer[1] == 0 and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) + redis.call('LLEN', active) == 0
 if isEmpty then event('drained') end
-answer[8] = inboxes
+answer[9] = inboxes
 return answer`
   }
 }

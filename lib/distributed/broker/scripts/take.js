@@ -10,6 +10,7 @@
 //   1000          count, first and next entry, end of the slice, jobs in the last entry, times of the first and of the last one, each
 //                 a double
 //   1000:7        when the jobs of an entry have started, and how many it stands for
+//   first         when the next job may start, and the processes that ask for it then, with commas between
 //
 // A start that is granted happens later, in the process, up to a slack: an entry counts from then on. The slack is short where a rate may
 // be used up, and long enough for jobs that are taken ahead where what waits is far from that.
@@ -19,8 +20,12 @@ const { KEYS_OF_JOBS, MAX_EVENTS, TIME } = require('./common')
 
 const FINEST = 1000 // jobs of a window that have an entry each; where the limit is higher, those in one of so many slices share one
 const MOST_DUE = 1000 // that are promoted at once
+const SHORT_MICROS = 500000 // for shorter times all processes come first
+const SAME_MICROS = 10000 // what may start within that starts together
+const MOST_FIRST = 16 // processes that come first
 const PAUSED_MS = 30000 // after which it is asked again whether the pause of all goes on, if the message was lost
 
+const KEYS_TO_LOOK = ['.starts', 'wait', 'prioritized']
 const KEYS_TO_TAKE = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'limiter', 'events', '.starts', '.keys', '.timed']
 
 /** Behind KEYS_TO_TAKE stands the partition's .limits. ARGV: prefix, name of the type, token, leaseMs, generation. */
@@ -139,8 +144,36 @@ local function windowsOf (text, waiting, now)
   return windows, pause, startMs
 end
 
+local function hasRoom (window, at, count)
+  local missing = window.count - window.limit + count
+  for number = window.first, window.next - 1 do
+    if missing <= 0 then break end
+    local startedAt, some = entryOf(window.id .. ':' .. number)
+    if startedAt + window.length > at + ${SAME_MICROS} then return false end
+    missing = missing - some
+  end
+  return missing <= 0
+end
+
+-- Of the processes that find that nothing may start before a time as many come first as jobs may start then: they ask at that time. 1 is
+-- for the others, which look a little later whether that was enough (worker/standby.js).
+local function comesLater (windows, at, now)
+  if at - now < ${SHORT_MICROS} then return 0 end
+  local time, names = string.match(redis.call('HGET', starts, 'first') or '', '^(%d+)(,.*)$')
+  if time ~= whole(at) then names = ',' end
+  if string.find(names, ',' .. token .. ',', 1, true) then return 0 end
+  local _, count = string.gsub(names, ',', ',') -- with this process
+  if count > ${MOST_FIRST} then return 1 end
+  for _, window in ipairs(windows) do
+    if not hasRoom(window, at, count) then return 1 end
+  end
+  redis.call('HSET', starts, 'first', whole(at) .. names .. token .. ',')
+  return 0
+end
+
+-- → in how many microseconds one more may start
 local function note (windows, now, startMs)
-  local longest = 0 -- until all that is there now is over
+  local longest, pause = 0, 0 -- longest: until all that is there now is over
   for _, window in ipairs(windows) do
     window.lastAt = math.max(window.lastAt, now + startMs * 1000)
     if window.inLast == 0 or now >= window.sliceEnd then
@@ -155,24 +188,26 @@ local function note (windows, now, startMs)
     window.inLast = window.inLast + 1
     save(window)
     redis.call('HSET', starts, window.id .. ':' .. window.next - 1, struct.pack('<dd', window.lastAt, window.inLast))
+    pause = math.max(pause, pauseOf(window, now))
   end
   if longest > 0 then redis.call('PEXPIRE', starts, whole(math.ceil(longest / 1000))) end
+  return pause
 end
 
-local function nothing (generation, waitMs, nowMs)
+local function nothing (generation, waitMs, nowMs, isLater)
   local dueInMs = 0
   local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
   if first then dueInMs = math.max(1, math.floor(first / 4096) - nowMs) end
-  return { 0, 0, math.ceil(waitMs), dueInMs, generation, 0, 0 }
+  return { 0, 0, math.ceil(waitMs), dueInMs, generation, 0, 0, isLater or 0 }
 end
 
 -- the answer: fields of the job, its name, ms until it may be asked again, ms until the next one is due, generation, in how many ms the
--- job must start, 1 if the process knows another generation
+-- job must start, 1 if the process knows another generation, 1 if others come first when it may be asked again
 local function take (now)
   local limit = redis.call('HMGET', limits, 'generation', 'paused', 'heldUntil', 'cap', 'cap:' .. typeName, 'rates', 'rates:' .. typeName,
     'priorityMs')
   local generation = limit[1] or ''
-  if generation ~= known then return { 0, 0, 0, 0, generation, 0, 1 } end
+  if generation ~= known then return { 0, 0, 0, 0, generation, 0, 1, 0 } end
   local nowMs = math.floor(now / 1000)
   promote(nowMs, tonumber(limit[8] or ''))
   if redis.call('HEXISTS', meta, 'paused') == 1 then return nothing(generation, 0, nowMs) end
@@ -186,7 +221,7 @@ local function take (now)
   local waiting = rates and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) or 0
   if waiting > 0 then
     windows, pause, startMs = windowsOf(rates, waiting, now)
-    if pause > 0 then return nothing(generation, pause / 1000, nowMs) end
+    if pause > 0 then return nothing(generation, pause / 1000, nowMs, comesLater(windows, now + pause, now)) end
   end
   local id = redis.call('RPOPLPUSH', wait, active)
   if not id then
@@ -194,7 +229,7 @@ local function take (now)
     if not id then return nothing(generation, 0, nowMs) end
     redis.call('LPUSH', active, id)
   end
-  note(windows, now, startMs)
+  pause = note(windows, now, startMs)
   local record = prefix .. id
   redis.call('SET', record .. ':lock', token, 'PX', leaseMs)
   redis.call('HSET', record, 'processedOn', whole(nowMs))
@@ -202,10 +237,13 @@ local function take (now)
   event('active', 'jobId', id, 'prev', 'waiting')
   local fields = redis.call('HGETALL', record)
   begin(fields, id)
-  return { fields, id, 0, 0, generation, math.floor(startMs), 0 }
+  if waiting == 1 then pause = 0 end -- no other job waits for it
+  local isLater = pause > 0 and comesLater(windows, now + pause, now) or 0
+  return { fields, id, math.ceil(pause / 1000), 0, generation, math.floor(startMs), 0, isLater }
 end`
 
 module.exports = {
+  KEYS_TO_LOOK,
   KEYS_TO_TAKE,
   TAKE,
   // a job that was taken, and starts later than it might: it counts once more   → in how many ms from the call it must start; 0: at any
@@ -227,7 +265,26 @@ return math.floor(startMs)`
 return take(clock())`
   },
 
-  // The same keys and arguments   → in how many ms a job of the type may start, as far as holds and rates go
+  // KEYS behind those of a take, of each type KEYS_TO_LOOK   ARGV behind those of a take: names of the types   → of each, in how many ms it
+  // is of use to ask for a job, as far as its rates go
+  look: {
+    lua: `${TAKE}
+isLook = true
+local now = clock()
+local fields = { 'rates' }
+for at = 6, #ARGV do fields[#fields + 1] = 'rates:' .. ARGV[at] end
+local rates = redis.call('HMGET', limits, unpack(fields))
+local answer = {}
+for i = 1, #ARGV - 5 do
+  starts, wait, prioritized = unpack(KEYS, 9 + 3 * i, 11 + 3 * i)
+  local own, pause = rates[i + 1] or rates[1], 0
+  if own and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) > 0 then pause = select(2, windowsOf(own, 0, now)) end
+  answer[i] = math.ceil(pause / 1000)
+end
+return answer`
+  },
+
+  // The same keys and arguments as of a take   → in how many ms a job of the type may start, as far as holds and rates go
   held: {
     numberOfKeys: KEYS_TO_TAKE.length + 1,
     lua: `${TAKE}
