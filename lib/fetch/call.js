@@ -73,10 +73,15 @@ class Call {
     this.#settle = { resolve, reject }
   }
 
-  /** Calls fetch, as a function, since that of browsers may be no method. */
-  send (fetch, controller) {
+  /**
+   * Calls fetch, as a function, since that of browsers may be no method.
+   * @param {Function} fetch
+   * @param {AbortController | undefined} controller that aborts with the job, if there is more to it than that
+   * @param {AbortSignal} signal of the job
+   */
+  send (fetch, controller, signal) {
     this.#wasSent = true
-    return fetch(this.input, { ...this.init, signal: bothOf(this.signal, controller) })
+    return fetch(this.input, { ...this.init, signal: controller === undefined ? signal : bothOf(this.signal, controller) })
   }
 
   /** The caller has its response, and nobody here keeps it any more. */

@@ -10,7 +10,7 @@ const fairlane = require('../../index.js')
 const { FairlaneError, typeError } = require('../arguments/errors')
 const { isObject } = require('../arguments/fields')
 const { holdAtLeast, options: { readType } } = require('../core/internals')
-const { whenAborted } = require('../platform/signals')
+const { Signals } = require('../platform/signals')
 const { Call } = require('./call')
 const { discard, watch } = require('./body')
 const { holdMsOf } = require('./limits')
@@ -24,6 +24,8 @@ class Calls {
    */
   constructor (fetch, { queue, backoffMs, maxAttempts, type, until }) {
     this.wrapped = fetch
+    this.hasOwnSignals = queue.asyncContext === 'push' // each job has, and that is what fetch is given
+    this.signals = new Signals((signal, followers) => { for (const follower of followers) this.abort(signal.reason, follower) })
     this.backoffMs = backoffMs
     this.maxAttempts = maxAttempts
     this.type = type
@@ -68,15 +70,15 @@ class Calls {
       throw typeError('FAIRLANE_ERR_ARGUMENT', 'the queue of a fetch takes calls by that fetch only')
     }
     call.drop()
-    const controller = new AbortController()
-    const letGo = whenAborted(signal, () => this.abort(call, signal.reason, controller))
+    const follower = { call, controller: this.hasOwnSignals && call.signal === undefined ? undefined : new AbortController() }
+    if (follower.controller !== undefined || call.until === 'body') this.signals.add(signal, follower)
     let isFollowed = false
     try {
-      const response = await this.send(call, controller, signal, attempt)
+      const response = await this.send(call, follower.controller, signal, attempt)
       isFollowed = response !== undefined && call.until === 'body'
-      return isFollowed ? this.follow(call, response, letGo) : response
+      return isFollowed ? this.follow(call, response, () => this.signals.remove(signal, follower)) : response
     } finally {
-      if (!isFollowed) letGo()
+      if (!isFollowed) this.signals.remove(signal, follower)
     }
   }
 
@@ -85,7 +87,7 @@ class Calls {
     const isLast = attempt >= call.maxAttempts
     let response
     try {
-      response = await call.send(this.wrapped, controller)
+      response = await call.send(this.wrapped, controller, signal)
     } catch (reason) {
       throw signal.aborted ? reason : this.failure(call, reason, isLast)
     }
@@ -96,10 +98,10 @@ class Calls {
     else throw this.repeat(call, response, holdMs)
   }
 
-  /** The job has been ended. If the caller has its response, the call is over, and not made again for its body. */
-  abort (call, reason, controller) {
+  /** A job has been ended. If the caller has its response, the call is over, and not made again for its body. */
+  abort (reason, { call, controller }) {
     if (call.isSettled) this.finalErrors.add(reason)
-    controller.abort(call.abortReason(reason))
+    controller?.abort(call.abortReason(reason))
   }
 
   /** What the job of a failed attempt fails with. A call that would fail the same is not made again. */

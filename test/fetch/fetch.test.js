@@ -6,6 +6,7 @@ const { Queue } = require('../..')
 const { fairFetch } = require('../../lib/fetch')
 const { fakeClock } = require('../../lib/testing')
 const { quiet } = require('../support/turns')
+const { captureWarnings } = require('../support/uncaught')
 const { imitation } = require('./imitation')
 
 const A = 'http://a.example/'
@@ -97,6 +98,24 @@ describe('fairFetch()', () => {
   it('fails what is put into its queue and is no call', async () => {
     const { queue } = fairFetch(peer.fetch)
     await assert.rejects(queue.add('a', { type: 'a' }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+  })
+
+  it('shares its slots and its attempts with functions that its queue runs', async () => {
+    const fetch = fairFetch(peer.fetch, { concurrency: 1, maxAttempts: 2, backoffMs: 0 })
+    const first = fetch(A)
+    const seen = []
+    const second = fetch.queue.run(async ({ attempt }) => {
+      seen.push(attempt)
+      if (attempt === 1) throw new Error('expected')
+      return 'result'
+    }, { type: 'a' })
+    const call = await peer.until(1)
+    await quiet()
+    assert.deepEqual(seen, [])
+    call.answer()
+    await first
+    assert.equal(await second, 'result')
+    assert.deepEqual(seen, [1, 2])
   })
 
   it('calls fetch in the AsyncLocalStorage context of the call', async () => {
@@ -325,6 +344,25 @@ describe('a signal', () => {
     await assert.rejects(promise, { code: 'FAIRLANE_ERR_CLOSED' })
     assert.equal(signal.reason.code, 'FAIRLANE_ERR_CLOSED')
   })
+
+  for (const options of [{}, { asyncContext: 'queue' }, { asyncContext: 'none' }]) {
+    it(`that many calls share, and close, end all of them, and nobody is warned: ${JSON.stringify(options)}`, async () => {
+      const warnings = captureWarnings()
+      try {
+        const fetch = fairFetch(peer.fetch, options)
+        const { signal } = new AbortController()
+        const all = Array.from({ length: 60 }, (_, i) => fetch(A, i % 2 === 0 ? { signal } : {}))
+        await peer.until(all.length)
+        fetch.queue.close({ drain: false })
+        for (const promise of all) await assert.rejects(promise, { code: 'FAIRLANE_ERR_CLOSED' })
+        assert(peer.calls.every(({ signal }) => signal.reason.code === 'FAIRLANE_ERR_CLOSED'))
+        await quiet()
+        assert.deepEqual(warnings.seen, [])
+      } finally {
+        warnings.release()
+      }
+    })
+  }
 
   it('is not needed for timeoutMs to end a call', async () => {
     const clock = fakeClock()
