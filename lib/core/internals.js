@@ -3,6 +3,7 @@
 // What rooms may use of the core's inside: this list, and nothing else of core/.
 //
 //   durable, compat   innerQueueOf(), startNow(), startPromptly(), readers of options
+//   http              entranceOf(), names of options
 //   testing           internalsOf()
 //   durable, distributed   makeInnerQueue(); KeptQueue, which their public classes extend; announce() and attach() for themselves
 //   durable           limits and limitOptions, once a queue has a rate or a hold; capOf() of its scheduler
@@ -42,6 +43,9 @@ module.exports = {
 
   /** Has nothing of a type start for so many ms at least; of the whole queue where types cannot be held. */
   holdAtLeast: (queue, type, ms) => internalsOf(queue).throttle(type, ms),
+
+  /** By which jobs start before the call returns that brings them: in the place of the runner onStart is called. @returns {Entrance} */
+  entranceOf: (queue, onStart) => new (require('./entrance').Entrance)(internalsOf(queue), onStart),
 
   /** As the constructor of InnerQueue, of a queue. */
   innerQueueOf: (queue, whenSettled) => new InnerQueue(internalsOf(queue), whenSettled),

@@ -90,6 +90,21 @@ for (const { title, Class, page, statics, declarations, options } of observing) 
   })
 }
 
+describe('each option and member of an admission', () => {
+  it('is in a table of docs/http.md and declared in lib/http/index.d.ts, and nothing else is', () => {
+    const { names } = require('../../lib/http/options')
+    const { admission } = require('../../lib/http')
+    const declarations = read('lib/http/index.d.ts')
+    const own = names.filter(name => ![...queueOptions, ...limitOptions].includes(name)).sort()
+    assert.deepEqual(firstCellsOf('Options', 'docs/http.md'), own)
+    assert.deepEqual(declaredIn(bodyOf('export interface AdmissionOptions', declarations)), own)
+    const members = Object.keys(admission()).sort()
+    assert.deepEqual(declaredIn(bodyOf('export interface Admission', declarations)).sort(), members)
+    const [, table] = /^## Calls\n([^]*?)^## /m.exec(read('docs/http.md'))
+    assert.deepEqual([...table.matchAll(/`admit\.(\w+)/g)].map(([, name]) => name).sort(), members)
+  })
+})
+
 describe('each method and property of a queue at a broker', () => {
   const names = membersOf(DistributedQueue)
 

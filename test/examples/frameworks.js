@@ -7,7 +7,7 @@
 
 const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
-const { once } = require('node:events')
+const { once, setMaxListeners } = require('node:events')
 const { cpSync, readFileSync, rmSync } = require('node:fs')
 const { join } = require('node:path')
 const { Pool } = require('undici')
@@ -19,12 +19,12 @@ const { describeWithRedis, startRedis } = require('../support/redis')
 
 const { dependencies } = require('../../examples/middleware/package.json')
 
-describe('the middleware that bounds each tenant', function () {
+describe('requests that are shared fairly among tenants', function () {
   this.timeout(300000)
   const packages = Object.entries(dependencies).filter(([name]) => name !== 'fairlane').map(([name, range]) => `${name}@${range}`)
   const project = atProject('examples/middleware', packages)
 
-  for (const framework of Object.keys(dependencies).filter(name => name !== 'fairlane')) {
+  for (const framework of ['connect', 'express', 'fastify', 'hono', 'koa']) {
     describe(`with ${framework}`, function () {
       let program, pool
 
@@ -38,18 +38,44 @@ describe('the middleware that bounds each tenant', function () {
         await program.end()
       })
 
+      const get = async (tenant, options) => {
+        const { statusCode, headers, body } = await pool.request({ method: 'GET', path: '/hello/ada', headers: { 'x-api-key': tenant }, ...options })
+        return { status: statusCode, retryAfter: headers['retry-after'], type: headers['content-type'], text: await body.text() }
+      }
+
       it('answers a tenant that floods with 429 beyond its bound, and all others', async function () {
-        const get = async tenant => {
-          const { statusCode, headers, body } = await pool.request({ method: 'GET', path: '/hello/ada', headers: { 'x-api-key': tenant } })
-          return { status: statusCode, retryAfter: headers['retry-after'], text: await body.text() }
-        }
         const flood = Promise.all(Array.from({ length: 90 }, () => get('greedy')))
         const quiet = await get('quiet')
         assert.deepEqual([quiet.status, quiet.text], [200, 'hello ada'])
         const answers = await flood
         const refused = answers.filter(({ status }) => status === 429)
-        assert(refused.length > 0 && refused.every(({ retryAfter, text }) => retryAfter > 0 && text === 'FAIRLANE_ERR_TYPE_FULL'))
+        assert(refused.length > 0)
+        for (const { retryAfter, type, text } of refused) {
+          assert.deepEqual([retryAfter > 0, JSON.parse(text).code], [true, 'FAIRLANE_ERR_TYPE_FULL'])
+          assert.match(type, /^application\/problem\+json/)
+        }
         assert.equal(answers.filter(({ status }) => status === 200).length, 90 - refused.length)
+      })
+
+      it('keeps no places for clients that went away while they waited', async function () {
+        for (let i = 0; i < 5; i++) {
+          const leave = new AbortController()
+          setMaxListeners(0, leave.signal)
+          const gone = Array.from({ length: 12 }, () => get('x', { signal: leave.signal }))
+          await Promise.race([...gone, new Promise(resolve => setImmediate(resolve))])
+          leave.abort()
+          await Promise.allSettled(gone)
+        }
+        const answers = await Promise.all(Array.from({ length: 8 }, () => get('x')))
+        assert.deepEqual(answers.map(({ status }) => status), Array(8).fill(200))
+      })
+
+      it('ends when it is told to, with all that it has let in answered', async function () {
+        const answers = Array.from({ length: 8 }, () => get('x'))
+        await answers[0]
+        program.child.kill('SIGTERM')
+        assert.deepEqual((await Promise.all(answers)).map(({ status }) => status), Array(8).fill(200))
+        assert.deepEqual(await program.exit, [0, null])
       })
     })
   }

@@ -51,7 +51,7 @@ describe('the entries of the package', () => {
     `])
   })
 
-  for (const entry of ['log', 'durable', 'distributed', 'fetch', 'history', 'metrics', 'board', 'board/bull-board', 'threads', 'testing', 'testing/contract', 'schedulers']) {
+  for (const entry of ['log', 'durable', 'distributed', 'fetch', 'history', 'metrics', 'board', 'board/bull-board', 'http', 'threads', 'testing', 'testing/contract', 'schedulers']) {
     it(`of ${entry} are the same for import and for require`, async () => {
       await assertRuns(['--input-type=module', '--eval', `
         import assert from 'node:assert'

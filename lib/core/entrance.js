@@ -1,0 +1,138 @@
+'use strict'
+
+// HOT (bench: http-admission). Jobs that start before the call that brings them returns, where a slot is free: for owners of a queue whose
+// callers wait on the stack for it, as the requests of a server. A job that starts at once has no deadline for its waiting, no scope of its
+// own and no pass of the event loop; one that has to wait gets them then, and is a job as all others.
+
+const { abortedError } = require('../arguments/errors')
+const { asyncScope } = require('../platform/context')
+const { startNow } = require('./immediate')
+const { NO_EXTRAS } = require('./options')
+const { settle } = require('./running')
+const { Ticket } = require('./tickets/tickets')
+const { Verdict } = require('./verdict')
+
+class Entrance {
+  /**
+   * @param {object} internals of the queue
+   * @param {(payload: any, done: (err?: any) => void) => void} onStart in the place of the queue's runner
+   */
+  constructor ({ admission, dispatch, list, read, tickets }, onStart) {
+    this.onStart = onStart
+    this.admission = admission
+    this.dispatch = dispatch
+    this.list = list
+    this.read = read
+    this.tickets = tickets
+    this.parked = new Map() // type → how many jobs of it are parked
+    admission.delayedOf = type => this.parked.get(type) ?? 0
+  }
+
+  /** The time, by the queue's clock. */
+  now () {
+    return this.read.clock.now()
+  }
+
+  /** Whether a job would find a slot before all others: then nobody asks whether it may wait. */
+  get isIdle () {
+    const { admission, dispatch, list } = this
+    return list.size === 0 && dispatch.running < dispatch.concurrency && !admission.isClosed
+  }
+
+  /** @returns {FairlaneError | undefined} what a job of the type is refused by that is to wait */
+  refuse (type) {
+    const error = this.admission.refuse(type)
+    if (error !== undefined) this.read.ledger?.refused(type, error)
+    return error
+  }
+
+  /**
+   * Puts a job in, which was not refused. It has started when this returns, if it may start now.
+   * @param {(err: any) => void} whenSettled
+   * @returns {object} the ticket of the job, for leave()
+   */
+  enter (type, payload, whenSettled) {
+    const { dispatch, list, tickets } = this
+    const ticket = new Ticket(tickets, whenSettled, undefined, tickets.timeoutMs, undefined)
+    ticket.work = this
+    dispatch.accepted++
+    list.pushTicket(type, payload, ticket)
+    if (dispatch.running < dispatch.concurrency) {
+      list.beginPass()
+      startNow(dispatch)
+    }
+    if (ticket.job === undefined && !ticket.isRetired) this.wait(ticket)
+    return ticket
+  }
+
+  /** Whether no job of the type may wait, however empty the queue is. */
+  maxesOut (type) {
+    const { all, byType } = this.admission.maxWaitingPerType
+    return (byType.get(type) ?? all) === 0
+  }
+
+  /** Takes out a job that waits: it is told. O(1). @param {() => FairlaneError} [makeError] */
+  leave (ticket, makeError = abortedError) {
+    const verdict = new Verdict(makeError)
+    this.dispatch.interruptions.interrupt([ticket], () => verdict)
+  }
+
+  /** A job that was not refused waits outside for something else than a slot. It counts as a delayed one. */
+  park (type) {
+    this.parked.set(type, (this.parked.get(type) ?? 0) + 1)
+    this.dispatch.delayed++
+  }
+
+  /** It does not any more. Unless it enters now, settle() has to follow. */
+  unpark (type) {
+    const count = this.parked.get(type) - 1
+    if (count === 0) this.parked.delete(type)
+    else this.parked.set(type, count)
+    this.dispatch.delayed--
+  }
+
+  /** A job that was parked is gone: others may be accepted, and the queue be idle. */
+  settle () {
+    this.dispatch.withoutStarting(() => {})
+  }
+
+  /** Calls item.whenDue() in so many ms. @param {{ position: number, order: number, whenDue: () => void }} item */
+  limit (item, ms) {
+    this.tickets.deadlines.addAnyway(item, ms)
+  }
+
+  unlimit (item) {
+    this.tickets.deadlines.remove(item)
+  }
+
+  /** The payloads of the jobs that run. */
+  running () {
+    return this.dispatch.pending.list().map(({ payload }) => payload)
+  }
+
+  // what its tickets ask, as of Slots
+
+  start ({ scope }, job, payload) {
+    const { onStart } = this
+    const done = err => settle(job, err)
+    if (scope === undefined) onStart(payload, done)
+    else scope.runInAsyncScope(onStart, undefined, payload, done)
+  }
+
+  /** None is tried again, whatever it fails with. */
+  get comesBack () {
+    return false
+  }
+
+  // private from here on
+
+  /** It could not start: from here on its time is limited, and it keeps the context of its caller. */
+  wait (ticket) {
+    const { dispatch, tickets } = this
+    if (dispatch.running < dispatch.concurrency) dispatch.wake()
+    if (tickets.keepsContext) ticket.scope = asyncScope()
+    tickets.watch(ticket, NO_EXTRAS)
+  }
+}
+
+module.exports = { Entrance }

@@ -1,0 +1,228 @@
+'use strict'
+
+// HOT (bench: http-admission). The way of one request through an admission, whatever server it has come to. A visit takes one slot at most,
+// and frees it once.
+//
+//   come ─▶ ASKED ──tenant──▶ WAITING ──slot──▶ RUNNING ──response closed──▶ OVER
+//             │                 ▲  │               └──by the queue──▶ ENDED ──▶ OVER
+//             └───▶ PARKED ─────┘  └── refused, gone ──▶ OVER          parked: behind another one of its connection
+
+const { closedError, failure, overdueError } = require('../arguments/errors')
+const { callSafely } = require('../platform/clock')
+const { promiseOf } = require('../platform/promised')
+const { options: { readType } } = require('../core/internals')
+
+const ASKED = 0
+const PARKED = 1
+const WAITING = 2
+const RUNNING = 3
+const ENDED = 4 // by the queue, which has told it so: it keeps the slot until its response has closed
+const OVER = 5
+
+const ANONYMOUS = 'anonymous'
+
+/**
+ * Those of each kind of server have: `arrive()`, which is told when the client leaves, and says whether it is there; `pass()`, which goes
+ * on with the request; `refuse(err)`, which answers in place of that; `fail(err)`, which goes the server's own way for errors;
+ * `interrupt(err)`, which ends what is on its way; `vanish()`, for whose client is gone; `leave()`, for one that goes on without a slot;
+ * `tellWait(ms)`, in the answer; `mustPark()`, whether others of its connection come first; and `closesConnection()`, with its answer.
+ */
+class Visit {
+  /** @param {object} admission @param {object} request */
+  constructor (admission, request) {
+    this.admission = admission
+    this.request = request
+    this.state = ASKED
+    this.type = undefined
+    this.ticket = undefined
+    this.done = undefined // while it holds a slot
+    this.isEntering = false // its caller is on the stack, and goes on when it has got a slot
+    this.since = -1 // when it began to wait, if it had to
+    this.position = -1 // in the heap of deadlines, while the caller's promises are waited for
+    this.order = 0
+  }
+
+  come () {
+    if (!this.arrive()) return this.left()
+    const { exempt } = this.admission
+    if (exempt === undefined) return this.ask()
+    this.follow(exempt, Boolean, isExempt => isExempt ? this.skip(true) : this.ask())
+  }
+
+  /** It goes on without a slot. */
+  skip (isExempt = false) {
+    if (isExempt) this.admission.exemptCount++
+    this.state = OVER
+    this.leave()
+    this.pass()
+  }
+
+  /** It has got a slot. */
+  start (done) {
+    this.done = done
+    this.state = RUNNING
+    if (!this.isEntering) callSafely(() => this.proceed())
+  }
+
+  /** Frees the slot, if it has one. @returns {boolean} whether it had */
+  free (err) {
+    const { done } = this
+    if (done === undefined) return false
+    this.state = OVER
+    this.done = this.ticket = undefined
+    done(err)
+    return true
+  }
+
+  /** The response has closed, or the client has gone away. */
+  left () {
+    const { admission, state, ticket } = this
+    if (this.free() || state === OVER) return
+    admission.goneCount++
+    this.withdraw()
+    if (state === WAITING) admission.entrance.leave(ticket)
+    this.vanish()
+  }
+
+  /** What was in front of it on its connection is over. */
+  unpark () {
+    if (this.state !== PARKED) return
+    const { admission } = this
+    if (admission.isOver) return this.refuseOutside()
+    admission.outside.delete(this)
+    admission.entrance.unpark(this.type)
+    callSafely(() => this.enter())
+  }
+
+  /** The queue has given up, or has closed, and this is not in it. */
+  refuseOutside () {
+    this.turnAway(closedError())
+  }
+
+  /** The caller's promise has taken too long. */
+  whenDue () {
+    this.turnAway(overdueError())
+  }
+
+  /** The handler has failed. */
+  threw (reason) {
+    this.free(failure(reason))
+  }
+
+  // private from here on
+
+  ask () {
+    const { hasTypes, tenant } = this.admission
+    if (tenant === undefined) return this.named(hasTypes ? ANONYMOUS : undefined)
+    this.follow(tenant, type => hasTypes ? readType(type ?? ANONYMOUS) : undefined, type => this.named(type))
+  }
+
+  named (type) {
+    const { entrance } = this.admission
+    this.type = type
+    const mustPark = this.mustPark()
+    const isSure = !mustPark && entrance.isIdle
+    const refusal = isSure ? undefined : entrance.refuse(type)
+    if (refusal !== undefined) return this.turnAway(refusal)
+    if (mustPark) this.park()
+    else this.enter(isSure)
+  }
+
+  park () {
+    const { admission } = this
+    this.state = PARKED
+    this.since = admission.entrance.now()
+    admission.outside.add(this)
+    admission.entrance.park(this.type)
+  }
+
+  /** @param {boolean} isSure nobody has asked whether it may wait */
+  enter (isSure = false) {
+    const { entrance } = this.admission
+    this.state = WAITING
+    this.isEntering = true
+    this.ticket = entrance.enter(this.type, this.request, err => this.settled(err))
+    this.isEntering = false
+    if (this.state === RUNNING) return this.proceed()
+    if (this.state !== WAITING) return
+    if (this.since === -1) this.since = entrance.now()
+    if (!isSure || !entrance.maxesOut(this.type)) return
+    const refusal = entrance.refuse(this.type)
+    entrance.leave(this.ticket, () => refusal)
+  }
+
+  proceed () {
+    const { admission } = this
+    if (this.since !== -1 && admission.tellsTimes) this.tellWait(admission.entrance.now() - this.since)
+    if (admission.queue.closed) this.closesConnection()
+    try {
+      this.pass()
+    } catch (err) {
+      this.threw(err)
+      throw err
+    }
+  }
+
+  /** The job of the request has ended: by free(), or by the queue. */
+  settled (err) {
+    const { admission, state } = this
+    if (state !== WAITING && state !== RUNNING) return
+    if (err.code === 'FAIRLANE_ERR_CLOSED') admission.isOver = true
+    if (state === WAITING) return this.turnAway(err)
+    this.state = ENDED
+    this.interrupt(err)
+  }
+
+  turnAway (err) {
+    this.withdraw()
+    this.admission.countRefused(err.code)
+    this.refuse(err)
+  }
+
+  /** It does not wait any more, for whatever it was. */
+  withdraw () {
+    const { admission: { entrance, outside }, state } = this
+    this.state = OVER
+    if (!outside.delete(this)) return
+    entrance.unlimit(this)
+    if (state !== PARKED) return
+    entrance.unpark(this.type)
+    entrance.settle()
+  }
+
+  /**
+   * Asks the caller about the request, and goes on with the answer, or with that of its promise.
+   * @param {(request: object) => any} ask @param {(answer: any) => any} read may throw, too @param {(value: any) => void} goOn
+   */
+  follow (ask, read, goOn) {
+    let promise, value
+    try {
+      const answer = ask(this.request)
+      promise = promiseOf(answer)
+      if (promise === undefined) value = read(answer)
+    } catch (err) {
+      return this.failed(err)
+    }
+    if (promise === undefined) return goOn(value)
+    const { entrance, isOver, maxWaitMs, outside } = this.admission
+    if (isOver) return this.refuseOutside()
+    outside.add(this)
+    entrance.limit(this, maxWaitMs)
+    promise.then(read).then(value => this.told(goOn, value), err => this.told(err => this.failed(err), err))
+  }
+
+  told (goOn, value) {
+    const { entrance, outside } = this.admission
+    if (this.state !== ASKED) return // it was refused meanwhile, or its client is gone
+    outside.delete(this)
+    entrance.unlimit(this)
+    callSafely(goOn, value)
+  }
+
+  failed (err) {
+    this.state = OVER
+    this.fail(err)
+  }
+}
+
+module.exports = { Visit }
