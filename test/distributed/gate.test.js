@@ -41,7 +41,6 @@ describe('the gate of a process', () => {
   let answers
   let woken
   let told
-  let heard
   let dispatch
   let broker
   let limits
@@ -77,8 +76,7 @@ describe('the gate of a process', () => {
           return answer
         }
       },
-      troubles: { refused: what => told.push(what) },
-      listen: async (channel, onMessage) => { heard = onMessage }
+      troubles: { refused: what => told.push(what) }
     }
     limits = { terms: new Terms('7'), looks: 0, async look () { this.looks++ } }
     gate = new Gate({ broker, limits, stage: { dispatch } }, { token: 'me', leaseMs: 1000 }, () => lostCount++)
@@ -228,10 +226,9 @@ describe('the gate of a process', () => {
     gate.isOpen()
     await turns()
     const before = woken
-    assert.equal(heard('x'), false)
-    assert.equal(heard({ freed: ['other'] }), true)
+    gate.freed(['other'])
     assert.equal(woken, before)
-    assert.equal(heard({ freed: ['me'] }), true)
+    gate.freed(['other', 'me'])
     assert.equal(woken, before + 1)
     await gate.renew()
   })
@@ -336,17 +333,6 @@ describe('the gate of a process', () => {
     assert.equal(asked.at(-1).held, 0)
     await gate.renew()
   })
-
-  it('listens again where that has failed', async () => {
-    broker.listen = async () => { throw new Error('ERR no') }
-    gate.update(new Map([['concurrency', '5']]), [])
-    await turns()
-    assert.equal(gate.isListening, false)
-    gate.update(new Map([['concurrency', '6']]), [])
-    gate.isListening = true
-    gate.listen()
-    assert.equal(gate.isListening, true)
-  })
 })
 
 describe('what limits the whole queue, in a process', () => {
@@ -373,12 +359,16 @@ describe('what limits the whole queue, in a process', () => {
     hooks[1].changed(['paused'], false)
     hooks[1].inLine('here')
     hooks[0].inLine('here')
+    for (const hook of hooks) hook.freed(['me'])
     assert.deepEqual([changed, inLine], [[['a', 'b'], undefined, undefined], ['here']])
 
     limits.terms.values.set('rate', RATE)
     hooks[0].changed(['rate'], false)
     assert.equal(stage.list.gate, starts.gate)
     assert.equal(starts.takePass(), undefined)
+    starts.gate.mayAskAt = 5
+    for (const hook of hooks) hook.freed(['me'])
+    assert.equal(starts.gate.mayAskAt, -Infinity)
     starts.gate.isWaitedFor = true
     assert.equal(starts.isBinding, true)
     starts.gate.lost()

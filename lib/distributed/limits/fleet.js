@@ -4,8 +4,8 @@
 // written again when the broker has lost them. One node has them, each partition a copy of what its types need.
 //
 //   write ──▶ .fleet, by its generation ──▶ copies ──▶ told to workers, by .wake
-//                │                             ▲
-//                └── look(), once a second ────┘ whoever meets a copy of an earlier generation brings it into line
+//                │  told, by its channel       ▲
+//                └── look() ───────────────────┘ whoever meets a copy of an earlier generation brings it into line
 //
 // The hash on one node is written first: a write that ends halfway is completed by whoever takes a job next.
 
@@ -15,7 +15,8 @@ const { define } = require('./scripts')
 const { OF_COPIES, Terms, differences, fieldOfCap, fieldOfConcurrency, fieldsOfOptions, fieldsOfRates, nameIn, publicTerms } =
   require('./terms')
 
-const LOOK_AFTER_MS = 900 // each process follows within a second
+const LOOK_AFTER_MS = 900 // each process follows within a second that is not told
+const LONGEST_UNSEEN_MS = 10000 // a message may be lost between nodes of a Redis Cluster, and a broker that came back empty sends none
 const LOST_AFTER_MS = 2000 // a generation that one partition has, and no process wrote again in this time, is lost
 
 class Fleet {
@@ -36,13 +37,16 @@ class Fleet {
     this.lagging = new Set() // partitions whose copies could not be written
     this.aheadSince = Infinity // a partition has a later generation than the node that has the limits
     this.hooks = [] // of parts that do what the limits say
+    this.isListening = false // messages come
     this.timer = undefined
+    this.lookedAt = -Infinity // by performance.now()
     this.isOver = false
   }
 
   /**
-   * @param {{ changed: (fields: string[], isHeld: boolean) => void, inLine: (partition: object) => void }} hooks changed: other fields
-   *   count from now on; inLine: the copy of a partition is that of this process again
+   * @param {{ changed: (fields: string[], isHeld: boolean) => void, inLine: (partition: object) => void,
+   *   freed: (tokens: string[]) => void }} hooks changed: other fields count from now on; inLine: the copy of a partition is that of this
+   *   process again; freed: processes may ask for places again
    */
   follow (hooks) {
     this.hooks.push(hooks)
@@ -51,6 +55,10 @@ class Fleet {
   /** Writes what the options give and the last opening did not. @returns {Promise<void>} */
   async open () {
     define(this.broker.client)
+    if (this.options.runner !== null) {
+      await this.broker.listen(this.key, message => this.hear(message))
+      this.isListening = true
+    }
     const kinds = fieldsOfOptions(this.options)
     await this.write(terms => { for (const [kind, fields] of kinds) terms.give(kind, fields) })
     const lookNow = () => { this.lookAndMend().catch(ignore) }
@@ -116,9 +124,26 @@ class Fleet {
 
   // private from here on
 
+  hear (message) {
+    const { limits, freed } = Object(message)
+    if (Array.isArray(freed)) for (const hook of this.hooks) hook.freed(freed)
+    else if (typeof limits !== 'string') return false
+    else if (isLater(limits, this.terms.generation)) this.lookAndMend().catch(ignore)
+    return true
+  }
+
   lookLater () {
     if (this.isOver) return
-    this.timer = setTimeout(() => this.lookAndMend().catch(ignore).finally(() => this.lookLater()), LOOK_AFTER_MS)
+    this.timer = setTimeout(() => {
+      if (this.mustLook()) this.lookAndMend().catch(ignore).finally(() => this.lookLater())
+      else this.lookLater()
+    }, LOOK_AFTER_MS)
+  }
+
+  /** A process that only pushes has no messages: it looks often where somebody wants to be told. */
+  mustLook () {
+    const isBlind = !this.isListening && this.options.isHeard('limits')
+    return isBlind || this.lagging.size > 0 || performance.now() - this.lookedAt >= LONGEST_UNSEEN_MS
   }
 
   async lookAndMend () {
@@ -131,6 +156,7 @@ class Fleet {
   async look () {
     const { terms: known } = this
     const [generation, now, flat] = await this.broker.client.fairlaneTerms(this.key, known.generation)
+    this.lookedAt = performance.now()
     if (generation === known.generation) return
     if (isLater(known.generation, generation)) {
       await this.restore()
@@ -180,7 +206,7 @@ class Fleet {
     const changed = differences(from, to)
     const set = changed.filter(field => to.has(field)).flatMap(field => [field, to.get(field)])
     const removed = changed.filter(field => !to.has(field))
-    const args = [before.generation, later, holdMs, set.length, ...set, ...removed]
+    const args = [before.generation, later, holdMs, 'PUBLISH', set.length, ...set, ...removed]
     const generation = await this.broker.client.fairlaneSetTerms(this.key, ...args)
     if (generation === null) return false
     const terms = next.copy()

@@ -63,7 +63,6 @@ class Gate {
     this.stretch = 0
     this.startsNow = 0 // in this stretch of time
     this.startsBefore = 0 // ... and in those before it, the more the later
-    this.isListening = false
     this.isOver = false
     define(broker.client)
   }
@@ -81,7 +80,6 @@ class Gate {
       this.passes.clear()
       this.isKnown = false
     } else if (cap === Infinity) {
-      this.listen()
       for (const delivery of deliveries) this.adopt(delivery)
       this.reportSoon()
     } else if (this.cap < cap) {
@@ -164,6 +162,13 @@ class Gate {
   }
 
   // what the worker asks
+
+  /** Processes that wait for places may ask for them. @param {string[]} tokens theirs */
+  freed (tokens) {
+    if (!tokens.includes(this.token)) return
+    this.mayAskAt = -Infinity
+    this.dispatch.wake()
+  }
 
   /** Says that this process is there, and has its places. @returns {Promise<void>} */
   renew () {
@@ -344,19 +349,6 @@ class Gate {
   startsLately (now) {
     this.turn(now)
     return Math.max(this.startsBefore, this.startsNow)
-  }
-
-  listen () {
-    if (this.isListening) return
-    this.isListening = true
-    this.broker.listen(this.channel, message => {
-      if (!Array.isArray(message?.freed)) return false
-      if (message.freed.includes(this.token)) {
-        this.mayAskAt = -Infinity
-        this.dispatch.wake()
-      }
-      return true
-    }).catch(() => { this.isListening = false })
   }
 }
 

@@ -30,9 +30,10 @@ local time = redis.call('TIME')
 return { generation, string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)), redis.call('HGETALL', KEYS[1]) }`
   },
 
-  // KEYS .fleet   ARGV the generation that is known, one that the new one is to be later than; ms of a hold, '' to leave it; how many
-  // follow of the next, fields and values, fields to remove
-  // → the new generation; nothing if another one is there than is known, and nothing is written then
+  // KEYS .fleet   ARGV the generation that is known, one that the new one is to be later than; ms of a hold, '' to leave it; 'PUBLISH'; how
+  // many follow of the next, fields and values, fields to remove
+  // → the new generation, which is told on the channel of this name; nothing if another one is there than is known, and nothing is written
+  // then
   fairlaneSetTerms: {
     numberOfKeys: 1,
     lua: `${SET_ALL}
@@ -41,16 +42,17 @@ if generation ~= ARGV[1] then return false end
 local time = redis.call('TIME')
 local new = math.max(time[1] * 1000000 + time[2], (tonumber(generation) or 0) + 1, (tonumber(ARGV[2]) or 0) + 1)
 new = string.format('%.0f', new)
-local last = 4 + tonumber(ARGV[4])
+local last = 5 + tonumber(ARGV[5])
 redis.call('HSETNX', KEYS[1], 'born', new)
 redis.call('HSET', KEYS[1], 'generation', new)
-setAll(KEYS[1], 5, last)
+setAll(KEYS[1], 6, last)
 removeAll(KEYS[1], last + 1, #ARGV)
 if ARGV[3] == '0' then
   redis.call('HDEL', KEYS[1], 'heldUntil')
 elseif ARGV[3] ~= '' then
   redis.call('HSET', KEYS[1], 'heldUntil', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[3])))
 end
+redis.call(ARGV[4], KEYS[1], cjson.encode({ limits = new }))
 return new`
   },
 

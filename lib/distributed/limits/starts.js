@@ -16,7 +16,7 @@ class Starts {
     this.gate = null
     this.running = undefined // gives deliveries of jobs that run: as of tell(), before there can be a gate
     this.lost = undefined
-    parts.limits.follow({ changed: () => this.follow(), inLine: ignore })
+    parts.limits.follow({ changed: () => this.follow(), inLine: ignore, freed: tokens => this.gate?.freed(tokens) })
   }
 
   /**
@@ -33,7 +33,8 @@ class Starts {
         if (isHeld || names.includes(undefined)) changed(undefined)
         else if (names.length > 0) changed(names)
       },
-      inLine
+      inLine,
+      freed: ignore
     })
   }
 

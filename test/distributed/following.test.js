@@ -1,0 +1,137 @@
+'use strict'
+
+// When a process looks which limits all of them have: by a clock and a broker of the test's own. Then at a broker, whose message is enough.
+
+const assert = require('node:assert')
+const { once } = require('node:events')
+const { Fleet } = require('../../lib/distributed/limits/fleet')
+const { describeWithRedis } = require('../support/redis')
+const { atServer } = require('./opened')
+
+const turns = async () => { for (let n = 0; n < 4; n++) await new Promise(resolve => setImmediate(resolve)) }
+
+describe('limits of all processes', () => {
+  const { now } = performance
+  const timers = { setTimeout, clearTimeout }
+  let ms, timer, looks, told, refusal, generation, broker, heard
+
+  beforeEach(() => {
+    ms = 100000
+    looks = 0
+    generation = '5'
+    refusal = undefined
+    heard = new Set()
+    performance.now = () => ms
+    global.setTimeout = (fn, after) => (timer = { fn, at: ms + after })
+    global.clearTimeout = () => { timer = undefined }
+    const partition = { key: () => 'copy', wake: 'wake', generation: '' }
+    broker = {
+      name: 'q',
+      isReady: true,
+      partitions: [partition],
+      onReady: [],
+      onShaken: [],
+      troubles: { refused () {} },
+      soon: call => call(),
+      listen: async (channel, onMessage) => { told = onMessage },
+      client: {
+        defineCommand () {},
+        async fairlaneTerms () {
+          looks++
+          return [generation, 1000, ['generation', generation, 'born', '5']]
+        },
+        async fairlaneCopyTerms (key, copied) {
+          if (refusal !== undefined) throw refusal
+          return copied
+        }
+      }
+    }
+  })
+
+  afterEach(() => {
+    performance.now = now
+    Object.assign(global, timers)
+  })
+
+  async function open (runner) {
+    const fleet = new Fleet({ broker }, { runner, isHeard: event => heard.has(event) }, () => {})
+    await fleet.open()
+    looks = 0
+    return fleet
+  }
+
+  /** @returns {Promise<number>} how often it has looked meanwhile */
+  async function pass (forMs) {
+    const before = looks
+    const end = ms + forMs
+    while (timer?.at <= end) {
+      ms = timer.at
+      const { fn } = timer
+      timer = undefined
+      fn()
+      await turns()
+    }
+    ms = end
+    return looks - before
+  }
+
+  it('are looked at when a message tells of later ones', async () => {
+    const freed = []
+    const fleet = await open(() => {})
+    fleet.follow({ changed () {}, inLine () {}, freed: tokens => freed.push(...tokens) })
+    assert.deepEqual([told({ limits: '5' }), told({ limits: 6 }), told(null), told({ freed: ['a'] })], [true, false, false, true])
+    await turns()
+    assert.deepEqual([looks, freed], [0, ['a']])
+    generation = '6'
+    assert.equal(told({ limits: '6' }), true)
+    await turns()
+    assert.deepEqual([looks, fleet.terms.generation], [1, '6'])
+    broker.client.fairlaneTerms = async () => { throw new Error('Connection is closed') }
+    told({ limits: '7' })
+    await turns()
+    assert.equal(fleet.terms.generation, '6')
+  })
+
+  it('are looked at now and then by a process that is told', async () => {
+    await open(() => {})
+    assert.equal(await pass(9900), 0)
+    assert.equal(await pass(1000), 1)
+    assert.equal(await pass(60000), 5)
+  })
+
+  it('are looked at each second by one that is not told, where somebody wants to know', async () => {
+    await open(null)
+    assert.equal(await pass(9500), 0)
+    heard.add('limits')
+    assert(await pass(9000) >= 9)
+  })
+
+  it('are looked at each second while a partition has earlier ones', async () => {
+    const fleet = await open(() => {})
+    refusal = new Error('LOADING the test')
+    await fleet.bring(broker.partitions[0], false)
+    assert(await pass(4000) >= 4)
+    refusal = undefined
+    await pass(1000)
+    assert.equal(await pass(5000), 0)
+    fleet.stop()
+    assert.equal(timer, undefined)
+    fleet.lookLater()
+    assert.equal(timer, undefined)
+  })
+})
+
+describeWithRedis('limits of a fleet, in a process with a runner', function () {
+  const at = atServer()
+
+  it('are told as soon as they are written', async () => {
+    const worker = await at.open(async () => {})
+    const producer = await at.open(null)
+    const changed = once(worker, 'limits')
+    const before = performance.now()
+    await producer.setGlobalCap('a', 3)
+    const [{ after }] = await changed
+    assert.equal(after.globalTypeCaps.a, 3)
+    assert(performance.now() - before < 8000) // it would look after ten seconds
+  })
+})
