@@ -83,7 +83,7 @@ describeWithRedis('messages of the broker', function () {
     const { producer } = await open(at.connection)
     assert.equal(await producer.add(1), 1)
     const channels = at.server.cli('pubsub', 'channels', `{fairlane:${at.name}}:*`).split('\n')
-    assert.equal(channels.length, 2) // where types are told of, and the inbox of the producer
+    assert.equal(channels.length, 3) // where types are told of, and limits, and the inbox of the producer
     const client = new Redis(at.server.path)
     const pending = producer.add('later', { type: 'paused', delayMs: 60000 })
     pending.catch(() => {})
