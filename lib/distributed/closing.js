@@ -6,11 +6,11 @@
 module.exports = { end }
 
 /**
- * @param {object} parts broker, worker, results, forgetting, scheduling
+ * @param {object} parts broker, limits, worker, keeper, results, forgetting, scheduling
  * @param {{ stage: object, whenIdle: () => void, flush: () => Promise<void> }} queue whenIdle: called when no runner is waited for any more
  * @returns {Promise<number>} how many runners were abandoned
  */
-async function end ({ broker, limits, worker, results, forgetting, scheduling }, { stage, whenIdle, flush }) {
+async function end ({ broker, limits, worker, keeper, results, forgetting, scheduling }, { stage, whenIdle, flush }) {
   const returned = worker?.stop()
   const left = scheduling.stop()
   const slotsCount = await stage.close(true)
@@ -24,6 +24,7 @@ async function end ({ broker, limits, worker, results, forgetting, scheduling },
   await left
   await worker?.whenTold()
   await flush()
+  await keeper?.stop()
   await worker?.leave()
   await results.lookAtAll().catch(ignore)
   results.close()

@@ -23,6 +23,8 @@ const { Fleet } = require('./limits/fleet')
 const { Starts } = require('./limits/starts')
 const { readLimit } = require('./options')
 const { Outcomes } = require('./outcomes')
+const { Keeper } = require('./worker/keeper')
+const { Late } = require('./worker/late')
 const { Worker } = require('./worker/worker')
 
 // part → those that it is given, in the order in which they are made; the first ones are there before
@@ -41,6 +43,8 @@ const WIRING = {
   worker: ['announcer', 'broker', 'core', 'observed', 'outcomes', 'records', 'stage', 'starts'],
   results: ['broker', 'records'],
   removal: ['broker', 'notices', 'outcomes', 'records', 'results'],
+  late: ['broker', 'observed', 'records', 'removal'],
+  keeper: ['announcer', 'broker', 'late'], // null in a process without a runner
   globals: ['announcer', 'broker', 'removal', 'worker'],
   jobs: ['broker', 'records', 'removal'],
   pushes: ['broker'],
@@ -73,6 +77,8 @@ function makeParts (given, options, tell) {
   parts.worker = options.runner === null ? null : new Worker(made('worker'), options, most)
   parts.results = new Results(made('results'), options)
   parts.removal = new Removal(made('removal'), options)
+  parts.late = options.runner === null ? null : new Late(made('late'), options)
+  parts.keeper = options.runner === null ? null : new Keeper(made('keeper'), options)
   parts.globals = new Globals(made('globals'))
   parts.jobs = new SingleJobs(made('jobs'))
   parts.pushes = new Pushes(made('pushes'), options)

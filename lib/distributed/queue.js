@@ -297,6 +297,7 @@ class DistributedQueue extends KeptQueue {
     }
     this.#parts.forgetting.begin()
     this.#parts.worker?.begin()
+    this.#parts.keeper?.begin()
     if (queue.signal !== undefined) this.#closeBy(queue.signal)
     return this
   }

@@ -33,12 +33,10 @@ describe('observers of a distributed queue', function () {
     const queue = { scheduler: null, concurrency: 1 }
     const observed = observe(queue, [metrics], clock)
     const place = { type: 'a' }
-    const job = (timestamp, delayMs, attempt, takenAt) => ({ number: 0, attempt, place, takenAt, json: { timestamp, delayMs } })
-    const now = Date.now()
+    const job = (waitedMs, attempt, takenAt) => ({ number: 0, attempt, place, takenAt, waitedMs })
     await withoutTime(() => {
       for (const one of [
-        job(now - 15000, 0, 1, 0), job(now - 15000, 10000, 1, 0), job(now + 5000, 0, 1, 0),
-        job(now - 15000, 0, 2, performance.now())
+        job(15000, 1, 0), job(5000, 1, 0), job(-5000, 1, 0), job(15000, 2, performance.now())
       ]) {
         observed.begins(one)
         clock.advance(12)
@@ -52,7 +50,7 @@ describe('observers of a distributed queue', function () {
   it('count what came to an end that was not begun, and forget what goes elsewhere', function () {
     const metrics = new Metrics()
     const observed = observe({ scheduler: null, concurrency: 1 }, [metrics], fakeClock())
-    const job = () => ({ number: 0, attempt: 0, place: { type: 'a' }, takenAt: 0, json: { timestamp: Date.now(), opts: {} } })
+    const job = () => ({ number: 0, attempt: 0, place: { type: 'a' }, takenAt: 0, waitedMs: 0 })
     observed.ends({ job: job(), kind: 'cancelled', details: { error: new Error('no') } })
     observed.ends({ job: job(), kind: 'dead', details: { error: new Error('no') } })
     observed.ends({ job: job(), kind: 'returned', details: {} })

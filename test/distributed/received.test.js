@@ -50,14 +50,15 @@ describe('what comes from the broker', () => {
   it('is a job, whatever its record says', () => {
     const fields = record => Object.entries(record).flat()
     const read = record => new Answer([fields(record), 'j', 0, 0, 'g', 0, 0], 5).job
-    const { timestamp, ...rest } = read({ atm: 'a', stc: '-1', ats: '2', timestamp: 'a', opts: '{"delay":"a"}' })
-    assert.deepEqual(rest, { data: '{}', opts: { delay: 'a' }, delayMs: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0, hasKey: false })
-    assert(Number.isFinite(timestamp))
-    assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}', key: 'k.a' }), {
-      data: '{"payload":1}', timestamp: 4, opts: { delay: 7 }, delayMs: 7, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2, hasKey: true
+    const rest = read({ atm: 'a', stc: '-1', ats: '2', timestamp: 'a', opts: '{"delay":"a"}' })
+    assert.deepEqual(rest, {
+      data: '{}', opts: { delay: 'a' }, dueAt: Infinity, takenAt: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0, hasKey: false
     })
-    for (const opts of ['{', 'null', '5', '[]']) assert.equal(read({ opts }).delayMs, 0)
-    assert.equal(Number.isFinite(read({}).timestamp), true)
+    assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}', key: 'k.a', processedOn: '20' }), {
+      data: '{"payload":1}', opts: { delay: 7 }, dueAt: 11, takenAt: 20, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2, hasKey: true
+    })
+    for (const opts of ['{', 'null', '5', '[]']) assert.equal(read({ opts, timestamp: '4' }).dueAt, 4)
+    assert.equal(read({ timestamp: '4', due: '9' }).dueAt, 9)
   })
 
   it('never throws, and changes nothing but what it says, whatever it is', () => {

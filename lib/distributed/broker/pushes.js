@@ -2,6 +2,7 @@
 
 // The call that stores jobs of a type together: its keys and arguments, and what its answer says.
 
+const { NO_LIMIT } = require('./received')
 const { KEYS_TO_PUSH } = require('./scripts/push')
 
 const REMEMBERED_MS = 10000 // beside the time for which a push is made again
@@ -78,7 +79,9 @@ function entryOf ({ jobName: name, data, delayMs, unshift, plan, inbox, opts }) 
   if (unshift) kept.lifo = true
   if (delayMs > 0) kept.delay = delayMs
   if (priority > 0) kept.priority = priority
-  const said = { delayMs: delayMs > 0 || plan?.delayMs !== undefined ? delayMs : undefined, front: unshift || undefined, priority }
+  const maxWaitMs = opts?.maxWaitMs < NO_LIMIT ? opts.maxWaitMs : undefined
+  const isDelayed = delayMs > 0 || plan?.delayMs !== undefined
+  const said = { delayMs: isDelayed ? delayMs : undefined, maxWaitMs, front: unshift || undefined, priority }
   if (key !== undefined) {
     Object.assign(said, { key, keyUntil, onDuplicate, maxDelayMs: maxDelayMs === Infinity ? undefined : maxDelayMs, inbox })
   }

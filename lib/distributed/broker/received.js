@@ -9,7 +9,7 @@ const MOST_WORKERS = 2 ** 48 - 1 // what randomInt() takes
 const NO_LIMIT = 2 ** 52 // from here on a limit is none: JSON has no Infinity
 const NOTHING = Object.freeze({ maxAttempts: undefined, timeoutMs: undefined, maxWaitMs: undefined, schedule: undefined })
 
-module.exports = { jsonOf, readWake, readNotice, faultOf, countOf, ownOf }
+module.exports = { NO_LIMIT, jsonOf, readWake, readNotice, faultOf, countOf, dueAtOf, ownOf }
 
 /** @returns {any} undefined if it is not JSON, which no JSON is */
 function jsonOf (text) {
@@ -59,6 +59,18 @@ function faultOf (text) {
 /** A count in a record: none where it cannot be read. */
 function countOf (value) {
   return Number.isInteger(value) && value >= 0 ? value : 0
+}
+
+/**
+ * Since when a job waits for its first start, by the broker's clock: since it was pushed, or its delay was over.
+ * @param {number} due if that was put off
+ * @param {number} timestamp of the push
+ * @param {object} opts its options
+ * @returns {number} in ms since 1970; Infinity where it cannot be read
+ */
+function dueAtOf (due, timestamp, { delay }) {
+  if (due > 0) return due
+  return Number.isFinite(timestamp) ? timestamp + countOf(delay) : Infinity
 }
 
 /** What the options of a job say of its limits, and of the schedule that has pushed it. */

@@ -13,7 +13,7 @@
 const { parseId } = require('../names')
 const received = require('./received')
 
-const FIELDS = ['timestamp', 'data', 'finishedOn', 'returnvalue', 'failedReason', 'fault', 'attempts', 'base', 'atm', 'stc', 'delay', 'progress', 'key', 'inboxes']
+const FIELDS = ['timestamp', 'data', 'finishedOn', 'returnvalue', 'failedReason', 'fault', 'attempts', 'base', 'atm', 'stc', 'delay', 'progress', 'key', 'inboxes', 'opts', 'due', 'started']
 const PAST = ['base', 'alone', 'fault', 'cancelled', 'started', 'overdue']
 
 class Records {

@@ -20,13 +20,15 @@ const { again, held, look, take } = require('./scripts/take')
 
 // of the keys of a type, BullMQ's and ours
 const STATES = ['active', 'wait', 'prioritized', 'delayed', 'completed', 'failed', 'paused', 'repeat']
-const REST = ['limiter', 'meta', 'id', 'events', 'marker', 'stalled', 'stalled-check', 'pc', '.keys', '.timed']
+const REST = ['limiter', 'meta', 'id', 'events', 'marker', 'stalled', 'stalled-check', 'pc', '.late', '.keys', '.timed']
 const KEYS_OF_TYPE = [...STATES, ...REST]
 
 // what walk tells of a type, as bits
 const HAS_ACTIVE = 1
 const HAS_COMPLETED = 2
 const IS_GONE = 4
+const HAS_WAITING = 8
+const HAS_LATE = 16 // jobs that were to start by now
 
 const HELD = Number.MAX_SAFE_INTEGER // what BullMQ puts where a type is held
 
@@ -37,7 +39,7 @@ local function capOf (limits, name)
   return tonumber(caps[1] or caps[2] or '')
 end`
 
-module.exports = { define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, IS_GONE }
+module.exports = { define, KEYS_OF_TYPE, HAS_ACTIVE, HAS_COMPLETED, HAS_LATE, HAS_WAITING, IS_GONE }
 
 const scripts = {
   fairlaneTake: take,
@@ -180,11 +182,13 @@ return 0`
 
   // KEYS .types, .ready, .workers, then of each type KEYS_OF_TYPE   ARGV 'PUBLISH' or 'SPUBLISH', .wake, the time until which jobs count as
   // due, the time before which a completed one is old, names   → bits, of each type, or the text of an error: a type that has a key of
-  // the wrong kind keeps none of the others back
+  // the wrong kind keeps none of the others back; then the broker's time in ms since 1970
   fairlaneWalk: {
     lua: `
 local count = ${KEYS_OF_TYPE.length}
 local fresh = {}
+local time = redis.call('TIME')
+local nowMs = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 local function look (i)
   local name = ARGV[i + 4]
   local first = 3 + (i - 1) * count
@@ -196,6 +200,8 @@ local function look (i)
   local bits = 0
   if active > 0 then bits = bits + ${HAS_ACTIVE} end
   if completed > 0 and redis.call('ZCOUNT', key(5), '-inf', ARGV[4]) > 0 then bits = bits + ${HAS_COMPLETED} end
+  if waiting + delayed > 0 then bits = bits + ${HAS_WAITING} end
+  if redis.call('ZCOUNT', key(count - 2), '-inf', nowMs) > 0 then bits = bits + ${HAS_LATE} end
   local meta = key(${STATES.length + 2})
   local isDue = delayed > 0 and tonumber(redis.call('ZRANGE', key(4), 0, 0, 'WITHSCORES')[2]) / 4096 <= tonumber(ARGV[3])
   if (waiting > 0 or isDue) and redis.call('HEXISTS', meta, 'paused') == 0 then
@@ -229,6 +235,7 @@ for i = 1, #ARGV - 4 do
   told[i] = answer
 end
 if #fresh > 0 then redis.call(ARGV[1], ARGV[2], cjson.encode({ redis.call('ZCARD', KEYS[3]), fresh })) end
+told[#told + 1] = tonumber(nowMs)
 return told`
   }
 }

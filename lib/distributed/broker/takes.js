@@ -2,7 +2,7 @@
 
 // HOT (bench: distributed). Calls that take jobs, and that end them: their keys and arguments, and what their answers say.
 
-const { countOf, jsonOf } = require('./received')
+const { countOf, dueAtOf, jsonOf } = require('./received')
 const { KEYS_TO_END } = require('./scripts/end')
 const { KEYS_TO_LOOK, KEYS_TO_TAKE } = require('./scripts/take')
 const { AMPLE_SLACK_MS, FOR_STARTS } = require('./slack')
@@ -114,9 +114,9 @@ function recordOf (flat) {
   const opts = Object(jsonOf(raw.get('opts') ?? '{}'))
   return {
     data: raw.get('data') ?? '{}',
-    timestamp: Number.isFinite(timestamp) ? timestamp : Date.now(),
     opts,
-    delayMs: countOf(opts.delay),
+    dueAt: dueAtOf(Number(raw.get('due')), timestamp, opts),
+    takenAt: count('processedOn'),
     attemptsMade: count('atm'),
     attemptsStarted: count('ats'),
     stalledCounter: count('stc'),

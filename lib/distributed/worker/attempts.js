@@ -310,8 +310,9 @@ class Attempts {
     return attemptsMade + stalledCounter > 0 || (maxWaitMs !== Infinity && attemptsStarted > 1)
   }
 
-  hasExpired ({ json, own: { maxWaitMs = this.maxWaitMs } }) {
-    return maxWaitMs !== Infinity && Date.now() - json.timestamp - json.delayMs > maxWaitMs
+  hasExpired (job) {
+    const { own: { maxWaitMs = this.maxWaitMs } } = job
+    return maxWaitMs !== Infinity && job.waitedMs > maxWaitMs
   }
 
   finish (job, ending) {

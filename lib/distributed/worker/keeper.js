@@ -1,25 +1,26 @@
 'use strict'
 
 // Looks after jobs whose processes are gone, and types without jobs. One process at a time walks over all types that have anything,
-// every half lease: jobs whose processes are gone go back, what is due or was forgotten is announced, results that were kept long
-// enough go, and so do the keys of types without jobs.
+// every half lease: jobs whose processes are gone go back, what is due or was forgotten is announced, jobs that have waited for
+// too long end, results that were kept long enough go, and so do the keys of types without jobs.
 
 const { describe } = require('../../arguments/errors')
 const { isPassing } = require('../broker/failures')
 const { isOfRunner, leavePlace } = require('./overdue')
-const { HAS_ACTIVE, HAS_COMPLETED, KEYS_OF_TYPE } = require('../broker/scripts')
+const { HAS_ACTIVE, HAS_COMPLETED, HAS_LATE, HAS_WAITING, KEYS_OF_TYPE } = require('../broker/scripts')
 
 const MOST_AT_ONCE = 100 // types in a script
 const MOST_RESULTS = 1000
 
 class Keeper {
   /**
-   * @param {{ broker: object, announcer: object }} parts
+   * @param {{ announcer: object, broker: object, late: object }} parts
    * @param {{ leaseMs: number, resultTtlMs: number, token: string }} options
    */
-  constructor ({ broker, announcer }, { leaseMs, resultTtlMs, token }) {
+  constructor ({ announcer, broker, late }, { leaseMs, resultTtlMs, token }) {
     this.broker = broker
     this.announcer = announcer
+    this.late = late
     this.periodMs = leaseMs / 2
     this.resultTtlMs = resultTtlMs
     this.leaseMs = leaseMs
@@ -77,23 +78,26 @@ class Keeper {
     const { types, ready, workers, wake, prefix } = partition
     const keys = [types, ready, workers, ...names.flatMap(name => KEYS_OF_TYPE.map(key => `${prefix}:${name}:${key}`))]
     const found = await client.fairlaneWalk(keys.length, ...keys, 'PUBLISH', wake, now + this.periodMs, now - this.resultTtlMs, ...names)
-    await Promise.all(names.map((name, at) => this.tendTo(name, found[at], now)))
+    await Promise.all(names.map((name, at) => this.tendTo(name, found[at], now, found[names.length])))
   }
 
-  /** @param {number | string} found bits, or the text of an error: then there may be anything */
-  async tendTo (name, found, now) {
-    const place = found === 0 ? undefined : this.broker.placeOf(name)
+  /** @param {number | string} found bits, or the text of an error: then there may be anything  @param {number} brokerNow its time */
+  async tendTo (name, found, now, brokerNow) {
+    const isNothing = found === 0 || (found === HAS_WAITING && !this.late.isLimited)
+    const place = isNothing ? undefined : this.broker.placeOf(name)
     if (place === undefined) return
     const isKnown = typeof found === 'number'
     if (!isKnown) this.failed(new Error(found), place.type)
     try {
-      await this.tend(place, isKnown ? found : HAS_ACTIVE, now)
+      await this.tend(place, isKnown ? found : HAS_ACTIVE, now, brokerNow)
     } catch (err) {
       this.failed(err, place.type)
     }
   }
 
-  async tend (place, bits, now) {
+  async tend (place, bits, now, brokerNow) {
+    if (bits & HAS_LATE) await this.late.endOwn(place, brokerNow)
+    if (bits & HAS_WAITING && this.late.isLimited) await this.late.endOthers(place, brokerNow)
     if (bits & HAS_COMPLETED) await place.backend.cleanJobsByState('completed', now - this.resultTtlMs, MOST_RESULTS)
     if (bits & HAS_ACTIVE) {
       const moved = await place.backend.moveStalledJobsToWait()

@@ -62,8 +62,8 @@ class Observed {
 
   /** It waited since the broker had it, or since its delay was over. For later attempts the broker has no time of that. */
   enter (job) {
-    const { attempt, json: { timestamp, delayMs }, place: { type }, takenAt } = job
-    const waitedMs = attempt > 1 ? performance.now() - takenAt : Date.now() - timestamp - delayMs
+    const { attempt, place: { type }, takenAt } = job
+    const waitedMs = attempt > 1 ? performance.now() - takenAt : job.waitedMs
     job.number = this.ledger.nextId
     this.ledger.recovered(job.number, type, Math.max(Math.round(waitedMs), 0), Math.max(attempt - 1, 0))
   }

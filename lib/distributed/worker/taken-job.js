@@ -27,6 +27,12 @@ class TakenJob {
     this.isEnding = false // the broker is being told of its end
   }
 
+  /** For how long it has waited for its first start: at the broker by its clock, and here since then. */
+  get waitedMs () {
+    const { takenAt, dueAt } = this.json
+    return takenAt - dueAt + performance.now() - this.takenAt
+  }
+
   /** The process that waits for its result; undefined if none does. */
   get inbox () {
     const { inbox } = Object(this.data ?? jsonOf(this.json.data))

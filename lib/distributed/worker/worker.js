@@ -13,7 +13,6 @@ const { Takes } = require('../broker/takes')
 const { Attempts } = require('./attempts')
 const { Crew } = require('./crew')
 const { Endings } = require('./endings')
-const { Keeper } = require('./keeper')
 const { Leases } = require('./leases')
 const { Overdue } = require('./overdue')
 const { Prefetch } = require('./prefetch')
@@ -51,8 +50,7 @@ const WIRING = {
   attempts: ['observed', 'outcomes', 'overdue', 'progress', 'records', 'stage', 'suspects', 'takes'],
   crew: ['announcer', 'attempts', 'broker', 'endings', 'prefetch', 'requests', 'slots', 'taking'],
   wakes: ['broker', 'crew', 'scouts', 'starts'],
-  leases: ['broker', 'crew', 'starts'],
-  keeper: ['announcer', 'broker']
+  leases: ['broker', 'crew', 'starts']
 }
 
 class Worker {
@@ -79,7 +77,6 @@ class Worker {
     parts.crew = new Crew(made('crew'))
     parts.wakes = new Wakes(made('wakes'))
     parts.leases = new Leases(made('leases'), options)
-    parts.keeper = new Keeper(made('keeper'), options)
     this.parts = parts
     given.broker.onReady.push(() => this.resume())
     given.starts.tell({
@@ -133,7 +130,6 @@ class Worker {
   /** Jobs are taken from now on: what is to be done now and then begins. */
   begin () {
     this.parts.leases.begin()
-    this.parts.keeper.begin()
   }
 
   /** The limits of a type have changed. */
@@ -169,8 +165,7 @@ class Worker {
 
   /** Looks after nothing any more. @returns {Promise<void>} */
   async leave () {
-    const { keeper, leases, starts } = this.parts
-    await keeper.stop()
+    const { leases, starts } = this.parts
     leases.stop()
     await starts.leave()
     await leases.leave().catch(ignore)

@@ -31,7 +31,7 @@ local stalled, completed, failed, record, lock, logs, result = unpack(KEYS, ${fi
 local kind, id, start, fetches, value, ms, isWanted = unpack(ARGV, 6, 12)
 local now = clock()
 local nowMs = math.floor(now / 1000)
-local had = redis.call('HMGET', record, 'ats', 'left', 'key', 'until', 'inboxes', 'timestamp', 'place', 'started', 'atm', 'stc')
+local had = redis.call('HMGET', record, 'ats', 'left', 'key', 'until', 'inboxes', 'timestamp', 'place', 'started', 'atm', 'stc', 'late')
 local key, untilWhen, inboxes = had[3], had[4], had[5] or ''
 local isKept = tonumber(ms) > 0 and (isWanted == '1' or inboxes ~= '')
 
@@ -57,8 +57,10 @@ local function leaveKey ()
 end
 
 -- the job was taken and is put back: it has not begun
-local function keepKey ()
-  if not key or untilWhen == 'settled' or had[8] or had[9] or had[10] then return end
+local function waitAgain ()
+  if had[8] or had[9] or had[10] then return end
+  if had[11] then redis.call('ZADD', late, had[11], id) end
+  if not key or untilWhen == 'settled' then return end
   if untilWhen == 'started' then
     redis.call('HSETNX', keys, key, '0:' .. id)
   elseif hasKey(keys, key, id) then
@@ -120,7 +122,7 @@ end
 endings.postponed = delay
 
 function endings.returned ()
-  if #ARGV < 13 then keepKey() end -- an attempt that goes back says so in a field
+  if #ARGV < 13 then waitAgain() end -- an attempt that goes back says so in a field
   if had[7] then redis.call('ZADD', prioritized, had[7], id) else redis.call('RPUSH', wait, id) end
   back('waiting', 'jobId', id, 'prev', 'active')
 end

@@ -12,17 +12,19 @@
 //   kept         somebody wants the job who does not wait for its result
 //   place        its place among prioritized ones
 //   front        it was unshifted, and goes before all others once it is due
+//   late         when it has waited for too long, in ms since 1970; it is in .late by that until it is taken
+//   due          when it is due, if that was put off
 
 const { KEYS_OF_JOBS, MAX_EVENTS, TIME } = require('./common')
 
 const MOST_OVER = 10 // keys whose time is over that are forgotten with a push
 
-const KEYS_TO_PUSH = ['wait', 'prioritized', 'delayed', 'meta', 'id', 'events', '.keys', '.timed']
+const KEYS_TO_PUSH = ['wait', 'prioritized', 'delayed', 'meta', 'id', 'events', '.keys', '.timed', '.late']
 
 /**
  * Lua: push(q, jobs) → for each [name, state]: 0 it is stored, 1 it shares one that waits or runs, 2 one that has ended. q has the keys
- * wait, prioritized, delayed, meta, id, events, keys, timed; prefix, and priorityMs where jobs have priorities. A job has name, data,
- * opts, and plan: delayMs, front, priority, key, keyUntil, onDuplicate, maxDelayMs, inbox, or none of them.
+ * wait, prioritized, delayed, meta, id, events, keys, timed, late; prefix, and priorityMs where jobs have priorities. A job has name,
+ * data, opts, and plan: delayMs, maxWaitMs, front, priority, key, keyUntil, onDuplicate, maxDelayMs, inbox, or none of them.
  */
 const PUSH = `${TIME}${KEYS_OF_JOBS}
 local function tell (q, ...)
@@ -55,10 +57,16 @@ local function delay (q, name, dueMs)
   tell(q, 'delayed', 'jobId', name, 'delay', whole(dueMs))
 end
 
+-- a job is to start by then
+local function expect (q, name, lateMs)
+  redis.call('HSET', q.prefix .. name, 'late', whole(lateMs))
+  redis.call('ZADD', q.late, whole(lateMs), name)
+end
+
 -- what the push of a key that is taken does to the job that has it
 local function share (q, job, name, nowMs)
   local plan, record = job.plan, q.prefix .. name
-  local had = redis.call('HMGET', record, 'timestamp', 'finishedOn', 'inboxes', 'atm', 'stc', 'started', 'opts')
+  local had = redis.call('HMGET', record, 'timestamp', 'finishedOn', 'inboxes', 'atm', 'stc', 'started', 'opts', 'late')
   if not had[1] or had[2] then return { name, 2 } end
   if not plan.inbox then
     redis.call('HSET', record, 'kept', 1)
@@ -68,11 +76,13 @@ local function share (q, job, name, nowMs)
   if plan.onDuplicate == 'join' or had[4] or had[5] or had[6] or redis.call('EXISTS', record .. ':lock') == 1 then return { name, 1 } end
   redis.call('HSET', record, 'data', job.data)
   if plan.onDuplicate == 'postpone' and redis.call('ZREM', q.delayed, name) == 1 then
-    local delayMs = plan.delayMs or cjson.decode(had[7]).delay or 0
+    local opts = cjson.decode(had[7])
+    local delayMs = plan.delayMs or opts.delay or 0
     if plan.maxDelayMs then delayMs = math.min(delayMs, had[1] + plan.maxDelayMs - nowMs) end
     delayMs = math.max(0, delayMs)
-    redis.call('HSET', record, 'delay', whole(delayMs))
+    redis.call('HSET', record, 'delay', whole(delayMs), 'due', whole(nowMs + delayMs))
     delay(q, name, nowMs + delayMs)
+    if had[8] and opts.maxWaitMs then expect(q, name, nowMs + delayMs + opts.maxWaitMs) end
   end
   return { name, 1 }
 end
@@ -91,6 +101,7 @@ local function store (q, job, now, nowMs)
   if plan.front and delayMs > 0 then more[#more + 1] = 'front' more[#more + 1] = 1 end
   redis.call('HSET', record, 'name', 'job', 'data', job.data, 'opts', job.opts, 'timestamp', whole(nowMs), 'delay', whole(delayMs),
     'priority', plan.priority or 0, unpack(more))
+  if plan.maxWaitMs then expect(q, name, nowMs + delayMs + plan.maxWaitMs) end
   tell(q, 'added', 'jobId', name, 'name', 'job')
   if delayMs > 0 then
     delay(q, name, nowMs + delayMs)
@@ -132,7 +143,7 @@ module.exports = {
   // remembered, priorityMs or '', then of each job its name, data, opts, and plan as JSON or ''   → as push()
   push: {
     lua: `${PUSH}
-local wait, prioritized, delayed, meta, id, events, keys, timed, limits, pushed = unpack(KEYS, 1, 10)
+local wait, prioritized, delayed, meta, id, events, keys, timed, late, limits, pushed = unpack(KEYS, 1, 11)
 local number, told = string.match(redis.call('GET', pushed) or '', '^(%d+) (.*)$')
 local jobs = {}
 for at = 5, #ARGV, 4 do
@@ -149,7 +160,7 @@ end
 local priorityMs = tonumber(redis.call('HGET', limits, 'priorityMs') or ARGV[4])
 answers = push({
   wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
-  prefix = ARGV[1], priorityMs = priorityMs
+  late = late, prefix = ARGV[1], priorityMs = priorityMs
 }, jobs)
 local isShared = false
 for _, answer in ipairs(answers) do isShared = isShared or answer[2] > 0 end
@@ -169,7 +180,7 @@ local first, at = 3, 3
 while at <= #ARGV do
   local prefix, count = ARGV[at], tonumber(ARGV[at + 1])
   at = at + 2
-  local wait, prioritized, delayed, meta, id, events, keys, timed = unpack(KEYS, first, first + ${KEYS_TO_PUSH.length - 1})
+  local wait, prioritized, delayed, meta, id, events, keys, timed, late = unpack(KEYS, first, first + ${KEYS_TO_PUSH.length - 1})
   first = first + ${KEYS_TO_PUSH.length} + count
   local jobs = {}
   for i = 1, count do
@@ -179,7 +190,7 @@ while at <= #ARGV do
   end
   answers[#answers + 1] = push({
     wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
-    prefix = prefix, priorityMs = priorityMs
+    late = late, prefix = prefix, priorityMs = priorityMs
   }, jobs)
 end
 redis.call('SET', KEYS[2], cjson.encode(answers), 'PX', ARGV[1])
@@ -190,7 +201,7 @@ return answers`
   retry: {
     numberOfKeys: KEYS_TO_PUSH.length + 3,
     lua: `${PUSH}
-local wait, prioritized, delayed, meta, id, events, keys, timed, limits, failed, record = unpack(KEYS, 1, 11)
+local wait, prioritized, delayed, meta, id, events, keys, timed, late, limits, failed, record = unpack(KEYS, 1, 12)
 local name = ARGV[2]
 local now = clock()
 local key = redis.call('HGET', record, 'key')

@@ -6,8 +6,8 @@
 
 const { KEYS_OF_JOBS, MAX_EVENTS, TIME } = require('./common')
 
-const KEYS_TO_REMOVE = ['wait', 'prioritized', 'delayed', 'failed', 'events', '.keys', '.timed']
-const KEYS_TO_CLEAR = ['wait', 'prioritized', 'delayed', 'events', '.keys', '.timed']
+const KEYS_TO_REMOVE = ['wait', 'prioritized', 'delayed', 'failed', 'events', '.keys', '.timed', '.late']
+const KEYS_TO_CLEAR = ['wait', 'prioritized', 'delayed', 'events', '.keys', '.timed', '.late']
 
 const GONE = `${TIME}${KEYS_OF_JOBS}
 -- the processes that wait for the result of a job, with commas between; the inbox in the data of a job comes last
@@ -26,8 +26,9 @@ module.exports = {
   remove: {
     numberOfKeys: KEYS_TO_REMOVE.length + 4,
     lua: `${GONE}
-local wait, prioritized, delayed, failed, events, keys, timed, record, lock, logs, result = unpack(KEYS)
+local wait, prioritized, delayed, failed, events, keys, timed, late, record, lock, logs, result = unpack(KEYS)
 local name, fault, ms = unpack(ARGV)
+redis.call('ZREM', late, name)
 if redis.call('EXISTS', lock) == 1 or redis.call('EXISTS', record) == 0 then return end
 local had = redis.call('HMGET', record, 'data', 'inboxes', 'key')
 local isThere = redis.call('ZREM', prioritized, name) == 1 or redis.call('ZREM', delayed, name) == 1 or
@@ -45,14 +46,15 @@ return inboxesOf(had[1], had[2])`
   clear: {
     numberOfKeys: KEYS_TO_CLEAR.length,
     lua: `${GONE}
-local wait, prioritized, delayed, events, keys, timed = unpack(KEYS)
+local wait, prioritized, delayed, events, keys, timed, late = unpack(KEYS)
 local prefix, most, isTold = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local answer, count = {}, 0
 local function gone (names)
   for _, name in ipairs(names) do
     local record = prefix .. name
-    local had = redis.call('HMGET', record, 'data', 'inboxes', 'key', 'atm')
+    local had = redis.call('HMGET', record, 'data', 'inboxes', 'key', 'atm', 'late')
     redis.call('DEL', record, record .. ':logs')
+    if had[5] then redis.call('ZREM', late, name) end
     if had[3] and hasKey(keys, had[3], name) then freeKey(keys, timed, had[3]) end
     local inboxes = inboxesOf(had[1], had[2])
     if isTold or inboxes ~= '' then

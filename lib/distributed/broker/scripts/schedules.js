@@ -60,14 +60,14 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
   fairlaneTime: {
     numberOfKeys: 6 + KEYS_TO_PUSH.length,
     lua: `${PUSH}
-local times, types, ready, workers, limits, wait, prioritized, delayed, meta, id, events, keys, timed, record = unpack(KEYS)
+local times, types, ready, workers, limits, wait, prioritized, delayed, meta, id, events, keys, timed, late, record = unpack(KEYS)
 local known = redis.call('HGET', times, ARGV[1]) or ''
 if known ~= ARGV[2] then return known end
 local name, typeName = ARGV[8], ARGV[6]
 if name and redis.call('EXISTS', record) == 0 then
   push({
     wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
-    prefix = ARGV[7], priorityMs = tonumber(redis.call('HGET', limits, 'priorityMs') or '')
+    late = late, prefix = ARGV[7], priorityMs = tonumber(redis.call('HGET', limits, 'priorityMs') or '')
   }, { { name = name, data = ARGV[9], opts = ARGV[10], plan = { priority = tonumber(ARGV[11]) } } })
   redis.call('SADD', types, typeName)
   if redis.call('SADD', ready, typeName) == 1 then

@@ -26,11 +26,11 @@ const MOST_FIRST = 16 // processes that come first
 const PAUSED_MS = 30000 // after which it is asked again whether the pause of all goes on, if the message was lost
 
 const KEYS_TO_LOOK = ['.starts', 'wait', 'prioritized']
-const KEYS_TO_TAKE = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'limiter', 'events', '.starts', '.keys', '.timed']
+const KEYS_TO_TAKE = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'limiter', 'events', '.starts', '.keys', '.timed', '.late']
 
 /** Behind KEYS_TO_TAKE stands the partition's .limits. ARGV: prefix, name of the type, token, leaseMs, generation. */
 const TAKE = `${TIME}${KEYS_OF_JOBS}
-local wait, active, prioritized, delayed, meta, limiter, events, starts, keys, timed, limits = unpack(KEYS, 1, 11)
+local wait, active, prioritized, delayed, meta, limiter, events, starts, keys, timed, late, limits = unpack(KEYS, 1, 12)
 local prefix, typeName, token, leaseMs, known = unpack(ARGV, 1, 5)
 
 local function event (...)
@@ -57,10 +57,11 @@ local function promote (nowMs, priorityMs)
   end
 end
 
--- the runner of a job is called soon: its key is free by that, or at a time
+-- the runner of a job is called soon: it waits no longer, and its key is free by that, or at a time
 local function begin (fields, name)
   local record = {}
   for at = 1, #fields, 2 do record[fields[at]] = fields[at + 1] end
+  if record.late then redis.call('ZREM', late, name) end
   local key = record.key
   if not key or record['until'] == 'settled' or not hasKey(keys, key, name) then return end
   if record['until'] == 'started' then
