@@ -31,7 +31,9 @@ function discard (body, reason) {
  */
 function watch (response) {
   const body = response?.body
-  if (body === null || typeof body !== 'object' || response.bodyUsed === true) return { given: response, ended: Promise.resolve() }
+  if (body === null || typeof body !== 'object' || response.bodyUsed === true || body.locked === true) {
+    return { given: response, ended: Promise.resolve() }
+  }
   if (typeof body.getReader === 'function') return watchStream(response, body.getReader())
   return { given: response, ended: typeof body.once === 'function' ? endOf(body) : Promise.resolve() }
 }

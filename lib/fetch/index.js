@@ -18,7 +18,9 @@ module.exports = { fairFetch }
 function fairFetch (fetch, options) {
   const calls = new Calls(readFunction(fetch, 'fairFetch: fetch', 'FAIRLANE_ERR_ARGUMENT'), readOptions(options))
   const fair = (input, init) => calls.fetch(input, init)
-  for (const name of Object.keys(fetch)) fair[name] = fetch[name] // what some runtimes have beside it
+  for (const name of Object.keys(fetch)) { // what some runtimes have beside it
+    Object.defineProperty(fair, name, { value: fetch[name], configurable: true, enumerable: true, writable: true })
+  }
   fair.queue = calls.queue
   return fair
 }

@@ -11,11 +11,13 @@
 const { readRetryAfter, readSecondsOrDate } = require('../job/retry-after')
 
 const WITH_RETRY_AFTER = [429, 503, 403] // the last by GitHub
-const PAIRS = [
-  ['ratelimit-remaining', ['ratelimit-reset']],
-  ['x-ratelimit-remaining', ['x-ratelimit-reset-after', 'x-ratelimit-reset']],
-  ['x-rate-limit-remaining', ['x-rate-limit-reset']]
-]
+// By the field for what is left: those for how long, the first of which that is there counts. Some servers mix them.
+const RESETS = {
+  'ratelimit-remaining': ['ratelimit-reset'],
+  'x-ratelimit-remaining': ['x-ratelimit-reset-after', 'x-ratelimit-reset'],
+  'x-rate-limit-remaining': ['x-rate-limit-reset']
+}
+const ALL_RESETS = Object.values(RESETS).flat()
 
 // A number from there on is a time since 1970: in seconds since 2001, in ms since 2001. Nobody has a limit of 31 years.
 const FIRST_TIME = 1e9
@@ -38,14 +40,17 @@ function holdMsOf (response) {
   if (typeof headers?.get !== 'function') return 0
   const retryAfter = WITH_RETRY_AFTER.includes(status) ? headers.get('retry-after') : null
   if (typeof retryAfter === 'string') return readRetryAfter(retryAfter)
-  return Math.max(...PAIRS.map(pair => msOfPair(headers, ...pair)), msOfField(headers.get('ratelimit')))
+  return Math.max(msOfFields(headers), msOfField(headers.get('ratelimit')))
 }
 
-/** A field for what is left, and others, the first of which that is there says for how long. */
-function msOfPair (headers, remaining, resets) {
-  if (!isNothing(headers.get(remaining))) return 0
-  const reset = resets.map(name => headers.get(name)).find(text => typeof text === 'string')
-  return resetMs(reset)
+/** One field for what is left, and one for how long. */
+function msOfFields (headers) {
+  const usedUp = Object.keys(RESETS).filter(name => isNothing(headers.get(name)))
+  return Math.max(0, ...usedUp.map(name => resetMs(firstOf(headers, [...RESETS[name], ...ALL_RESETS]))))
+}
+
+function firstOf (headers, names) {
+  return names.map(name => headers.get(name)).find(text => typeof text === 'string')
 }
 
 /** One field for all: a list of limits with parameters, or a dictionary of one. The longest of those that are used up. */

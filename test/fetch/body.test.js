@@ -128,6 +128,13 @@ describe('the slot of a call', () => {
     }, { until: 'body' })
     assert.equal((await used(A)).bodyUsed, true)
     await used.queue.onIdle()
+    const locked = fairFetch(async () => {
+      const response = new Response('text')
+      response.body.getReader()
+      return response
+    }, { until: 'body' })
+    assert.equal((await locked(A)).body.locked, true)
+    await locked.queue.onIdle()
   })
 
   it('is free when a body ends that is a stream of Node', async () => {

@@ -69,6 +69,8 @@ describe('fairFetch()', () => {
   it('has what its fetch has beside it', () => {
     const preconnect = () => {}
     assert.equal(fairFetch(Object.assign(() => {}, { preconnect })).preconnect, preconnect)
+    const named = Object.defineProperty(() => {}, 'name', { value: 'mock', enumerable: true })
+    assert.equal(fairFetch(named).name, 'mock')
   })
 
   it('throws if it is used wrong', () => {

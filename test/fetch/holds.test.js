@@ -68,6 +68,7 @@ describe('what a response says of how long nothing more is to be asked', () => {
     assert.equal(holdOf(200, { 'RateLimit-Remaining': '0', 'RateLimit-Reset': '5' }), 5000)
     assert.equal(holdOf(200, { 'RateLimit-Remaining': '3', 'RateLimit-Reset': '5' }), 0)
     assert.equal(holdOf(200, { 'RateLimit-Remaining': '0' }), 0)
+    assert.equal(holdOf(200, { 'X-RateLimit-Remaining': '0', 'RateLimit-Reset': '5' }), 5000)
   })
 
   it('is X-RateLimit-Remaining and X-RateLimit-Reset, with a time since 1970 as GitHub has it, or seconds', () => {
@@ -95,7 +96,7 @@ describe('what a response says of how long nothing more is to be asked', () => {
   })
 
   it('is the longest of what is said, but Retry-After before all', () => {
-    const headers = { RateLimit: '"default";r=0;t=7', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '9' }
+    const headers = { RateLimit: '"default";r=0;t=7', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '9', 'RateLimit-Reset': '5' }
     assert.equal(holdOf(200, headers), 9000)
     assert.equal(holdOf(429, { ...headers, 'Retry-After': '2' }), 2000)
     assert.equal(holdOf(200, { ...headers, 'Retry-After': '2' }), 9000)
