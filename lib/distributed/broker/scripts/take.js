@@ -277,7 +277,7 @@ for at = 6, #ARGV do fields[#fields + 1] = 'rates:' .. ARGV[at] end
 local rates = redis.call('HMGET', limits, unpack(fields))
 local answer = {}
 for i = 1, #ARGV - 5 do
-  starts, wait, prioritized = unpack(KEYS, 9 + 3 * i, 11 + 3 * i)
+  starts, wait, prioritized = unpack(KEYS, ${KEYS_TO_TAKE.length - 1} + 3 * i, ${KEYS_TO_TAKE.length + 1} + 3 * i)
   local own, pause = rates[i + 1] or rates[1], 0
   if own and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) > 0 then pause = select(2, windowsOf(own, 0, now)) end
   answer[i] = math.ceil(pause / 1000)
