@@ -14,7 +14,8 @@ class Deadlines {
   /**
    * @param {object} clock a SteadyClock, or the system's
    * @param {object} scope the AsyncLocalStorage context of timers: they are nobody's in particular
-   * @param {(items: object[]) => void} onDue given all that fall due at a time, in order; of very many, the rest in later turns
+   * @param {(items: object[], runs: number[]) => void} onDue given all that fall due at a time, in order; of very many, the rest in later
+   *   turns. runs: how often each item falls due one time after the other
    * @param {{ slice: () => object }} telling makes slices of time
    */
   constructor (clock, scope, onDue, telling) {
@@ -183,10 +184,19 @@ class Deadlines {
 
   look (now) {
     const due = []
+    const runs = []
     const slice = this.telling.slice()
     let hasTime = true
+    let last
     while (hasTime && this.isDue(now)) {
-      due.push(this.takeFirst())
+      const item = this.takeFirst()
+      if (item === last) {
+        runs[runs.length - 1]++
+      } else {
+        due.push(item)
+        runs.push(1)
+        last = item
+      }
       hasTime = !slice.isOver()
     }
     try {
@@ -196,7 +206,7 @@ class Deadlines {
       this.retryLater()
       throw err
     } finally {
-      if (due.length > 0) this.onDue(due)
+      if (due.length > 0) this.onDue(due, runs)
     }
   }
 

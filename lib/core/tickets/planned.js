@@ -194,13 +194,12 @@ class PlannedJobs {
     dispatch.listeners?.fails({ type, payload, attempt: ticket.attempt }, err)
   }
 
-  /** The time of some jobs has come. @param {object[]} items that are due @returns {object[]} those of other kinds */
-  enterDue (items) {
-    const delayed = []
-    const others = []
-    for (const item of items) (item.isDelayed || item instanceof TypeDelays ? delayed : others).push(item)
-    for (const item of delayed) {
-      if (item instanceof TypeDelays) this.enterNext(item)
+  /** The time of some jobs has come. @param {object[]} items that are due @param {number[]} runs @returns {object[]} those of other kinds */
+  enterDue (items, runs) {
+    const others = items.filter(item => !(item.isDelayed || item instanceof TypeDelays)) // before a scheduler hears of any
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]
+      if (item instanceof TypeDelays) for (let count = runs[i]; count > 0; count--) this.enterNext(item)
       else if (item.isDelayed) this.enter(item) // a scheduler may have cancelled it
     }
     return others

@@ -191,7 +191,7 @@ class Tickets {
     this.starting = undefined // the ticket whose runner was called last, for that
     this.waitsUntil = Infinity // when that would have waited for too long
     this.takesReturn = settleBy !== 'callback'
-    this.deadlines = new Deadlines(clock, dispatch.scope, items => this.end(items), dispatch.telling)
+    this.deadlines = new Deadlines(clock, dispatch.scope, (items, runs) => this.end(items, runs), dispatch.telling)
     this.signals = new Signals((signal, tickets) => this.abort(signal, tickets))
   }
 
@@ -281,8 +281,8 @@ class Tickets {
     this.dispatch.interruptions.interrupt(tickets, () => verdict, others)
   }
 
-  end (due) {
-    const items = this.madePlanned === undefined ? due : this.madePlanned.enterDue(due)
+  end (due, runs) {
+    const items = this.madePlanned === undefined ? due : this.madePlanned.enterDue(due, runs)
     if (items.length === 0) return
     // one that is taken out of the list already does not wait any more
     const tickets = items.filter(item => item instanceof Ticket && (item.job !== undefined || !item.isTaken))
