@@ -64,11 +64,11 @@ class Delays {
     }
   }
 
-  /** Takes out the next job of a type that is due. @returns {RowJob | undefined} undefined if there is none any more */
-  shift (delays) {
-    const job = delays.shift()
-    if (job !== undefined) this.left(delays, 1)
-    return job
+  /** Takes out the next job of a type that is due: `job` says what it is. @returns {boolean} false if there is none any more */
+  shift (delays, job) {
+    const isThere = delays.shift(job)
+    if (isThere) this.left(delays, 1)
+    return isThere
   }
 
   /** Takes jobs of list() out. letGo() must follow. @returns {(RowJob | PlannedTicket)[]} those of them that were still there */

@@ -106,6 +106,7 @@ class PlannedJobs {
     this.backoffMs = backoffMs
     this.retriedCount = this.throttledCount = 0
     this.delays = dispatch.list.delays = new Delays(dispatch, deadlines)
+    this.taken = { payload: undefined, whenSettled: undefined, generation: 0 } // the delayed job that is being put into the list
     this.madeKeys = undefined
   }
 
@@ -194,7 +195,7 @@ class PlannedJobs {
     dispatch.listeners?.fails({ type, payload, attempt: ticket.attempt }, err)
   }
 
-  /** The time of some jobs has come. @param {object[]} items that are due @param {number[]} runs @returns {object[]} those of other kinds */
+  /** The time of some jobs has come. @param {object[]} items due @param {number[]} runs of each @returns {object[]} those of other kinds */
   enterDue (items, runs) {
     const others = items.filter(item => !(item.isDelayed || item instanceof TypeDelays)) // before a scheduler hears of any
     for (let i = 0; i < items.length; i++) {
@@ -247,10 +248,11 @@ class PlannedJobs {
    * ones.
    */
   enterNext (ofType) {
-    const job = this.delays.shift(ofType)
-    if (job === undefined) return // it was cancelled
-    const { dispatch, dispatch: { list } } = this
-    const { type, payload, whenSettled, generation } = job
+    const { dispatch, dispatch: { list }, taken } = this
+    if (!this.delays.shift(ofType, taken)) return // it was cancelled
+    const { type } = ofType
+    const { payload, whenSettled, generation } = taken
+    taken.payload = taken.whenSettled = undefined
     if (generation === list.newestGeneration) list.push(type, payload, whenSettled)
     else list.pushTicket(type, payload, this.ticketFor(type, payload, whenSettled, generation))
     if (ofType.counts !== undefined) this.delays.handOver(ofType)

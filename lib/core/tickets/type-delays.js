@@ -93,15 +93,21 @@ class TypeDelays {
     return numbers[NUMBERS * pending + DUE_AT]
   }
 
-  /** Takes out the first job that is due. @returns {RowJob | undefined} undefined if there is none any more */
-  shift () {
+  /**
+   * Takes out the first job that is due.
+   * @param {{ payload: any, whenSettled: Function | undefined, generation: number }} job what it is; an object for each took 15 ns
+   * @returns {boolean} false if there is none any more
+   */
+  shift (job) {
     const { first, jobs } = this
-    if (first === this.pending) return undefined
-    const job = new RowJob(this, first)
+    if (first === this.pending) return false
+    job.payload = jobs[JOB * first]
+    job.whenSettled = jobs[JOB * first + 1]
+    job.generation = this.numbers[NUMBERS * first + GENERATION]
     jobs[JOB * first] = jobs[JOB * first + 1] = undefined
     this.first++
     this.compact()
-    return job
+    return true
   }
 
   /** Takes out the jobs of the row for which test(order) is true. O(row) */
