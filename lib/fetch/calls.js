@@ -72,17 +72,14 @@ class Calls {
     call.drop()
     const follower = { call, controller: this.hasOwnSignals && call.signal === undefined ? undefined : new AbortController() }
     if (follower.controller !== undefined || call.until === 'body') this.signals.add(signal, follower)
-    let isFollowed = false
     try {
-      const response = await this.send(call, follower.controller, signal, attempt)
-      isFollowed = response !== undefined && call.until === 'body'
-      return isFollowed ? this.follow(call, response, () => this.signals.remove(signal, follower)) : response
+      return await this.send(call, follower.controller, signal, attempt)
     } finally {
-      if (!isFollowed) this.signals.remove(signal, follower)
+      this.signals.remove(signal, follower)
     }
   }
 
-  /** @returns {Promise<any>} the response for the caller; undefined if nobody waits for it any more */
+  /** @returns {Promise<any>} the response; nothing when its body has ended, if that has the slot, or if nobody waits for it any more */
   async send (call, controller, signal, attempt) {
     const isLast = attempt >= call.maxAttempts
     let response
@@ -93,9 +90,11 @@ class Calls {
     }
     const holdMs = holdMsOf(response)
     if (holdMs > 0) holdAtLeast(this.queue, call.type, holdMs)
-    if (signal.aborted) discard(response?.body)
-    else if (isLast || !isRepeated(response)) return response
-    else throw this.repeat(call, response, holdMs)
+    if (!signal.aborted) {
+      if (!isLast && isRepeated(response)) throw this.repeat(call, response, holdMs)
+      return call.until === 'body' ? this.follow(call, response) : response
+    }
+    discard(response?.body)
   }
 
   /** A job has been ended. If the caller has its response, the call is over, and not made again for its body. */
@@ -123,13 +122,13 @@ class Calls {
   }
 
   /** The response goes to the caller, and the job goes on until the body has ended. */
-  follow (call, response, letGo) {
+  follow (call, response) {
     const { given, ended } = watch(response)
     call.resolve(given)
     return ended.catch(err => {
       if (isObject(err)) this.finalErrors.add(err)
       throw err
-    }).finally(letGo)
+    })
   }
 
   /** The option of the queue. What is not to be waited for is not read any more. */
