@@ -33,6 +33,26 @@ const contenders = {
   // The call that returns a promise for each job.
   'fairlane.add': withAdd(() => () => undefined),
 
+  // A function, and a slot, in the place of a payload for a runner.
+  'fairlane.run': {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      const queue = require('..')(null, { concurrency })
+      return { push: (payload, whenSettled) => { queue.run(() => runner(payload)).then(whenSettled, whenSettled) } }
+    }
+  },
+  'fairlane.acquire': {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      const queue = require('..')(null, { concurrency })
+      return {
+        push (payload, whenSettled) {
+          queue.acquire().then(({ release }) => runner(payload).finally(release)).then(whenSettled, whenSettled)
+        }
+      }
+    }
+  },
+
   // The same with options, which have to be read: none of them, or one feature each.
   'add, {}': withAdd(() => () => ({})),
   'add, signal': withAdd(() => {

@@ -2,7 +2,7 @@
 
 // Question: what does a job cost whose result comes by a promise?
 //
-// fairlane's add() against the promises of fastq, p-limit and p-queue: the same async function, the same 10 at a time.
+// fairlane's add(), run() and acquire() against the promises of fastq, p-limit and p-queue: the same async function, the same 10 at a time.
 
 const { entriesFor } = require('../contenders')
 const { createLoad, coldAndWarm } = require('../load')
@@ -32,7 +32,7 @@ module.exports = {
       label: `${size.jobs.toLocaleString('en')} waiting`,
       style: 'promise',
       ...size,
-      contenders: entriesFor(['fairlane', 'fairlane.add', 'bare promises', 'fastq.promise', 'p-limit', 'p-queue'], 'promise'),
+      contenders: entriesFor(['fairlane', 'fairlane.add', 'fairlane.run', 'fairlane.acquire', 'bare promises', 'fastq.promise', 'p-limit', 'p-queue'], 'promise'),
       weight: 1
     }))
   },

@@ -38,15 +38,22 @@ function traced (runner, options) {
   const all = Object.values(channels)
   const spans = tracer === undefined ? undefined : new Spans(loadApi(), tracer, link, name)
   const run = (payload, done, context) => {
+    const isCall = done === undefined // a function of queue.run(), which gets its context only
     const hasDone = typeof done === 'function' // under settleBy: 'promise' the context is there
     if (spans === undefined && !all.some(({ hasSubscribers }) => hasSubscribers)) {
-      return hasDone ? runner(payload, done, context) : runner(payload, done)
+      return hasDone ? runner(payload, done, context) : isCall ? runner(payload) : runner(payload, done)
     }
+    if (isCall) return new Run(channels, callWith, runner, payload).begin(undefined, spans)
     return hasDone
       ? new Run(channels, runner, payload, context).begin(done, spans)
       : new Run(channels, runner, payload, done).begin(undefined, spans)
   }
   return Object.defineProperties(run, membersOf(runner))
+}
+
+/** A function that is a job is its own payload. */
+function callWith (fn, context) {
+  return fn(context)
 }
 
 /** What a runner has: how many parameters, its name, and what the caller has put there. */

@@ -73,6 +73,21 @@ describe('a traced runner', function () {
     assert.deepEqual(counts, [2, 2])
   })
 
+  it('tells of functions of run(), which are their own payloads', async function () {
+    const fn = traced(async ({ type, attempt }) => `${type} ${attempt}`)
+    const queue = fairlane(null, { scheduler: 'fair' })
+    assert.equal(await queue.run(fn, { type: 'a' }), 'a 1')
+    const seen = listen()
+    assert.equal(await queue.run(fn, { type: 'b' }), 'b 1')
+    assert.deepEqual(seen.map(([event, { type, attempt, result }]) => [event, type, attempt, result]), [
+      ['start', 'b', 1, 'b 1'], ['end', 'b', 1, 'b 1'], ['asyncStart', 'b', 1, 'b 1'], ['asyncEnd', 'b', 1, 'b 1']
+    ])
+    assert.equal(typeof seen[0][1].payload, 'function')
+    const failure = new Error('expected')
+    await assert.rejects(queue.run(traced(() => { throw failure }), { type: 'b' }), failure)
+    assert.equal(seen.at(-1)[1].error, failure)
+  })
+
   it('that calls done twice is told of once, and counted by the queue', async function () {
     const seen = listen()
     const queue = fairlane(traced((n, done) => { setImmediate(() => { done(); done() }) }))

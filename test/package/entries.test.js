@@ -124,6 +124,22 @@ describe('the entries of the package', () => {
     `])
   })
 
+  it('load what runs functions and gives out slots with the first of them', async () => {
+    await assertRuns(['--eval', `
+      const assert = require('node:assert')
+      const { sep } = require('node:path')
+      const fairlane = require('fairlane')
+      const loaded = () => Object.keys(require.cache).filter(file => file.replaceAll(sep, '/').includes('core/slots/')).length
+      const queue = fairlane(null)
+      fairlane(async n => n).add(1, { timeoutMs: 5 })
+      assert.equal(loaded(), 0)
+      queue.run(() => {})
+      assert(loaded() > 0)
+      const isPlanned = Object.keys(require.cache).some(file => file.includes('planned'))
+      assert.equal(isPlanned, false)
+    `])
+  })
+
   it('load no peer before it is needed', async () => {
     await assertRuns(['--eval', `
       const assert = require('node:assert')

@@ -1,6 +1,6 @@
 'use strict'
 
-// HOT (bench: slots). A function that is a job: it is called with the context of the job, and what it returns or throws settles that,
+// HOT (bench: add). A function that is a job: it is called with the context of the job, and what it returns or throws settles that,
 // however the queue's runner settles its own.
 
 const { promiseOf } = require('../../platform/promised')

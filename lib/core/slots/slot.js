@@ -1,6 +1,6 @@
 'use strict'
 
-// HOT (bench: slots). A slot that a caller holds until it gives it back.
+// HOT (bench: add). A slot that a caller holds until it gives it back.
 //
 //   acquire() ──▶ waiting ──start()──▶ held ──release()──▶ free
 //                                        └── nobody can reach the slot any more: collected ──▶ free
@@ -8,8 +8,11 @@
 const { FairlaneError, warn } = require('../../arguments/errors')
 const { isThrottled } = require('../../job/postponing')
 const { settle } = require('../running')
+const { LostSlots } = require('./lost')
 
-/** What the caller has. Nothing of the queue refers to it, so that it is collected if the caller loses it. */
+const lostSlots = new LostSlots()
+
+/** What the caller has. Nothing of the queue refers to it for long, so that it is collected if the caller loses it. */
 class Slot {
   #acquisition
 
@@ -41,15 +44,17 @@ class Acquisition {
     this.askedAt = askedAt
     this.ticket = undefined // these two from the start on
     this.job = undefined // ... and while the slot is held
+    this.slot = undefined // itself, as long as it cannot get lost
+    this.isRegistered = false // it may get lost
   }
 
   start (ticket, job, payload, { type }) {
-    const { callback, tickets: { deadlines, dispatch } } = ticket
+    const { callback, tickets: { dispatch } } = ticket
     this.ticket = ticket
     this.job = job
     ticket.callback = undefined // it tells the promise, which has what it waits for
-    const slot = new Slot(this, type, Math.max(0, deadlines.clock.now() - this.askedAt))
-    watch(slot, this)
+    const slot = this.slot = new Slot(this, type, this.slots.time.now() - this.askedAt)
+    lostSlots.watch(this)
     callback(null, slot)
     return dispatch.givesDone ? undefined : new Promise(() => {}) // where a value would settle the job
   }
@@ -89,28 +94,10 @@ class Acquisition {
   leave () {
     const { job } = this
     if (job === undefined) return undefined
-    this.job = undefined
-    unwatch(this)
+    this.job = this.slot = undefined
+    if (this.isRegistered) lostSlots.unwatch(this)
     return job
   }
-}
-
-let registry // of the slots of all queues, made for the first one
-
-function watch (slot, acquisition) {
-  registry ??= makeRegistry()
-  registry.register(slot, acquisition, acquisition)
-}
-
-function unwatch (acquisition) {
-  registry.unregister(acquisition)
-}
-
-/* istanbul ignore next: a runtime has it, or lost slots stay taken there */
-function makeRegistry () {
-  return typeof FinalizationRegistry === 'function'
-    ? new FinalizationRegistry(acquisition => { acquisition.lose() })
-    : { register () {}, unregister () {} }
 }
 
 module.exports = { Acquisition }

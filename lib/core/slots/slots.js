@@ -1,6 +1,6 @@
 'use strict'
 
-// HOT (bench: slots). Jobs that the queue's runner does not do: functions of run(), and slots of acquire(). In the list such a job has a
+// HOT (bench: add). Jobs that the queue's runner does not do: functions of run(), and slots of acquire(). In the list such a job has a
 // ticket, whose `work` says what is done when it starts:
 //
 //   start(ticket, job, payload, shared)   in the place of the runner
@@ -11,6 +11,7 @@ const { readFunction } = require('../../arguments/fields')
 const { Extras, readAddOptions, readJobType } = require('../options')
 const { Acquisition } = require('./slot')
 const { Run } = require('./run')
+const { Time } = require('./time')
 
 const RUN = new Run()
 const PLAN_OF_SLOTS = ['delayMs', 'priority'] // a slot is given once, and to one caller
@@ -20,6 +21,7 @@ class Slots {
   constructor (intake) {
     this.intake = intake
     this.read = intake.read
+    this.time = new Time(intake.read.clock)
     this.hasWarned = false // of a slot that was lost
   }
 
@@ -40,7 +42,7 @@ class Slots {
   acquire (options) {
     const extras = options === undefined ? new Extras() : readAddOptions(options, 'acquire', PLAN_OF_SLOTS)
     const type = readJobType(extras.type, this.read.scheduler, 'acquire')
-    extras.work = new Acquisition(this, this.read.clock.now())
+    extras.work = new Acquisition(this, this.time.now())
     return this.intake.add(type, undefined, extras)
   }
 }
