@@ -292,6 +292,7 @@ class DistributedQueue extends KeptQueue {
     } catch (err) {
       this.#parts?.worker?.stop().catch(ignore)
       this.#parts?.scheduling.stop()?.catch(ignore)
+      this.#parts?.limits.stop()
       broker.disconnect()
       throw brokerError(err)
     }

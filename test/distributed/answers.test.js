@@ -125,7 +125,7 @@ describeWithRedis('answers of the broker', function () {
 
   describe('to a push that fails until its time is up', () => {
     it('are what its error names, with what was given up after how long, whatever other calls fail with', async () => {
-      const { queue, rig } = await open(null, { pushTimeoutMs: 200 })
+      const { queue, rig } = await open(null, { pushTimeoutMs: 1000 })
       const own = new Error('TRYAGAIN Multiple keys request during rehashing of slot')
       rig.rig('fairlaneAnnounce', () => Promise.reject(own))
       rig.rig('smembers', () => Promise.reject(new Error('LOADING Redis is loading the dataset in memory')))
@@ -133,16 +133,16 @@ describeWithRedis('answers of the broker', function () {
         [queue.pushType('a', 1), queue.counts()].map(promise => expectReject(promise, 'FAIRLANE_ERR_BROKER'))
       )
       assert.equal(pushed.cause, own)
-      assert.equal(pushed.message, `A push of the type 'a' was given up after 200 ms: ${own.message}`)
-      assert.match(asked.message, /^A call to the broker was given up after 200 ms: LOADING /)
+      assert.equal(pushed.message, `A push of the type 'a' was given up after 1000 ms: ${own.message}`)
+      assert.match(asked.message, /^A call to the broker was given up after 1000 ms: LOADING /)
     })
 
     it('say so if there were none', async () => {
-      const { queue, rig } = await open(null, { pushTimeoutMs: 100 })
+      const { queue, rig } = await open(null, { pushTimeoutMs: 1000 })
       rig.rig('fairlaneAnnounce', () => new Promise(() => {}))
       const { cause, message } = await expectReject(queue.pushType('a', 1), 'FAIRLANE_ERR_BROKER')
       assert(cause instanceof Error)
-      assert.equal(message, "A push of the type 'a' was given up after 100 ms: there was no answer")
+      assert.equal(message, "A push of the type 'a' was given up after 1000 ms: there was no answer")
     })
   })
 

@@ -228,15 +228,26 @@ describeWithRedis('a distributed queue, when', function () {
     await until(() => at.server.cli('exists', key('.types')) === '0')
   })
 
-  it('it cannot hear of types, is not opened', async () => {
-    const rig = rigged(at.server.path)
-    const connection = purpose => {
-      const client = rig.connection(purpose)
-      if (purpose === 'messages') client.subscribe = async () => { throw new Error('NOPERM no permission') }
-      return client
-    }
-    await assert.rejects(at.open(async () => {}, { connection }), /NOPERM/)
-  })
+  for (const count of [0, 1]) {
+    it(`it cannot hear of types, is not opened, and leaves nothing that goes on (${count} channels)`, async () => {
+      const rig = rigged(at.server.path)
+      const connection = purpose => {
+        const client = rig.connection(purpose)
+        if (purpose !== 'messages') return client
+        const { subscribe } = client
+        let subscribed = 0
+        client.subscribe = async (...channels) => {
+          if (subscribed++ === count) throw new Error('NOPERM no permission')
+          return subscribe.apply(client, channels)
+        }
+        return client
+      }
+      const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+      const before = timers()
+      await assert.rejects(at.open(async () => {}, { connection }), /NOPERM/)
+      await until(() => timers() <= before)
+    })
+  }
 
   it('a runner returns what settles nothing, warns once', async () => {
     const started = []
@@ -274,7 +285,7 @@ describeWithRedis('a broker that is away', function () {
   it('keeps no worker from closing', async () => {
     const server = await startServer()
     const gate = gates()
-    const queue = await open(server, gate.runner, { leaseMs: 1000, pushTimeoutMs: 300, settleBy: 'callback' })
+    const queue = await open(server, gate.runner, { leaseMs: 1000, pushTimeoutMs: 1000, settleBy: 'callback' })
     await queue.push(1)
     await gate.until(1)
     await server.kill()

@@ -115,7 +115,7 @@ describeWithRedis('a rate of a type at a broker', function () {
     for (const most of [2 * limit, 2.5 * limit]) {
       await age('a', HOUR_MS * 0.55)
       await pushed(queue, limit)
-      await queue.holdType('a', 0) // a job that comes while limits change goes back, and counts
+      await queue.holdType('a', 0) // jobs that come while limits change go back, and count: as many as there are slots, each time
       await until(async () => await queue.heldMs('a') > 0)
       await untilBlocked(queue)
       assert(started.length > most - 200 && started.length <= most, `${started.length} of ${most}`)
