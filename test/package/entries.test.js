@@ -173,6 +173,21 @@ describe('the entries of the package', () => {
     `])
   })
 
+  it('of fetch loads nothing but its room, the core and what all share, and no class that only some runtimes have', async () => {
+    await assertRuns(['--eval', `
+      const assert = require('node:assert')
+      const { relative, sep } = require('node:path')
+      for (const name of ['fetch', 'Request', 'Response', 'Headers', 'ReadableStream', 'DOMException']) delete globalThis[name]
+      const { fairFetch } = require('fairlane/fetch')
+      fairFetch(async () => ({ status: 200 }))('http://a.example/').then(({ status }) => {
+        assert.equal(status, 200)
+        const files = Object.keys(require.cache).map(file => relative(process.cwd(), file).replaceAll(sep, '/'))
+        const others = files.filter(file => !/^(index.js|lib.(arguments|core|fetch|job|platform).*|schedulers.*|node_modules.(aflow|eventemitter3|qlist).*)$/.test(file))
+        assert.deepEqual(others, [])
+      })
+    `])
+  })
+
   it('keep no program alive that only loads them', async () => {
     assert.equal((await node(['--eval', "require('fairlane')(() => {})"])).code, 0)
   })
