@@ -5,6 +5,7 @@ const { once } = require('node:events')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
+const { inSlowTime } = require('./later')
 const { atServer } = require('./opened')
 const { rigged } = require('./rigged')
 const { until } = require('./until')
@@ -132,4 +133,40 @@ describeWithRedis('the signal of an add, when it aborts', function () {
     await Promise.all([worker.close({ timeoutMs: 0 }), open.catch(() => {})])
     other.abort()
   })
+})
+
+describeWithRedis('an add that shares a job which an abort in its process ends', function () {
+  const at = atServer()
+  inSlowTime() // no record is looked at for want of a notice
+
+  for (const state of ['waits', 'runs']) {
+    for (const when of ['before the process has left the job', 'while it leaves the job']) {
+      it(`is told at once if it ${state}, and the add is stored ${when}`, async () => {
+        const gate = gates()
+        const worker = await at.open(gate.runner, { settleBy: 'callback', leaseMs: 600000 })
+        if (state === 'waits') worker.pause()
+        const rig = rigged(at.server.path)
+        const producer = await at.open(null, { connection: rig.connection })
+        const controller = new AbortController()
+        const first = expectReject(producer.add(1, { type: 'a', ...KEY, signal: controller.signal }), 'FAIRLANE_ERR_ABORTED')
+        await producer.flush()
+        if (state === 'runs') await gate.until(1)
+        const isBefore = when.startsWith('before')
+        const late = rig.delay(isBefore ? 'fairlaneLeave' : 'fairlaneAnnounce')
+        const joins = () => expectReject(producer.add(2, { type: 'a', ...KEY }), 'FAIRLANE_ERR_ABORTED')
+        let second
+        if (isBefore) controller.abort()
+        else second = joins()
+        await late.reached
+        if (isBefore) second = joins()
+        else controller.abort()
+        await first
+        if (isBefore) await producer.flush()
+        else await until(() => producer.stats().cancelled + worker.stats().cancelled === 1)
+        late.open()
+        await second
+        if (state === 'runs') gate.release(1)
+      })
+    }
+  }
 })

@@ -71,7 +71,7 @@ class Adding {
         fail(error)
         stored.then(([name]) => {
           waiter.name = name
-          return results.isWanted(waiter) ? false : this.jobs.desert(place, name, inbox, error)
+          return results.isWanted(waiter) ? undefined : this.desert(waiter, error)
         }).catch(ignore)
       })
     })
@@ -123,6 +123,11 @@ class Adding {
   }
 
   // private from here on
+
+  async desert (waiter, error) {
+    await this.jobs.desert(waiter.place, waiter.name, this.results.inbox, error)
+    await this.results.stay(waiter)
+  }
 
   /** @returns {Promise<[string, number]>} as Intake.push() */
   async store (place, job) {

@@ -81,10 +81,15 @@ class Results {
    */
   stored (waiter, name, state) {
     if (name !== waiter.name) this.move(waiter, name)
-    // a notice may have come before it was known whose
-    if (state > 0) this.lookAtSome([waiter]).catch(ignore)
+    // a notice may have come before it was known whose, or this process have left the job as an earlier add() was aborted
+    if (state > 0) this.watch(waiter).catch(ignore)
     waiter.lookAt = performance.now() + waiter.lookMs
     this.timer ??= setTimeout(() => this.tick(), TICK_MS)
+  }
+
+  /** This process has left a job: those that have joined it meanwhile are told of its end all the same. */
+  async stay ({ place, name }) {
+    await Promise.all((this.waiters.get(place.idOf(name)) ?? []).map(waiter => this.watch(waiter)))
   }
 
   /** Settles one, unless it has been. */
