@@ -5,14 +5,20 @@
 const { refuseMembers } = require('../arguments/unsupported')
 
 const KEPT = 'Queues on disk and at a broker'
+const DISK = 'Queues on disk'
 const BROKER = 'Queues at a broker'
 const NO_IDS = 'Jobs in memory have no ids:'
 const NO_DEAD = 'In memory a job that has failed is gone: use its callback, its promise, or the event failed.'
 const NO_SCHEDULES = 'In memory no schedule would survive the process: use a timer, and push.'
 const ALL = 'All processes are this one in memory:'
 
-// method → which queues have it, and what to use here
+// member → which queues have it, and what to use here
+const VALUES = {
+  recovered: [DISK, 'In memory nothing was there before the queue: use counts().']
+}
 const METHODS = {
+  diskBytes: [DISK, 'Use counts().'],
+  announce: [BROKER, `${ALL} use push().`],
   pushAll: [KEPT, 'Use push() for each of them.'],
   get: [KEPT, `${NO_IDS} use jobs(), or fairlane/history.`],
   cancel: [KEPT, `${NO_IDS} use the signal of add(), or remove().`],
@@ -31,8 +37,8 @@ const METHODS = {
 }
 
 module.exports = {
-  names: Object.keys(METHODS),
+  names: [...Object.keys(METHODS), ...Object.keys(VALUES)],
 
   /** Gives a class these members. */
-  refuseUnsupported: prototype => refuseMembers(prototype, 'in memory', METHODS)
+  refuseUnsupported: prototype => refuseMembers(prototype, 'in memory', METHODS, VALUES)
 }

@@ -435,6 +435,10 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   readonly run: never
   /** Not at a broker: use `add()`, whose runner has the slot until it ends. It throws FAIRLANE_ERR_UNSUPPORTED. */
   readonly acquire: never
+  /** Not at a broker: use `counts()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly diskBytes: never
+  /** Not at a broker: use `counts()` and `health()`. It throws FAIRLANE_ERR_UNSUPPORTED. */
+  readonly recovered: never
 
   /** Like `close()`. */
   [Symbol.asyncDispose] (): Promise<void>

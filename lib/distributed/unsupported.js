@@ -1,21 +1,25 @@
 'use strict'
 
-// What queues in memory have, and queues at a broker have not: no process there has a view of all that waits. It is refused, not undefined.
+// What queues in memory or on disk have, and queues at a broker have not: no process there has a view of all that waits. It is refused, and
+// not undefined.
 
 const { refuseMembers, unsupported } = require('../arguments/unsupported')
 
 const WHERE = 'at a broker'
 const MEMORY = 'Queues in memory'
+const DISK = 'Queues on disk'
 const MEMORY_AND_DISK = 'Queues in memory and on disk'
 
 // member → which queues have it, and what to use here
 const VALUES = {
   length: [MEMORY_AND_DISK, 'Use counts(), whose waiting and running are its parts.'],
   waiting: [MEMORY_AND_DISK, 'Use counts().'],
-  drain: [MEMORY_AND_DISK, 'Use onIdle().']
+  drain: [MEMORY_AND_DISK, 'Use onIdle().'],
+  recovered: [DISK, 'Use counts() and health().']
 }
 const METHODS = {
   acquire: [MEMORY, 'Use add(), whose runner has the slot until it ends.'],
+  diskBytes: [DISK, 'Use counts(), and INFO of the broker for its memory.'],
   fflush: [MEMORY_AND_DISK, 'Use onIdle(), or flush() for pushes to be stored.'],
   jobs: [MEMORY_AND_DISK, 'Use get(id), counts(), types() and deadLetters().'],
   ready: [MEMORY_AND_DISK, 'Use counts(), or maxWaitingPerType, whose error says in retryAfterMs when to push again.'],

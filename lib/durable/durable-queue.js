@@ -294,13 +294,12 @@ class DurableQueue extends KeptQueue {
     return this.#parts.store.log.bytes
   }
 
-  /** @returns {Promise<void>} resolves when all up to now is on the disk; rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED */
+  /** @returns {Promise<void>} resolves when all up to now is on the disk, as after close(); rejects with FAIRLANE_ERR_IO */
   async flush () {
-    const { admission, outage, records, store } = this.#parts
-    records.check()
-    await new Promise(resolve => admission.afterBuffered(resolve))
-    records.check()
-    await store.log.flush()
+    const { admission, outage, status, store } = this.#parts
+    if (!status.isOver) await new Promise(resolve => admission.afterBuffered(resolve))
+    if (status.error !== undefined) throw status.error
+    if (!status.isOver) await store.log.flush()
     if (store.unwritten.size > 0) throw outage.error
   }
 

@@ -423,6 +423,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   readonly run: never
   readonly acquire: never
   /** At a broker only, as are those that follow. */
+  readonly announce: never
   readonly health: never
   readonly pauseGlobal: never
   readonly resumeGlobal: never

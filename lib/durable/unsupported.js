@@ -12,6 +12,7 @@ const ONE = 'One process has the folder open:'
 const METHODS = {
   acquire: [MEMORY, 'Use add(), whose runner has the slot until it ends.'],
   run: [MEMORY, 'Use add(), and code in the runner.'],
+  announce: [BROKER, `${ONE} use push() or pushType().`],
   health: [BROKER, 'On disk the events outage and outageover tell. Use counts().'],
   pauseGlobal: [BROKER, `${ONE} use pause() or pauseType().`],
   resumeGlobal: [BROKER, `${ONE} use resume() or resumeType().`],

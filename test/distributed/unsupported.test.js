@@ -7,8 +7,8 @@ const { names: notInMemory } = require('../../lib/core/unsupported')
 const { describeWithRedis } = require('../support/redis')
 const { atServer } = require('./opened')
 
-const VALUES = ['drain', 'length', 'waiting']
-const METHODS = ['acquire', 'fflush', 'jobs', 'ready', 'remove', 'run']
+const VALUES = ['drain', 'length', 'recovered', 'waiting']
+const METHODS = ['acquire', 'diskBytes', 'fflush', 'jobs', 'ready', 'remove', 'run']
 
 describeWithRedis('what a queue in memory has and one at a broker has not', function () {
   const at = atServer()
@@ -24,7 +24,7 @@ describeWithRedis('what a queue in memory has and one at a broker has not', func
 
   it('is refused with a code, and a word of what to use', async () => {
     const queue = await at.open(null)
-    const refused = { name: 'TypeError', code: 'FAIRLANE_ERR_UNSUPPORTED', message: /not there at a broker.*in memory.*[Uu]se/ }
+    const refused = { name: 'TypeError', code: 'FAIRLANE_ERR_UNSUPPORTED', message: /not there at a broker.*(in memory|on disk).*[Uu]se/ }
     for (const name of VALUES) {
       assert.throws(() => queue[name], { ...refused, message: new RegExp(`^queue\\.${name} is ${refused.message.source}`) })
     }

@@ -369,7 +369,7 @@ describe('a durable queue that is closed', () => {
     const CLOSED = { code: 'FAIRLANE_ERR_CLOSED' }
     await assert.rejects(queue.deadLetters(), CLOSED)
     assert.throws(() => dead.payload, CLOSED)
-    await assert.rejects(queue.flush(), CLOSED)
+    await queue.flush() // all is on the disk
     assert.deepEqual([...queue.jobs()], [])
     assert.equal(bench.disk.openCount, 0)
   })

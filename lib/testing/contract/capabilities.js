@@ -144,7 +144,7 @@ const CAPABILITIES = {
   ownTime: {
     what: 'the option `clock` is the time of all limits; `maxWaitMs` ends a job to the ms',
     engines: [MEMORY, DISK],
-    elsewhere: 'limits of a fleet go by the clock of the broker; `maxWaitMs` ends a job when a process takes it, within a lease at the latest',
+    elsewhere: 'limits of a fleet go by the clock of the broker; `maxWaitMs` ends a job when a process takes it, or within a lease',
     why: 'processes have clocks of their own, and nobody watches a job that waits at a broker'
   },
   rateFunctions: {
@@ -182,8 +182,9 @@ const CAPABILITIES = {
     why: 'the count of all partitions is on no node'
   },
   folder: {
-    what: '`path` and the other options of a log: `capacity`, `capacityBytes`, `ack`, …',
+    what: '`path` and the other options of a log: `capacity`, `capacityBytes`, `ack`, …; `diskBytes()`, `recovered`',
     engines: [DISK],
+    members: ['diskBytes', 'recovered'],
     options: { path: '/tmp/jobs', capacity: 1000, ack: 'os' },
     elsewhere: '`maxWaiting` in memory, `connection` at a broker',
     why: 'there is no folder'
@@ -205,7 +206,7 @@ const CAPABILITIES = {
   fleetCalls: {
     what: '`health()`, `setGlobalCap`, `setGlobalConcurrency`, `pauseGlobal`, `resumeGlobal`, `announce`; the events `lost` and `error`',
     engines: [BROKER],
-    members: ['health', 'setGlobalCap', 'setGlobalConcurrency', 'pauseGlobal', 'resumeGlobal'],
+    members: ['health', 'setGlobalCap', 'setGlobalConcurrency', 'pauseGlobal', 'resumeGlobal', 'announce'],
     elsewhere: '`pause`, `resume`, `concurrency`, `configure()` of a scheduler',
     why: 'elsewhere one process is all there is'
   },

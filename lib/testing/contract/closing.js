@@ -123,6 +123,12 @@ exports.closing = function ({ test, has }) {
     for (const method of ['counts', 'types', 'heldMs', 'clear', 'onIdle']) await rejects((async () => queue[method]())(), 'CLOSED', method)
   })
 
+  test('flush() of a queue that has closed resolves: there is nothing left to store', [], async stage => {
+    const { queue } = await stage.openGated()
+    await queue.close()
+    await queue.flush()
+  })
+
   test('calls of a queue that is closed say so', 'lookup', async stage => {
     const { queue } = await stage.openGated()
     const id = await queue.push(1, { delayMs: 600000 })

@@ -13,7 +13,7 @@ const METHODS = [
 const VALUES = { concurrency: 10, running: 0, paused: false, closed: false, scheduler: null }
 
 const EXPORTS = ['backoff', 'Throttled', 'Postponed', 'FairlaneError']
-const VALUE_MEMBERS = ['waiting', 'length', 'drain']
+const VALUE_MEMBERS = ['waiting', 'length', 'drain', 'recovered']
 
 const PLACES = ['path', 'connection'] // what make() gives
 
