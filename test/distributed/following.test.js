@@ -13,12 +13,12 @@ const turns = async () => { for (let n = 0; n < 4; n++) await new Promise(resolv
 describe('limits of all processes', () => {
   const { now } = performance
   const timers = { setTimeout, clearTimeout }
-  let ms, timer, looks, told, refusal, generation, broker, heard
+  let ms, timer, looks, told, refusal, generation, born, broker, heard
 
   beforeEach(() => {
     ms = 100000
     looks = 0
-    generation = '5'
+    generation = born = '5'
     refusal = undefined
     heard = new Set()
     performance.now = () => ms
@@ -38,7 +38,7 @@ describe('limits of all processes', () => {
         defineCommand () {},
         async fairlaneTerms () {
           looks++
-          return [generation, 1000, ['generation', generation, 'born', '5']]
+          return [generation, 1000, ['generation', generation, 'born', born]]
         },
         async fairlaneCopyTerms (key, copied) {
           if (refusal !== undefined) throw refusal
@@ -118,6 +118,49 @@ describe('limits of all processes', () => {
     assert.equal(timer, undefined)
     fleet.lookLater()
     assert.equal(timer, undefined)
+  })
+
+  it('are filled in with what this process knows where others have begun anew without it, and only then', async () => {
+    const written = []
+    broker.client.fairlaneSetTerms = async (key, ...args) => {
+      written.push(args)
+      return '8'
+    }
+    const fleet = await open(null)
+    generation = born = '6'
+    await fleet.look()
+    assert.deepEqual([written, fleet.terms.born], [[], '6'])
+    fleet.terms.values.set('cap', '3')
+    generation = born = '7'
+    await fleet.look()
+    assert.deepEqual(written, [['7', '', '', 'PUBLISH', 2, 'cap', '3']])
+    assert.deepEqual([fleet.terms.generation, fleet.terms.values.get('cap')], ['8', '3'])
+  })
+
+  it('wait for whoever has told a partition of later ones, and are written after these if nobody comes', async () => {
+    const written = []
+    broker.client.fairlaneSetTerms = async (key, before, later) => {
+      written.push([before, later])
+      return '10'
+    }
+    const fleet = await open(null)
+    const [partition] = broker.partitions
+    broker.client.fairlaneCopyTerms = async (key, copied) => Number(copied) < 9 ? '9' : copied
+    await fleet.bring(partition, false)
+    assert.deepEqual([fleet.lagging.has(partition), written], [true, []])
+    ms += 60000
+    await fleet.bring(partition, false)
+    assert.deepEqual([fleet.lagging.has(partition), written, fleet.terms.generation], [false, [['5', '9']], '10'])
+  })
+
+  it('hold back nothing, as far as is known, while the broker knows others', async () => {
+    const fleet = await open(null)
+    fleet.terms.values.set('rate', '[]')
+    let answer = [generation, 70]
+    broker.client.fairlanePermits = async () => answer
+    assert.equal(await fleet.heldMs(), 70)
+    answer = ['6']
+    assert.equal(await fleet.heldMs(), 0)
   })
 })
 

@@ -110,7 +110,7 @@ function recordOf (flat) {
   const raw = new Map()
   for (let at = 0; at < flat.length; at += 2) raw.set(flat[at], flat[at + 1])
   const count = name => countOf(Number(raw.get(name)))
-  const timestamp = Number(raw.get('timestamp') ?? NaN)
+  const timestamp = Number(raw.get('timestamp'))
   const opts = Object(jsonOf(raw.get('opts') ?? '{}'))
   return {
     data: raw.get('data') ?? '{}',
