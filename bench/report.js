@@ -15,7 +15,7 @@ const { staleness } = require('./code')
 const { QUEUES, ROWS, headlineOf } = require('./headline')
 const { FOLDER, loadResults, loadDeterministicResults, majorsWithResults } = require('./store')
 const { LEGEND, tablesOf, shortTableOf, rowsTableOf, toMarkdown, toText } = require('./tables')
-const { targetsTable } = require('./targets')
+const { targetsTable, peersTables } = require('./targets')
 
 const ROOT = path.join(__dirname, '..')
 const BENCHMARKS_PAGE = 'docs/benchmarks.md'
@@ -49,7 +49,7 @@ function main () {
     ...jobsSection(newest['durable-jobs']),
     ...durableSection(newest)
   ].join('\n\n'))
-  console.log(resultsByMajor.map((results) => toText(targetsTable(results))).join('\n\n'))
+  console.log(resultsByMajor.flatMap((results) => [...peersTables(results), targetsTable(results)]).map(toText).join('\n\n'))
 }
 
 /**

@@ -22,7 +22,7 @@ const { describeEnvironment } = require('./environment')
 const { createProgress } = require('./progress')
 const { tablesOf, toText } = require('./tables')
 const { saveResult, loadResults } = require('./store')
-const { targetsTable } = require('./targets')
+const { targetsTable, peersTables } = require('./targets')
 const { preparePeers } = require('./durable/peers')
 
 const ROUNDS = 15
@@ -87,7 +87,7 @@ async function measure (options, environment) {
 
   const results = loadResults(environment.major)
   if (options.isHeadline && failures.length === 0) console.log(costTable(results).join('\n\n'))
-  else if (!options.quick) console.log(toText(targetsTable(results)))
+  else if (!options.quick) console.log([...peersTables(results), targetsTable(results)].map(toText).join('\n\n'))
   if (failures.length > 0) console.error(`\n${failures.length} measurement(s) failed`)
   return failures.length === 0
 }

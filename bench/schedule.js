@@ -13,7 +13,7 @@ const { versionOf } = require('./contenders')
 const { summarise } = require('./statistics')
 
 /** All cases, in the order in which they run. */
-const CASES = ['fifo', 'bursts', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
+const CASES = ['fifo', 'bursts', 'startup', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
   'add', 'features', 'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness', 'durable', 'durable-jobs', 'threads', 'history', 'metrics', 'flow', 'fetch', 'distributed', 'distributed-fleet']
 
 /** No measurement takes longer: it is stopped, and the cell says so. */
