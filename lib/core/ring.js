@@ -6,7 +6,7 @@
 //
 // Blocks are as young as their items: a store into an old object would have to be noted for the collector, for each item.
 
-const LENGTH = 32
+const LENGTH = 64
 
 class Block {
   constructor (before, after) {
