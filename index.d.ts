@@ -213,7 +213,7 @@ declare namespace fairlane {
 
     /**
      * In whose AsyncLocalStorage context runner and callback run: that in which the queue was made, that of the push, or whichever
-     * one `done` was called in. With `'none'` no context is ever entered, which saves 15 to 30 ns a job, and what one tenant's
+     * one `done` was called in. Functions of `run` run in that of their caller. With `'none'` no context is ever entered, which saves 15 to 30 ns a job, and what one tenant's
      * job has left behind may reach the next one's.
      *
      * @default 'queue'

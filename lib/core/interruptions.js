@@ -7,6 +7,7 @@
 //   running ──interrupt, abandon──▶ overdue, in its slot, or released ──the runner's end──▶ gone
 
 const { ON_STACK, PENDING, ENDED, OVERDUE, RELEASED, ownOf, retryOf } = require('./running')
+const { sharedController } = require('../platform/signals')
 const { Removed, Ended } = require('./notifications')
 const { End } = require('./verdict')
 
@@ -21,7 +22,7 @@ class Interruptions {
   /** The AbortSignal of all jobs without one of their own. */
   get signal () {
     if (this.controller === undefined) {
-      this.controller = new AbortController()
+      this.controller = sharedController()
       if (this.reason !== undefined) this.controller.abort(this.reason)
     }
     return this.controller.signal

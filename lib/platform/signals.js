@@ -5,9 +5,9 @@
 
 const { rethrow } = require('./clock')
 
-const { addAbortListener } = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
+const { addAbortListener, setMaxListeners } = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
   ? process.getBuiltinModule('node:events')
-  : { addAbortListener: undefined }
+  : { addAbortListener: undefined, setMaxListeners: undefined }
 let isHeard // by addAbortListener(), once that was tried
 
 class Signals {
@@ -87,6 +87,13 @@ function hearsStopped () {
   return hasHeard
 }
 
+/** @returns {AbortController} of a signal that any number of jobs listen to: Node 20 would warn of a leak from eleven on */
+function sharedController () {
+  const controller = new AbortController()
+  setMaxListeners?.(0, controller.signal)
+  return controller
+}
+
 /**
  * Calls onAbort when the signal aborts, at once if it has.
  * @returns {() => void} lets the signal go
@@ -100,4 +107,4 @@ function whenAborted (signal, onAbort) {
   return () => target.removeEventListener('abort', onAbort)
 }
 
-module.exports = { Signals, listenTo, whenAborted }
+module.exports = { Signals, listenTo, sharedController, whenAborted }

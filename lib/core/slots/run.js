@@ -3,6 +3,7 @@
 // HOT (bench: add). A function that is a job: it is called with the context of the job, and what it returns or throws settles that,
 // however the queue's runner settles its own.
 
+const { JobContext } = require('../../platform/context')
 const { promiseOf } = require('../../platform/promised')
 const { follow, settle } = require('../running')
 
@@ -10,7 +11,7 @@ const { follow, settle } = require('../running')
 class Run {
   start (ticket, job, fn, shared) {
     const { scope, tickets: { dispatch: { givesDone } } } = ticket
-    const context = ticket.contextOf(shared)
+    const context = new JobContext(shared.type, ticket.attempt, ticket) // its signal is for this call: many would listen to a shared one
     const returned = scope === undefined ? callAndListen(fn, context) : scope.runInAsyncScope(callAndListen, undefined, fn, context)
     if (!givesDone) return returned // which settles the job, as what such a runner returns does
     if (returned instanceof Promise) follow(job, returned)

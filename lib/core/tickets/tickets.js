@@ -42,7 +42,7 @@ class Ticket {
     if (tickets.isInner) tickets.starts(this)
     else tickets.limitRun(this)
     if (this.work !== undefined) return this.work.start(this, job, payload, shared)
-    const context = this.contextOf(shared)
+    const context = this.needsContext() ? new JobContext(shared.type, this.attempt, this) : shared
     if (scope === undefined) return done === undefined ? runner(payload, context) : runner(payload, done, context)
     if (!tickets.takesReturn) return scope.runInAsyncScope(runner, undefined, payload, done, context)
     return scope.runInAsyncScope(runAndListen, undefined, runner, payload, done, context)
@@ -100,11 +100,6 @@ class Ticket {
   /** What its runner says of how far the job is. */
   progress (value) {
     if (this.job !== undefined) this.tickets.dispatch.hooks.onProgress(this.job, this.attempt, value)
-  }
-
-  /** What whoever does the job is told of it. @param {JobContext} shared of jobs without extras */
-  contextOf (shared) {
-    return this.needsContext() ? new JobContext(shared.type, this.attempt, this) : shared
   }
 
   // private from here on

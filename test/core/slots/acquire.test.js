@@ -293,6 +293,11 @@ describe('queue.acquire', function () {
     assert(slots.every(({ signal }) => signal.aborted))
     for (const slot of slots) slot.release()
     assert.equal(queue.running, 0)
+
+    // nor does that of the queue, which jobs share, to which runners and functions listen
+    const listen = ({ signal }) => { signal.addEventListener('abort', () => {}) }
+    const other = fairlane(async (n, done, context) => { listen(context) }, { asyncContext: 'none', concurrency: 100 })
+    await Promise.all(Array.from({ length: 50 }, (_, n) => Promise.all([other.add(n), other.run(listen)])))
     await turns(2)
     process.off('warning', listener)
     assert.deepEqual(warnings, [])
