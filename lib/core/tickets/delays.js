@@ -162,7 +162,7 @@ class Delays {
     const delays = this.types.get(type)
     if (delays === undefined) return stats
     const { count: delayed, counts } = delays
-    const sum = { ...stats, accepted: stats.accepted + delayed, waiting: stats.waiting + delayed, delayed }
+    const sum = { ...stats, accepted: stats.accepted + delayed, waiting: stats.waiting + delayed, delayed, types: 1 }
     if (counts !== undefined) {
       addCounts(sum, counts)
       sum.accepted += counts.stats().accepted
