@@ -137,6 +137,42 @@ describe('limits of all processes', () => {
     assert.deepEqual([fleet.terms.generation, fleet.terms.values.get('cap')], ['8', '3'])
   })
 
+  it('are looked at where a partition has later ones', async () => {
+    const fleet = await open(null)
+    const [partition] = broker.partitions
+    const copied = []
+    broker.client.fairlaneCopyTerms = async (key, own) => {
+      copied.push(own)
+      generation = '9'
+      return generation
+    }
+    await fleet.bring(partition, false)
+    assert.deepEqual([copied, fleet.terms.generation, fleet.lagging.has(partition)], [['5', '9'], '9', false])
+  })
+
+  it('that change while a partition is told of earlier ones reach it behind these', async () => {
+    const fleet = await open(null)
+    const [partition] = broker.partitions
+    const answers = []
+    const copied = []
+    broker.client.fairlaneSetTerms = async () => '8'
+    broker.client.fairlaneCopyTerms = (key, own, from, heldMs, publish, wake, count) => {
+      copied.push([own, from, count])
+      return new Promise(resolve => answers.push(resolve))
+    }
+    const brought = fleet.bring(partition, false)
+    const written = fleet.setCap('a', 1)
+    await turns()
+    answers.shift()('5')
+    await turns()
+    answers.shift()('4') // what has changed since is not enough
+    await turns()
+    answers.shift()('8')
+    await Promise.all([brought, written])
+    assert.deepEqual(copied.map(([own]) => own), ['5', '8', '8'])
+    assert.deepEqual([copied[2][1], copied[2][2], fleet.lagging.has(partition)], ['', 2, false])
+  })
+
   it('wait for whoever has told a partition of later ones, and are written after these if nobody comes', async () => {
     const written = []
     broker.client.fairlaneSetTerms = async (key, before, later) => {
