@@ -30,6 +30,8 @@ const PINNED = {
   bottleneck: '2.19.5',
   limiter: '4.1.0',
   'p-retry': '9.0.0',
+  'express-rate-limit': '8.7.5',
+  'express-queue': '0.0.13',
   redoxql: '2cf386942573f8cb6fe047c9cd0bf147980fae2f', // of its repository: it is in no registry
   maturin: '1.8.2'
 }
@@ -47,7 +49,9 @@ const LOADING = {
   poolifier: 'require(at)',
   bottleneck: 'require(at)',
   limiter: 'require(at)',
-  'p-retry': ''
+  'p-retry': '',
+  'express-rate-limit': 'require(at)',
+  'express-queue': 'require(at)'
 }
 
 /** By peer. Those that a peer needs come before it. */
@@ -64,6 +68,8 @@ const PREPARERS = {
   bottleneck: preparePackage,
   limiter: preparePackage,
   'p-retry': preparePackage,
+  'express-rate-limit': preparePackage,
+  'express-queue': preparePackage,
   redoxql: prepareRedox
 }
 

@@ -9,6 +9,7 @@ const { entranceOf } = require('../core/internals')
 const { FastifyVisit, KoaVisit } = require('./frameworks')
 const { NodeVisit } = require('./node')
 const { readAdmissionOptions } = require('./options')
+const { Refusals } = require('./refusals')
 const { WebVisit } = require('./web')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
@@ -30,6 +31,7 @@ class Admission {
     this.maxWaitMs = ofQueue.maxWaitMs
     this.outside = new Set() // visits that wait for something else than a slot
     this.isOver = false // the queue has given up, or has closed: whoever still waits is refused
+    this.refusals = new Refusals()
     this.refusedCounts = new Map() // by code
     this.goneCount = 0
     this.exemptCount = 0
@@ -74,6 +76,7 @@ class Admission {
   /** The queue has closed. */
   end () {
     this.isOver = true
+    this.refusals.flush()
     for (const visit of [...this.outside]) visit.refuseOutside()
   }
 }

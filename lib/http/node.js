@@ -66,6 +66,7 @@ class NodeVisit extends Visit {
   refuse (err) {
     const { refusal } = this.admission
     try {
+      if (isClosed(this.response)) return this.vanish()
       if (refusal === undefined) return this.answer(err)
       promiseOf(this.refuseBy(refusal, err))?.then(undefined, err => this.fail(err))
     } catch (err) {

@@ -176,7 +176,9 @@ class Visit {
   turnAway (err) {
     this.withdraw()
     this.admission.countRefused(err.code)
-    this.refuse(err)
+    const { isOver, refusals } = this.admission
+    if (isOver) this.refuse(err)
+    else refusals.add(() => this.refuse(err))
   }
 
   /** It does not wait any more, for whatever it was. */

@@ -359,6 +359,31 @@ describe('an admission that closes', function () {
     }
   })
 
+  it('has answered all that it refuses when it has closed', async function () {
+    await start({ concurrency: 1, maxWaitingPerType: 20 })
+    const answers = Array.from({ length: 40 }, () => site.get())
+    await until(() => site.arrived.length === 40)
+    await site.admit.close({ drain: false })
+    site.server.close()
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    assert.equal(statuses.filter(status => status === 429 || status === 503).length, 40)
+    site.server = require('node:http').createServer().listen(0, '127.0.0.1') // which is ended in its place
+    site.end = () => new Promise(resolve => site.server.close(resolve))
+  })
+
+  it('answers all at once that waits to be refused when it closes', async function () {
+    await start({ concurrency: 1, maxWaitingPerType: 0 }, {
+      pass (admit, request, response, next) {
+        admit(request, response, next)
+        if (request.url === '/39') admit.close({ drain: false })
+      }
+    })
+    const client = rawClient(site.port)
+    client.ask(Array.from({ length: 40 }, (_, i) => `/${i}`))
+    await until(() => client.isClosed)
+    assert.equal(site.admit.stats().refused.FAIRLANE_ERR_TYPE_FULL, 39)
+  })
+
   it('answers requests that are parked behind one that was released', async function () {
     const clock = fakeClock()
     await start({ concurrency: 1, clock })

@@ -110,6 +110,33 @@ describe('an admission in front of a server of Node', function () {
     await until(() => site.admit.stats().refused.FAIRLANE_ERR_CLEARED === 1)
   })
 
+  it('answers some of those that it refuses in each turn of the event loop, in the context of their requests', async function () {
+    const storage = new AsyncLocalStorage()
+    const seen = []
+    await start({
+      concurrency: 1,
+      maxWaitingPerType: 0,
+      refuse ({ url }, response, { code }) {
+        seen.push({ url, context: storage.getStore() })
+        response.writeHead(429).end(code)
+      }
+    }, {
+      pass: (admit, request, response, next) => storage.run(request.url, () => {
+        admit(request, response, next)
+        if (request.url === '/39') response.destroy()
+      })
+    })
+    const client = rawClient(site.port)
+    client.ask(Array.from({ length: 40 }, (_, i) => `/${i}`))
+    await until(() => site.arrived.length === 40)
+    assert(seen.length < 39, `${seen.length} in a turn`)
+    await until(() => seen.length === 38)
+    assert.deepEqual(seen.map(({ url }) => url), Array.from({ length: 38 }, (_, i) => `/${i + 1}`))
+    assert(seen.every(({ url, context }) => context === url))
+    assert.equal(site.admit.stats().refused.FAIRLANE_ERR_TYPE_FULL, 39)
+    client.end()
+  })
+
   it('refuses nobody while slots are free, however few may wait', async function () {
     await start({ concurrency: 3, maxWaitingPerType: 0 })
     const answers = Array.from({ length: 4 }, () => site.get('/', 'x'))
