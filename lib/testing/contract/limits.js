@@ -81,6 +81,20 @@ exports.limits = function ({ test, has }) {
     gate.release(5)
   })
 
+  test('counts(type) tells of its rate: one, several in an array, or null', [], async stage => {
+    const one = { limit: 5, intervalMs }
+    const several = [one, { limit: 6, intervalMs: 600000 }]
+    const { queue } = await stage.openGated({ scheduler: 'equal', ratePerType: new Map([['one', one], ['array', [one]], ['several', several]]) })
+    const rateOf = async type => (await queue.counts(type)).rate
+    for (const type of ['one', 'array']) equal(await rateOf(type), one, type)
+    equal(await rateOf('several'), several)
+    equal(await rateOf('none'), null)
+    await queue.setRates({ ratePerType: several })
+    equal(await rateOf('none'), several)
+    await queue.setRates({ ratePerType: null })
+    equal(await rateOf('one'), null)
+  })
+
   test('setRates refuses what is no rate', [], async stage => {
     const { queue } = await stage.openGated({ scheduler: 'equal' })
     for (const rate of [{ limit: 0, intervalMs }, { limit: 1 }, 5, []]) {
