@@ -222,7 +222,13 @@ const TARGETS = {
         unit: '×'
       },
       { what: 'bytes of a waiting job at the broker', value: valueOf('bytes', 'bytesPerJob'), limit: 800, unit: ' B' },
-      { what: 'bytes of a type in a producer', value: valueOf('bytes', 'producerBytesPerType'), limit: 6144, unit: ' B' }
+      { what: 'bytes of a type in a producer', value: valueOf('bytes', 'producerBytesPerType'), limit: 6144, unit: ' B' },
+      ...(cells.unbound === undefined ? [] : ['rate', 'ratePerType']).map(limit => ({ // results may be older than the cell
+        what: `CPU time with a ${limit} that holds nothing back, to without`,
+        value: valueOf('unbound', 'cpuUs', `fairlane, ${limit}`) / valueOf('unbound', 'cpuUs'),
+        limit: 1.15,
+        unit: '×'
+      }))
     ]
   },
 

@@ -17,6 +17,7 @@ const { program } = require('../../test/support/redis-program')
 
 const BOTH = ['fairlane', 'BullMQ']
 const WINDOW = 1000
+const UNBOUND = ['fairlane', 'fairlane, rate', 'fairlane, ratePerType', 'fairlane, globalConcurrency']
 const SLOTS = 100
 const FEW_SLOTS = 20
 const JOB_MS = 20
@@ -63,6 +64,7 @@ module.exports = {
         { id: `${load}-${workers}`, label: `${workers} worker${workers === 1 ? '' : 's'}`, kind: load, workers, seconds, contenders: ['fairlane'] }
       ))),
       { id: 'cluster', label: '100 types', kind: 'cluster', types: quick ? 10 : 100, jobs, contenders: ['fairlane', 'fairlane, cluster'] },
+      { id: 'unbound', label: '100 types', kind: 'unbound', types: quick ? 10 : 100, jobs, contenders: UNBOUND },
       { id: 'flood', label: 'nine quiet types', kind: 'flood', flood: quick ? 100 : 2000, contenders: ['fairlane', 'BullMQ, one queue'] },
       { id: 'bytes', label: 'payloads of 100 bytes', kind: 'bytes', jobs: quick ? 200 : 5000, types: quick ? 20 : 1000, contenders: BOTH }
     ].filter(({ id }) => !quick || !NOT_QUICK.includes(id))
@@ -85,6 +87,7 @@ const SECTIONS = {
   full: `Jobs of ${JOB_MS} ms, ${FEW_SLOTS} slots a worker, more jobs than slots`,
   half: `Jobs of ${JOB_MS} ms, ${FEW_SLOTS} slots a worker, jobs for half of the slots`,
   cluster: 'One server, and a Redis Cluster of three masters',
+  unbound: 'Limits of the fleet that hold nothing back, one worker',
   flood: 'Quiet types with a job each 100 ms, behind 2,000 jobs of 10 ms of another type; ten slots, one worker',
   bytes: 'Memory'
 }
@@ -95,6 +98,7 @@ const KINDS = {
     const { jobsPerSecond, ...cpu } = await withResults(contender, types, jobs)
     return cpu // on one machine the rate is that of its cores
   },
+  unbound: ({ types, jobs }, contender) => withResults(contender, types, jobs),
 
   async single ({ jobs }, contender) {
     const [type] = typeNames(1)

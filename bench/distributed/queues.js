@@ -8,10 +8,14 @@
 
 const NAME = 'bench'
 const RESULT_TTL_MS = 60000
+const UNBOUND = { limit: 1000000, intervalMs: 1000 } // holds nothing back
 
 const queues = {
   fairlane: ours({}),
   'fairlane, cluster': ours({ isCluster: true }),
+  'fairlane, rate': ours({ limits: { rate: UNBOUND } }),
+  'fairlane, ratePerType': ours({ limits: { ratePerType: UNBOUND } }),
+  'fairlane, globalConcurrency': ours({ limits: { globalConcurrency: UNBOUND.limit } }),
 
   // As its guide says: a queue, a worker and events for each type. They share one connection for calls; those that block have one each.
   BullMQ: {
@@ -65,14 +69,14 @@ const queues = {
   }
 }
 
-function ours ({ isCluster = false }) {
+function ours ({ isCluster = false, limits }) {
   return {
     package: 'fairlane',
     isCluster,
 
     async work ({ connection, slots }, run) {
       const runner = (payload, { type }) => run(type, payload)
-      await open(runner, { connection, concurrency: slots, scheduler: 'equal' })
+      await open(runner, { connection, concurrency: slots, scheduler: 'equal', ...limits })
     },
 
     async produce ({ connection }) {

@@ -69,8 +69,8 @@ describe('the gate of a process', () => {
       client: {
         defineCommand () {},
         async fairlanePermits (...args) {
-          const [generation, , , held, places, isKnown, wantNow, wantAll, goodMs, , , , ...unused] = args.slice(3)
-          asked.push({ held, places, isKnown, wantNow, wantAll, goodMs, unused })
+          const [generation, , , held, places, isKnown, wantNow, wantAll, goodMs, , , , free, ...unused] = args.slice(3)
+          asked.push({ held, places, free, isKnown, wantNow, wantAll, goodMs, unused })
           const answer = answers.shift() ?? [generation, 0, 0, 0, 0]
           if (answer instanceof Error) throw answer
           return answer
@@ -154,7 +154,7 @@ describe('the gate of a process', () => {
     assert.equal(asked.length, 2)
     gate.rest()
     await pass(1400)
-    assert.deepEqual(asked.at(-1), { held: 0, places: 0, isKnown: 0, wantNow: 0, wantAll: 0, goodMs: 50, unused: ['a', 1] })
+    assert.deepEqual(asked.at(-1), { held: 0, places: 0, free: 0, isKnown: 0, wantNow: 0, wantAll: 0, goodMs: 50, unused: ['a', 1] })
   })
 
   it('asks again where the limits are others, the broker is away, or refuses', async () => {
@@ -292,6 +292,41 @@ describe('the gate of a process', () => {
     const withoutPlace = gate.takePass()
     gate.update(new Map([['concurrency', '5']]), [])
     assert.equal(withoutPlace.begin(), false)
+  })
+
+  it('asks for a place and a permit at once, and keeps the place until the time of the permit', async () => {
+    gate.update(new Map([['concurrency', '5'], ['rate', RATE]]), [])
+    answers.push(['7', 0, 0, 0, 0], ['7', 0, 1, 0, 0, 1, 80, 'a'])
+    gate.isOpen()
+    await turns()
+    assert.deepEqual(asked.at(-1), { held: 0, places: 1, free: 0, isKnown: 1, wantNow: 1, wantAll: 1, goodMs: 50, unused: [] })
+    await pass(1079)
+    assert.deepEqual([gate.places, asked.length, gate.isOpen()], [1, 2, false])
+    await pass(1080)
+    assert.equal(gate.isOpen(), true)
+    gate.isOpen()
+    await pass(1200)
+    assert.deepEqual([gate.places, gate.hand.size], [0, 0])
+    assert(asked.some(({ unused }) => unused.join() === 'a,1'))
+  })
+
+  it('asks for a permit when a runner of its own has left the place that it was told to wait for', async () => {
+    gate.update(new Map([['concurrency', '1'], ['rate', RATE]]), [])
+    answers.push(['7', 0, 0, 0, 0], ['7', 0, 1, 0, 0, 1, 0, 'a'], ['7', 1000, 0, 0, 0], ['7', 0, 0, 0, 0, 1, 0, 'b'])
+    gate.isOpen()
+    await turns()
+    assert(gate.isOpen())
+    gate.count()
+    const runs = gate.takePass()
+    assert(runs.begin())
+    await turns()
+    gate.isOpen()
+    await turns()
+    assert.equal(asked.length, 3)
+    runs.end()
+    assert.equal(gate.isOpen(), false) // it has a place, and no permit
+    await turns()
+    assert.deepEqual([asked.at(-1).free, asked.at(-1).wantAll > 0, gate.isOpen()], [1, true, true])
   })
 
   it('has lost what runs when its lease was over', async () => {

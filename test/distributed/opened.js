@@ -62,7 +62,7 @@ function clusters () {
       connection: cluster.urls,
       kill () {
         port = cluster.ports[killsCount++ % cluster.ports.length]
-        return cluster.kill(port)
+        return cluster.kill(port).then(() => port)
       },
       start: () => cluster.start(port)
     }

@@ -37,9 +37,9 @@ describeWithRedis('permits and places', function () {
     if (concurrency !== undefined) await client.hset(keys[0], 'concurrency', concurrency)
   }
 
-  async function ask ({ token = 'a', held = 0, places = 0, isKnown = 0, now = 0, all = now, unused = [], generation = GENERATION, leaseMs = 1000 }) {
+  async function ask ({ token = 'a', held = 0, places = 0, free = 0, isKnown = 0, now = 0, all = now, unused = [], generation = GENERATION, leaseMs = 1000 }) {
     const [answered, waitMs, granted, isLost, others, ...grants] = await client.fairlanePermits(
-      ...keys, generation, token, leaseMs, held, places, isKnown, now, all, GOOD_MS, AHEAD_MS, 'PUBLISH', keys[0], ...unused
+      ...keys, generation, token, leaseMs, held, places, isKnown, now, all, GOOD_MS, AHEAD_MS, 'PUBLISH', keys[0], free, ...unused
     )
     const permits = []
     for (let at = 0; at < grants.length; at += 3) permits.push({ count: grants[at], inMs: grants[at + 1], mark: grants[at + 2] })
@@ -133,6 +133,16 @@ describeWithRedis('permits and places', function () {
     for (let n = 0; n < 1500; n++) await ask({ now: 1 })
     assert(await client.hlen(keys[1]) < 1200)
     assert(await client.pttl(keys[1]) > 0)
+  })
+
+  it('gives no permit to a process that has no place', async () => {
+    await limit({ rate: [{ limit: 5, intervalMs: 60000 }], concurrency: 2 })
+    const first = await ask({ token: 'a', places: 2, now: 2 })
+    assert.deepEqual([first.places, sum(first.permits), first.waitMs], [2, 2, 0])
+    const second = await ask({ token: 'b', places: 1, now: 2 })
+    assert.deepEqual([second.places, second.permits, second.waitMs], [0, [], 1000])
+    const third = await ask({ token: 'a', held: 2, free: 1, isKnown: 1, places: 1, now: 1 })
+    assert.deepEqual([third.places, sum(third.permits), third.waitMs], [0, 1, 0])
   })
 
   it('has each process let go of its share where more run than the limit lets', async () => {

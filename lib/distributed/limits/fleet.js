@@ -104,7 +104,7 @@ class Fleet {
     const { define, keysOf } = require('./permits')
     const { client, name } = this.broker
     define(client)
-    const nothing = ['', 1, 0, 0, 0, 0, -1, 0, 0, '', '']
+    const nothing = ['', 1, 0, 0, 0, 0, -1, 0, 0, '', '', 0]
     const [, waitMs = 0] = await this.broker.soon(() => client.fairlanePermits(...keysOf(name), this.terms.generation, ...nothing))
     return Math.max(this.heldMsNow, waitMs)
   }

@@ -55,6 +55,7 @@ class Gate {
     this.isAsking = false // for more
     this.isReporting = false // ... or is about to say what is free
     this.mayAskAt = -Infinity // the broker has nothing to give before
+    this.lacksPlace = false // ... since it has no place, which a runner of this process may leave
     this.isWaitedFor = false // jobs wait for it to open
     this.answerMs = 0 // how long answers take
     this.timer = undefined
@@ -156,6 +157,7 @@ class Gate {
       this.reportSoon()
     } else {
       this.places++
+      if (this.lacksPlace) this.mayAskAt = -Infinity
       this.spareTimer ??= setTimeout(() => this.giveBackSpare(), SPARE_MS)
       if (now - this.askedAt > ASK_AGAIN_MS) this.reportSoon() // others may have come to wait
     }
@@ -254,7 +256,7 @@ class Gate {
     this.askedAt = sentAt
     const answer = await broker.client.fairlanePermits(
       ...this.keys, limits.terms.generation, this.token, this.leaseMs, held, wants.places, this.isKnown ? 1 : 0,
-      wants.now, wants.all, goodMs, AHEAD * Math.ceil(this.goodMs), 'PUBLISH', this.channel, ...unused.flat()
+      wants.now, wants.all, goodMs, AHEAD * Math.ceil(this.goodMs), 'PUBLISH', this.channel, this.places, ...unused.flat()
     )
     const now = performance.now()
     this.answerMs += (now - sentAt - this.answerMs) / 5
@@ -264,18 +266,22 @@ class Gate {
       return
     }
     const [, waitMs, places, isLost, othersCount, ...grants] = answer
-    if (isForMore) this.mayAskAt = now + waitMs
+    if (isForMore) {
+      this.mayAskAt = now + waitMs
+      this.lacksPlace = this.cap !== Infinity && this.places + places <= 0
+    }
     hand.add(grants, sentAt, now, goodMs)
     if (this.cap !== Infinity) this.takePlaces(places, isLost === 1, othersCount, sentAt, held)
   }
 
-  /** How much to ask for: of permits as many as were used lately. */
+  /** How much to ask for, of places and permits at once: either is over soon without the other. Of permits as many as were used lately. */
   wants (now) {
-    const places = this.cap === Infinity ? 0 : Math.max(0, this.slotsWanted() - this.places)
-    if (this.rate === undefined || (this.cap !== Infinity && !this.hasPlace(now))) return { places, now: 0, all: 0 }
+    const slots = this.slotsWanted()
+    const placesFor = count => this.cap === Infinity ? 0 : Math.max(0, Math.min(count, slots) - this.places)
+    if (this.rate === undefined) return { places: placesFor(slots), now: 0, all: 0 }
     const lately = this.startsLately(now)
     const all = Math.max(1, Math.ceil(lately) - this.hand.size)
-    return { places, now: Math.min(all, Math.max(1, Math.ceil(lately / AHEAD))), all }
+    return { places: placesFor(this.hand.size + all), now: Math.min(all, Math.max(1, Math.ceil(lately / AHEAD))), all }
   }
 
   takePlaces (places, isLost, othersCount, sentAt, held) {
@@ -304,10 +310,14 @@ class Gate {
     return Math.min(concurrency - running, list.size)
   }
 
-  /** Places that no job takes. */
+  /** Places that no job takes, nor will with a permit that is in hand. */
   giveBackSpare () {
     this.spareTimer = undefined
     if (this.places === 0) return
+    if (this.hand.size > 0) {
+      this.spareTimer = setTimeout(() => this.giveBackSpare(), SPARE_MS)
+      return
+    }
     this.places = 0
     this.reportSoon()
   }

@@ -24,8 +24,8 @@ const LEAST_STEP_MS = 10
 const scripts = {
   // KEYS .fleet, .permits, .places
   // ARGV generation, process, leaseMs, places that it has, places that it wants, 1: it had some before; permits that it wants at once, and
-  // at most, -1 to be told only when the next one begins; goodMs, aheadMs, 'PUBLISH', channel; then of permits that were not used the
-  // mark, and how many
+  // at most, -1 to be told only when the next one begins; goodMs, aheadMs, 'PUBLISH', channel, how many of the places that it has no job
+  // has; then of permits that were not used the mark, and how many
   // → generation, ms until it should ask again, places, below 0 those that it is to let go, 1: those it had are lost, processes that wait
   // for places; then of permits how many, in how many ms they begin, and their mark.   The generation alone, if it is another one: nothing
   // is done then.
@@ -38,6 +38,76 @@ local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local answer = { ARGV[1], 0, 0, 0, 0 }
 local function text (n) return string.format('%.0f', n) end
+
+local mayStart = true -- a permit is of no use without a place
+if fleet[3] and ARGV[8] ~= '-1' then
+  local key = KEYS[3]
+  local all = redis.call('HGETALL', key)
+  local lease = tonumber(ARGV[3])
+  local at, leaseClock = clock, clock
+  local processes = {}
+  local function processOf (name)
+    if not processes[name] then processes[name] = { places = 0, over = 0 } end
+    return processes[name]
+  end
+  for i = 1, #all, 2 do
+    local kind, name, value = string.sub(all[i], 1, 2), string.sub(all[i], 3), tonumber(all[i + 1])
+    if kind == 'n:' then processOf(name).places = value
+    elseif kind == 'e:' then processOf(name).over = value
+    elseif kind == 'w:' then processOf(name).waits = value
+    elseif name == 'at' then at = value
+    else leaseClock = value end
+  end
+  leaseClock = leaseClock + math.min(math.max(0, clock - at), lease / 2)
+  local own = processOf(ARGV[2])
+  if own.places > 0 and own.over <= leaseClock then own = { places = 0, over = 0 } end
+  processes[ARGV[2]] = nil
+  local used = 0
+  for name, process in pairs(processes) do
+    if process.over <= leaseClock then
+      redis.call('HDEL', key, 'n:' .. name, 'e:' .. name, 'w:' .. name)
+      processes[name] = nil
+    else
+      used = used + process.places
+    end
+  end
+  local held, want = tonumber(ARGV[4]), tonumber(ARGV[5])
+  if held > 0 and own.over == 0 and ARGV[6] == '1' then
+    answer[4] = 1
+    held = 0
+  end
+  local rest = tonumber(fleet[3]) - used - held
+  local granted = math.max(0, math.min(want, rest))
+  answer[3] = granted
+  mayStart = granted + tonumber(ARGV[13]) > 0
+  if rest < 0 and held > 0 then answer[3] = -math.ceil(-rest * held / (used + held)) end -- of those that are too many each its share
+  local isWaiting = granted < want
+  if isWaiting and not mayStart then answer[2] = math.max(answer[2], 1000) end
+  redis.call('HSET', key, 't:at', text(clock), 't:clock', text(leaseClock))
+  if held + granted > 0 or isWaiting then
+    redis.call('HSET', key, 'n:' .. ARGV[2], held + granted, 'e:' .. ARGV[2], text(leaseClock + lease))
+  else
+    redis.call('HDEL', key, 'n:' .. ARGV[2], 'e:' .. ARGV[2])
+  end
+  if isWaiting then redis.call('HSET', key, 'w:' .. ARGV[2], own.waits and text(own.waits) or text(leaseClock))
+  else redis.call('HDEL', key, 'w:' .. ARGV[2]) end
+  local waiting = {}
+  for name, process in pairs(processes) do
+    if process.waits then waiting[#waiting + 1] = name end
+  end
+  answer[5] = #waiting
+  local free = rest - granted
+  if free > 0 and #waiting > 0 then
+    table.sort(waiting, function (a, b) return processes[a].waits < processes[b].waits end)
+    local told = {}
+    for i = 1, math.min(free, #waiting) do
+      told[i] = waiting[i]
+      redis.call('HDEL', key, 'w:' .. waiting[i])
+    end
+    redis.call(ARGV[11], ARGV[12], cjson.encode({ freed = told }))
+  end
+  if used + held + granted == 0 and not isWaiting and #waiting == 0 then redis.call('DEL', key) end
+end
 
 if fleet[2] then
   local key = KEYS[2]
@@ -52,6 +122,7 @@ if fleet[2] then
   local wantNow, wantAll = tonumber(ARGV[7]), tonumber(ARGV[8])
   local isAsked = wantAll < 0
   if isAsked then wantAll = 1 end
+  if not mayStart then wantAll = 0 end
   local goodMs, aheadMs = tonumber(ARGV[9]), tonumber(ARGV[10])
   local tail = math.max(tonumber(kept[3]) or now, now)
   local evenUntil, stepAt, inStep = tonumber(kept[5]) or 0, tonumber(kept[6]) or 0, tonumber(kept[7]) or 0
@@ -67,7 +138,7 @@ if fleet[2] then
     space = math.max(space, math.min(${EVEN} * (rate.intervalMs + goodMs), ${LONGEST_SPREAD_MS}) / rate.limit)
   end
 
-  for at = 13, #ARGV, 2 do
+  for at = 14, #ARGV, 2 do
     local mark, unused = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
     for _, window in ipairs(windows) do
       local slice = math.floor(mark / window.width)
@@ -171,74 +242,6 @@ if fleet[2] then
     longest = math.max(longest, window.interval)
   end
   redis.call('PEXPIRE', key, text(2 * longest + goodMs + aheadMs + 60000))
-end
-
-if fleet[3] and ARGV[8] ~= '-1' then
-  local key = KEYS[3]
-  local all = redis.call('HGETALL', key)
-  local lease = tonumber(ARGV[3])
-  local at, leaseClock = clock, clock
-  local processes = {}
-  local function processOf (name)
-    if not processes[name] then processes[name] = { places = 0, over = 0 } end
-    return processes[name]
-  end
-  for i = 1, #all, 2 do
-    local kind, name, value = string.sub(all[i], 1, 2), string.sub(all[i], 3), tonumber(all[i + 1])
-    if kind == 'n:' then processOf(name).places = value
-    elseif kind == 'e:' then processOf(name).over = value
-    elseif kind == 'w:' then processOf(name).waits = value
-    elseif name == 'at' then at = value
-    else leaseClock = value end
-  end
-  leaseClock = leaseClock + math.min(math.max(0, clock - at), lease / 2)
-  local own = processOf(ARGV[2])
-  if own.places > 0 and own.over <= leaseClock then own = { places = 0, over = 0 } end
-  processes[ARGV[2]] = nil
-  local used = 0
-  for name, process in pairs(processes) do
-    if process.over <= leaseClock then
-      redis.call('HDEL', key, 'n:' .. name, 'e:' .. name, 'w:' .. name)
-      processes[name] = nil
-    else
-      used = used + process.places
-    end
-  end
-  local held, want = tonumber(ARGV[4]), tonumber(ARGV[5])
-  if held > 0 and own.over == 0 and ARGV[6] == '1' then
-    answer[4] = 1
-    held = 0
-  end
-  local rest = tonumber(fleet[3]) - used - held
-  local granted = math.max(0, math.min(want, rest))
-  answer[3] = granted
-  if rest < 0 and held > 0 then answer[3] = -math.ceil(-rest * held / (used + held)) end -- of those that are too many each its share
-  local isWaiting = granted < want
-  if isWaiting and granted == 0 then answer[2] = math.max(answer[2], 1000) end
-  redis.call('HSET', key, 't:at', text(clock), 't:clock', text(leaseClock))
-  if held + granted > 0 or isWaiting then
-    redis.call('HSET', key, 'n:' .. ARGV[2], held + granted, 'e:' .. ARGV[2], text(leaseClock + lease))
-  else
-    redis.call('HDEL', key, 'n:' .. ARGV[2], 'e:' .. ARGV[2])
-  end
-  if isWaiting then redis.call('HSET', key, 'w:' .. ARGV[2], own.waits and text(own.waits) or text(leaseClock))
-  else redis.call('HDEL', key, 'w:' .. ARGV[2]) end
-  local waiting = {}
-  for name, process in pairs(processes) do
-    if process.waits then waiting[#waiting + 1] = name end
-  end
-  answer[5] = #waiting
-  local free = rest - granted
-  if free > 0 and #waiting > 0 then
-    table.sort(waiting, function (a, b) return processes[a].waits < processes[b].waits end)
-    local told = {}
-    for i = 1, math.min(free, #waiting) do
-      told[i] = waiting[i]
-      redis.call('HDEL', key, 'w:' .. waiting[i])
-    end
-    redis.call(ARGV[11], ARGV[12], cjson.encode({ freed = told }))
-  end
-  if used + held + granted == 0 and not isWaiting and #waiting == 0 then redis.call('DEL', key) end
 end
 return answer`
   }
