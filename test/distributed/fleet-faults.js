@@ -73,7 +73,7 @@ describeWithRedis('limits of a fleet at a Redis Cluster', function () {
   it('has nothing start by a rate of the queue while that node is away, and loses nothing that runs', async () => {
     const rate = { limit: 10, intervalMs: 1000 }
     const { runs, runner } = noting(100)
-    const worker = await open(cluster, runner, { ...OPTIONS, rate, globalConcurrency: 4 })
+    const worker = await open(cluster, runner, { ...OPTIONS, leaseMs: 30000, rate, globalConcurrency: 4 })
     const producer = await open(cluster, null, OPTIONS)
     await Promise.all(TYPES.map(type => producer.pushType(type, 1)))
     await until(() => runs.length >= 5)
