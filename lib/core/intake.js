@@ -13,7 +13,7 @@ class Intake {
     const { dispatch, list, read } = internals
     this.internals = internals // which make admission and tickets when they are asked for them
     this.madeTickets = undefined
-    this.isLimited = read.isLimited // jobs may be refused; all are from close() on
+    this.isLimited = read.isLimited || dispatch.runner === null // jobs may be refused; all are from close() on
     this.dispatch = dispatch
     this.list = list
     this.read = read
@@ -30,25 +30,25 @@ class Intake {
   /** A job that gives a promise. With a key that is taken: shares the job that has taken it. @throws FAIRLANE_ERR_ARGUMENT */
   add (type, payload, extras) {
     const { plan } = extras
-    this.checkRunner(extras)
     if (plan === undefined) return this.addNew(type, payload, extras)
     if (plan.priority !== undefined && this.read.priorityMs === undefined) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
     }
     if (plan.key === undefined) return this.addNew(type, payload, extras)
+    this.checkRunner(extras) // before the key is taken
     return this.tickets.planned.keys.add(type, payload, extras, this)
   }
 
   /** Puts a job into the list, unless it is refused. */
   put (type, payload, whenSettled, atHead, extras) {
     const { signal, timeoutMs, maxWaitMs, plan, work } = extras
-    this.checkRunner(extras)
     if (signal !== undefined && signal.aborted) {
+      this.checkRunner(extras)
       this.internals.admission.countRejected(type)
       this.tellRefused(type, whenSettled, abortedError(signal.reason))
       return
     }
-    const refusal = this.isLimited ? this.internals.admission.refuse(type) : undefined
+    const refusal = this.isLimited ? this.refuse(type, extras) : undefined
     if (refusal !== undefined) {
       this.tellRefused(type, whenSettled, refusal)
     } else if (
@@ -72,6 +72,12 @@ class Intake {
   }
 
   // private from here on
+
+  /** Asked only where jobs may be refused, so that others pay nothing. @returns what it is refused with @throws FAIRLANE_ERR_RUNNER */
+  refuse (type, extras) {
+    this.checkRunner(extras)
+    return this.internals.admission.refuse(type)
+  }
 
   /** @throws FAIRLANE_ERR_RUNNER if the queue has none, and the job is for it */
   checkRunner ({ work }) {

@@ -230,6 +230,7 @@ describe('a queue that is made with null', function () {
       for (const name of ['pushType', 'unshiftType']) assert.throws(() => queue[name]('a', 1), error, name)
       for (const name of ['add', 'map']) assert.throws(() => queue[name]([], { type: 'a' }), error, name)
       assert.throws(() => queue.add(1, { type: 'a', key: 1, delayMs: 5 }), error)
+      assert.throws(() => queue.add(1, { type: 'a', signal: AbortSignal.abort() }), error)
       assert.throws(() => fairlane.batches(queue, { maxSize: 2 }).add(1, { type: 'a' }), error)
       assert.deepEqual([queue.length, queue.stats().accepted, queue.stats().rejected], [0, 0, 0])
       checkInvariants(queue)
