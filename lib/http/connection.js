@@ -26,7 +26,8 @@ class Connection {
     const { visits } = this
     const at = visits.indexOf(visit)
     if (at === -1) return
-    visits.splice(at, 1)
+    if (at === 0) visits.shift() // most often it is the only one
+    else visits.splice(at, 1)
     if (at === 0 && visits.length > 0 && !this.socket.destroyed) visits[0].unpark()
   }
 

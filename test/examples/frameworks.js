@@ -8,7 +8,7 @@
 const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
 const { once, setMaxListeners } = require('node:events')
-const { cpSync, readFileSync, rmSync } = require('node:fs')
+const { cpSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { Pool } = require('undici')
 const { distributed } = require('../../lib/distributed')
@@ -22,9 +22,14 @@ const { dependencies } = require('../../examples/middleware/package.json')
 describe('requests that are shared fairly among tenants', function () {
   this.timeout(300000)
   const packages = Object.entries(dependencies).filter(([name]) => name !== 'fairlane').map(([name, range]) => `${name}@${range}`)
-  const project = atProject('examples/middleware', packages)
+  const project = atProject('examples/middleware', [...packages, 'express4@npm:express@^4.21.0'])
 
-  for (const framework of ['connect', 'express', 'fastify', 'hono', 'koa']) {
+  before(function () { // the same program with the express before
+    const program = readFileSync(join(project.folder, 'with-express.mjs'), 'utf8')
+    writeFileSync(join(project.folder, 'with-express4.mjs'), program.replace("from 'express'", "from 'express4'"))
+  })
+
+  for (const framework of ['connect', 'express', 'express4', 'fastify', 'hono', 'koa']) {
     describe(`with ${framework}`, function () {
       let program, pool
 
