@@ -14,6 +14,7 @@ const { micros, runsIn } = require('./fleet-checks')
 const { servers } = require('./opened')
 
 const MOST_MEASURES = 4
+const BUSY_MS = 3 // where timers are so late, on average, processes get too little time to use a rate
 
 module.exports = { describeFleet }
 
@@ -57,19 +58,22 @@ function describeFleet (sizes, check) {
 
       async function measureOnce () {
         const [from, before] = [micros(), callsMade(server)]
-        await sleep(measureMs)
+        const lateMs = await lateness(measureMs)
         const [to, made] = [micros(), callsMade(server) - before]
         const count = noted().filter(run => run.start >= from && run.start < to).length
-        return { rate: count / (to - from) * 1e6, callsOfEach: made / count }
+        return { rate: count / (to - from) * 1e6, callsOfEach: made / count, lateMs }
       }
 
       async function measure (when) {
         await sleep(settleMs)
-        for (let left = MOST_MEASURES - 1; ; left--) {
-          const { rate, callsOfEach } = await measureOnce()
-          if (process.env.FAIRLANE_TELL === '1') console.log(`${title}, ${when}: ${rate.toFixed(1)} starts/s, ${callsOfEach.toFixed(2)} calls for each`)
+        let isBusy = true
+        for (let left = MOST_MEASURES - 1; left >= 0; left--) {
+          const { rate, callsOfEach, lateMs } = await measureOnce()
+          const told = `${when}: ${rate.toFixed(1)} starts/s, ${callsOfEach.toFixed(2)} calls for each; timers are ${lateMs.toFixed(1)} ms late`
+          if (process.env.FAIRLANE_TELL === '1') console.log(`${title}, ${told}`)
           if (rate >= perSecond && callsOfEach <= calls) return
-          assert(left > 0, `${when}: ${rate} starts/s, ${callsOfEach} calls for each`)
+          isBusy &&= lateMs > BUSY_MS
+          assert(left > 0 || isBusy, told)
         }
       }
 
@@ -91,6 +95,20 @@ function describeFleet (sizes, check) {
       check(runs)
     })
   })
+}
+
+/** @returns {Promise<number>} by how much timers are late, on average, in that time */
+async function lateness (ms) {
+  const end = performance.now() + ms
+  let late = 0
+  let count = 0
+  while (performance.now() < end) {
+    const due = performance.now() + 10
+    await sleep(10)
+    late += performance.now() - due
+    count++
+  }
+  return late / count
 }
 
 /** Scripts that processes have called: what these do is counted by the server, too. */

@@ -88,6 +88,8 @@ describe('limits of all processes', () => {
     assert.deepEqual([looks, fleet.terms.generation], [1, '6'])
     broker.client.fairlaneTerms = async () => { throw new Error('Connection is closed') }
     told({ limits: '7' })
+    broker.isReady = false
+    told({ limits: '7' })
     await turns()
     assert.equal(fleet.terms.generation, '6')
   })

@@ -251,7 +251,7 @@ describe('the gate of a process', () => {
     gate.update(new Map([['concurrency', '5']]), [])
     const passes = await running(4)
     answers.push(['7', 0, -2, 0, 0])
-    gate.update(new Map([['concurrency', '2']]), [])
+    for (const cap of ['3', '2']) gate.update(new Map([['concurrency', cap]]), [])
     await turns()
     assert.equal(asked.at(-1).held, 4)
     for (const held of [3, 2]) {
