@@ -4,6 +4,7 @@ const assert = require('node:assert')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const worker = require('node:worker_threads')
 const { warn } = require('../../lib/arguments/errors')
+require('../../lib/platform/clock') // what is loaded below must not be the first to load it: what it lends would be taken back from Node
 
 const AFLOW = require.resolve('aflow/aflow')
 const CLOCK = require.resolve('../../lib/platform/clock')
