@@ -3,7 +3,7 @@
 // A process of its own that runs jobs of a fleet and notes when each starts and ends, in a file that outlives it. All processes of the
 // machine, and the broker, have one clock: so what is noted is when the runner was called, by the clock that the limits go by.
 //
-//   node fleet-process.js '{"path": "/tmp/…/redis.sock", "folder": "/tmp/…", "runMs": 5, "options": { … }}'
+//   node fleet-process.js '{"path": "/tmp/…/redis.sock", "folder": "/tmp/…", "runMs": 5, "clockMs": 0, "options": { … }}'
 
 const { openSync, writeSync } = require('node:fs')
 const { join } = require('node:path')
@@ -11,7 +11,9 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const { distributed } = require('../../lib/distributed')
 const { micros } = require('./fleet-checks')
 
-const { path, folder, runMs, options } = JSON.parse(process.argv[2])
+const { path, folder, runMs, clockMs, options } = JSON.parse(process.argv[2])
+const { now: time } = Date
+Date.now = () => time() + clockMs // a process's clock is not the broker's
 const BEAT_MS = 20
 const file = openSync(join(folder, `runs-${process.pid}`), 'a')
 

@@ -1,7 +1,7 @@
 'use strict'
 
 // What limits a whole fleet, while one of three processes is killed and one is stopped for two leases: with long times in npm run
-// test:long, with short ones in npm test.
+// test:long, with short ones in npm test. Their clocks are an hour apart.
 
 const assert = require('node:assert')
 const { fork } = require('node:child_process')
@@ -13,6 +13,7 @@ const { describeWithRedis } = require('../support/redis')
 const { micros, runsIn } = require('./fleet-checks')
 const { servers } = require('./opened')
 
+const CLOCKS_MS = [0, 3600000, -3600000] // by how much those of the processes are ahead
 const MOST_MEASURES = 4
 const BUSY_MS = 3 // where timers are so late, on average, processes get too little time to use a rate
 
@@ -38,8 +39,8 @@ function describeFleet (sizes, check) {
       await once(child, 'exit')
     }
 
-    async function start ({ path, folder }) {
-      const settings = { path, folder, runMs, options: { leaseMs, concurrency: 10, ...options } }
+    async function start ({ path, folder }, clockMs) {
+      const settings = { path, folder, runMs, clockMs, options: { leaseMs, concurrency: 10, ...options } }
       const child = fork(join(__dirname, 'fleet-process.js'), [JSON.stringify(settings)], { env: { ...process.env, NODE_OPTIONS: '' } })
       children.push(child)
       await once(child, 'message')
@@ -51,7 +52,7 @@ function describeFleet (sizes, check) {
       const given = options.ratePerType === undefined ? options : { ...options, ratePerType: new Map(options.ratePerType) }
       const producer = await open(server, null, { scheduler: 'equal', leaseMs, ...given })
       await producer.pauseGlobal()
-      const workers = await Promise.all([1, 2, 3].map(() => start(server)))
+      const workers = await Promise.all(CLOCKS_MS.map(clockMs => start(server, clockMs)))
       await Promise.all(Array.from({ length: jobsCount }, (_, n) => producer.pushType(`type-${n % typesCount}`, n)))
       const faults = new Map()
       const noted = () => runsIn(new Map(workers.map(({ pid }) => [pid, readFileSync(join(server.folder, `runs-${pid}`), 'utf8')])), faults)
