@@ -134,9 +134,11 @@ describe('add() of a durable queue', () => {
     await bench.gate.until(1)
     bench.disk.fault = kind => kind === 'sync' ? systemError('EIO') : undefined
     await assert.rejects(queue.flush(), code('IO'))
+    await assert.rejects(queue.flush(), code('IO')) // it goes on being so
     bench.gate.release()
     await assert.rejects(queue.close(), code('IO'))
     await lost
+    await assert.rejects(queue.flush(), code('IO'))
     warnings.release()
     bench.queue = undefined
   })
