@@ -3,9 +3,10 @@
 // admission(): the queue that the requests of a server go through, what is counted of them, and the ways in for each kind of server.
 
 const fairlane = require('../../index.js')
-const { describe, typeError } = require('../arguments/errors')
+const { describe, typeError, warn } = require('../arguments/errors')
 const { readFunction } = require('../arguments/fields')
 const { entranceOf } = require('../core/internals')
+const { Signals } = require('../platform/signals')
 const { FastifyVisit, KoaVisit } = require('./frameworks')
 const { NodeVisit } = require('./node')
 const { readAdmissionOptions } = require('./options')
@@ -35,6 +36,8 @@ class Admission {
     this.refusedCounts = new Map() // by code
     this.goneCount = 0
     this.exemptCount = 0
+    this.signals = new Signals((signal, visits) => { for (const visit of visits) visit.left() })
+    this.hasWarned = false
     this.queue.on('close', () => this.end())
   }
 
@@ -69,6 +72,14 @@ class Admission {
 
   countRefused (code) {
     this.refusedCounts.set(code, (this.refusedCounts.get(code) ?? 0) + 1)
+  }
+
+  /** A request was answered with 500, and nobody was given the error. */
+  warnOf (err) {
+    if (this.hasWarned) return
+    this.hasWarned = true
+    warn('FAIRLANE_WARN_ADMISSION', 'A request was answered with 500, since tenant, exempt or refuse has failed, and what goes on takes no error. ' +
+      `Further cases are not told. It was: ${describe(err?.message ?? err)}`, err?.stack)
   }
 
   // private from here on

@@ -4,7 +4,7 @@
 
 const { spread } = require('../platform/jitter')
 
-const TITLES = { 429: 'Too Many Requests', 503: 'Service Unavailable' }
+const TITLES = { 429: 'Too Many Requests', 500: 'Internal Server Error', 503: 'Service Unavailable' }
 const DETAILS = {
   FAIRLANE_ERR_TYPE_FULL: 'Too many of your requests are waiting already.',
   FAIRLANE_ERR_QUEUE_FULL: 'Too many requests are waiting already.',
@@ -13,7 +13,7 @@ const DETAILS = {
   FAIRLANE_ERR_CLOSED: 'The server is being shut down.'
 }
 
-module.exports = { problemOf, timingOf }
+module.exports = { failureOf, problemOf, timingOf }
 
 /**
  * @param {FairlaneError} error that the queue has refused or ended a request with
@@ -29,6 +29,18 @@ function problemOf ({ code, retryAfterMs = 0 }) {
     'Retry-After': String(Math.max(1, Math.ceil(spread(retryAfterMs) / 1000)))
   }
   return { status, title, headers, body }
+}
+
+/**
+ * What a request is answered that could not be let in, since the caller's code has failed.
+ * @returns {{ status: number, title: string, headers: object, body: string }}
+ */
+function failureOf ({ code }) {
+  const status = 500
+  const title = TITLES[status]
+  const told = typeof code === 'string' && /^\w+$/.test(code) ? code : undefined
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'The request could not be let in.', code: told })
+  return { status, title, headers: { 'Content-Type': 'application/problem+json', 'Content-Length': String(body.length) }, body }
 }
 
 /** The header Server-Timing of a request that has waited so long. */

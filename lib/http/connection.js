@@ -17,6 +17,11 @@ class Connection {
     return this.visits[0] === visit
   }
 
+  /** Whether somebody has taken the socket off its response, as for an upgrade: what is on its way has no response any more. */
+  isTakenFrom (visit) {
+    return this.isFirst(visit) && visit.response.socket === null && !this.socket._httpMessage // of one that no admission knows
+  }
+
   isLast (visit) {
     return this.visits.at(-1) === visit
   }

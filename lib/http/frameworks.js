@@ -55,6 +55,10 @@ class FastifyVisit extends NodeVisit {
     this.reply = reply
   }
 
+  fail (err) {
+    this.next(err)
+  }
+
   interrupt (err) {
     this.reply.hijack()
     super.interrupt(err)

@@ -2,8 +2,9 @@
 
 // HOT (bench: http-admission). Requests of node:http and node:http2, and of what is built on these: connect, express.
 
+const { failure } = require('../arguments/errors')
 const { promiseOf } = require('../platform/promised')
-const { problemOf, timingOf } = require('./answers')
+const { failureOf, problemOf, timingOf } = require('./answers')
 const { connectionOf } = require('./connection')
 const { resetResponse, silence } = require('./cut')
 const { Visit } = require('./visit')
@@ -31,6 +32,10 @@ class NodeVisit extends Visit {
     return true
   }
 
+  isGone () {
+    return isClosed(this.response) || this.connection?.socket.destroyed === true
+  }
+
   mustPark () {
     return this.connection !== undefined && !this.connection.isFirst(this)
   }
@@ -44,15 +49,20 @@ class NodeVisit extends Visit {
     })
   }
 
+  /** What goes on and takes no error would go on with the request, which has no slot. */
   fail (err) {
-    this.next(err)
+    const { next, response } = this
+    if (next.length > 0) return next(typeof err === 'string' ? new Error(err) : err) // 'route' of express is no error
+    this.admission.warnOf(err)
+    if (isClosed(response) || response.writableEnded) return
+    if (response.headersSent) resetResponse(response)
+    else this.sendInstead(failureOf(err))
   }
 
   vanish () {}
 
-  leave () {
-    this.connection?.remove(this)
-  }
+  /** It keeps its place on its connection until it is answered: nobody behind it can be answered before. */
+  leave () {}
 
   tellWait (ms) {
     this.response.appendHeader('Server-Timing', timingOf(ms))
@@ -68,17 +78,17 @@ class NodeVisit extends Visit {
     try {
       if (isClosed(this.response)) return this.vanish()
       if (refusal === undefined) return this.answer(err)
-      promiseOf(this.refuseBy(refusal, err))?.then(undefined, err => this.fail(err))
+      promiseOf(this.refuseBy(refusal, err))?.then(undefined, err => this.fail(failure(err)))
     } catch (err) {
-      this.fail(err)
+      this.fail(failure(err))
     }
   }
 
   interrupt (err) {
-    const { response } = this
+    const { connection, response } = this
+    if (connection !== undefined && connection.isTakenFrom(this)) return connection.socket.destroy()
     if (response.headersSent) return resetResponse(response)
-    for (const name of response.getHeaderNames()) if (OF_BODIES.test(name)) response.removeHeader(name)
-    this.send(this.problem(err))
+    this.sendInstead(this.problem(err))
     silence(response)
   }
 
@@ -90,8 +100,15 @@ class NodeVisit extends Visit {
   // private from here on
 
   closed () {
-    this.left()
+    this.left(isFinished(this.response))
     this.connection?.remove(this)
+  }
+
+  /** In the place of what a handler has begun to say. */
+  sendInstead (problem) {
+    const { response } = this
+    for (const name of response.getHeaderNames()) if (OF_BODIES.test(name)) response.removeHeader(name)
+    this.send(problem)
   }
 
   answer (err) {
@@ -127,9 +144,16 @@ class NodeVisit extends Visit {
   }
 }
 
-/** Whether a response has closed already, and tells nobody any more. */
+/** Whether a response has closed already, and tells nobody any more. A stream of HTTP/2 closes some turns before. */
 function isClosed (response) {
-  return response.destroyed === true || response.closed === true || response.stream?.destroyed === true
+  const { stream } = response
+  if (response.destroyed === true || response.closed === true) return true
+  return stream !== undefined && (stream.closed === true || stream.destroyed === true || stream.session?.destroyed === true)
+}
+
+/** Whether all of an answer was sent before its response closed. Streams of HTTP/2 that were reset are finished, too. */
+function isFinished ({ writableFinished, stream }) {
+  return stream === undefined ? writableFinished === true : stream.rstCode === 0 && !stream.aborted
 }
 
 module.exports = { NodeVisit }

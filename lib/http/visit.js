@@ -7,8 +7,8 @@
 //             │                 ▲  │               └──by the queue──▶ ENDED ──▶ OVER
 //             └───▶ PARKED ─────┘  └── refused, gone ──▶ OVER          parked: behind another one of its connection
 
-const { closedError, failure, overdueError } = require('../arguments/errors')
-const { callSafely } = require('../platform/clock')
+const { abortedError, closedError, failure, overdueError } = require('../arguments/errors')
+const { callSafely, defer } = require('../platform/clock')
 const { promiseOf } = require('../platform/promised')
 const { options: { readType } } = require('../core/internals')
 
@@ -22,10 +22,11 @@ const OVER = 5
 const ANONYMOUS = 'anonymous'
 
 /**
- * Those of each kind of server have: `arrive()`, which is told when the client leaves, and says whether it is there; `pass()`, which goes
- * on with the request; `refuse(err)`, which answers in place of that; `fail(err)`, which goes the server's own way for errors;
- * `interrupt(err)`, which ends what is on its way; `vanish()`, for whose client is gone; `leave()`, for one that goes on without a slot;
- * `tellWait(ms)`, in the answer; `mustPark()`, whether others of its connection come first; and `closesConnection()`, with its answer.
+ * Those of each kind of server have: `arrive()`, which is told when the client leaves, and says whether it is there; `isGone()`, whether
+ * it has left, also where that was not told yet; `pass()`, which goes on with the request; `refuse(err)`, which answers in place of that;
+ * `fail(err)`, which goes the server's own way for errors; `interrupt(err)`, which ends what is on its way; `vanish()`, for whose client
+ * is gone; `leave()`, for one that goes on without a slot; `tellWait(ms)`, in the answer; `mustPark()`, whether others of its connection
+ * come first; and `closesConnection()`, with its answer.
  */
 class Visit {
   /** @param {object} admission @param {object} request */
@@ -59,25 +60,32 @@ class Visit {
 
   /** It has got a slot. */
   start (done) {
+    if (this.isGone()) return this.startGone(done)
     this.done = done
     this.state = RUNNING
     if (!this.isEntering) callSafely(() => this.proceed())
   }
 
-  /** Frees the slot, if it has one. @returns {boolean} whether it had */
-  free (err) {
+  /**
+   * Frees the slot, if it has one.
+   * @param {boolean} [isLater] in a later turn of the event loop. A client that leaves may have many requests here, of which this is the
+   *   first to be told: the others must not start before they are told, too
+   * @returns {boolean} whether it had
+   */
+  free (err, isLater = false) {
     const { done } = this
     if (done === undefined) return false
     this.state = OVER
     this.done = this.ticket = undefined
-    done(err)
+    if (isLater) defer(() => done(err))
+    else done(err)
     return true
   }
 
-  /** The response has closed, or the client has gone away. */
-  left () {
+  /** The response has closed, or the client has gone away. @param {boolean} [isFinished] all of the answer was sent */
+  left (isFinished = false) {
     const { admission, state, ticket } = this
-    if (this.free() || state === OVER) return
+    if (this.free(undefined, !isFinished) || state === OVER) return
     admission.goneCount++
     this.withdraw()
     if (state === WAITING) admission.entrance.leave(ticket)
@@ -110,6 +118,15 @@ class Visit {
   }
 
   // private from here on
+
+  /** It has got a slot, and its client has left without a word so far. */
+  startGone (done) {
+    this.admission.goneCount++
+    this.state = OVER
+    this.ticket = undefined
+    this.vanish()
+    defer(() => done(abortedError()))
+  }
 
   ask () {
     const { hasTypes, tenant } = this.admission
@@ -205,6 +222,7 @@ class Visit {
     } catch (err) {
       return this.failed(err)
     }
+    if (this.state !== ASKED) return // its client has left meanwhile
     if (promise === undefined) return goOn(value)
     const { entrance, isOver, maxWaitMs, outside } = this.admission
     if (isOver) return this.refuseOutside()
@@ -222,8 +240,9 @@ class Visit {
   }
 
   failed (err) {
+    if (this.state !== ASKED) return // its client has left meanwhile
     this.state = OVER
-    this.fail(err)
+    this.fail(failure(err))
   }
 }
 

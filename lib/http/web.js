@@ -3,8 +3,8 @@
 // Requests of fetch handlers, as Hono, Bun and Deno have them: a Request comes in, a Response goes out. The slot is free when the body of
 // that has been read, was cancelled or has failed.
 
+const { failure } = require('../arguments/errors')
 const { promiseOf } = require('../platform/promised')
-const { whenAborted } = require('../platform/signals')
 const { problemOf, timingOf } = require('./answers')
 const { Visit } = require('./visit')
 
@@ -18,15 +18,18 @@ class WebVisit extends Visit {
     this.waitedMs = -1 // if it is to be told so
     this.body = undefined // of the answer, while it is read
     this.isCut = false // it has been answered, or ended, by the queue
-    this.letGo = undefined // of the signal
   }
 
   arrive () {
     const { signal } = this.request
     if (signal === undefined || signal === null) return true
     if (signal.aborted) return false
-    this.letGo = whenAborted(signal, () => this.left())
+    this.admission.signals.add(signal, this)
     return true
+  }
+
+  isGone () {
+    return this.request.signal?.aborted === true
   }
 
   mustPark () {
@@ -54,7 +57,7 @@ class WebVisit extends Visit {
   }
 
   leave () {
-    if (this.letGo !== undefined) this.letGo()
+    this.admission.signals.remove(this.request.signal, this)
   }
 
   tellWait (ms) {
@@ -70,7 +73,7 @@ class WebVisit extends Visit {
       const answer = refusal === undefined ? undefined : refusal(this.request, undefined, err)
       this.resolve(promiseOf(answer)?.then(answer => answer ?? problem(err)) ?? answer ?? problem(err))
     } catch (err) {
-      this.fail(err)
+      this.fail(failure(err))
     }
   }
 
@@ -81,9 +84,9 @@ class WebVisit extends Visit {
     this.free()
   }
 
-  free (err) {
+  free (err, isLater) {
     this.leave()
-    return super.free(err)
+    return super.free(err, isLater)
   }
 
   // private from here on
@@ -108,7 +111,7 @@ class WebVisit extends Visit {
     let answer = response
     if (this.done === undefined || admission.freesAtHeaders || request.method === 'HEAD' || !isReadable(response)) {
       this.free()
-      if (waitedMs === -1 || response?.headers === undefined) return response
+      if (waitedMs === -1 || response?.headers === undefined || !canBeMade(response)) return response
       answer = new Response(response.body, response)
     } else {
       this.body = new Body(response.body, this)
@@ -161,6 +164,11 @@ class Body {
 
 function isReadable (response) {
   return response?.body instanceof ReadableStream && !response.body.locked
+}
+
+/** An error, and a change of protocols, cannot be made again: nobody can be told in them how long they have waited. */
+function canBeMade ({ body, status }) {
+  return body || (status >= 200 && status <= 599)
 }
 
 /** A response that comes too late. */
