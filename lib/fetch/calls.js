@@ -10,6 +10,7 @@ const fairlane = require('../../index.js')
 const { FairlaneError, typeError } = require('../arguments/errors')
 const { isObject } = require('../arguments/fields')
 const { holdAtLeast, options: { readType } } = require('../core/internals')
+const { isPostponed, isThrottled } = require('../job/postponing')
 const { Signals } = require('../platform/signals')
 const { Call } = require('./call')
 const { discard, watch } = require('./body')
@@ -47,9 +48,9 @@ class Calls {
   // private from here on
 
   add (call) {
-    const { type, retry, until, job } = readCallOptions(call.fairlane, this)
+    const { type, retry, maxAttempts, until, job } = readCallOptions(call.fairlane, this)
     call.until = until
-    call.maxAttempts = call.mayRepeat(retry) ? job.maxAttempts ?? this.maxAttempts : 1
+    call.maxAttempts = call.mayRepeat(retry) ? maxAttempts : 1
     const options = { ...job, type: this.typeOf(call, type), signal: call.signal }
     if (call.maxAttempts !== this.maxAttempts) options.maxAttempts = call.maxAttempts
     const promise = new Promise((resolve, reject) => call.expect(resolve, reject))
@@ -105,9 +106,9 @@ class Calls {
 
   /** What the job of a failed attempt fails with. A call that would fail the same is not made again. */
   failure (call, reason, isLast) {
-    const err = isObject(reason) ? reason : new FairlaneError('FAIRLANE_ERR_RUNNER', 'The call failed with what is no error', { cause: reason })
+    const err = errorOf(reason)
     call.failure = { err, reason }
-    if (!isLast && !isNetworkFailure(reason)) this.finalErrors.add(err)
+    if (!isLast && (err !== reason || !isNetworkFailure(reason))) this.finalErrors.add(err)
     return err
   }
 
@@ -125,8 +126,9 @@ class Calls {
   follow (call, response) {
     const { given, ended } = watch(response)
     call.resolve(given)
-    return ended.catch(err => {
-      if (isObject(err)) this.finalErrors.add(err)
+    return ended.catch(reason => {
+      const err = errorOf(reason)
+      this.finalErrors.add(err)
       throw err
     })
   }
@@ -138,6 +140,12 @@ class Calls {
     if (ms < Infinity) this.answered.get(error)?.drop()
     return ms
   }
+}
+
+/** What a job fails with. After Throttled and Postponed it would be tried again whatever the call may. */
+function errorOf (reason) {
+  if (isObject(reason) && !isThrottled(reason) && !isPostponed(reason)) return reason
+  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The call failed with what a job cannot fail with', { cause: reason })
 }
 
 module.exports = { Calls }

@@ -11,7 +11,7 @@
 const { readRetryAfter, readSecondsOrDate } = require('../job/retry-after')
 
 const WITH_RETRY_AFTER = [429, 503, 403] // the last by GitHub
-// By the field for what is left: those for how long, the first of which that is there counts. Some servers mix them.
+// By the field for what is left: those for how long, the first of which that can be read counts. Some servers mix them.
 const RESETS = {
   'ratelimit-remaining': ['ratelimit-reset'],
   'x-ratelimit-remaining': ['x-ratelimit-reset-after', 'x-ratelimit-reset'],
@@ -38,19 +38,23 @@ module.exports = { holdMsOf }
 function holdMsOf (response) {
   const { status, headers } = response ?? {}
   if (typeof headers?.get !== 'function') return 0
-  const retryAfter = WITH_RETRY_AFTER.includes(status) ? headers.get('retry-after') : null
-  if (typeof retryAfter === 'string') return readRetryAfter(retryAfter)
-  return Math.max(msOfFields(headers), msOfField(headers.get('ratelimit')))
+  return Math.max(msOfRetryAfter(status, headers), msOfFields(headers), msOfField(headers.get('ratelimit')))
+}
+
+/** At least 1 s if there is one: it may say 0, or what nobody can read. */
+function msOfRetryAfter (status, headers) {
+  const text = WITH_RETRY_AFTER.includes(status) ? headers.get('retry-after') : null
+  return typeof text === 'string' ? readRetryAfter(text) : 0
 }
 
 /** One field for what is left, and one for how long. */
 function msOfFields (headers) {
   const usedUp = Object.keys(RESETS).filter(name => isNothing(headers.get(name)))
-  return Math.max(0, ...usedUp.map(name => resetMs(firstOf(headers, [...RESETS[name], ...ALL_RESETS]))))
+  return Math.max(0, ...usedUp.map(name => firstResetMs(headers, [...RESETS[name], ...ALL_RESETS])))
 }
 
-function firstOf (headers, names) {
-  return names.map(name => headers.get(name)).find(text => typeof text === 'string')
+function firstResetMs (headers, names) {
+  return names.map(name => resetMs(headers.get(name))).find(ms => ms !== undefined) ?? 0
 }
 
 /** One field for all: a list of limits with parameters, or a dictionary of one. The longest of those that are used up. */
@@ -59,7 +63,7 @@ function msOfField (text) {
   const members = text.match(MEMBERS) ?? []
   const limits = members.map(member => fieldsOf(member.match(PARTS) ?? [])).map(({ r, t }) => [r, t])
   const { remaining, reset } = fieldsOf(members)
-  return Math.max(...[...limits, [remaining, reset]].map(([left, ms]) => isNothing(left) ? resetMs(ms) : 0))
+  return Math.max(...[...limits, [remaining, reset]].map(([left, ms]) => isNothing(left) ? resetMs(ms) ?? 0 : 0))
 }
 
 /** @param {string[]} parts such as 'r=0' @returns {object} by name */
@@ -71,11 +75,11 @@ function isNothing (text) {
   return typeof text === 'string' && NUMBER.test(text) && Number(text) <= 0
 }
 
-/** @param {string | undefined} text seconds from now, or a time @returns {number} 0 if it is over, or cannot be read */
+/** @param {any} text seconds from now, or a time @returns {number | undefined} 0 if it is over; undefined if it cannot be read */
 function resetMs (text) {
   const number = Number(text)
   const ms = number >= FIRST_TIME_MS
     ? number - Date.now()
     : number >= FIRST_TIME ? number * 1000 - Date.now() : readSecondsOrDate(text)
-  return ms > 0 && ms <= Number.MAX_SAFE_INTEGER ? ms : 0
+  return ms <= Number.MAX_SAFE_INTEGER ? Math.max(ms, 0) : undefined
 }

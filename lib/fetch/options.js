@@ -3,7 +3,7 @@
 // Reads the options of a fetch, and what is said of one call.
 
 const { typeError } = require('../arguments/errors')
-const { checkObject, copyOf, readChoice, readFlag, readFunction, rejectUnknown } = require('../arguments/fields')
+const { checkObject, copyOf, readChoice, readFlag, readFunction, readPositiveCount, rejectUnknown } = require('../arguments/fields')
 const { readBackoff } = require('../job/backoff')
 const { options: ofQueue } = require('../core/internals')
 
@@ -44,19 +44,21 @@ function readOptions (options = {}) {
 
 /**
  * @param {object} [fairlane] of the init of a call
- * @param {{ until: string }} defaults
- * @returns {{ type: any, retry: boolean | undefined, until: string, job: object }} job: what add() is to read
+ * @param {{ maxAttempts: number, until: string }} defaults
+ * @returns {{ type: any, retry: boolean | undefined, maxAttempts: number, until: string, job: object }} maxAttempts: if it may be made
+ *   again at all. job: what add() is to read
  * @throws FAIRLANE_ERR_ARGUMENT
  */
 function readCallOptions (fairlane = {}, defaults) {
   checkObject(fairlane, 'fairlane', ARGUMENT)
-  const { type, retry, until = defaults.until, ...job } = copyOf(fairlane, ARGUMENT)
+  const { type, retry, maxAttempts = defaults.maxAttempts, until = defaults.until, ...job } = copyOf(fairlane, ARGUMENT)
   for (const name of Object.keys(job)) {
     if (OF_JOBS_ONLY.has(name)) throw typeError(ARGUMENT, `a call cannot have the option ${name}: ${OF_JOBS_ONLY.get(name)}`)
   }
   return {
     type,
     retry: retry === undefined ? undefined : readFlag(retry, 'retry', ARGUMENT),
+    maxAttempts: readPositiveCount(maxAttempts, 'maxAttempts', ARGUMENT),
     until: readChoice(until, 'until', UNTIL, ARGUMENT),
     job
   }

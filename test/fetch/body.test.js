@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const { PassThrough, Readable } = require('node:stream')
 const undici = require('undici')
+const { Postponed, Throttled } = require('../..')
 const { fairFetch } = require('../../lib/fetch')
 const { fakeClock } = require('../../lib/testing')
 const { collect } = require('../support/memory')
@@ -98,12 +99,18 @@ describe('the slot of a call', () => {
     }
   })
 
-  it('is free when the body fails with what is no error', async () => {
-    const { fetch, response } = streaming({ maxAttempts: 1 })
-    await response
-    source.error('text')
-    await fetch.queue.onIdle()
-    assert.equal(fetch.queue.stats().failed, 1)
+  it('is free when the body fails with what a job cannot fail with, and the call is not made again', async () => {
+    for (const reason of ['text', undefined, new Throttled(60000), new Postponed(60000)]) {
+      for (const maxAttempts of [1, 3]) {
+        const { fetch, response, peer } = streaming({ maxAttempts, backoffMs: 0 })
+        const { body } = await response
+        source.error(reason)
+        await fetch.queue.onIdle()
+        assert.equal(fetch.queue.stats().failed, 1)
+        assert.equal(peer.calls.length, 1)
+        await assert.rejects(body.getReader().read(), err => err === reason)
+      }
+    }
   })
 
   it('is free when the body was collected as garbage, which cancels it', async () => {

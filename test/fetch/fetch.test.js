@@ -89,6 +89,11 @@ describe('fairFetch()', () => {
       { typ: 1 }, { retry: 1 }, { until: 'end' }, { maxAttempts: 0 }, { signal: AbortSignal.abort() }, { key: 1 }, { onDuplicate: 'join' }, { priority: 16 }, 5
     ]
     for (const fairlane of wrong) await assert.rejects(fetch(A, { fairlane }), { code: 'FAIRLANE_ERR_ARGUMENT' }, JSON.stringify(fairlane))
+    for (const method of ['GET', 'POST']) {
+      for (const maxAttempts of ['x', '3', 0, -1, 1.5, NaN, null]) {
+        await assert.rejects(fetch(A, { method, fairlane: { maxAttempts } }), { code: 'FAIRLANE_ERR_ARGUMENT' }, `${method} ${maxAttempts}`)
+      }
+    }
     await assert.rejects(fetch(A, 5), { code: 'FAIRLANE_ERR_ARGUMENT' })
     await assert.rejects(fetch(A, { signal: {} }), { code: 'FAIRLANE_ERR_ARGUMENT' })
     await assert.rejects(fetch(A, { fairlane: { type: Symbol('a') } }), { code: 'FAIRLANE_ERR_TYPE' })

@@ -5,6 +5,7 @@ const { fairFetch } = require('../../lib/fetch')
 const { holdMsOf } = require('../../lib/fetch/limits')
 const { fakeClock } = require('../../lib/testing')
 const { quiet } = require('../support/turns')
+const { captureWarnings } = require('../support/uncaught')
 const { answer, imitation } = require('./imitation')
 
 const NOW = Date.UTC(2026, 10, 24, 3, 0, 0)
@@ -95,11 +96,30 @@ describe('what a response says of how long nothing more is to be asked', () => {
     }
   })
 
-  it('is the longest of what is said, but Retry-After before all', () => {
+  it('is the longest of what is said', () => {
     const headers = { RateLimit: '"default";r=0;t=7', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '9', 'RateLimit-Reset': '5' }
     assert.equal(holdOf(200, headers), 9000)
-    assert.equal(holdOf(429, { ...headers, 'Retry-After': '2' }), 2000)
-    assert.equal(holdOf(200, { ...headers, 'Retry-After': '2' }), 9000)
+    assert.equal(holdOf(429, { ...headers, 'Retry-After': '2' }), 9000)
+    assert.equal(holdOf(429, { ...headers, 'Retry-After': '20' }), 20000)
+    assert.equal(holdOf(200, { ...headers, 'Retry-After': '20' }), 9000)
+  })
+
+  it('is not hidden by what says nothing', async () => {
+    const warnings = captureWarnings() // of a Retry-After that cannot be read
+    try {
+      for (const text of ['0', 'soon', '', '-5', new Date(NOW - 5000).toUTCString()]) {
+        assert.equal(holdOf(429, { 'Retry-After': text }), 1000, text)
+        assert.equal(holdOf(429, { 'Retry-After': text, 'RateLimit-Remaining': '0', 'RateLimit-Reset': '9' }), 9000, text)
+        assert.equal(holdOf(429, { 'Retry-After': text, RateLimit: '"default";r=0;t=9' }), 9000, text)
+      }
+      await quiet()
+    } finally {
+      warnings.release()
+    }
+    const usedUp = { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '9' }
+    assert.equal(holdOf(200, { ...usedUp, 'X-RateLimit-Reset-After': 'soon' }), 9000)
+    assert.equal(holdOf(200, { ...usedUp, 'X-RateLimit-Reset-After': '0' }), 0)
+    assert.equal(holdOf(200, { ...usedUp, 'X-RateLimit-Reset': 'soon', 'RateLimit-Reset': '5' }), 5000)
   })
 })
 

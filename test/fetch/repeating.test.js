@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const { Readable } = require('node:stream')
-const { FairlaneError } = require('../..')
+const { FairlaneError, Postponed, Throttled } = require('../..')
 const { fairFetch } = require('../../lib/fetch')
 const { isNetworkFailure } = require('../../lib/fetch/repeating')
 const { fakeClock } = require('../../lib/testing')
@@ -58,6 +58,51 @@ describe('a call is made again', () => {
       assert.equal(await countOf([failed()], { method }), 1, method)
     }
     assert.equal(await countOf([503], { fairlane: { retry: false } }), 1)
+  })
+
+  // what the queue allows must not matter: one that is equal to what the call may have is not told of it
+  for (const maxAttempts of [undefined, 1, 3, Infinity]) {
+    it(`not by its own maxAttempts if it may not be, of a queue with ${maxAttempts}`, async () => {
+      const options = { maxAttempts }
+      const own = { maxAttempts: 4 }
+      const stream = () => ({ method: 'PUT', body: new ReadableStream(), duplex: 'half', fairlane: own })
+      for (const fault of [503, failed()]) {
+        assert.equal(await countOf([fault], { method: 'POST', body: 'text', fairlane: own }, options), 1)
+        assert.equal(await countOf([fault], { method: 'POST', fairlane: { ...own, priority: 3, delayMs: 0, maxWaitMs: 60000, unshift: true } }, options), 1)
+        assert.equal(await countOf([fault], { fairlane: { ...own, retry: false } }, options), 1)
+        assert.equal(await countOf([fault], stream(), options), 1)
+        assert.equal(await countOf([fault], { method: 'POST', fairlane: { ...own, retry: true } }, options), 4)
+        assert.equal(await countOf([fault], { fairlane: own }, options), 4)
+      }
+    })
+
+    it(`not by a time limit if it may not be, of a queue with ${maxAttempts}`, async () => {
+      for (const timeoutMs of [{}, { timeoutMs: 100 }]) {
+        for (const own of [{}, { maxAttempts: 4 }, { maxAttempts: 4, retry: false }]) {
+          const clock = fakeClock()
+          const peer = imitation()
+          const fetch = fairFetch(peer.fetch, { maxAttempts, backoffMs: 0, timeoutMs: 100, clock })
+          const promise = fetch(A, { method: 'POST', body: 'text', fairlane: { ...own, ...timeoutMs } })
+          await peer.until(1)
+          clock.advance(100)
+          await assert.rejects(promise, { code: 'FAIRLANE_ERR_TIMEOUT' })
+          clock.advance(0)
+          await fetch.queue.onIdle()
+          assert.equal(peer.calls.length, 1)
+        }
+      }
+    })
+  }
+
+  it('not if the function throws what has other jobs tried again, and whose type is not held by it', async () => {
+    for (const thrown of [new Throttled(60000), new Postponed(60000)]) {
+      for (const init of [{ method: 'POST' }, { fairlane: { retry: false } }, {}]) {
+        for (const maxAttempts of [1, 3]) {
+          const { count, outcome, fetch } = await madeFor([thrown], init, { maxAttempts })
+          assert.deepEqual([count, outcome, fetch.queue.heldMs(new URL(A).origin)], [1, thrown, 0])
+        }
+      }
+    }
   })
 
   it('if its body can be sent again', async () => {
