@@ -33,6 +33,14 @@ module.exports = {
     equal(madeCount, wrong.length)
   },
 
+  async 'fetch: calls that may change something twice are not, whatever attempts they have' ({ fairFetch, origin }) {
+    const fetch = fairFetch(globalThis.fetch, { backoffMs: 1 })
+    const maxAttempts = 3
+    const calls = [{ method: 'POST', fairlane: { maxAttempts } }, { fairlane: { maxAttempts, retry: false } }]
+    for (const call of calls) equal((await fetch(address(origin, 'busy'), call)).status, 503)
+    equal(fetch.queue.stats().retried, 0)
+  },
+
   async 'fetch: a service that says 429 is left alone' ({ fairFetch, origin }) {
     const fetch = fairFetch(globalThis.fetch, { maxAttempts: 2, backoffMs: 1, concurrency: 1 })
     const begin = Date.now()
