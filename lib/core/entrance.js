@@ -7,7 +7,6 @@
 const { abortedError } = require('../arguments/errors')
 const { asyncScope } = require('../platform/context')
 const { startNow } = require('./immediate')
-const { NO_EXTRAS } = require('./options')
 const { settle } = require('./running')
 const { Ticket } = require('./tickets/tickets')
 const { Verdict } = require('./verdict')
@@ -46,12 +45,18 @@ class Entrance {
     return error
   }
 
+  /** As refuse(), of a job whose type is not known yet: what all are refused by. @param {string | undefined} type that it counts as */
+  refuseUnknown (type) {
+    return this.admission.accepts(undefined) ? undefined : this.refuse(type)
+  }
+
   /**
    * Puts a job in, which was not refused. It has started when this returns, if it may start now.
    * @param {(err: any) => void} whenSettled
+   * @param {number} maxWaitMs
    * @returns {object} the ticket of the job, for leave()
    */
-  enter (type, payload, whenSettled) {
+  enter (type, payload, whenSettled, maxWaitMs) {
     const { dispatch, list, tickets } = this
     const ticket = new Ticket(tickets, whenSettled, undefined, tickets.timeoutMs, undefined)
     ticket.work = this
@@ -61,7 +66,7 @@ class Entrance {
       list.beginPass()
       startNow(dispatch)
     }
-    if (ticket.job === undefined && !ticket.isRetired) this.wait(ticket)
+    if (ticket.job === undefined && !ticket.isRetired) this.wait(ticket, maxWaitMs)
     return ticket
   }
 
@@ -77,7 +82,7 @@ class Entrance {
     this.dispatch.interruptions.interrupt([ticket], () => verdict)
   }
 
-  /** A job that was not refused waits outside for something else than a slot. It counts as a delayed one. */
+  /** A job that was not refused waits outside for something else than a slot, maybe for its type. It counts as a delayed one. */
   park (type) {
     this.parked.set(type, (this.parked.get(type) ?? 0) + 1)
     this.dispatch.delayed++
@@ -127,11 +132,11 @@ class Entrance {
   // private from here on
 
   /** It could not start: from here on its time is limited, and it keeps the context of its caller. */
-  wait (ticket) {
+  wait (ticket, maxWaitMs) {
     const { dispatch, tickets } = this
     if (dispatch.running < dispatch.concurrency) dispatch.wake()
     if (tickets.keepsContext) ticket.scope = asyncScope()
-    tickets.watch(ticket, NO_EXTRAS)
+    tickets.watch(ticket, { maxWaitMs })
   }
 }
 

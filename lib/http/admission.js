@@ -79,7 +79,7 @@ class Admission {
     if (this.hasWarned) return
     this.hasWarned = true
     warn('FAIRLANE_WARN_ADMISSION', 'A request was answered with 500, since tenant, exempt or refuse has failed, and what goes on takes no error. ' +
-      `Further cases are not told. It was: ${describe(err?.message ?? err)}`, err?.stack)
+      `Further cases are not told. It was: ${describe(err.message ?? err)}`, err.stack)
   }
 
   // private from here on

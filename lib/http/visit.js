@@ -20,6 +20,7 @@ const ENDED = 4 // by the queue, which has told it so: it keeps the slot until i
 const OVER = 5
 
 const ANONYMOUS = 'anonymous'
+const LEAST_TOLD_MS = 1 // of a wait for nothing but the caller's promises
 
 /**
  * Those of each kind of server have: `arrive()`, which is told when the client leaves, and says whether it is there; `isGone()`, whether
@@ -38,7 +39,9 @@ class Visit {
     this.ticket = undefined
     this.done = undefined // while it holds a slot
     this.isEntering = false // its caller is on the stack, and goes on when it has got a slot
-    this.since = -1 // when it began to wait, if it had to
+    this.since = -1 // when it began to wait, if it had to, for whatever it was
+    this.hasQueued = false // for a slot, or for its turn on its connection
+    this.isExpected = false // it came before the queue closed, and counts as one that waits
     this.position = -1 // in the heap of deadlines, while the caller's promises are waited for
     this.order = 0
   }
@@ -139,7 +142,8 @@ class Visit {
     this.type = type
     const mustPark = this.mustPark()
     const isSure = !mustPark && entrance.isIdle
-    const refusal = isSure ? undefined : entrance.refuse(type)
+    const isDrained = this.isExpected && this.admission.queue.closed
+    const refusal = isSure || isDrained ? undefined : entrance.refuse(type)
     if (refusal !== undefined) return this.turnAway(refusal)
     if (mustPark) this.park()
     else this.enter(isSure)
@@ -148,7 +152,8 @@ class Visit {
   park () {
     const { admission } = this
     this.state = PARKED
-    this.since = admission.entrance.now()
+    this.hasQueued = true
+    this.leftMs()
     admission.outside.add(this)
     admission.entrance.park(this.type)
   }
@@ -158,19 +163,21 @@ class Visit {
     const { entrance } = this.admission
     this.state = WAITING
     this.isEntering = true
-    this.ticket = entrance.enter(this.type, this.request, err => this.settled(err))
+    const maxWaitMs = this.since === -1 ? this.admission.maxWaitMs : this.leftMs()
+    this.ticket = entrance.enter(this.type, this.request, err => this.settled(err), maxWaitMs)
     this.isEntering = false
     if (this.state === RUNNING) return this.proceed()
     if (this.state !== WAITING) return
     if (this.since === -1) this.since = entrance.now()
+    this.hasQueued = true
     if (!isSure || !entrance.maxesOut(this.type)) return
     const refusal = entrance.refuse(this.type)
     entrance.leave(this.ticket, () => refusal)
   }
 
   proceed () {
-    const { admission } = this
-    if (this.since !== -1 && admission.tellsTimes) this.tellWait(admission.entrance.now() - this.since)
+    const { admission, since } = this
+    if (since !== -1 && admission.tellsTimes) this.toldWait(admission.entrance.now() - since)
     if (admission.queue.closed) this.closesConnection()
     try {
       this.pass()
@@ -178,6 +185,18 @@ class Visit {
       this.threw(err)
       throw err
     }
+  }
+
+  toldWait (ms) {
+    if (this.hasQueued || ms >= LEAST_TOLD_MS) this.tellWait(ms)
+  }
+
+  /** It begins to wait, or goes on to. @returns {number} for how long it may, of what maxWaitMs gives it for all it waits for */
+  leftMs () {
+    const { entrance, maxWaitMs } = this.admission
+    const now = entrance.now()
+    if (this.since === -1) this.since = now
+    return Math.max(0, maxWaitMs - (now - this.since))
   }
 
   /** The job of the request has ended: by free(), or by the queue. */
@@ -200,11 +219,10 @@ class Visit {
 
   /** It does not wait any more, for whatever it was. */
   withdraw () {
-    const { admission: { entrance, outside }, state } = this
+    const { entrance, outside } = this.admission
     this.state = OVER
     if (!outside.delete(this)) return
     entrance.unlimit(this)
-    if (state !== PARKED) return
     entrance.unpark(this.type)
     entrance.settle()
   }
@@ -224,19 +242,28 @@ class Visit {
     }
     if (this.state !== ASKED) return // its client has left meanwhile
     if (promise === undefined) return goOn(value)
-    const { entrance, isOver, maxWaitMs, outside } = this.admission
-    if (isOver) return this.refuseOutside()
-    outside.add(this)
-    entrance.limit(this, maxWaitMs)
+    const { entrance, hasTypes, outside } = this.admission
+    const refusal = this.isExpected ? undefined : entrance.refuseUnknown(hasTypes ? ANONYMOUS : undefined)
+    if (refusal === undefined) {
+      this.isExpected = true
+      outside.add(this)
+      entrance.park(undefined)
+      entrance.limit(this, this.leftMs())
+    } else {
+      this.turnAway(refusal)
+    }
     promise.then(read).then(value => this.told(goOn, value), err => this.told(err => this.failed(err), err))
   }
 
   told (goOn, value) {
-    const { entrance, outside } = this.admission
+    const { entrance, isOver, outside } = this.admission
     if (this.state !== ASKED) return // it was refused meanwhile, or its client is gone
+    if (isOver) return this.refuseOutside()
     outside.delete(this)
     entrance.unlimit(this)
+    entrance.unpark(undefined)
     callSafely(goOn, value)
+    if (this.state === OVER) entrance.settle()
   }
 
   failed (err) {

@@ -334,7 +334,7 @@ describe('an admission that closes', function () {
     await site.until(3)
     site.handled.find(({ request }) => request.url === '/half').response.write('half')
     const asked = site.get('/asked')
-    await until(() => tell !== undefined && site.admit.stats().waiting === 1)
+    await until(() => tell !== undefined && site.admit.stats().waiting === 2)
     const closed = site.admit.close({ timeoutMs: 1000 })
     clock.advance(1001)
     await closed

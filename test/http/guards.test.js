@@ -82,6 +82,31 @@ describe('an admission', function () {
     assert.deepEqual(site.errors.slice(1).map(({ message }) => message), ['route', 'router'])
   })
 
+  it('warns of what is no error, too', async function () {
+    await start({ exempt: () => { throw 'a word' } }, { pass: (admit, request, response) => admit(request, response, () => {}) }) // eslint-disable-line no-throw-literal
+    const warned = once(process, 'warning')
+    assert.equal((await site.get()).status, 500)
+    assert.match((await warned)[0].message, /a word/)
+  })
+
+  it('knows a response that closes after its connection', async function () {
+    const responses = []
+    await start({ concurrency: 1 }, {
+      pass (admit, request, response, next) {
+        responses.push(response)
+        admit(request, response, next)
+      }
+    })
+    const client = rawClient(site.port)
+    client.ask(['/1', '/2'])
+    await until(() => site.admit.stats().waiting === 1)
+    client.end()
+    await until(() => site.admit.stats().gone === 1)
+    responses[1].destroy()
+    await turns(2)
+    assert.equal(site.admit.stats().gone, 1)
+  })
+
   it('ends a connection that was upgraded when its time is over, or the server closes', async function () {
     for (const close of [false, true]) {
       const clock = fakeClock()
@@ -171,6 +196,116 @@ describe('an admission', function () {
   })
 })
 
+describe('a request whose tenant, or whether it is exempt, a promise tells', function () {
+  let admit, asked, handled
+  const request = () => new Request('http://here')
+  const later = () => new Promise((resolve, reject) => asked.push({ resolve, reject }))
+
+  /** @returns {() => Promise<Response>} */
+  function start (options) {
+    asked = []
+    handled = []
+    admit = admission({ concurrency: 1, tenant: later, ...options })
+    const served = admit.fetch(() => new Promise(resolve => handled.push(() => resolve(new Response(null)))))
+    return () => served(request())
+  }
+  afterEach(() => assertFree(admit, assert))
+
+  it('counts among those that wait, and is refused where too many do', async function () {
+    const ask = start({ maxWaiting: 2 })
+    const answers = Array.from({ length: 5 }, ask)
+    assert.equal(admit.stats().waiting, 3)
+    for (const answer of answers.slice(3)) assert.equal((await (await answer).json()).code, 'FAIRLANE_ERR_QUEUE_FULL')
+    asked[4].reject(new Error('late'))
+    asked[2].reject(new Error('no tenant'))
+    await assert.rejects(answers[2], { message: 'no tenant' })
+    for (const { resolve } of asked) resolve('x')
+    for (let at = 0; at < 2; at++) {
+      await until(() => handled.length === at + 1)
+      handled[at]()
+    }
+    assert.deepEqual((await Promise.all(answers.slice(0, 2))).map(({ status }) => status), [200, 200])
+    assert.deepEqual([admit.stats().refused, admit.stats().rejected], [{ FAIRLANE_ERR_QUEUE_FULL: 2 }, 2])
+  })
+
+  it('counts so without types, too', async function () {
+    const ask = start({ maxWaiting: 0, scheduler: null })
+    const [first, second] = [ask(), ask()]
+    assert.equal((await second).status, 503)
+    asked[0].resolve()
+    await until(() => handled.length === 1)
+    handled[0]()
+    assert.equal((await first).status, 200)
+  })
+
+  it('is run when the queue closes meanwhile, and those that come then are refused', async function () {
+    const ask = start({ exempt: later })
+    const answers = [ask(), ask(), ask()]
+    const closed = admit.close({ timeoutMs: 60000 })
+    assert.equal((await ask()).status, 503)
+    asked[0].resolve(false)
+    asked[1].resolve(false)
+    asked[2].resolve(true)
+    await until(() => asked.length === 6 && handled.length === 1)
+    handled[0]()
+    assert.equal((await answers[2]).status, 200)
+    asked[4].resolve('x')
+    asked[5].resolve('x')
+    for (let at = 1; at < 3; at++) {
+      await until(() => handled.length === at + 1)
+      handled[at]()
+    }
+    assert.deepEqual((await Promise.all(answers)).map(({ status }) => status), [200, 200, 200])
+    assert.equal(await closed, 0)
+  })
+
+  it('is refused when the time for closing is over', async function () {
+    const clock = fakeClock()
+    const ask = start({ clock })
+    const running = ask()
+    asked[0].resolve('x')
+    await until(() => handled.length === 1)
+    const answer = ask()
+    const closed = admit.close({ timeoutMs: 1000 })
+    clock.advance(1001)
+    asked[1].resolve('x')
+    assert.equal((await answer).status, 503)
+    assert.equal((await running).status, 503)
+    await closed
+    assert.equal(handled.length, 1)
+  })
+
+  it('has maxWaitMs for all that it waits for, and is told the whole of it', async function () {
+    const clock = fakeClock()
+    const ask = start({ clock, maxWaitMs: 1000, exempt: later })
+    const answers = [ask(), ask(), ask()]
+    clock.advance(400)
+    for (const { resolve } of asked.slice(0, 3)) resolve(false)
+    await until(() => asked.length === 6)
+    clock.advance(400)
+    asked[3].resolve('x')
+    await until(() => handled.length === 1)
+    asked[4].resolve('x')
+    await turns(3)
+    clock.advance(199)
+    assert.equal(admit.stats().waiting, 2)
+    clock.advance(2)
+    for (const answer of answers.slice(1)) assert.equal((await (await answer).json()).code, 'FAIRLANE_ERR_MAX_WAIT')
+    handled[0]()
+    assert.equal((await answers[0]).headers.get('server-timing'), 'queue;dur=800.0')
+  })
+
+  it('is told nothing if it was not to wait', async function () {
+    const clock = fakeClock()
+    const ask = start({ clock })
+    const answer = ask()
+    asked[0].resolve('x')
+    await until(() => handled.length === 1)
+    handled[0]()
+    assert.equal((await answer).headers.get('server-timing'), null)
+  })
+})
+
 describe('an admission in front of a fetch handler whose requests share a signal', function () {
   it('starts none of those that wait when that aborts, and warns of no leak', async function () {
     const admit = admission({ concurrency: 1 })
@@ -194,6 +329,7 @@ describe('an admission in front of a fetch handler whose requests share a signal
   })
 
   it('calls no handler, and takes no slot, if it aborts while the tenant is asked for', async function () {
+    let calls = 0
     for (const answer of [() => 'x', () => Promise.resolve('x'), () => { throw new Error('no tenant') }]) {
       const controller = new AbortController()
       const admit = admission({
@@ -202,10 +338,11 @@ describe('an admission in front of a fetch handler whose requests share a signal
           return answer()
         }
       })
-      const ask = admit.fetch(() => assert.fail('it is handled'))
+      const ask = admit.fetch(() => { calls++ })
       await assert.rejects(ask(new Request('http://here', { signal: controller.signal })), { message: 'gone' })
       await assertFree(admit, assert)
-      assert.equal(admit.stats().gone, 1)
+      await turns(2)
+      assert.deepEqual([calls, admit.stats().gone], [0, 1])
     }
   })
 
