@@ -31,7 +31,7 @@ export interface AdmissionOptions<R = any> extends Omit<QueueOptions, 'settleBy'
   until?: 'close' | 'headers' | undefined
 }
 
-/** `stats()` of the queue, and what became of requests that did not get into it. */
+/** `stats()` of the queue, where `waiting` has also those whose tenant a promise tells, and what became of requests that did not get into it. */
 export interface AdmissionStats extends QueueStats {
   /** Requests that were refused, by the code of the error. */
   refused: Record<string, number>
@@ -56,7 +56,10 @@ interface FastifyReply {
   raw: ServerResponse | Http2ServerResponse
 }
 
-/** A handler that lets requests in: for node:http, node:http2, connect and express. */
+/**
+ * A handler that lets requests in: for node:http, node:http2, connect and express. `next` is called without an argument, or with what a
+ * function of the options has failed with; one that takes no argument is not called then, and the request is answered with 500.
+ */
 export interface Admission<R = any> {
   (
     request: IncomingMessage | Http2ServerRequest,
