@@ -18,7 +18,7 @@ exports.slots = function ({ test }) {
     const { message } = await reasonOf(queue.run(() => { throw new Error('thrown') }, { type: 'a' }))
     equal(message, 'thrown')
     throws(() => queue.run('no function', { type: 'a' }), 'ARGUMENT')
-    throws(() => queue.run(() => {}), 'TYPE_REQUIRED')
+    throws(() => queue.run(equal), 'TYPE_REQUIRED')
   })
 
   test('acquire gives a slot, which is taken until it is released', 'slots', async stage => {

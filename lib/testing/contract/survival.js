@@ -28,7 +28,7 @@ exports.survival = function ({ test, has }) {
     equal([state, still], ['delayed', dueAt])
     equal(await next.pushType('t', 'other', { key: 'l' }), ids[1])
     await stage.until(() => seen.length === 2)
-    equal(seen.sort(([, one], [, other]) => one < other ? -1 : 1), [[ids[0], 't', 1, 1], [ids[2], 'u', 3, 1]])
+    equal(seen.sort(([, one], [, other]) => one.localeCompare(other)), [[ids[0], 't', 1, 1], [ids[2], 'u', 3, 1]])
     equal(await next.cancel(ids[1]), true)
   })
 
