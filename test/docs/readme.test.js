@@ -31,7 +31,7 @@ describe('the demonstration in README.md', function () {
   })
 })
 
-describe('the service in README.md', function () {
+describe('the server in README.md', function () {
   const { code } = blocks.find(({ code }) => code.includes('.listen('))
   let child
   let port
