@@ -31,7 +31,7 @@ const codes = Object.freeze({
   FAIRLANE_ERR_PEER:
     'A package that this part of fairlane needs is not installed, or is another version; the message says how to install it.',
   FAIRLANE_ERR_BROKER: 'The broker refused a call or could not be reached; `cause` says how.',
-  FAIRLANE_ERR_LEASE: 'The process was not heard of for so long that another one may run the job.',
+  FAIRLANE_ERR_LEASE: 'The process sent no heartbeat for `leaseMs`, so another one may run the job.',
   FAIRLANE_ERR_RESULT: 'The job has ended, and its result is not kept.',
   FAIRLANE_ERR_RESPONSE: 'A call was given an answer after which it is made again; `status` says which.',
   FAIRLANE_ERR_SLOT_LOST: 'The slot of acquire() was collected as garbage, and nobody had released it.',

@@ -103,7 +103,7 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBro
   globalConcurrency?: number | undefined
 
   /**
-   * After so many ms in which a process was not heard of its jobs are others'. At least 1000, and the same in all processes.
+   * A process that sends no heartbeat for so many ms loses its jobs to others. At least 1000, and the same in all processes.
    *
    * @default 30000
    */
@@ -209,7 +209,7 @@ export interface DistributedTypeStats {
   throttled: number
   /** Pushes whose key was taken: they share the job that has it. */
   joined: number
-  /** Jobs that others may have run, since this process was not heard of. */
+  /** Jobs that others may have run, since this process sent no heartbeat for `leaseMs`. */
   lost: number
   running: number
   /** Jobs that were taken and wait for a slot. */

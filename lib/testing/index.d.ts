@@ -59,7 +59,10 @@ export declare class Model<J = any> {
   finish (queue: Queue<any, any>): void
 }
 
-/** Throws if the inside of the queue contradicts itself. Call it anywhere. O(waiting + running). */
+/**
+ * Throws if the inside of the queue contradicts itself. Call it anywhere. O(waiting + running).
+ * @throws FAIRLANE_ERR_ARGUMENT for what is no queue in memory
+ */
 export declare function checkInvariants (queue: Queue<any, any>): void
 
 export interface SchedulerChecksOptions {

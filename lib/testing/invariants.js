@@ -3,15 +3,19 @@
 // Everything that must be true of a queue whenever the caller's code runs.
 
 const QList = require('qlist')
+const { describe, typeError } = require('../arguments/errors')
 const { internalsOf } = require('../core/internals')
+const { Queue } = require('../core/queue')
 const { PENDING } = require('../core/running')
 
 /**
  * O(waiting + running). May be called anywhere: in runners, callbacks, listeners.
- * @param {object} queue
+ * @param {Queue} queue in memory
  * @throws {Error} that says what is wrong
+ * @throws {FairlaneTypeError} FAIRLANE_ERR_ARGUMENT for what is no queue in memory
  */
 function checkInvariants (queue) {
+  if (!(queue instanceof Queue)) throw typeError('FAIRLANE_ERR_ARGUMENT', `checkInvariants() takes a queue in memory, not ${describe(queue)}`)
   const { list, dispatch, madeTickets, madeAdmission } = internalsOf(queue)
   const { accepted, waiting, running, done, failed, cancelled, overrun } = queue.stats()
   const { overdueCount } = dispatch

@@ -50,6 +50,12 @@ describe('Model', function () {
 })
 
 describe('checkInvariants', function () {
+  it('takes a queue in memory only', function () {
+    for (const other of [undefined, null, {}, () => {}, 'queue']) {
+      assert.throws(() => checkInvariants(other), { code: 'FAIRLANE_ERR_ARGUMENT', message: /a queue in memory/ })
+    }
+  })
+
   it('finds what contradicts itself', function () {
     const queue = fairlane(() => {}).pause().push(1)
     checkInvariants(queue)

@@ -251,7 +251,7 @@ const CAPABILITIES = {
   once: {
     what: 'an attempt is made once',
     engines: [MEMORY],
-    elsewhere: 'it may be made again after a crash, and at a broker when a process was not heard of for `leaseMs`',
+    elsewhere: 'it may be made again after a crash, and at a broker when a process sent no heartbeat for `leaseMs`',
     why: 'what a runner did cannot be written in the same step'
   }
 }
