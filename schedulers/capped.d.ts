@@ -19,7 +19,10 @@ export interface CappedOptions {
 export declare class Capped implements LaneScheduler {
   /** @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value */
   constructor (options?: CappedOptions)
-  /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
+  /**
+   * Changes the options that are given. O(types at their caps), and O(1) if only `concurrency` changes and the share is the same number
+   * of slots then. @throws FAIRLANE_ERR_OPTION; then nothing has changed
+   */
   configure (options?: CappedOptions): this
   queued (lane: Lane): void
   next (): Lane | undefined

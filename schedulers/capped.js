@@ -45,11 +45,18 @@ class Capped {
     this.configure(options)
   }
 
-  /** Changes the options that are given. O(waiting types). @throws FAIRLANE_ERR_OPTION; then nothing has changed */
+  /**
+   * Changes the options that are given. O(types at their caps), and O(1) if only `concurrency` changes and the share is the same number
+   * of slots then. @throws FAIRLANE_ERR_OPTION; then nothing has changed
+   */
   configure (options) {
-    if (!readOptions(options, readers, name => name === 'hard' ? this : this.caps)) return this
+    const { caps } = this
+    const { maxTypeCap, typeCaps } = caps
+    const shareLimit = caps.shareLimit()
+    if (!readOptions(options, readers, name => name === 'hard' ? this : caps)) return this
+    if (shareLimit === caps.shareLimit() && maxTypeCap === caps.maxTypeCap && typeCaps === caps.typeCaps) return this
     this.capsVersion++
-    for (const { lane } of [...this.below, ...this.capped]) this.place(lane)
+    for (const { lane } of [...this.capped]) this.place(lane)
     return this
   }
 
@@ -61,7 +68,13 @@ class Capped {
 
   /** @returns {object | undefined} the lane whose oldest job is to start */
   next () {
-    const first = this.below.first ?? (this.hard ? undefined : this.capped.first)
+    const { below } = this
+    let { first } = below
+    while (first !== undefined && first.capsVersion !== this.capsVersion) { // it may be at its cap since the options changed
+      this.place(first.lane)
+      first = below.first
+    }
+    if (first === undefined && !this.hard) first = this.capped.first
     return first?.lane
   }
 

@@ -25,7 +25,8 @@ export declare class Equal implements LaneScheduler {
   /** @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value */
   constructor (options?: EqualOptions)
   /**
-   * Changes the options that are given. O(waiting types), unless only `concurrency` changes and no share is another number for it.
+   * Changes the options that are given. O(waiting types); O(types at their caps) if only `concurrency` or `maxTypeShare` changes, and O(1)
+   * if the share is the same number of slots then.
    *
    * @throws FAIRLANE_ERR_OPTION; then nothing has changed
    */

@@ -80,7 +80,8 @@ class Equal {
   }
 
   /**
-   * Changes the options that are given. O(waiting types), unless only `concurrency` changes and no share is another number for it.
+   * Changes the options that are given. O(waiting types); O(types at their caps) if only `concurrency` or `maxTypeShare` changes, and O(1)
+   * if the share is the same number of slots then.
    * @throws FAIRLANE_ERR_OPTION; then nothing has changed
    */
   configure (options) {
@@ -88,15 +89,13 @@ class Equal {
     const { maxTypeCap, typeCaps } = caps
     const shareLimit = this.shareLimit()
     if (!readOptions(options, readers, name => name === 'weights' ? this.weighting : caps)) return this
-    const hasSameCaps = shareLimit === this.shareLimit() && maxTypeCap === caps.maxTypeCap && typeCaps === caps.typeCaps
-    if (hasSameCaps && weights === this.weighting.weights) return this
+    const hasSameNumbers = maxTypeCap === caps.maxTypeCap && typeCaps === caps.typeCaps && weights === this.weighting.weights
+    if (hasSameNumbers && shareLimit === this.shareLimit()) return this
     this.version++
     if (this.weighting.weights !== weights) this.unit = Number.MIN_VALUE
-    for (const state of [...this.ranking, ...this.parked]) {
-      const { limit } = state
-      this.refresh(state)
-      this.place(state, state.wasParked && state.limit > limit)
-    }
+    const parked = [...this.parked]
+    if (!hasSameNumbers) for (const state of [...this.ranking]) this.renew(state)
+    for (const state of parked) this.renew(state)
     return this
   }
 
@@ -111,6 +110,10 @@ class Equal {
     this.now = now
     if (this.startedLast !== undefined) this.rekeyStarted()
     for (let state = ranking.first; state !== undefined; state = ranking.first) {
+      if (state.version !== this.version) {
+        this.renew(state) // a share may be another number of slots since: only who comes first is looked at
+        continue
+      }
       const key = this.keyOf(state)
       if (key > state.key) {
         ranking.update(state, key)
@@ -213,6 +216,13 @@ class Equal {
     if (weight / this.unit > MOST_WEIGHT) this.rescale(unitOf(weight))
     this.follow(state)
     this.setWeight(state, inUnits(weight, this.unit))
+  }
+
+  /** The options have changed since the type's limit was read. */
+  renew (state) {
+    const { limit } = state
+    this.refresh(state)
+    this.place(state, state.wasParked && state.limit > limit)
   }
 
   /** What a type is ahead of V, or behind, stays the same in time of its slots. */

@@ -12,8 +12,8 @@ const listeners = new WeakMap()
 class Reconfiguring {
   /**
    * @param {object} scheduler
-   * @param {() => void} whenConfigured called each time after the scheduler's own configure(), whoever calls that. On an object that
-   *   cannot be changed it is not called: then resume() makes the queue ask again
+   * @param {(options: unknown) => void} whenConfigured called each time after the scheduler's own configure(), whoever calls that, and with
+   *   what. On an object that cannot be changed it is not called: then resume() makes the queue ask again
    */
   constructor (scheduler, whenConfigured) {
     this.whenConfigured = whenConfigured
@@ -36,8 +36,8 @@ class Reconfiguring {
  */
 function heed (scheduler, list, dispatch, { schedulerOptions, concurrency }) {
   if (schedulerOptions === undefined) list.configure({ concurrency })
-  const reconfiguring = new Reconfiguring(scheduler, () => {
-    list.configured()
+  const reconfiguring = new Reconfiguring(scheduler, options => {
+    list.configured(isConcurrencyAlone(options))
     dispatch.wake()
   })
   list.whenStalled = () => reconfiguring.stalled()
@@ -60,7 +60,7 @@ function listen (scheduler, listener) {
     const returned = configure.call(this, options)
     const called = own.references.map(reference => reference.deref())
     own.kept.clear() // those that are let down again come back
-    for (const reconfiguring of called) reconfiguring?.whenConfigured()
+    for (const reconfiguring of called) reconfiguring?.whenConfigured(options)
     return returned
   }
   Reflect.defineProperty(scheduler, 'configure', { value, writable: true, configurable: true })
@@ -74,6 +74,11 @@ function remember (known, listener) {
     known.pruneAt = Math.max(2 * known.references.length, FIRST_PRUNE_AT)
   }
   known.references.push(new WeakRef(listener))
+}
+
+/** What changes for each of many types then is for the scheduler to know. */
+function isConcurrencyAlone (options) {
+  return typeof options === 'object' && options !== null && Object.keys(options).join() === 'concurrency'
 }
 
 module.exports = { heed }

@@ -175,38 +175,6 @@ describe("types of 'equal' that have used more than the others", function () {
 })
 
 describe("configure() of 'equal'", function () {
-  const COUNT = 1000
-
-  /** Types that wait, and a count of how often one of their lanes is looked at. */
-  function waiting (options) {
-    const slots = new Slots(new Equal({ concurrency: 10, ...options }))
-    const looks = { count: 0 }
-    for (let i = 0; i < COUNT; i++) {
-      const lane = slots.lane(`type ${i}`)
-      let size = 0
-      Object.defineProperty(lane, 'size', { set (value) { size = value }, get () { looks.count++; return size } })
-      slots.push(`type ${i}`)
-    }
-    looks.count = 0
-    return { slots, looks }
-  }
-
-  it('looks at no type that waits where the number of slots limits none', function () {
-    for (const options of [{}, { maxTypeCap: 3, typeCaps: { 'type 1': 0 } }, { maxTypeShare: 1 }]) {
-      const { slots, looks } = waiting(options)
-      for (const concurrency of [20, 5, Infinity, 10]) slots.scheduler.configure({ concurrency })
-      assert.equal(looks.count, 0)
-    }
-  })
-
-  it('looks at those whose share of the slots is another number then, and only then', function () {
-    const { slots, looks } = waiting({ maxTypeShare: 0.1 })
-    slots.scheduler.configure({ concurrency: 9 })
-    assert.equal(looks.count, 0)
-    slots.scheduler.configure({ concurrency: 20 })
-    assert.ok(looks.count >= COUNT)
-  })
-
   it('has another maxTypeCap hold at once, for types that wait, too', function () {
     const slots = new Slots(new Equal({ maxTypeCap: 1 }))
     slots.push('a', 10)

@@ -166,10 +166,13 @@ class Lanes extends Scheduled {
     super.configure(options)
   }
 
-  /** The scheduler has new options, whoever told it. The types that it names now get lanes of their own. O(types in shared lanes). */
-  configured () {
+  /**
+   * The scheduler has new options, whoever told it. The types that it names now get lanes of their own. O(types in shared lanes), and O(1)
+   * if it goes on naming the same ones.
+   */
+  configured (namesTheSame) {
     this.breaker.reset()
-    this.overflow.openNamed()
+    if (!namesTheSame) this.overflow.openNamed()
   }
 
   isTypePaused (type) {
