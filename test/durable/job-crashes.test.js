@@ -17,6 +17,7 @@ const { Told } = require('./told')
 
 const base = seedFromEnvironment()
 const ROUNDS = rounds(20)
+const MAX_ATTEMPTS = 3 // of jobs under random crashes
 const IO = { code: 'FAIRLANE_ERR_IO' }
 
 describe('a durable queue whose process dies', () => {
@@ -601,7 +602,8 @@ async function survive (seed, options) {
     const name = payload.trim()
     told.note(id, payload)
     if (attempt === 1 && !firsts.has(id) && found[name[0]].has(name)) {
-      assert.equal(found[name[0]].start(name)?.message, undefined, `SEED=${seed}`)
+      const wrong = found[name[0]].start(name)
+      assert(wrong === undefined, `SEED=${seed}: ${wrong?.message}`)
     }
     found[name[0]].remove(name)
     seen.add(name)
@@ -614,7 +616,7 @@ async function survive (seed, options) {
     bench.disk = disk
     let isAlive = true
     const queue = await bench.open({
-      runner: (...args) => isAlive && runner(...args), concurrency: 3, maxAttempts: 3, backoffMs: 5, ...options
+      runner: (...args) => isAlive && runner(...args), concurrency: 3, maxAttempts: MAX_ATTEMPTS, backoffMs: 5, ...options
     })
     await checkAll(queue, `SEED=${seed}, life ${life}`)
     await find(queue, `SEED=${seed}, life ${life}`)
@@ -692,11 +694,14 @@ async function survive (seed, options) {
     const a = new LevelsModel(options.priorityMs)
     found = { a, b: options.scheduler ? new LevelsModel(options.priorityMs) : a }
     for (const { payload } of await queue.deadLetters()) seen.add(payload.trim())
+    // crashes may have come between the write of an attempt and its runner: one that is taken for the cause is tried alone, later
+    const jobs = await Promise.all([...queue.jobs()].map(({ id }) => queue.get(id)))
+    const suspects = new Set(jobs.filter(job => job?.attempts >= MAX_ATTEMPTS - 1).map(({ id }) => id))
     for (const { id, payload } of [...queue.jobs()].sort((a, b) => a.id - b.id)) {
       const name = payload.trim()
       seen.add(name)
       const { at, priority } = pushes.get(name)
-      if (!firsts.has(id) && !dueAt.has(name)) found[name[0]].push(name, at, priority)
+      if (!firsts.has(id) && !suspects.has(id) && !dueAt.has(name)) found[name[0]].push(name, at, priority)
     }
     // what was not there before comes no more
     for (const batch of batches.splice(0)) {

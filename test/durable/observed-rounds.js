@@ -34,7 +34,7 @@ class ObservedRound {
     this.backoffMs = random.pick([0, 5, 40])
     this.givenUpShare = random.pick([0, 0.2]) // of the attempts that have failed: backoffMs says that there is to be no other one
     this.isGivenUp = false // the job that has just failed, before its attempts are over
-    this.pushes = [] // by payload: { at, type, delayMs } of the job that has it
+    this.pushes = [] // by payload: { at, type, delayMs, name } of the job that has it; name: of its key
     this.holders = new Map() // name of a key → the push whose job took it last
     this.model = undefined
     this.dueAt = new Map() // id → when it is tried again
@@ -182,7 +182,7 @@ class ObservedRound {
         key: name, keyUntil: random.pick(['started', 'settled', 60]), onDuplicate: random.pick(['join', 'replace'])
       })
     }
-    const push = { at: this.now, type, delayMs: options?.delayMs ?? 0 }
+    const push = { at: this.now, type, delayMs: options?.delayMs ?? 0, name }
     const index = pushes.push(push) - 1
     const { joined } = queue.stats()
     const method = random.chance(0.2) ? 'unshift' : 'push'
@@ -236,11 +236,22 @@ class ObservedRound {
     if (random.chance(0.3)) {
       model.buried.add(id)
       queue.deleteDead(id).then(isThere => assert.equal(isThere, true))
-    } else {
+    } else this.retry(id)
+  }
+
+  /** A dead letter runs again, if no other job has taken its key. */
+  retry (id) {
+    const { history, holders, kept, model, pushes, queue } = this
+    const push = pushes[model.jobs.get(id).index]
+    const mayBeRefused = push.name !== undefined && holders.get(push.name) !== push
+    const retried = queue.retryDead(id)
+    const isRetried = history.get(id).state === 'waiting'
+    assert(isRetried || mayBeRefused, `job ${id} is not retried, and nobody has its key`)
+    if (isRetried) {
       model.revived(id)
-      this.kept.delete(id)
-      queue.retryDead(id).then(isThere => assert.equal(isThere, true))
+      kept.delete(id)
     }
+    retried.then(isThere => assert.equal(isThere, isRetried))
   }
 
   /** What is said of a job by its id is what its record says, and perhaps it is cancelled. */
