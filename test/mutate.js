@@ -47,6 +47,7 @@ const files = {
   fair: ['schedulers/fair.js', `test/schedulers/fair.test.js ${SCHEDULERS}`],
   capped: ['schedulers/capped.js', SCHEDULERS],
   equal: ['schedulers/equal.js', `${EQUAL} ${ORDER} test/property/bound.test.js`],
+  'virtual-time': ['schedulers/virtual-time.js', `${EQUAL} ${ORDER} test/property/bound.test.js`],
   'job-lengths': ['schedulers/job-lengths.js', EQUAL],
   weights: ['schedulers/weights.js', `test/schedulers/weights.test.js ${EQUAL}`],
   options: ['schedulers/options.js', `test/schedulers/@(options|fair|equal|queue).test.js ${ORDER}`]
