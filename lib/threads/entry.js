@@ -1,16 +1,19 @@
 'use strict'
 
-// What runs in each thread: loads the module of the jobs, and calls its function. piscina waits for `run` before it says that the
-// thread is ready, so a thread that is there has loaded its module. The export has a name, since piscina hands out the whole module else.
+// HOT (bench: threads). What runs in each thread: loads the module of the jobs, and calls its function. piscina waits for `serve` before it
+// says that the thread is ready, so a thread that is there has loaded its module. The export has a name, since piscina hands out the whole
+// module else.
 //
-//   [number, payload, type, attempt, payload, type, attempt, …, end of several] ──▶ [result, result, …], behind them the failures if there
-//                                                                                  are any
+//   [number, payload, type, attempt, payload, type, attempt, …] ──▶ [result, result, …], behind them the failures if there are any
+//                                                               └─▶ { broken }: why there is no answer
+//
+// Between messages the thread sleeps, and its event loop stands still: to be woken by that takes 20 µs.
 
-const { parentPort } = require('node:worker_threads')
+const { parentPort, MessageChannel, receiveMessageOnPort } = require('node:worker_threads')
 const { typeError } = require('../arguments/errors')
 const { promiseOf } = require('../platform/promised')
 const { takeApart } = require('./failures')
-const { loadPiscina } = require('./peer')
+const { REQUESTS, ANSWERS } = require('./message')
 
 // What `move` makes: piscina gives these symbols to whoever asks.
 const TRANSFERABLE = Symbol.for('Piscina.transferable')
@@ -20,15 +23,64 @@ const VALUE = Symbol.for('Piscina.valueOf')
 const url = process.argv.pop()
 const name = process.argv.pop()
 
+const { port1: port, port2 } = new MessageChannel()
+const counts = new Int32Array(new SharedArrayBuffer(8))
+
+let run // the module's function
 let number // of the message whose jobs run
+let taken = 0 // messages
 
 // whatever ends the thread
 process.on('uncaughtExceptionMonitor', err => parentPort.postMessage({ fairlane: 'ending', number, parts: takeApart(err) }))
 
-exports.run = load().then(fn => {
-  parentPort.postMessage({ fairlane: 'loaded' })
-  return message => runAll(fn, message)
+parentPort.postMessage({ fairlane: 'begun', port: port2, counts }, [port2])
+
+exports.serve = load().then(fn => {
+  run = fn
+  setImmediate(() => {
+    // piscina has said by now that the thread is ready
+    parentPort.postMessage({ fairlane: 'loaded' })
+    serve()
+  })
+  return serve
 })
+
+/** Takes the next message; in a microtask of its own, so that those which a job leaves behind come before. */
+function serve () {
+  // a thread that has not slept is woken all the same, a moment later
+  while (Atomics.load(counts, REQUESTS) === taken) Atomics.wait(counts, REQUESTS, taken)
+  taken = taken + 1 | 0 // as the count, which is of 32 bits
+  try {
+    const answer = runAll(receiveMessageOnPort(port).message)
+    if (promiseOf(answer) === undefined) give(answer)
+    else answer.then(give).catch(giveUp)
+  } catch (reason) {
+    giveUp(reason)
+  }
+}
+
+/** When what the jobs have printed is on its way, since nothing else is until the next one waits for something. */
+function give ({ results, list }) {
+  const { stdout, stderr } = process
+  if (stdout.writableLength + stderr.writableLength === 0) return post(results, list)
+  stdout.write('', () => stderr.write('', () => post(results, list)))
+}
+
+function giveUp (reason) {
+  post({ broken: takeApart(reason) })
+}
+
+function post (answer, list) {
+  try {
+    port.postMessage(answer, list)
+  } catch (reason) {
+    // it cannot be cloned, which ends the thread
+    queueMicrotask(() => { throw reason })
+    return
+  }
+  Atomics.add(counts, ANSWERS, 1)
+  queueMicrotask(serve)
+}
 
 /** @returns {Promise<Function>} the export; of CommonJS, `import` knows only some by name */
 async function load () {
@@ -39,8 +91,8 @@ async function load () {
   throw typeError('FAIRLANE_ERR_RUNNER', `the export '${name}' of ${url} is not a function`)
 }
 
-/** Runs the jobs of a message, all at once where they wait for something. @returns {any[] | Promise<any[]>} */
-function runAll (fn, message) {
+/** Runs the jobs of a message, all at once where they wait for something. @returns {object | Promise<object>} as answer() */
+function runAll (message) {
   const results = []
   const failures = []
   const pending = []
@@ -48,7 +100,7 @@ function runAll (fn, message) {
   for (let at = 1, index = 0; at + 2 < message.length; at += 3, index++) {
     results[index] = undefined
     try {
-      const result = fn(message[at], { type: message[at + 1], attempt: message[at + 2] })
+      const result = run(message[at], { type: message[at + 1], attempt: message[at + 2] })
       const promise = promiseOf(result)
       if (promise === undefined) results[index] = result
       else pending.push(follow(promise, index, results, failures))
@@ -67,7 +119,7 @@ async function follow (promise, index, results, failures) {
   }
 }
 
-/** What the jobs have moved is not copied. A result that throws when it is looked at fails its own job. */
+/** A result that throws when it is looked at fails its own job. @returns {{ results: any[], list: any[] }} what is moved, not copied */
 function answer (results, failures) {
   const list = []
   for (let index = 0; index < results.length; index++) {
@@ -79,7 +131,7 @@ function answer (results, failures) {
     }
   }
   if (failures.length > 0) results.push(failures)
-  return list.length === 0 ? results : loadPiscina().move({ [TRANSFERABLE]: list, [VALUE]: results })
+  return { results, list }
 }
 
 function unpacked (result, list) {

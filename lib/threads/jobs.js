@@ -156,7 +156,7 @@ class Jobs {
       onRefused: (message, err) => this.refused(message, err),
       onFailed: (message, err) => this.failed(message, err),
       onLost: message => this.lost(message),
-      onLoaded: () => this.loaded(),
+      onThread: () => this.threadCame(),
       onWorn: err => this.worn(err),
       onOver: () => pool.end().then(() => this.pools.delete(pool))
     }
@@ -232,7 +232,8 @@ class Jobs {
     }
   }
 
-  loaded () {
+  threadCame () {
+    this.flush()
     if (!this.pool?.isReady) return
     for (const { resolve } of this.whoAwaits.splice(0)) resolve()
   }
@@ -242,6 +243,7 @@ class Jobs {
     this.pool = undefined
     const reason = err ?? new FairlaneError('FAIRLANE_ERR_CRASHED', 'A thread ended before it had loaded the module')
     for (const { reject } of this.whoAwaits.splice(0)) reject(reason)
+    this.flush()
   }
 
   async end () {

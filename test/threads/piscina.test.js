@@ -6,7 +6,7 @@
 const assert = require('node:assert')
 const { once } = require('node:events')
 const Piscina = require('piscina')
-const { fileOf, gate, arrived } = require('./start')
+const { fileOf, gate } = require('./start')
 
 const VERSION = '5.3.2'
 
@@ -24,92 +24,71 @@ describe(`piscina ${VERSION}`, () => {
     pool.on('error', ({ message }) => heard.push(message))
   }
 
-  /** A signal in the form of an event emitter. */
-  const signalOf = () => ({
-    once (event, listener) {
-      events.push(`once ${event}`)
-      this.abort = listener
-    },
-    removeListener (event, listener) {
-      events.push(`removeListener ${event}`)
-      assert.equal(listener, this.abort)
-    }
-  })
-
   it('is the version that this was written for', () => {
     assert.equal(Piscina.version, VERSION)
     make('jobs.js')
   })
 
-  it('takes an object with once() and removeListener() for a signal, and lets it go with the answer', async () => {
-    make('jobs.js')
-    const signal = signalOf()
-    const answer = pool.run({ act: 'value', value: 5 }, { signal })
-    assert.deepEqual(events, ['once abort'], 'before run() returns')
-    assert.equal(await answer, 5)
-    assert.deepEqual(events, ['once abort', 'workerCreate', 'removeListener abort'])
+  it('starts all threads before it returns, and the first listener for their errors is its own', () => {
+    make('jobs.js', { maxThreads: 2, minThreads: 2 })
+    assert.deepEqual(pool.threads.map(thread => thread.listenerCount('error')), [1, 1])
   })
 
-  it('lets it go before run() returns if the payload cannot be cloned', async () => {
+  it('ends a thread that it is told of as failed, and has another one at once', async () => {
     make('jobs.js')
-    const answer = assert.rejects(pool.run({ act: 'value', value: () => {} }, { signal: signalOf() }), { name: 'DataCloneError' })
-    assert.deepEqual(events, ['once abort', 'removeListener abort'])
-    await answer
-  })
-
-  it('ends the thread when its listener is called, has another one at once, and says when that is ready', async () => {
-    make('jobs.js')
-    const begun = gate()
-    const signal = signalOf()
-    const answer = assert.rejects(pool.run({ act: 'loop', gate: begun }, { signal }), { name: 'AbortError' })
-    await arrived(begun, 1)
+    await once(pool, 'workerCreate')
     const [thread] = pool.threads
     const gone = once(thread, 'exit')
     events.length = 0
-    signal.abort()
-    assert.deepEqual(events, ['removeListener abort', 'workerDestroy'])
+    thread.listeners('error')[0](new Error('stopped'))
+    assert.deepEqual(events, ['workerDestroy', 'stopped'])
     assert.equal(pool.threads.length, 1)
     assert.notEqual(pool.threads[0], thread)
-    await answer
-    await once(pool, 'workerCreate')
-    await gone
-    assert.equal(await pool.run({ act: 'value', value: 1 }), 1)
+    await Promise.all([gone, once(pool, 'workerCreate')])
+    assert.equal(pool.threads.length, 1)
   })
 
-  for (const act of ['exit', 'uncaught']) {
-    it(`tells that a thread has ended before it lets the signal of its task go: ${act}`, async () => {
+  for (const [how, end] of [['exits', thread => thread.terminate()], ['fails', thread => thread.emit('error', new Error('it fails'))]]) {
+    it(`tells that a thread has ended, and has another one, before others hear that it ${how}`, async () => {
       make('jobs.js')
-      await assert.rejects(pool.run({ act }, { signal: signalOf() }))
-      assert.deepEqual(events, ['once abort', 'workerCreate', 'workerDestroy', 'removeListener abort'])
-      assert.equal(pool.threads.length, 1)
+      const [thread] = pool.threads
+      await once(pool, 'workerCreate')
+      const heard = new Promise(resolve => thread.once(how === 'exits' ? 'exit' : 'error', () => {
+        resolve([events.includes('workerDestroy'), pool.threads.length, pool.threads[0] !== thread])
+      }))
+      end(thread)
+      assert.deepEqual(await heard, [true, 1, true])
     })
   }
 
-  it('takes an export that is a promise, and says that a thread is ready when that has resolved', async () => {
-    const loading = gate(1)
-    make('loads.js', { workerData: { how: 'wait', gate: loading } })
-    await assert.rejects(pool.run({ exit: true }, { signal: signalOf() }))
-    await arrived(loading, 2)
-    assert.deepEqual(events.filter(name => name === 'workerCreate').length, 1)
-    loading[0] = 2
-    Atomics.notify(loading, 0)
-    await once(pool, 'workerCreate')
+  it('leaves the event loop of a thread to that, and says that a thread is ready when the promise that is its export has resolved', async () => {
+    make('turns.js', { name: 'exported', atomics: 'disabled' })
+    const [first] = pool.threads
+    const turned = new Promise(resolve => first.on('message', message => { if (message === 'turned') resolve() }))
+    await turned
+    first.listeners('error')[0](new Error('stopped'))
+    const heard = []
+    const [second] = pool.threads
+    pool.on('workerCreate', () => heard.push('ready'))
+    await new Promise(resolve => second.on('message', message => {
+      if (typeof message === 'string') heard.push(message)
+      if (message === 'turned') resolve()
+    }))
+    assert.deepEqual(heard, ['loading', 'ready', 'turned'])
   })
 
   it('starts no more threads when one ends before it is ready', async () => {
     make('loads.js', { workerData: { how: 'exit', gate: gate() } })
-    await assert.rejects(pool.run({}, { signal: signalOf() }), { message: /exit/ })
     while (pool.threads.length > 0) await once(pool, 'workerDestroy').then(() => new Promise(setImmediate))
     assert.deepEqual(events.filter(name => name === 'workerDestroy').length, 2)
   })
 
-  it('tells all tasks when it is destroyed', async () => {
+  it('ends all threads when it is destroyed', async () => {
     make('jobs.js')
-    const begun = gate()
-    const ends = [1, 2].map(() => assert.rejects(pool.run({ act: 'loop', gate: begun }, { signal: signalOf() })))
-    await arrived(begun, 1)
+    const [thread] = pool.threads
+    const gone = once(thread, 'exit')
     await pool.destroy()
-    await Promise.all(ends)
+    await gone
     assert.equal(pool.threads.length, 0)
   })
 })

@@ -73,6 +73,14 @@ describe('a process', () => {
     assert.deepEqual(await outputOf(`${QUEUE} queue.add({ act: 'value', value: 1 }, { type: 'a' }).then(tell)`), [1])
   })
 
+  it('has what a job has printed before that is done', async () => {
+    const lines = await outputOf(`${QUEUE}
+      const job = { act: 'print', text: JSON.stringify('printed') }
+      queue.add(job, { type: 'a' }).then(() => tell('done')).then(() => queue.add({ act: 'exit' }, { type: 'a' })).catch(({ code }) => tell(code))
+    `)
+    assert.deepEqual(lines, ['printed', 'done', 'FAIRLANE_ERR_CRASHED'])
+  })
+
   it('goes on until a job whose thread has ended is told', async () => {
     assert.deepEqual(await outputOf(`${QUEUE} queue.add({ act: 'exit' }, { type: 'a' }).catch(({ code }) => tell(code))`), ['FAIRLANE_ERR_CRASHED'])
   })

@@ -71,6 +71,13 @@ const acts = {
       }
     })
   },
+  breakOutputLater: async () => acts.breakOutput(),
+  deep ({ depth }) {
+    let value = []
+    while (depth-- > 0) value = [value]
+    return value
+  },
+  print ({ text }) { console.log(text) },
   forge ({ messages }) { for (const message of messages) parentPort.postMessage(message) },
   never: () => new Promise(() => {}),
   leave () { setTimeout(() => { throw new RangeError('left behind') }) },
