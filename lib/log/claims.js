@@ -11,7 +11,8 @@
 //
 //   TRIM   frees a segment, and all else is for that. There always is room for one.
 //   END    mostly frees the record of its job, and a job whose end is not written runs again. To become a dead letter is an end, too.
-//   MOVE   frees a segment, if all that is alive in it is moved. What is moved must not take the room of ends.
+//   MOVE   frees a segment, if all that is alive in it is moved. What is moved must not take the room of ends. Once begun, with room for
+//          all, it has the claim of an end: what was moved and frees nothing would hold the room for good.
 //   STATE  frees nothing: without it a job that failed is tried again earlier after a crash. It must not take the room of what frees.
 //          Texts of errors are cut off, and written when there is room.
 //   START  frees nothing, but leads to an end. A job is started only if there is room for what becomes of it, and of all that were

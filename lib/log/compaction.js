@@ -16,6 +16,8 @@ const { LONG_WORK, nextTurn } = require('./turns')
 const RETRY_MS = 100
 // Of moving a job, in pieces of LONG_WORK.
 const MOVE_PIECES = 5
+// Of a frame that takes room of the reserve, with jobs that are not far from each other.
+const LEAST_MOVED_BYTES = 2 ** 13
 // A segment in which there is nothing but that others are gone.
 const LEAST_BYTES = HEADER_BYTES + FRAME_BYTES + TRIM_BYTES
 // What comes into the place of the last segment takes this part of its room at most.
@@ -28,7 +30,6 @@ class Compactor {
     this.running = undefined
     this.isStopped = false
     this.failedAt = -Infinity // the time when moving failed
-    this.usesReserve = false // what is moved takes room of the reserve, which was found to be enough if nothing else does
     this.oldest = 0 // the id of the oldest segment
     this.oldestSegment = undefined
     this.slice = new Slice(LONG_WORK)
@@ -57,6 +58,11 @@ class Compactor {
     this.isStopped = true
     while (this.oldest < end) await this.clear(this.oldest)
     this.isStopped = false
+  }
+
+  /** Whether what is moved takes room of the reserve, which was found to be enough if nothing else does. */
+  get usesReserve () {
+    return this.store.log.reserve.isLent
   }
 
   // private from here on
@@ -126,7 +132,7 @@ class Compactor {
       log.commitNow(false)
     }
     const frames = new Frames(store.files, store.folder, id, log.segments.get(id).bytes)
-    this.usesReserve = log.reserve.isSpent // as isTooLong() has found, or nothing in it is alive
+    log.reserve.isLent = log.reserve.isSpent // as isTooLong() has found, or nothing in it is alive
     try {
       await this.moveAll(this.whole(id, frames))
       // what is still there was in none that is whole
@@ -151,7 +157,7 @@ class Compactor {
   /** Jobs may start again from the reserve: while one was emptied into it they were not. */
   leaveReserve () {
     if (!this.usesReserve) return
-    this.usesReserve = false
+    this.store.log.reserve.isLent = false
     this.store.owner.freed()
   }
 
@@ -213,6 +219,7 @@ class Compactor {
     this.slice.begin()
     let group
     let count = 0
+    let sinceJob = 0 // pieces of work
     let isLast = true
     // whether the job is alive is known, and written, in one go: it cannot finish in between
     for (let next = found.next(); !next.done; next = found.next()) {
@@ -223,7 +230,9 @@ class Compactor {
         count++
       }
       isLast = false
-      if (this.slice.isOver(isJob ? MOVE_PIECES : value) || group?.length >= log.groupBytes / 2) break
+      sinceJob = isJob ? 0 : sinceJob + value
+      const isOver = this.slice.isOver(isJob ? MOVE_PIECES : value)
+      if (group?.length >= log.groupBytes / 2 || (isOver && !(this.usesReserve && mayGoOn(group, sinceJob)))) break
       isLast = true
     }
     if (group !== undefined) {
@@ -265,6 +274,11 @@ class Compactor {
   met () {
     this.failedAt = performance.now()
   }
+}
+
+/** Frames take room of the reserve, too: on a busy machine a slice alone would have few jobs. */
+function mayGoOn (group, sinceJob) {
+  return group !== undefined && group.length < LEAST_MOVED_BYTES && sinceJob < LONG_WORK.pieces
 }
 
 function warnOfDamage (count, path) {

@@ -31,6 +31,7 @@ class Reserve {
     this.fullError = undefined // why it is not there, if the disk is full
     this.triedAt = 0
     this.usedBytes = 0 // of the room, since the file is not there
+    this.isLent = false // to a segment that is emptied, for which it was found to be enough: it is not made, nor measured
     this.make()
   }
 
@@ -68,13 +69,13 @@ class Reserve {
 
   /** @returns {Error | undefined} that of a disk which is full; looks now and then whether it still is */
   fullness () {
-    if (this.fullError !== undefined && performance.now() - this.triedAt > RETRY_MS) this.make()
+    if (this.fullError !== undefined && performance.now() - this.triedAt > RETRY_MS) this.restore()
     return this.fullError
   }
 
   /** Makes it again, if the disk was full: there is room now. */
   restore () {
-    if (this.fullError !== undefined) this.make()
+    if (this.fullError !== undefined && !this.isLent) this.make()
   }
 
   make () {

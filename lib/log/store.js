@@ -276,9 +276,10 @@ class Store {
    * @param {Buffer} record that of the job, which was checked, or one that says it is damaged
    */
   move (seq, record) {
-    const { log } = this
+    const { claims, log } = this
     const state = this.stateToWrite(this.states.get(seq))
-    const at = log.append(record.length + (state === undefined ? 0 : state.bytes), state === undefined ? 1 : 2, this.claims.move)
+    const claim = log.reserve.isLent ? claims.ack : claims.move
+    const at = log.append(record.length + (state === undefined ? 0 : state.bytes), state === undefined ? 1 : 2, claim)
     const { group } = log
     group.buffer.set(record, at)
     if (state !== undefined) state.write(group.buffer, seq, at + record.length)

@@ -3,6 +3,7 @@
 const assert = require('node:assert')
 const { execFileSync } = require('node:child_process')
 const { join } = require('node:path')
+const { Compactor } = require('../../lib/log/compaction')
 const { Outage } = require('../../lib/durable/life/outage')
 const { captureWarnings } = require('../support/uncaught')
 const { turn } = require('../support/turns')
@@ -47,9 +48,9 @@ describe('a job queue on a disk that is full', () => {
     }
   }
 
-  async function goOnUntil (isDone) {
+  async function goOnUntil (isDone, mostTurns = 5000) {
     for (let i = 0; !isDone(); i++) {
-      assert(i < 5000, 'it does not come to that')
+      assert(i < mostTurns, 'it does not come to that')
       if (i % 10 === 0) bench.clock.advance(LONGEST_MS)
       await turn()
     }
@@ -213,6 +214,38 @@ describe('a job queue on a disk that is full', () => {
       assert.equal(queue.stats().delayed, keptCount)
     })
   }
+
+  it('empties a segment into its reserve in few writes on a slow machine, and measures no room meanwhile', async () => {
+    const queue = await open({ concurrency: 100, runner: async () => {} })
+    const { moveSome } = Compactor.prototype
+    const moved = []
+    Compactor.prototype.moveSome = function (found) {
+      const { usesReserve, store: { log: { reserve } } } = this
+      const result = moveSome.call(this, found)
+      if (!usesReserve) return result
+      if (result.count > 0) moved.push(result.count)
+      const { usedBytes } = reserve
+      bench.disk.capacity += 100000
+      reserve.restore()
+      bench.disk.capacity -= 100000
+      assert.deepEqual([reserve.isSpent, reserve.usedBytes], [true, usedBytes])
+      return result
+    }
+    let ms = 0
+    performance.now = () => bench.clock.now() + (ms += 10) // each slice is over at once
+    try {
+      queue.pause()
+      bench.disk.capacity = 200000
+      const count = await fill(10)
+      queue.resume()
+      await goOnUntil(() => queue.length === 0, 20000)
+      assert.equal(queue.stats().done, count)
+      const movedCount = moved.reduce((sum, count) => sum + count, 0)
+      assert(movedCount > 50 * moved.length, `${movedCount} in ${moved.length} writes`)
+    } finally {
+      Compactor.prototype.moveSome = moveSome
+    }
+  })
 
   // small segments; a disk that has no room for a whole segment; jobs that take less room than what becomes of them
   for (const [mb, bytes, segmentBytes, concurrency] of [[3, 800, 2 ** 18, 1], [9, 400, 2 ** 26, 10], [2, 10, 2 ** 18, 1]]) {
