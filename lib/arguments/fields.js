@@ -156,6 +156,7 @@ function entriesOf (value, name, code) {
 function elementsOf (array, name, code) {
   try {
     const { length } = array
+    if (length === 1) return [array[0]]
     const elements = []
     for (let i = 0; i < length; i++) elements.push(array[i])
     return elements

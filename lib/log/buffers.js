@@ -19,7 +19,8 @@ class Buffers {
     for (let i = kept.length - 1; i >= 0; i--) {
       const buffer = kept[i]
       if (buffer.length < length) continue
-      kept.splice(i, 1)
+      if (i === kept.length - 1) kept.pop() // makes no array, and leaves this one its memory
+      else kept.splice(i, 1)
       this.bytes -= buffer.length
       return buffer
     }

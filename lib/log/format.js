@@ -48,12 +48,10 @@ const MAX_TYPE_BYTES = NO_TYPE - 1
 // Offsets and lengths are u32; this leaves room for a segment that begins below its limit and ends with such a frame.
 const MAX_FRAME_BYTES = 2 ** 30 + 2 ** 16
 
-// Up to here the crc is made by JavaScript: that of a frame with one job of 16 B took 73 ns instead of 162 (Node 20).
-const SHORT_BYTES = 64
-const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
-  for (let i = 0; i < 8; i++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1
-  return byte
-})
+// Up to here the crc is made by JavaScript, four bytes at a time: that of a frame with one job of 16 B takes 41 ns, byte by byte 67, and
+// by zlib 112 (Node 24). From here on zlib is faster.
+const SHORT_BYTES = 128
+const CRC_TABLE = crcTable()
 
 const SEGMENT_NAME = /^\d{10}\.log$/
 
@@ -215,8 +213,23 @@ function markDamaged (record, seq) {
 function crcOf (bytes, at, end, seed) {
   if (end - at > SHORT_BYTES) return crc32(bytes.subarray(at, end), seed)
   let crc = ~seed
+  for (; at + 4 <= end; at += 4) {
+    crc ^= bytes[at] | bytes[at + 1] << 8 | bytes[at + 2] << 16 | bytes[at + 3] << 24
+    crc = CRC_TABLE[768 + (crc & 0xff)] ^ CRC_TABLE[512 + (crc >>> 8 & 0xff)] ^ CRC_TABLE[256 + (crc >>> 16 & 0xff)] ^ CRC_TABLE[crc >>> 24]
+  }
   while (at < end) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ bytes[at++]) & 0xff]
   return ~crc >>> 0
+}
+
+/** What a byte does to a crc; then what it does if one, two or three bytes of zeros follow it. */
+function crcTable () {
+  const table = new Int32Array(4 * 256)
+  for (let at = 0; at < table.length; at++) {
+    let crc = at < 256 ? at : table[at - 256]
+    for (let i = 0; i < 8; i++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+    table[at] = crc
+  }
+  return table
 }
 
 /** Different for all offsets of a segment, and hardly ever the same in another. */

@@ -290,7 +290,9 @@ class Log {
       this.takeBack(err)
       return false
     }
-    this.sealed.shift()
+    // pop() leaves the array its memory
+    if (this.sealed.length === 1) this.sealed.pop()
+    else this.sealed.shift()
     this.reserve.use(group.length)
     this.offset += group.length
     this.bytes += group.length

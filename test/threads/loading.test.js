@@ -274,6 +274,25 @@ describe('a module', () => {
       assert.equal(await queue.add({ value: 2 }), 2)
     })
 
+    it('fails a job that comes as the thread ends, and has none yet', async () => {
+      const { runner } = loads({ how: 'throw', gate: gate(), from: 1, times: 1 }, { threads: 1 })
+      await runner.ready()
+      workers[0].emit('error', new Error('it fails'))
+      await assert.rejects(runner({ value: 1 }), ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'LOAD')
+      assert.equal(await runner({ value: 2 }), 2)
+    })
+
+    it('leaves a job that comes as the last thread ends to new ones', async () => {
+      const { runner } = loads({ how: 'throw', gate: gate(), from: 1, times: 1 }, { threads: 1 })
+      await runner.ready()
+      const job = new Promise(resolve => {
+        process.once('worker', worker => worker.once('error', () => resolve(runner({ value: 'new' }))))
+      })
+      workers[0].emit('error', new Error('it fails'))
+      assert.equal(await job, 'new')
+      assert.equal(runner.stats().threads, 1)
+    })
+
     it('leaves nobody ready until new ones are there: ready() rejects', async () => {
       const { runner } = loads({ how: 'throw', gate: gate(), from: 1, times: 1 }, { threads: 1 })
       await runner.ready()

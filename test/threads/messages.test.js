@@ -7,7 +7,7 @@ const assert = require('node:assert')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const fairlane = require('../..')
 const { REQUESTS, ANSWERS } = require('../../lib/threads/message')
-const { start, endAll } = require('./start')
+const { start, endAll, gate } = require('./start')
 
 describe('messages to threads', () => {
   let workers
@@ -152,13 +152,20 @@ describe('messages to threads', () => {
   })
 
   it('are answered when what the job has printed is here, or fail with what keeps their thread from that', async () => {
-    const { runner } = await ready({ env: undefined }) // it counts what is covered, and says so when it ends
+    const { runner, counts: [counts] } = await ready({ env: undefined }) // it counts what is covered, and says so when it ends
     const { stdout } = workers[0]
     let text = ''
     stdout.unpipe()
     stdout.on('data', data => { text += data }).resume()
     await runner({ act: 'print', text: 'printed' })
     assert.equal(text, 'printed\n')
+    const begun = gate()
+    const job = runner({ act: 'print', text: 'here', gate: begun })
+    while (Atomics.load(begun, 1) < 1);
+    const before = performance.now()
+    while (performance.now() - before < 20) assert.equal(Atomics.load(counts, ANSWERS), 1, 'nobody has received what it has printed')
+    await job
+    assert.equal(text, 'printed\nhere\n')
     await assert.rejects(runner({ act: 'breakOutput' }), { message: 'no output' })
     await assert.rejects(runner({ act: 'breakOutputLater' }), { message: 'no output' })
     await assert.rejects(runner({ act: 'function' }), ({ code, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.name === 'DataCloneError')

@@ -77,7 +77,10 @@ const acts = {
     while (depth-- > 0) value = [value]
     return value
   },
-  print ({ text }) { console.log(text) },
+  print ({ text, gate }) {
+    console.log(text)
+    if (gate !== undefined) arrive(gate)
+  },
   forge ({ messages }) { for (const message of messages) parentPort.postMessage(message) },
   never: () => new Promise(() => {}),
   leave () { setTimeout(() => { throw new RangeError('left behind') }) },
