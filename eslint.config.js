@@ -25,7 +25,7 @@ module.exports = [
     }
   },
   {
-    files: ['lib/board/client.js'],
+    files: ['lib/board/client/*.js'],
     languageOptions: {
       globals: { addEventListener: 'readonly', confirm: 'readonly', document: 'readonly', location: 'readonly' }
     }

@@ -54,6 +54,7 @@ declare namespace fairlane {
     | 'FAIRLANE_WARN_RETRY_AFTER'
     | 'FAIRLANE_WARN_ADMISSION'
     | 'FAIRLANE_WARN_SLOT_LOST'
+    | 'FAIRLANE_WARN_GROUP'
     | 'FAIRLANE_WARN_BROKER'
 
   /** An error of the queue at run time. Wrong use throws a `TypeError` or a `RangeError` with a `code` instead. */
@@ -103,8 +104,8 @@ declare namespace fairlane {
   type Done<R = any> = (error?: any, result?: R) => void
 
   /**
-   * What a runner can know about its job. Frozen. Jobs of a queue or type share one, unless they have a signal or a `timeoutMs`, or somebody
-   * listened to `progress` when they started.
+   * What a runner can know about its job. Frozen. Jobs of a queue or type share one, unless they have a signal or a `timeoutMs`, somebody listened
+   * to `progress` when they started, or the queue counts costs.
    */
   interface JobContext {
     /** The id of the job, on disk and at a broker. Jobs in memory have none. */
@@ -117,6 +118,13 @@ declare namespace fairlane {
     readonly attempt: number
     /** Tells listeners of `progress` how far the job is. Does nothing once the attempt has ended, nor on a context that jobs share. */
     readonly progress: (value: any) => void
+    /**
+     * Says what the job has cost so far, in all, in the units of `cost`. What is more than it was charged is charged at once, and what is less is given
+     * back. Does nothing once the attempt has ended, nor where the queue counts no costs.
+     *
+     * @throws FAIRLANE_ERR_ARGUMENT if it is no safe integer from 0
+     */
+    readonly spent: (total: number) => void
     /** Of a job that a schedule has pushed, on disk or at a broker: the name of that, and the time for which it is, in ms since 1970. */
     readonly schedule: { readonly name: string, readonly time: number } | undefined
   }
@@ -225,7 +233,7 @@ declare namespace fairlane {
     clock?: Clock | undefined
 
     /**
-     * How often a job is started until it is done. Infinity: without end.
+     * Maximum number of attempts. Infinity: no limit.
      *
      * @default 1
      */
@@ -249,16 +257,22 @@ declare namespace fairlane {
     /** As `rate`, of each type. Needs a scheduler with lanes. Default: no limits. */
     ratePerType?: RatesPerType | undefined
 
-    /** Who is told what becomes of each job: one or several made by `fairlane/history` and `fairlane/metrics`, each for one queue. Default: nobody. */
+    /** Who is told what becomes of each job: one or several made by `fairlane/history`, `fairlane/metrics` and `fairlane/adaptive`, each for one queue. Default: nobody. */
     observers?: Observer | readonly Observer[] | undefined
   }
 
-  /** At most `limit` jobs start in any stretch of `intervalMs`. */
+  /** At most `limit` jobs start in any stretch of `intervalMs`, or jobs that cost so many units. */
   interface Rate {
     /** A positive integer. */
     limit: number
     /** Above 0. */
     intervalMs: number
+    /**
+     * What is counted: starts, or the units that jobs cost. A queue counts costs from its first rate of them on.
+     *
+     * @default 'jobs'
+     */
+    of?: 'jobs' | 'cost' | undefined
   }
 
   /** One rate, or several, all of which hold. */
@@ -267,7 +281,7 @@ declare namespace fairlane {
   /** The same rates for each type, or rates by type, or a function that is asked when a type has nothing left to count. */
   type RatesPerType = Rates | ReadonlyMap<string, Rates> | ((type: string) => Rates | undefined)
 
-  /** What `fairlane/history` and `fairlane/metrics` make, for the option `observers`. It cannot be made otherwise. */
+  /** What `fairlane/history`, `fairlane/metrics` and `fairlane/adaptive` make, for the option `observers`. It cannot be made otherwise. */
   interface Observer {
     readonly [observes]: true
   }
@@ -304,8 +318,12 @@ declare namespace fairlane {
     queued (lane: Lane): void
     /** Returns the lane whose oldest job is to start, or undefined if none may start now. */
     next (now: number): Lane | undefined
-    started (lane: Lane, now: number): void
-    ended (lane: Lane, startedAt: number, now: number): void
+    /** `cost`: what the job is charged; 1 without `needsCost`. */
+    started (lane: Lane, now: number, cost: number): void
+    /** `cost`: what the job was charged in the end. */
+    ended (lane: Lane, startedAt: number, now: number, cost: number): void
+    /** With `needsCost`: a job that runs is charged so many units more, or fewer, since its runner has called `spent`. */
+    charged? (lane: Lane, difference: number, startedAt: number): void
     configure? (options?: any): unknown
     /** A waiting job was cancelled, in a lane that is not paused. Called once for each, after all have been taken out. */
     removed? (lane: Lane): void
@@ -320,8 +338,16 @@ declare namespace fairlane {
     capOf? (type: string): number
     /** What share a type has, relative to others. Asked by the page of `fairlane/board` only. */
     weightOf? (type: string): number
+    /** The group of a type, for `stats(type)`; `lane` is where the type is now, if it is anywhere. */
+    groupOf? (type: string, lane?: Lane): string | undefined
+    /** How many groups there are, for `stats()`. */
+    readonly groupCount?: number
+    /** What `explain` is told of the group of a type: how many jobs of it run, and may run. */
+    groupStats? (type: string, lane?: Lane): { group: string | undefined, running: number, cap: number }
     /** Whether `now` and `startedAt` are times. Otherwise they are 0, and no clock is read. */
     readonly needsClock?: boolean
+    /** Whether `cost` is what jobs cost. Then the queue counts that. */
+    readonly needsCost?: boolean
     /** Whether it is intended that no job runs while jobs wait. Otherwise the queue warns once. */
     readonly mayStall?: boolean
   }
@@ -372,6 +398,13 @@ declare namespace fairlane {
      * @default 0
      */
     priority?: number | undefined
+    /**
+     * What the job costs, in units of your own, as tokens or rows: a safe integer from 0. Rates of cost count them, and a scheduler may share them. Give an
+     * upper estimate, and have the runner say by `context.spent` what it was.
+     *
+     * @default 1
+     */
+    cost?: number | undefined
     /**
      * While it is taken within the type, a job that is queued with it is not taken in but shares the one that has taken it. A finite number is made
      * into a string.
@@ -429,6 +462,8 @@ declare namespace fairlane {
      * @param error truthy: the job has failed; of `Throttled`: its type is held, too
      */
     readonly release: (error?: unknown) => void
+    /** As `spent` of the context of a job. It may be taken off the slot. */
+    readonly spent: (total: number) => void
     /** Like `release()`. */
     [Symbol.dispose] (): void
   }
@@ -439,6 +474,8 @@ declare namespace fairlane {
   interface MapOptions {
     /** The type of all these jobs. Required with a scheduler. */
     type?: unknown
+    /** What each of these jobs costs, or a function that is given its payload. @default 1 */
+    cost?: number | ((payload: any) => number) | undefined
     /** Whether results come in the order of the source; otherwise they come as jobs end. @default true */
     ordered?: boolean | undefined
     /** How many values are taken ahead. Default: 2 × concurrency. */
@@ -484,12 +521,38 @@ declare namespace fairlane {
     heldMs: number
   }
 
-  /** Counts of a type since it was last idle; `waiting`, `running`, `types` and `delayed` are current. */
+  /** Why a job does not start; docs/observe.md says when each of them is. */
+  type Reason = 'idle' | 'closed' | 'paused' | 'type-paused' | 'outage' | 'broker' | 'delayed' | 'backoff' | 'cap' | 'group-cap' | 'hold' | 'queue-hold' |
+    'rate' | 'queue-rate' | 'slots' | 'scheduler' | 'starting'
+
+  /** Why the next job of a type does not start now. */
+  interface Explanation {
+    /** undefined without a scheduler. */
+    type: string | undefined
+    /** As in `counts(type)`; at a broker undefined while it cannot be asked. */
+    waiting: number | undefined
+    delayed: number | undefined
+    running: number | undefined
+    because: Reason
+    /** In how many ms it starts, if nothing else changes and a slot is free; undefined where no time is known. */
+    untilMs: number | undefined
+    /** Only with `'slots'`: the types that hold most, five at most. */
+    holders: Array<{ type: string, running: number }> | undefined
+    /** For how long the job has waited that is to start next, in ms; undefined if none waits, and unless metrics or a history observe the queue. */
+    oldestWaitMs: number | undefined
+    /** Only if it is asked for, and a job waits: how many other types may be served before it, at most. */
+    ahead?: number | undefined
+  }
+
+  /** Counts of a type since it was last idle; `waiting`, `running`, `overdue`, `types` and `delayed` are current. */
   interface TypeStats {
     /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs whose runners still hold a slot. */
     accepted: number
     waiting: number
+    /** Slots that are taken. */
     running: number
+    /** Of these, the ones whose jobs have settled, by a timeout, a signal or `close`, and whose runners go on. */
+    overdue: number
     done: number
     failed: number
     /** Jobs ended by `remove`, `clear`, `close`, a signal or `maxWaitMs`. */
@@ -506,15 +569,24 @@ declare namespace fairlane {
     throttled: number
     /** Jobs that were not taken in but share another one by its key. */
     joined: number
+    /** Units of cost that jobs were charged, as corrected by `spent`; 0 where none are counted. */
+    spent: number
+    /**
+     * Its group, only with `groupOf`; undefined where that fails for the type, and for types that share a lane. Calls `groupOf` if the type has no
+     * lane.
+     */
+    group?: string | undefined
   }
 
-  /** Totals since the queue was created, except `waiting`, `running`, `overrun`, `types`, `delayed` and `heldTypes`, which are current. */
-  interface QueueStats extends TypeStats {
+  /** Totals since the queue was created, except `waiting`, `running`, `overdue`, `overrun`, `types`, `delayed` and `heldTypes`, which are current. */
+  interface QueueStats extends Omit<TypeStats, 'group'> {
+    /** Groups of `groupOf` with a type that has jobs, is paused, or is not forgotten yet; 0 without. */
+    groups: number
     /** Second settlements of a job, which were ignored. */
     misuse: number
     /** Runners that go on without a slot, which a timeout has released. */
     overrun: number
-    /** Types with waiting jobs, none of which may start now: the type is held, or out of rate. */
+    /** Types with waiting jobs, none of which may start now: the type is held, or has used up its rate. */
     heldTypes: number
   }
 
@@ -809,6 +881,17 @@ declare namespace fairlane {
      */
     counts (): Promise<QueueCounts>
     counts (type: unknown): Promise<TypeCounts>
+
+    /**
+     * Why the next job of a type does not start now. O(log types), where all slots are taken O(slots), and with `ahead` O(types). The first time it is
+     * asked of a type with delayed jobs, O(those).
+     *
+     * @param type to be left out without a scheduler
+     * @param options ahead: whether to count the other types that may be served before it; default: false
+     * @throws FAIRLANE_ERR_ARGUMENT if the options are wrong, or a type is given and the queue has no scheduler
+     * @throws FAIRLANE_ERR_TYPE if the type is missing, null, a symbol, or an object without a `toString` of its own or its class
+     */
+    explain (type?: unknown, options?: { ahead?: boolean | undefined }): Explanation
 
     /**
      * The types that have jobs, those with most of them first; none without a scheduler. O(types).

@@ -21,13 +21,18 @@ const COLOURS = {
   window: '#8a8a8a',
   'quickq fair': '#7aa6c2',
   'quickq capped': '#c4b1dc',
-  ideal: '#cccccc'
+  ideal: '#cccccc',
+  'fixed 48': '#8a8a8a',
+  AIMD: '#e0a458',
+  Vegas: '#7aa6c2',
+  gradient2: '#7b5ea7'
 }
 const WIDTH = 900
 const PANEL_HEIGHT = 250
 const FONT = { fontFamily: 'sans-serif', color: '#222' }
 const CALLBACK_QUEUES = ['fairlane', 'quickq', 'fastq', 'async.queue', 'neo-async']
 const SCHEDULERS = ['fairlane', 'fair', 'capped', 'equal', 'window', 'quickq fair', 'quickq capped']
+const ADAPTED = ['fairlane', 'fixed 48', 'AIMD', 'Vegas', 'gradient2']
 const SIMULATED = ['quickq fair', 'fair', 'equal']
 
 /** What the shares in the chart of fairness are those of. */
@@ -103,6 +108,18 @@ const CHARTS = {
     ])
   },
 
+  adaptive (report) {
+    const over = (id, key, title) => overTime(report.cells.find((cell) => cell.id === id), key, title)
+    return svg('What adapts a limit, in three phases of 60 s', [
+      over('capacity', 'limits', 'the capacity of the server is 50, 25, 50: the limit, by seconds'),
+      { ...over('capacity', 'times', 'the same: the mean time of jobs, ms'), isLog: true },
+      over('refusals', 'limits', 'the server refuses above 60, 30, 60 calls: the limit'),
+      over('costly', 'limits', 'from second 60 on another tenant has jobs that take 100 times as long: the limit'),
+      over('slower', 'limits', 'from second 60 on jobs take three times as long, whatever the load: the limit'),
+      { ...over('slower', 'times', 'the same: the mean time of jobs, ms'), isLog: true }
+    ])
+  },
+
   fairness (report) {
     const cells = Object.fromEntries(report.cells.map((cell) => [cell.id, cell]))
     const valuesOf = (name, figures) => figures.map(([id, key]) => ({ value: cells[id].contenders[name][key].value }))
@@ -124,6 +141,18 @@ const CHARTS = {
         ]
       }
     ])
+  }
+}
+
+/** A line per contender over the time of a cell, in which something was noted down every so many ms. */
+function overTime ({ contenders, everyMs }, key, title) {
+  const noted = (name) => contenders[name].rounds[0][key]
+  return {
+    title,
+    categories: noted(ADAPTED[0]).map((_, i) => String((i + 1) * everyMs / 1000)),
+    series: ADAPTED.map((name) => ({ name, values: noted(name).map((value) => ({ value })) })),
+    isLines: true,
+    isLong: true
   }
 }
 
@@ -186,13 +215,13 @@ function svg (title, panels) {
     legend: { show: legend, left: 15, top: 46, itemGap: 30, textStyle: FONT, data: legendOf(panels) },
     grid: panels.map((panel, i) => ({ left: 70, right: 25, top: top + i * PANEL_HEIGHT + 38, height: PANEL_HEIGHT - 80 })),
     xAxis: panels.map((panel, i) => (
-      { type: 'category', gridIndex: i, data: panel.categories, axisTick: { show: false }, axisLabel: { ...FONT, interval: 0 } }
+      { type: 'category', gridIndex: i, data: panel.categories, axisTick: { show: false }, axisLabel: { ...FONT, interval: panel.isLong ? 'auto' : 0 } }
     )),
     yAxis: panels.map((panel, i) => (
       { type: panel.isLog ? 'log' : 'value', gridIndex: i, axisLabel: FONT, splitLine: { lineStyle: { color: '#e5e5e5' } }, ...(panel.isLog && rangeOf(panel)) }
     )),
     series: panels.flatMap((panel, i) => panel.series.map(({ name, values }) => ({
-      ...(panel.isLines ? lineOf(name) : { type: 'bar' }),
+      ...(panel.isLines ? lineOf(name, panel.isLong) : { type: 'bar' }),
       name,
       xAxisIndex: i,
       yAxisIndex: i,
@@ -219,8 +248,8 @@ function rangeOf ({ series, isLines = false }) {
   return { min, startValue: min, max: 10 ** Math.ceil(Math.log10(Math.max(...values))) }
 }
 
-function lineOf (name) {
-  return { type: 'line', symbolSize: 7, lineStyle: { width: 2.5, type: name.startsWith('quickq') ? 'dashed' : 'solid', color: COLOURS[name] } }
+function lineOf (name, isLong) {
+  return { type: 'line', ...(isLong ? { showSymbol: false } : { symbolSize: 7 }), lineStyle: { width: 2.5, type: name.startsWith('quickq') ? 'dashed' : 'solid', color: COLOURS[name] } }
 }
 
 module.exports = { CHARTS }

@@ -6,7 +6,8 @@
 // turns, round by round until all is decided. A cell is slower when all of the interval in which its ratio lies is above the limit, and not
 // slower when all of it is below; else it is undecided, and has more rounds. --only takes the cells whose label contains the text. --brief
 // takes those that the case names as standing for it, fewer rounds, and no longer than nine minutes: what is not decided then says so. The
-// old code is run by the bench of today, or with --own-bench by its own, where the two do not know each other's calls.
+// old code is run by the bench of today, or with --own-bench by its own, where the two do not know each other's calls. What the old code
+// cannot run is left out, and the table says so.
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -92,7 +93,7 @@ function subjectsOf (benchCase, { only = '', brief = false, folder }) {
   const cells = benchCase.cells({ quick: false }).filter(isAsked)
   benchCase.prepare?.(cells, { folder })
   return cells.flatMap((cell) => cell.contenders.filter((contender) => isOurs(benchCase, contender)).map(({ name }) => ({
-    benchCase, cell, name, isOpen: true, rounds: { old: [], new: [] }
+    benchCase, cell, name, isOpen: true, isNew: false, rounds: { old: [], new: [] }
   })))
 }
 
@@ -106,21 +107,28 @@ function isOurs (benchCase, { name, cannot }) {
   return !cannot && String(versionOf(name)).startsWith('fairlane@')
 }
 
-/** One process each; which comes first changes from round to round. */
-async function measureBoth ({ benchCase, cell, name, rounds }, round, benches, { node }) {
+/** One process each; which comes first changes from round to round. What the old code fails at in its first round is new: it leaves. */
+async function measureBoth (subject, round, benches, { node }) {
+  const { benchCase, cell, name, rounds } = subject
   for (const side of round % 2 === 0 ? ['new', 'old'] : ['old', 'new']) {
     const { result, stopped, failure } = await measureOnce(benchCase, cell, name, { node, folder: benches[side] })
+    if (failure !== undefined && side === 'old' && round === 1) {
+      subject.isNew = true
+      subject.isOpen = false
+      return
+    }
     if (result === undefined) throw new Error(`${benchCase.name}, ${cell.label}, ${name}, ${side}: ${stopped ? 'took too long' : failure}`)
     rounds[side].push(result)
   }
 }
 
 function decide (subject) {
-  subject.isOpen = rowsOf(subject).some(({ verdict }) => verdict === 'undecided')
+  subject.isOpen = !subject.isNew && rowsOf(subject).some(({ verdict }) => verdict === 'undecided')
 }
 
 /** A row for each metric that says what a job costs: time, or memory. */
-function rowsOf ({ benchCase, cell, name, rounds }) {
+function rowsOf ({ benchCase, cell, name, isNew, rounds }) {
+  if (isNew) return [{ what: [benchCase.name, cell.label, name].join(': '), verdict: 'not in the old code' }]
   const metrics = benchCase.metrics.filter((metric, i) => i === 0 || metric.best || MEMORY.test(metric.unit))
   return metrics.filter(({ key }) => rounds.new[0]?.[key] !== undefined).map((metric) => {
     const valuesOf = (side) => rounds[side].map((result) => result[metric.key])
@@ -148,9 +156,10 @@ function tableOf (rows, commit) {
     title: `This working tree to ${commit}`,
     subtitle: `ratios of the best quarter of the rounds; slower means more than ${Math.round(100 * LIMIT - 100)} %`,
     header: ['', 'old', 'new', 'ratio', 'from', 'to', 'rounds', ''],
-    rows: rows.map(({ what, old, new: now, ratio, from, to, rounds, verdict }) => (
-      [what, number(old), number(now), ratio.toFixed(3), from.toFixed(3), to.toFixed(3), String(rounds), verdict]
-    )),
+    rows: rows.map(({ what, old, new: now, ratio, from, to, rounds, verdict }) => ratio === undefined
+      ? [what, '', '', '', '', '', '', verdict]
+      : [what, number(old), number(now), ratio.toFixed(3), from.toFixed(3), to.toFixed(3), String(rounds), verdict]
+    ),
     notes: []
   }
 }

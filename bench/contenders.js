@@ -81,6 +81,23 @@ const contenders = {
   capped: withScheduler('capped'),
   equal: withScheduler('equal'),
 
+  // What schedulerOptions can change of it, where time is virtual.
+  'equal, with the option': {
+    package: 'fairlane',
+    create (runner, { concurrency, clock, schedulerOptions }) {
+      return require('..')(runner, { concurrency, scheduler: 'equal', schedulerOptions, clock })
+    }
+  },
+
+  // The same where each type is in one of three groups.
+  'equal, groups': {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      const groups = new Map(TEN_TYPES.map((type, i) => [type, `group ${i % 3}`]))
+      return require('..')(runner, { concurrency, scheduler: 'equal', schedulerOptions: { groupOf: (type) => groups.get(type) } })
+    }
+  },
+
   // Without what the clock takes, which is read at each end of a job else; docs/schedulers.md says what is lost by it.
   'equal, turn clock': {
     package: 'fairlane',

@@ -1,12 +1,15 @@
 'use strict'
 
-// What README.md says about cost: a cell of each of five cases, with the queues of that table. `npm run bench -- headline` measures just
-// these, all on one Node, in about five minutes.
+// What README.md and the first table of docs/benchmarks.md say about cost: a cell of each of five cases, with the queues of that table.
+// `npm run bench -- headline` measures just these, all on one Node, in about five minutes.
 
 const { NO_SCOPE } = require('./contenders')
 const { loadCase } = require('./schedule')
 
 const QUEUES = ['fairlane', 'quickq', 'fastq', 'async.queue', 'p-limit', 'p-queue']
+
+/** The case whose row README.md has as a sentence. */
+const HEADLINE = 'add'
 
 /** names: of the contenders that stand for queues, where those have other names; the value is the first metric's. */
 const ROWS = [
@@ -36,4 +39,4 @@ function headlineOf (name) {
   return `headline-${name}`
 }
 
-module.exports = { QUEUES, ROWS, headlineCases, headlineOf }
+module.exports = { HEADLINE, QUEUES, ROWS, headlineCases, headlineOf }

@@ -21,10 +21,11 @@ const MOST_TURNS = 1000
  * @param {Array<{ type: string, ms: number, atMs: number }>} [load.arrivals] jobs that are queued later, in order of time
  * @param {number} [load.untilMs] when to stop; without, when all jobs have ended
  * @param {Object<string, number>} [load.weights] for schedulers that have them
- * @returns {Promise<Map<string, { slotMs: number, waitsMs: number[], waiting: number }>>} by type: the slot time it got up to
- *   the end, how long each of its started jobs had waited, and how many still wait
+ * @param {object} [load.schedulerOptions] for contenders that take them
+ * @returns {Promise<Map<string, { slotMs: number, heldMs: number, units: number, waitsMs: number[], waiting: number }>>} by type: the slot
+ *   time it got up to the end, the same by units of cost, the cost of its started jobs, how long each of them had waited, and how many wait
  */
-async function simulate (contender, { backlog, arrivals = [], untilMs = Infinity, weights }) {
+async function simulate (contender, { backlog, arrivals = [], untilMs = Infinity, weights, schedulerOptions }) {
   const clock = fakeClock()
   const types = new Map()
   const running = new Set()
@@ -32,7 +33,7 @@ async function simulate (contender, { backlog, arrivals = [], untilMs = Infinity
   let pushed = 0
   let settled = 0
 
-  const queue = await contenders[contender].create(run, { concurrency: SLOTS, clock, weights })
+  const queue = await contenders[contender].create(run, { concurrency: SLOTS, clock, weights, schedulerOptions })
   // else real time would say which ends are known at a start
   if (queue instanceof Queue) internalsOf(queue).dispatch.pace.sliceMs = Infinity
   for (const job of backlog) push(job)
@@ -40,16 +41,19 @@ async function simulate (contender, { backlog, arrivals = [], untilMs = Infinity
   await fill()
   while (clock.next() && clock.now() <= untilMs) await fill()
 
+  for (let i = 0; i < 5; i++) await null // promises of jobs that have ended settle
   check()
-  for (const { type, startedAt } of running) types.get(type).slotMs += untilMs - startedAt
+  for (const slot of running) held(slot, untilMs)
   return types
 
-  function push ({ type, ms }) {
-    if (!types.has(type)) types.set(type, { slotMs: 0, waitsMs: [], waiting: 0 })
+  function push ({ type, ms, cost = 1 }) {
+    if (!types.has(type)) types.set(type, { slotMs: 0, heldMs: 0, units: 0, waitsMs: [], waiting: 0 })
     types.get(type).waiting++
     waiting++
     pushed++
-    queue.pushType(type, { type, ms, pushedAt: clock.now() }, whenSettled)
+    const job = { type, ms, cost, pushedAt: clock.now() }
+    if (cost === 1) queue.pushType(type, job, whenSettled)
+    else queue.add(job, { type, cost }).then(() => whenSettled(), whenSettled)
   }
 
   /** One timer at a time: the heap of timers stays small. */
@@ -61,19 +65,25 @@ async function simulate (contender, { backlog, arrivals = [], untilMs = Infinity
     }, arrivals[i].atMs - clock.now())
   }
 
-  function run ({ type, ms, pushedAt }, done) {
+  function run ({ type, ms, cost, pushedAt }, done) {
     const startedAt = clock.now()
-    const slot = { type, startedAt }
+    const slot = { type, cost, startedAt }
     waiting--
     running.add(slot)
     if (running.size > SLOTS) throw new Error(`${contender}: ${running.size} jobs run in ${SLOTS} slots`)
     types.get(type).waiting--
+    types.get(type).units += cost
     types.get(type).waitsMs.push(startedAt - pushedAt)
     clock.setTimeout(() => {
       running.delete(slot)
-      types.get(type).slotMs += Math.min(clock.now(), untilMs) - startedAt
+      held(slot, Math.min(clock.now(), untilMs))
       done()
     }, ms)
+  }
+
+  function held ({ type, cost, startedAt }, endMs) {
+    types.get(type).slotMs += endMs - startedAt
+    types.get(type).heldMs += cost * (endMs - startedAt)
   }
 
   function whenSettled (err) {

@@ -123,13 +123,15 @@ function tableOfOne (report, show) {
 
 function tableOfFigures (report) {
   const names = ableIn(report.cells[0])
+  const hasIdeal = report.figures.some(({ ideal }) => ideal !== undefined)
+  const idealOf = (text) => hasIdeal ? [text] : []
   return {
     title: report.title,
-    subtitle: 'ten slots',
-    header: ['', '', 'ideal', ...names],
+    subtitle: report.subtitle ?? 'ten slots',
+    header: ['', '', ...idealOf('ideal'), ...names],
     rows: report.figures.map(({ id, key, label, ideal }) => {
       const { label: load, contenders } = report.cells.find((cell) => cell.id === id)
-      return [load, label, ideal, ...names.map((name) => number(contenders[name][key].value))]
+      return [load, label, ...idealOf(ideal), ...names.map((name) => number(contenders[name][key].value))]
     }),
     notes: notesOf(report, report.cells)
   }
@@ -180,10 +182,11 @@ function signOf ({ best, higherIsBetter }) {
 }
 
 /**
- * @param {number} value
+ * @param {number | null} value null: a quick try has none, as of the waits of those who were not served
  * @returns {string} about three significant digits
  */
 function number (value) {
+  if (value === null) return '–'
   const size = Math.abs(value)
   if (size >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en')
   return value.toFixed(size >= 10 ? 1 : 2)

@@ -98,6 +98,21 @@ const TARGETS = {
     ))
   },
 
+  adaptive (cells) {
+    const { SCENARIOS } = require('./adaptive/scenarios')
+    return Object.entries(SCENARIOS).flatMap(([id, { least }]) => [
+      { what: `adaptive, ${id}: of the best fixed limit, mean of the phases`, value: cells[id].fairlane.mean.value, limit: least.mean, unit: '', isLeast: true },
+      { what: 'the same, the worst phase', value: cells[id].fairlane.worst.value, limit: least.each, unit: '', isLeast: true }
+    ])
+  },
+
+  'adaptive-server' ({ burst: { fairlane, ...fixed } }) {
+    const best = Math.max(...Object.values(fixed).map(({ okPerSecond }) => okPerSecond.value))
+    return [{
+      what: 'a real server: with a control, requests a second to those with the best fixed limit', value: fairlane.okPerSecond.value / best, limit: 0.8, unit: '×', isLeast: true
+    }]
+  },
+
   flood ({ setImmediate: cell }) {
     return ['fair', 'capped'].map((name) => (
       { what: `${name}: quickq's to its time per job when one type floods`, value: cell[`quickq ${name}`].warm.value / cell[name].warm.value, limit: 25, unit: '×', isLeast: true }
@@ -278,13 +293,14 @@ function targetsTable (results) {
   const all = cellsByCase(results)
   for (const [name, rowsOf] of Object.entries(TARGETS)) {
     if (!results[name]) continue
-    versions.add(results[name].environment.node)
-    for (const { what, value, limit, unit, isLeast = false } of rowsOf(all[name], all, results[name].environment.major)) {
+    const { environment } = results[name]
+    if (environment !== undefined) versions.add(environment.node)
+    for (const { what, value, limit, unit, isLeast = false } of rowsOf(all[name], all, environment?.major)) {
       const isMet = isLeast ? value >= limit : value <= limit
       rows.push([what, `${isLeast ? '≥' : '≤'} ${limit}${unit}`, `${number(value)}${unit}`, isMet ? 'met' : 'missed'])
     }
   }
-  return { title: 'Targets', subtitle: `Node ${[...versions].join(', ')}`, header: ['', 'target', 'measured', ''], rows, notes: [] }
+  return { title: 'Targets', subtitle: versions.size === 0 ? 'simulated' : `Node ${[...versions].join(', ')}`, header: ['', 'target', 'measured', ''], rows, notes: [] }
 }
 
 /**

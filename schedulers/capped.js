@@ -109,6 +109,11 @@ class Capped {
     return this.caps.limitOf({ type, isShared: false })
   }
 
+  /** Whether a lane may be served before another one. */
+  precedes (other, lane) {
+    return other.headSeq < lane.headSeq || lane.running >= this.caps.limitOf(lane)
+  }
+
   // private from here on
 
   /** Puts the lane into the ranking where it belongs now, if any. */

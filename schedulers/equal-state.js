@@ -1,6 +1,7 @@
 'use strict'
 
-// HOT (bench: schedulers). What the scheduler `equal` knows of a type, and what the numbers in there are relative to.
+// HOT (bench: schedulers). What the scheduler `equal` knows of a type, and what the numbers in there are relative to. Where types are in
+// groups (groups.js), the same is known of a group.
 
 const { Ranked } = require('./run-queue')
 
@@ -9,9 +10,10 @@ const { Ranked } = require('./run-queue')
  * same unit; weights are multiples of `unit`.
  */
 class Frame {
-  constructor (unit, base, first) {
+  constructor (unit, base, group, first) {
     this.unit = unit
     this.base = base
+    this.group = group // whose types are ranked; null: all, or groups
     this.first = first ?? this
   }
 }

@@ -17,18 +17,15 @@
 // larger of L and the longest job of all. Caps are hard. O(log types) per pick.
 
 const { State } = require('./equal-state')
-const { Caps, capReaders, readOptions } = require('./options')
-const { MOST_TIME_MS, MOST_USUAL, VirtualTime } = require('./virtual-time')
-const { MOST_WEIGHT, Weights, readWeights, unitOf, inUnits } = require('./weights')
+const { readers } = require('./equal-options')
+const { Caps, readOptions } = require('./options')
+const { LEAST_MS, LEARNING_RATE, MOST_TIME_MS, MOST_USUAL, VirtualTime } = require('./virtual-time')
+const { MOST_WEIGHT, Weights, unitOf, inUnits } = require('./weights')
 
-// A job that takes no measurable time is charged so much: ms.
-const LEAST_MS = 0.001
-// How much of the difference to the newest job length a type's estimate takes on.
-const LEARNING_RATE = 0.2
+// Sums of the same numbers differ by less.
+const ROUNDING = 1e-9
 
-const readers = { ...capReaders, weights: readWeights }
-
-/** The lane scheduler behind `scheduler: 'equal'`. */
+/** The lane scheduler behind `scheduler: 'equal'`, if it has neither `groupOf` nor `chargeBy`. */
 class Equal extends VirtualTime {
   /**
    * @param {object} [options]
@@ -40,19 +37,21 @@ class Equal extends VirtualTime {
    * @param {Record<string, number> | Map<string, number> | null} [options.typeCaps={}] the same for single types;
    *   adds to those given before, null removes them
    * @param {number} [options.concurrency=10] what shares are shares of; a queue sets it to its own
+   * @param {{ caps: Caps, weighting: Weights, group: object | null }} [part] of groups.js: what others know of its options, too
    * @throws FAIRLANE_ERR_OPTION
    */
-  constructor (options) {
-    super()
-    this.caps = new Caps(1)
-    this.weighting = new Weights()
+  constructor (options, part = { caps: new Caps(1), weighting: new Weights(), group: null }) {
+    super(part.group)
+    this.caps = part.caps
+    this.weighting = part.weighting
     this.needsClock = true
+    this.needsCost = false
     this.mayStall = true // with a cap of 0
     this.startedLast = undefined // the state of the type that started a job last, if it has to be placed yet
     this.startedOrder = 0 // the order that it gets then
     this.runningCount = 0
     this.order = 0 // the highest of any state
-    this.configure(options)
+    if (options !== undefined) this.configure(options)
   }
 
   /**
@@ -61,17 +60,8 @@ class Equal extends VirtualTime {
    * @throws FAIRLANE_ERR_OPTION; then nothing has changed
    */
   configure (options) {
-    const { caps, weighting: { weights } } = this
-    const { maxTypeCap, typeCaps } = caps
-    const shareLimit = this.shareLimit()
-    if (!readOptions(options, readers, name => name === 'weights' ? this.weighting : caps)) return this
-    const hasSameNumbers = maxTypeCap === caps.maxTypeCap && typeCaps === caps.typeCaps && weights === this.weighting.weights
-    if (hasSameNumbers && shareLimit === this.shareLimit()) return this
-    this.version++
-    if (this.weighting.weights !== weights) this.unit = Number.MIN_VALUE
-    const parked = [...this.parked]
-    if (!hasSameNumbers) for (const state of [...this.ranking]) this.renew(state)
-    for (const state of parked) this.renew(state)
+    const before = this.terms()
+    if (readOptions(options, readers, name => name === 'weights' ? this.weighting : this.caps)) this.changed(before)
     return this
   }
 
@@ -169,7 +159,46 @@ class Equal extends VirtualTime {
     return this.weighting.weightOf({ type, isShared: false })
   }
 
-  // private from here on
+  /**
+   * Whether a lane may be served before another one, which is below its cap: where all jobs are equally long, its key is not above the one
+   * that the other one has when its running jobs have ended. Where options have changed, keys may, too.
+   */
+  precedes (other, lane) {
+    const { estimateMs, version } = lane.state
+    if (version !== this.version || other.state.version !== this.version) return true
+    const { isEmpty, meanMs } = this.jobLengths
+    if (isEmpty && lane.running > 0) return true // nobody knows how long jobs are
+    const most = this.keyWith(lane, Math.max(estimateMs, meanMs))
+    const least = this.keyWith(other, isEmpty ? 0 : Math.min(other.state.estimateMs, meanMs))
+    if (least === most && lane.running + other.running === 0) return other.state.order < lane.state.order
+    return least <= most + Math.abs(most) * ROUNDING
+  }
+
+  // private from here on, but for groups.js
+
+  /** What its options say. */
+  terms () {
+    const { caps: { maxTypeCap, typeCaps }, weighting: { weights } } = this
+    return { maxTypeCap, typeCaps, weights, shareLimit: this.shareLimit() }
+  }
+
+  /** @param {object} before terms(), which may be others now @returns {boolean} whether they are */
+  changed ({ maxTypeCap, typeCaps, weights, shareLimit }) {
+    const { caps, weighting } = this
+    const hasSameNumbers = maxTypeCap === caps.maxTypeCap && typeCaps === caps.typeCaps && weights === weighting.weights
+    if (hasSameNumbers && shareLimit === this.shareLimit()) return false
+    this.version++
+    if (weighting.weights !== weights) this.unit = Number.MIN_VALUE
+    const parked = [...this.parked]
+    if (!hasSameNumbers) for (const state of [...this.ranking]) this.renew(state)
+    for (const state of parked) this.renew(state)
+    return true
+  }
+
+  /** The key of a lane whose running jobs take so long. */
+  keyWith ({ running, state: { startSum, used, weight } }, jobMs) {
+    return used + Math.max(running * jobMs, running * this.now - startSum) / weight
+  }
 
   enter (lane) {
     lane.state = new State(lane, this.virtualTime, this.jobLengths.meanMs, this.frame)

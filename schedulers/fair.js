@@ -95,6 +95,11 @@ class Fair {
     this.place(lane)
   }
 
+  /** Whether a lane may be served before another one. Who has less than its share goes by age; the share grows, unless jobs come. */
+  precedes (other, lane, mayGrow) {
+    return mayGrow || other.headSeq < lane.headSeq || !this.isEligible({ lane })
+  }
+
   // private from here on
 
   isUnderShare ({ lane }) {

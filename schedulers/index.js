@@ -5,5 +5,6 @@
 const { Fair } = require('./fair')
 const { Capped } = require('./capped')
 const { Equal } = require('./equal')
+const { makeEqual } = require('./make-equal')
 
-module.exports = { Fair, Capped, Equal }
+module.exports = { Fair, Capped, Equal, makeEqual }

@@ -9,13 +9,16 @@ const MOST_PARTS = 128
 const LEAST_PARTS = 8
 const MOST_GROWTH = 0.5
 const LEAST_COUNT = Math.ceil(LOW_QUANTILE * 2 * SAMPLE_COUNT)
+// Arrays of doubles, to be copied: typed arrays of groups that come and go took as long as all else of them together (Node 24, types).
+const NO_LENGTHS = Array.from({ length: SAMPLE_COUNT }, () => 0.5)
+const NONE_LEAST = Array.from({ length: LEAST_COUNT }, () => Infinity)
 
 /** Of some job lengths: as much as JobLengths needs. */
 class Sample {
   constructor () {
     this.count = 0
     this.sumMs = 0
-    this.least = new Float64Array(LEAST_COUNT).fill(Infinity) // ascending
+    this.least = NONE_LEAST.slice() // ascending
   }
 
   set (lengths, count) {
@@ -48,10 +51,23 @@ class JobLengths {
     this.usualMs = 0
     this.movingMs = 0
     this.sampleCount = 0
-    this.lengths = new Float64Array(SAMPLE_COUNT) // since the last full sample
+    this.lengths = NO_LENGTHS.slice() // since the last full sample
     this.count = 0
     this.sample = new Sample() // of them
     this.lastSample = new Sample()
+  }
+
+  /** Whether none has ended. */
+  get isEmpty () {
+    return this.sample.count + this.lastSample.count === 0
+  }
+
+  /** Forgets all jobs. */
+  restart (firstMs) {
+    this.lowMs = this.usualMs = this.movingMs = this.sampleCount = this.count = 0
+    this.meanMs = firstMs
+    this.sample.set(this.lengths, 0)
+    this.lastSample.set(this.lengths, 0)
   }
 
   /** O(1) amortised. */

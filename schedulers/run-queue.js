@@ -14,6 +14,8 @@ const IN_RUN = -2
 const REACH = 8
 // How many items in a row may be put before the tail.
 const PATIENCE = 64
+// The heap of those who have had no need of one: of many rankings that is all of their lives.
+const NO_HEAP = Object.freeze(new Heap())
 
 /** What can be put into a ranking: one at a time, which these fields belong to. */
 class Ranked {
@@ -34,7 +36,7 @@ class RunQueue {
   constructor () {
     this.head = undefined
     this.tail = undefined
-    this.heap = new Heap()
+    this.heap = NO_HEAP
     this.passedCount = 0 // of items in a row that were put before the tail
   }
 
@@ -149,7 +151,7 @@ class RunQueue {
       this.passedCount = 0
       const { tail } = this
       this.unlink(tail)
-      this.heap.insert(tail, tail.key)
+      this.putIntoHeap(tail)
     }
     this.place(item, this.tail)
   }
@@ -158,11 +160,16 @@ class RunQueue {
   place (item, before) {
     for (let steps = 0; before !== undefined && comesBefore(item, before); before = before.before) {
       if (++steps > REACH) {
-        this.heap.insert(item, item.key)
+        this.putIntoHeap(item)
         return
       }
     }
     this.link(item, before)
+  }
+
+  putIntoHeap (item) {
+    if (this.heap === NO_HEAP) this.heap = new Heap()
+    this.heap.insert(item, item.key)
   }
 
   link (item, before) {

@@ -8,6 +8,10 @@ const { JobLengths } = require('./job-lengths')
 const { RunQueue } = require('./run-queue')
 const { LEAST_WEIGHT } = require('./weights')
 
+// A job that takes no measurable time is charged so much: ms.
+const LEAST_MS = 0.001
+// How much of the difference to the newest job length a type's estimate takes on.
+const LEARNING_RATE = 0.2
 // In the fluid time a job counts as so many usual ones at most; and newcomers start no more than so many behind V.
 const MOST_USUAL = 8
 // The fluid time rises by so much of what it might, so that V catches up with it where those that stay are served.
@@ -22,13 +26,14 @@ const MOST_BASE = 2 ** 60
 
 /** What `equal` reckons with: it ranks types by keyOf(), and says when they come, go and change. */
 class VirtualTime {
-  constructor () {
+  /** @param {object | null} group that has only these types; null: none */
+  constructor (group) {
     this.version = 0 // of the options and of the frame
     this.ranking = new RunQueue() // of the types that may start a job, by lower bounds of their keys
     this.parked = new Set() // of the states of types that wait at their cap
     this.now = 0
     this.unit = Number.MIN_VALUE // of weights; the first one has its own
-    this.frame = new Frame(0, 0)
+    this.frame = new Frame(0, 0, group)
     this.virtualTime = 0
     this.fluidTime = 0
     this.slotTime = 0 // of ended jobs, not in fluidTime yet
@@ -36,6 +41,14 @@ class VirtualTime {
     this.presentCount = 0 // of them
     this.mostUsed = 0 // by any that is not in the ranking
     this.jobLengths = new JobLengths(FIRST_ESTIMATE_MS)
+  }
+
+  /** No type is left: all begins as it began, for those that come. */
+  restart () {
+    this.unit = Number.MIN_VALUE
+    this.frame = new Frame(0, 0, this.frame.group)
+    this.virtualTime = this.fluidTime = this.slotTime = this.mostUsed = 0
+    this.jobLengths.restart(FIRST_ESTIMATE_MS)
   }
 
   /** What a type is ahead of V, or behind, stays the same in time of its slots. */
@@ -75,7 +88,7 @@ class VirtualTime {
     const { unit, frame, virtualTime } = this
     const base = frame.base + virtualTime
     if (base > MOST_BASE) this.rescale(unit)
-    else this.begin(new Frame(unit, base, frame.first), base - frame.base, () => {})
+    else this.begin(new Frame(unit, base, frame.group, frame.first), base - frame.base, () => {})
   }
 
   /** The same with another unit. The types that follow later are even with V then. */
@@ -83,7 +96,7 @@ class VirtualTime {
     const ratio = this.unit / unit
     this.unit = unit
     this.weightSum = this.presentCount = 0
-    this.begin(new Frame(unit, 0), this.virtualTime, state => {
+    this.begin(new Frame(unit, 0, this.frame.group), this.virtualTime, state => {
       state.presentWeight = 0
       this.setWeight(state, Math.max(state.weight * ratio, LEAST_WEIGHT))
       this.setPresent(state, state.weight)
@@ -147,4 +160,4 @@ class VirtualTime {
   }
 }
 
-module.exports = { MOST_TIME_MS, MOST_USUAL, VirtualTime }
+module.exports = { LEAST_MS, LEARNING_RATE, MOST_TIME_MS, MOST_USUAL, VirtualTime }

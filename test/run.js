@@ -9,6 +9,7 @@
 const { spawnSync } = require('node:child_process')
 const { parseArgs } = require('node:util')
 const chromium = require('./support/chromium')
+const firefox = require('./support/firefox')
 const redis = require('./support/redis-program')
 
 const { values: { rounds }, positionals: scripts } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string' } } })
@@ -24,6 +25,10 @@ if (redis.program === undefined) {
 }
 if (chromium.program === undefined) {
   console.error(`${chromium.skippedCount()} tests of fairlane/board were skipped, since there is no browser: apt-get install chromium, or set CHROMIUM`)
+}
+
+if (firefox.program === undefined) {
+  console.error('The tests of fairlane/board in Firefox were skipped: apt-get install firefox-esr, or set FIREFOX')
 }
 
 /** @returns {number | null} its exit code; null if a signal ended it */

@@ -7,12 +7,9 @@
 // agent; the queues run 48 at a time, 'no queue' sends everything at once and its errors are counted, not hidden.
 // Latencies are those of the requests that were answered with 200, from their start; 'push to end' includes the waiting.
 
-const http = require('node:http')
-const path = require('node:path')
-const { fork } = require('node:child_process')
-const { once } = require('node:events')
 const { performance } = require('node:perf_hooks')
 const { contenders, entriesFor } = require('../contenders')
+const { openServer } = require('../requests')
 const { percentile } = require('../statistics')
 
 const SLOTS = 48
@@ -44,9 +41,7 @@ module.exports = {
   },
 
   async measure ({ requests }, contender) {
-    const server = fork(path.join(__dirname, '../server.js'))
-    const [port] = await once(server, 'message')
-    const agent = new http.Agent({ keepAlive: true })
+    const server = await openServer()
     const latencies = []
     const sincePush = []
     const errors = {}
@@ -56,7 +51,7 @@ module.exports = {
 
     function runner (number, done) {
       const sent = performance.now()
-      get({ host: '127.0.0.1', port, path: `/${number}`, agent }, (err, status) => {
+      server.get(number, (err, status) => {
         const now = performance.now()
         if (!err && status === 200) {
           latencies.push(now - sent)
@@ -78,8 +73,7 @@ module.exports = {
       }
     })
     const seconds = (performance.now() - begun) / 1000
-    agent.destroy()
-    server.kill()
+    server.end()
 
     await new Promise((resolve) => setTimeout(resolve, 2))
     if (settled !== requests) throw new Error(`${contender} miscounted: ${requests} requests, ${settled} settled`)
@@ -93,21 +87,5 @@ module.exports = {
       errors: errorCount,
       errorCodes: errors
     }
-  }
-}
-
-/** One request; calls back once, with an error or the status, when the answer has been read. */
-function get (options, callback) {
-  let ended = false
-  http.get(options, (response) => {
-    response.on('error', end)
-    response.on('end', () => end(null, response.statusCode))
-    response.resume()
-  }).on('error', end)
-
-  function end (err, status) {
-    if (ended) return
-    ended = true
-    callback(err, status)
   }
 }

@@ -19,7 +19,7 @@ const SIZES = [
 ]
 const QUICK_SIZES = [{ jobs: 1e4, name: '1e4', bursts: 1, warmups: 0, runs: 1 }]
 
-const CONTENDERS = [...SCHEDULERS, 'equal, turn clock']
+const CONTENDERS = [...SCHEDULERS, 'equal, turn clock', 'equal, groups']
 const TYPES = typeNames(10)
 
 module.exports = {
@@ -30,7 +30,7 @@ module.exports = {
   title: 'A job that a scheduler chooses, by jobs waiting',
   about: 'Jobs of ten types in turn, from before the first push until the last completion, 10 at a time; the runner does ' +
     'nothing but complete in the named style. fairlane is the queue without a scheduler, window a custom scheduler that ' +
-    'always takes the first job. equal reads the clock at each end of a job; with the turn clock, once in a turn of the event loop.',
+    'always takes the first job. equal reads the clock at each end of a job; with the turn clock, once in a turn of the event loop. With groups each type is in one of three.',
   metrics: [
     { key: 'warm', label: 'warm', unit: 'ns/job', best: true },
     { key: 'cold', label: 'cold', unit: 'ns/job', best: true }

@@ -1,7 +1,8 @@
 'use strict'
 
-// Who counts and times each job by type: fairlane without anything, fairlane/metrics, alone and with a history, and what a program does by
-// hand with prom-client and with OpenTelemetry: two histograms, observed at the start and at the end of each job.
+// Who counts and times each job by type: fairlane without anything, fairlane/metrics, alone and with a history, a control of
+// fairlane/adaptive, and what a program does by hand with prom-client and with OpenTelemetry: two histograms, observed at the start and at
+// the end of each job.
 //
 // As those in ../history/recorders.js; `scrape()` gives what Prometheus is told, as bytes or a text. Where jobs were pushed and started is
 // kept in an array by hand, which costs next to nothing.
@@ -13,6 +14,7 @@ const recorders = {
   fairlane: { package: 'fairlane', open: () => ({ options: {}, close () {} }) },
   metrics: { package: 'fairlane', open: () => withMetrics() },
   'metrics, register': { package: 'fairlane', open: () => withMetrics({ byRegistry: true }) },
+  adaptive: { package: 'fairlane', open: withControl },
   'metrics and history': { package: 'fairlane', open: () => withMetrics({ hasHistory: true }) },
   'prom-client by hand': { package: 'prom-client', open: withPromClient },
   'OpenTelemetry by hand': { package: '@opentelemetry/sdk-metrics', open: withOpenTelemetry }
@@ -32,6 +34,13 @@ function withMetrics ({ hasHistory = false, byRegistry = false } = {}) {
       check(count, ['done', 'accepted'].map(name => types.reduce((sum, type) => sum + type[name], 0)))
     }
   }
+}
+
+/** What sets the concurrency is no record, but is told of each job, too. The limit is what it is without it. */
+function withControl () {
+  const { CONCURRENCY } = require('../history/bursts')
+  const { adaptive } = require('../../lib/adaptive')
+  return { options: { observers: adaptive({ most: CONCURRENCY, first: CONCURRENCY, least: CONCURRENCY }) }, close () {} }
 }
 
 function registryOf (metrics) {

@@ -47,6 +47,7 @@ const warnings = Object.freeze({
   FAIRLANE_WARN_RETRY_AFTER: 'A Retry-After header, or what Throttled.after() was given, is neither seconds nor a date: the type is held for 1 s.',
   FAIRLANE_WARN_ADMISSION: 'A request was answered with 500: tenant, exempt or refuse of an admission has failed, and what goes on takes no error.',
   FAIRLANE_WARN_SLOT_LOST: 'A slot of acquire() was collected as garbage, and nobody had released it: it is free again.',
+  FAIRLANE_WARN_GROUP: 'The function groupOf threw, or gave no string: the type is a group of its own.',
   FAIRLANE_WARN_BROKER: 'The broker is not set up to keep jobs, refuses what a queue does by itself, or has what cannot be read.'
 })
 

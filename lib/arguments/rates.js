@@ -1,24 +1,26 @@
 'use strict'
 
-// A rate of starts: so many in so long, in the words that all queues have for it.
+// A rate: so many starts, or so many units of cost, in so long, in the words that all queues have for it.
 
-const { readInteger, readOwn, wrong } = require('./fields')
+const { readChoice, readInteger, readOwn, wrong } = require('./fields')
 
-const RATE_NAMES = ['limit', 'intervalMs']
+const RATE_NAMES = ['limit', 'intervalMs', 'of']
+const COUNTED = ['jobs', 'cost']
 
 module.exports = { readRate }
 
 /**
  * @param {(value: any, name: string, code: string) => number} [readInterval] for queues whose intervals have bounds of their own
- * @returns {{ limit: number, intervalMs: number }}
+ * @returns {{ limit: number, intervalMs: number, of?: 'cost' }} of: where units of cost are counted, and not jobs
  * @throws of the code
  */
 function readRate (value, name, code, readInterval = readFiniteInterval) {
-  const { limit, intervalMs } = readOwn(value, name, RATE_NAMES, code)
-  return {
+  const { limit, intervalMs, of = 'jobs' } = readOwn(value, name, RATE_NAMES, code)
+  const rate = {
     limit: readInteger(limit, `limit of ${name}`, 1, Number.MAX_SAFE_INTEGER, code),
     intervalMs: readInterval(intervalMs, `intervalMs of ${name}`, code)
   }
+  return readChoice(of, `of of ${name}`, COUNTED, code) === 'cost' ? { ...rate, of } : rate
 }
 
 function readFiniteInterval (value, name, code) {

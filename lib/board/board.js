@@ -1,38 +1,46 @@
 'use strict'
 
-// The handler of requests. It answers three addresses, relative to where it is mounted:
+// The handler of requests. It answers these addresses, relative to where it is mounted:
 //
-//   GET /        the page
-//   GET /state   what is told of the queues, as JSON
-//   POST /act    what a button of the page does; nothing acts that does not come from the page itself, or from no page
+//   GET /          the page
+//   GET /state     what is told of one queue, as JSON
+//   GET /dead      a page of its dead letters
+//   GET /payload   what one job was pushed with, where that may be shown
+//   POST /act      what a button of the page does; nothing acts that does not come from the page itself, or has its token
 //
 // It promises: a request that is refused has changed nothing; each is answered, within a time, unless nobody is there any more; no request
 // makes it throw.
 
 const { act } = require('./actions')
+const { Answers } = require('./answers')
 const { readBody, Refusal } = require('./body')
+const { deadLettersOf, payloadOf } = require('./dead-letters')
 const { listen } = require('./server')
-const { readQueues } = require('./options')
-const { requireOwnPage } = require('./origin')
-const { HEADERS, PAGE } = require('./page')
+const { isAtBroker, readQueues } = require('./options')
+const { makeToken, requireOwnPage } = require('./origin')
+const { HEADERS, pageWith } = require('./page')
 const { Patience } = require('./patience')
-const { stateOf } = require('./state')
+const { stateOf, SORTS } = require('./state')
 const { errorOf, errorText } = require('../job/error-text')
 const { isOf } = require('../arguments/fields')
+const { supports } = require('../arguments/unsupported')
 
 const JSON_TYPE = 'application/json; charset=utf-8'
+const READ = ['GET', 'HEAD']
 
 const ROUTES = new Map([
-  ['/', { methods: ['GET', 'HEAD'], answer: () => ({ type: 'text/html; charset=utf-8', text: PAGE }) }],
-  ['/state', { methods: ['GET', 'HEAD'], answer: tellState }],
+  ['/', { methods: READ, answer: ({ page }) => ({ type: 'text/html; charset=utf-8', text: page }) }],
+  ['/state', { methods: READ, answer: tellState }],
+  ['/dead', { methods: READ, answer: tellDead }],
+  ['/payload', { methods: READ, answer: tellPayload }],
   ['/act', { methods: ['POST'], answer: doAct }]
 ])
 
 module.exports = { board, handlerOf }
 
 /**
- * @param {object} queue or an object of { queue, metrics, history, readOnly } by name
- * @param {{ name?: string, metrics: object, history?: object, readOnly?: boolean }} [options]
+ * @param {object} queue or an object of { queue, metrics, history, readOnly, showPayloads, onAction } by name
+ * @param {{ name?: string, metrics?: object, history?: object, readOnly?: boolean, showPayloads?: boolean, onAction?: Function }} [options]
  * @returns {((request: object, response: object) => void) & { listen: (...args: any[]) => import('node:http').Server }}
  * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
  */
@@ -44,8 +52,9 @@ function board (...args) {
 
 /** @param {object[]} queues as options.js reads them @param {object} [clock] that limits for how long they are waited for */
 function handlerOf (queues, clock) {
-  const patience = new Patience(clock)
-  return (request, response) => { handle({ queues, patience }, request, response) }
+  const token = makeToken()
+  const shown = { queues, token, page: pageWith(token), patience: new Patience(clock), answers: new Answers(clock) }
+  return (request, response) => { handle(shown, request, response) }
 }
 
 async function handle (shown, request, response) {
@@ -79,35 +88,76 @@ async function answerTo (shown, request) {
   return answer(shown, request, new URLSearchParams(search))
 }
 
-async function tellState ({ queues, patience }, request, search) {
-  const name = search.get('queue')
-  const wanted = name === null ? queues : [named(queues, name, 404)]
-  const states = await Promise.all(wanted.map(one => stateOrError(patience, one, search.get('filter') ?? '')))
-  return { text: `{"names":${JSON.stringify(queues.map(({ name }) => name))},"queues":[${states.join()}]}` }
+/** Of the queue that is named, or the first one: the others are not asked. */
+async function tellState ({ queues, token, patience, answers }, request, search) {
+  const one = askedFor(queues, search)
+  const view = viewOf(search)
+  const share = (question, ask) => answers.share(one, question, ask)
+  const state = await share(JSON.stringify(view), () => stateOrError(patience, one, () => stateOf(one, view, share)))
+  return { text: `{"names":${JSON.stringify(queues.map(({ name }) => name))},"token":"${one.readOnly ? '' : token}","queue":${state}}` }
 }
 
-/** A broker that is away must not hide the other queues. @returns {Promise<string>} JSON */
-async function stateOrError (patience, one, filter) {
+function viewOf (search) {
+  const sort = search.get('sort') ?? 'share'
+  if (!Object.hasOwn(SORTS, sort)) throw new Refusal(400, `sort must be one of ${Object.keys(SORTS).join(', ')}.`)
+  return { sort, isUp: search.get('order') === 'up', filter: search.get('filter') ?? '', group: search.get('group') ?? undefined }
+}
+
+/** A broker that is away must not hide the names of the other queues. @returns {Promise<string>} JSON */
+async function stateOrError (patience, one, ask) {
   try {
-    return JSON.stringify(await patience.ask(one, () => stateOf(one, filter)))
+    return JSON.stringify(await patience.ask(`state of ${one.name}`, ask))
   } catch (err) {
     return JSON.stringify({ name: one.name, error: told(err) })
   }
 }
 
-async function doAct ({ queues, patience }, request) {
+async function tellDead ({ queues, patience, answers }, request, search) {
+  const one = askedFor(queues, search)
+  if (!supports(one.queue, ['deadLetters'])) throw new Refusal(404, 'This queue keeps no dead letters.')
+  const which = { type: search.get('type') ?? undefined, error: search.get('error') ?? undefined, after: idOf(one, search.get('after')) }
+  const ask = () => patience.ask(`dead letters of ${one.name}`, () => deadLettersOf(one.queue, which))
+  return json(await answers.share(one, `dead ${JSON.stringify(which)}`, ask))
+}
+
+async function tellPayload ({ queues, patience }, request, search) {
+  const one = askedFor(queues, search)
+  if (!one.showPayloads || !supports(one.queue, ['get'])) throw new Refusal(403, 'This page shows no payloads.')
+  const id = idOf(one, search.get('id') ?? '')
+  await one.onAction?.({ action: 'showPayload', queue: one.name, id, request })
+  const payload = await patience.ask(`payload of ${one.name}`, () => payloadOf(one.queue, id))
+  if (payload === undefined) throw new Refusal(404, 'There is no such job any more.')
+  return json({ payload })
+}
+
+async function doAct ({ queues, token, patience, answers }, request) {
   if (queues.every(({ readOnly }) => readOnly)) throw readOnlyRefusal()
-  requireOwnPage(request)
+  requireOwnPage(request, token)
   const asked = await readBody(request)
   const one = asked.queue === undefined && queues.length === 1 ? queues[0] : named(queues, asked.queue, 400)
   if (one.readOnly) throw readOnlyRefusal()
-  return json({ result: await patience.act(act(one.queue, asked)) })
+  try {
+    return json({ result: await patience.act(act(one, asked, request)) })
+  } finally {
+    answers.forget(one)
+  }
+}
+
+function askedFor (queues, search) {
+  const name = search.get('queue')
+  return name === null ? queues[0] : named(queues, name, 404)
 }
 
 function named (queues, name, status) {
   const found = queues.find(queue => queue.name === name)
   if (found === undefined) throw new Refusal(status, 'There is no queue of this name.')
   return found
+}
+
+/** On disk ids are numbers. @returns {number | string | undefined} */
+function idOf ({ queue }, text) {
+  if (text === null) return undefined
+  return isAtBroker(queue) ? text : Number(text)
 }
 
 function readOnlyRefusal () {

@@ -4,20 +4,22 @@
 
 const { typeError, describe } = require('../arguments/errors')
 const {
-  checkObject, entriesOf, hasMethods, readAll, readFields, readFlag, readPart, readText, rejectUnknown
+  checkObject, entriesOf, hasMethods, readAll, readFields, readFlag, readFunction, readPart, readText, rejectUnknown
 } = require('../arguments/fields')
 const { supports } = require('../arguments/unsupported')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
-const QUEUE_METHODS = ['pushType', 'pause', 'resume']
+const QUEUE_METHODS = ['pushType', 'pause', 'resume', 'stats', 'types']
 const BROKER_METHODS = ['types', 'counts', 'pauseGlobal', 'resumeGlobal']
 
 const readers = {
   name: value => value === undefined ? undefined : readText(value, 'name', OPTION),
   metrics: value => value === undefined ? undefined : readPart(value, ['snapshot'], 'metrics must be Metrics', OPTION),
   history: value => value === undefined ? undefined : readPart(value, ['list'], 'history must be a History', OPTION),
-  readOnly: (value = false) => readFlag(value, 'readOnly', OPTION)
+  readOnly: (value = false) => readFlag(value, 'readOnly', OPTION),
+  showPayloads: (value = false) => readFlag(value, 'showPayloads', OPTION),
+  onAction: value => value === undefined ? undefined : readFunction(value, 'onAction', OPTION)
 }
 
 const ENTRY_NAMES = ['queue', ...Object.keys(readers)]
@@ -26,7 +28,8 @@ module.exports = { readQueues, isAtBroker }
 
 /**
  * @param {any[]} args `queue, options`, or an object of those by name
- * @returns {{ name: string, queue: object, metrics: object | undefined, history: object | undefined, readOnly: boolean }[]}
+ * @returns {{ name: string, queue: object, metrics: object | undefined, history: object | undefined, readOnly: boolean,
+ *   showPayloads: boolean, onAction: Function | undefined }[]}
  * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
  */
 function readQueues (args) {
@@ -53,8 +56,6 @@ function isAtBroker (queue) {
 }
 
 function readOne (queue, options) {
-  const { name, metrics, history, readOnly } = readAll(options, readers, OPTION)
-  // the broker knows what waits and runs
-  if (metrics === undefined && !isAtBroker(queue)) throw typeError(OPTION, 'metrics must be the Metrics of the queue: fairlane/metrics')
-  return { name: name ?? metrics?.snapshot().name ?? 'default', queue, metrics, history, readOnly }
+  const { name, metrics, ...rest } = readAll(options, readers, OPTION)
+  return { name: name ?? metrics?.snapshot().name ?? 'default', queue, metrics, ...rest }
 }

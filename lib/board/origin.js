@@ -1,24 +1,43 @@
 'use strict'
 
-// Whether a request comes from the page itself. Browsers say so in one of three headers, which a page of another site cannot set: the
-// newest one that is there counts. Over plain HTTP to another machine they leave out the first. A program that has no page sends none of
-// them, and is let through: a browser never does so with the content type of JSON, for which it has to ask first if the page is another
-// site's.
+// Whether a request that changes something comes from the page itself. Browsers name the origin of the page that sends it, which a page of
+// another site cannot forge; where they do not, and from programs that have no page, it has to have a token, which stands in the page.
+// Other sites can read neither. Its content type is that of JSON, for which a browser asks first if the page is another site's.
 
+const { createHash, randomBytes, timingSafeEqual } = require('node:crypto')
 const { Refusal } = require('./body')
 
 const OWN_SITES = ['same-origin', 'none'] // none: somebody typed the address
+const TOKEN_HEADER = 'x-fairlane-token'
+const TOKEN_BYTES = 24
 
-module.exports = { requireOwnPage }
+module.exports = { makeToken, requireOwnPage }
 
-/** @param {object} request @throws Refusal for all else */
-function requireOwnPage ({ headers }) {
-  const { 'sec-fetch-site': site, origin, referer } = headers
-  const page = origin ?? referer
-  const isOwn = site !== undefined ? OWN_SITES.includes(site) : page === undefined || isHere(page, headers)
-  if (!isOwn) throw new Refusal(403, 'This request comes from the page of another site.')
+/** @returns {string} another one for each handler */
+function makeToken () {
+  return randomBytes(TOKEN_BYTES).toString('base64url')
+}
+
+/** @param {object} request @param {string} token that stands in the page @throws Refusal for all else */
+function requireOwnPage ({ headers }, token) {
+  const { 'sec-fetch-site': site = 'none', origin } = headers
+  if (!OWN_SITES.includes(site)) throw new Refusal(403, 'This request comes from the page of another site.')
+  if (origin === undefined) {
+    if (!isSame(headers[TOKEN_HEADER], token)) throw new Refusal(403, `Without an Origin, the header ${TOKEN_HEADER} must have the token of the page.`)
+  } else if (!isHere(origin, headers)) {
+    throw new Refusal(403, 'This request comes from the page of another site, or a proxy has changed Host and says nothing of it in X-Forwarded-Host.')
+  }
   const [type] = String(headers['content-type']).split(';')
   if (type.trim().toLowerCase() !== 'application/json') throw new Refusal(403, 'The content type must be application/json.')
+}
+
+/** Takes the same time whatever is given. */
+function isSame (given, token) {
+  return typeof given === 'string' && timingSafeEqual(hashOf(given), hashOf(token))
+}
+
+function hashOf (text) {
+  return createHash('sha256').update(text).digest()
 }
 
 /** Whether the address of a page names the server that was asked, as who asks calls it, or as a proxy says that it was called. */

@@ -1,62 +1,31 @@
 'use strict'
 
 // The page, and the headers of all answers. Script and style stand in the page, and the policy names them by their hashes: so nothing else
-// runs there, whatever the names of tenants are, and the page needs no address of its own.
+// runs there, whatever the names of tenants are, and the page needs no address of its own. What runs in the browser are the files of
+// client/, each as a module of the script.
 
 const { createHash } = require('node:crypto')
-const { readFileSync } = require('node:fs')
+const { readdirSync, readFileSync } = require('node:fs')
 const { join } = require('node:path')
+const { STYLE } = require('./style')
 
-const SCRIPT = readFileSync(join(__dirname, 'client.js'), 'utf8')
-
-const STYLE = `
-:root { color-scheme: light dark; --text: #1c2024; --soft: #5b6470; --line: #d5dae0; --back: #fff; --bar: #bcd7f5; --bad: #b3261e; --link: #0b5cad }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e6e9ec; --soft: #a3adb8; --line: #39424c; --back: #14181c; --bar: #1f4a75; --bad: #ff8a80; --link: #8ac4ff }
-}
-* { box-sizing: border-box }
-body { margin: 0 auto; max-width: 80rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--back) }
-h1, h2 { margin: 0; font-size: 1.4rem; overflow-wrap: anywhere }
-h2 { margin-top: 2rem; font-size: 1.1rem }
-[hidden] { display: none !important }
-header, nav, form, dl { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: baseline; margin: 0 0 1rem }
-a { color: var(--link); overflow-wrap: anywhere }
-a[aria-current] { color: inherit; font-weight: bold; text-decoration: none }
-dl div { display: flex; gap: .4rem }
-dt, caption, .soft { color: var(--soft) }
-dd { margin: 0; font-variant-numeric: tabular-nums }
-caption { text-align: left; padding-bottom: .3rem }
-table { width: 100%; border-collapse: collapse }
-th, td { padding: .3rem .5rem; text-align: right; border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums }
-th, td { white-space: nowrap; font-weight: normal }
-th:first-child, td.text, th.text { text-align: left; white-space: normal; overflow-wrap: anywhere }
-td.text { min-width: 6rem }
-thead th { color: var(--soft) }
-tbody th { min-width: 8rem; background: linear-gradient(var(--bar), var(--bar)) no-repeat left bottom / var(--share, 0) .25rem }
-button, input { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--soft); border-radius: .3rem; padding: .1rem .6rem }
-button { cursor: pointer }
-:focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
-.bad { color: var(--bad) }
-.acts button + button { margin-left: .4rem }
-@media (max-width: 48rem) {
-  table, caption, tbody { display: block }
-  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
-  tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); padding: .5rem 0; border-bottom: 1px solid var(--line) }
-  tbody th, tbody td { border: 0; display: flex; justify-content: space-between; gap: .5rem; padding: .1rem .3rem }
-  tbody th, tbody td.text, tbody td.acts { grid-column: 1 / -1; justify-content: start; padding-bottom: .3rem }
-  tbody td:empty { display: none }
-  tbody td::before { content: attr(data-label); color: var(--soft) }
-}
-`
+const CLIENT = join(__dirname, 'client')
+const SCRIPT = scriptOf(readdirSync(CLIENT).sort())
 
 // the script fills it
-const TABLE = `
+const INNER = `
 <caption></caption>
 <thead><tr></tr></thead>
 <tbody></tbody>
 `
 
-const PAGE = `<!doctype html>
+const CHARTS = [['throughput', 'Throughput', 2], ['waits', 'Waits', 2], ['slots', 'Slots', 1]].map(([id, title, lines]) => `
+<figure id="${id}">
+<figcaption><strong>${title}</strong><output></output></figcaption>
+<svg role="img" viewBox="0 0 300 60" preserveAspectRatio="none">${'<path/>'.repeat(lines)}</svg>
+</figure>`).join('')
+
+const HEAD = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -64,29 +33,85 @@ const PAGE = `<!doctype html>
 <title>fairlane</title>
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
-</head>
+`
+
+const BODY = `</head>
 <body>
 <noscript>This page needs JavaScript. What it shows is at <a href="state">state</a>, as JSON.</noscript>
 <header>
 <h1 id="name">fairlane</h1>
 <button id="pause" type="button" hidden>Pause the queue</button>
 <button id="resume" type="button" hidden>Resume the queue</button>
+<button id="hold" type="button" hidden>Hold it for a minute</button>
+<button id="unhold" type="button" hidden>End the hold</button>
 </header>
 <nav id="names" aria-label="Queues" hidden></nav>
 <p id="status" role="status"></p>
 <main id="content">
+<h2>What stands out</h2>
+<ul id="findings"></ul>
 <dl id="numbers"></dl>
-<form id="search" role="search"><label for="filter">Types that contain</label> <input id="filter" type="search" autocomplete="off" spellcheck="false"></form>
-<table id="types">${TABLE}</table>
-<section id="dead" hidden>
-<h2>Dead letters</h2>
-<table>${TABLE}</table>
+<div id="charts" role="group" aria-label="The last 15 minutes" hidden>${CHARTS}
+</div>
+<h2>Tenants</h2>
+<form id="search" role="search">
+<label for="filter">Types that contain</label> <input id="filter" type="search" autocomplete="off" spellcheck="false">
+<span class="row narrow"><label for="sort">sorted by</label> <select id="sort"></select></span>
+<button id="ungroup" type="button" hidden></button>
+</form>
+<table id="types">${INNER}</table>
+<section id="grouped" hidden>
+<h2>Groups</h2>
+<table id="groups">${INNER}</table>
+</section>
+<section id="runs" hidden>
+<h2>What runs now</h2>
+<table>${INNER}</table>
+</section>
+<details id="dead" hidden>
+<summary id="dead-title">Dead letters</summary>
+<form id="dead-search">
+<label for="dead-type">of the type</label> <input id="dead-type" autocomplete="off" spellcheck="false">
+<label for="dead-error">with this in the error</label> <input id="dead-error" autocomplete="off" spellcheck="false">
+<button>Show</button>
+<button id="dead-retry" type="button" hidden></button>
+<button id="dead-delete" type="button" hidden></button>
+</form>
+<p id="dead-sweep" class="row" hidden>
+<progress id="dead-progress" aria-label="How far it is"></progress>
+<span id="dead-swept"></span>
+<button id="dead-stop" type="button">Stop</button>
+</p>
+<table id="causes">${INNER}</table>
+<table id="letters">${INNER}</table>
+<p class="row">
+<button id="dead-first" type="button" hidden>The first ones</button>
+<button id="dead-more" type="button" hidden>The next ones</button>
+</p>
+</details>
+<section id="schedules" hidden>
+<h2>Schedules</h2>
+<table>${INNER}</table>
 </section>
 <section id="failures" hidden>
 <h2>Newest failures</h2>
-<table>${TABLE}</table>
+<table>${INNER}</table>
 </section>
 </main>
+<dialog id="settings" aria-labelledby="settings-title">
+<form method="dialog">
+<h2 id="settings-title"></h2>
+<div id="settings-fields"></div>
+<button>Close</button>
+</form>
+</dialog>
+<dialog id="payload" aria-labelledby="payload-title">
+<form method="dialog">
+<h2 id="payload-title"></h2>
+<pre id="payload-text" tabindex="0"></pre>
+<button>Close</button>
+</form>
+</dialog>
 <script>${SCRIPT}</script>
 </body>
 </html>
@@ -106,7 +131,27 @@ const HEADERS = {
   'cache-control': 'no-store'
 }
 
-module.exports = { HEADERS, PAGE }
+module.exports = { HEADERS, SCRIPT, pageWith }
+
+/** @param {string} token that the page sends with what its buttons do @returns {string} */
+function pageWith (token) {
+  return `${HEAD}<meta name="token" content="${token}">\n${BODY}`
+}
+
+/** @param {string[]} files @returns {string} each as a function that is called when it is first required; main.js begins */
+function scriptOf (files) {
+  const parts = files.map(file => `parts['./${file.slice(0, -'.js'.length)}'] = (module, require) => {\n${readFileSync(join(CLIENT, file), 'utf8')}}\n`)
+  return `{
+const parts = {}
+const made = {}
+const load = name => {
+  if (made[name] === undefined) parts[name](made[name] = {}, load)
+  return made[name].exports
+}
+${parts.join('')}load('./main')
+}
+`
+}
 
 function hashOf (text) {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`

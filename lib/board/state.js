@@ -1,129 +1,150 @@
 'use strict'
 
-// What is told of a queue. What waits and runs in this process its metrics know; if its jobs are at a broker, that is asked, and of the
-// metrics there are the times.
+// What the page is told of a queue: numbers of it, what stands out, and the types that it asks for.
 
 const { supports } = require('../arguments/unsupported')
 const { actionsOf } = require('./actions')
-const { isAtBroker } = require('./options')
+const { findingsOf } = require('./findings')
+const { ask, finite, readingOf } = require('./reading')
+const { runsOf } = require('./runs')
+const { cut } = require('./texts')
 
-const MOST_TYPES = 200
-const MOST_DEAD_LETTERS = 100 // the oldest
+const MOST_SHOWN = 50
+const MOST_GROUPS = 50
+const MOST_OVERDUE = 20
+const MOST_SCHEDULES = 100
 const MOST_FAILURES = 20 // the newest
-const MOST_CHARACTERS = 200 // of texts that only are read
-const MOST_STARVING = 20
-const NO_TIMES = { sum: 0, p50: undefined, p99: undefined }
-const NO_COUNTS = { waiting: 0, running: 0, delayed: 0, dead: 0 }
-const NO_METRICS = { slotMs: 0, waitMs: NO_TIMES, runMs: NO_TIMES, done: 0, failed: 0, cancelled: 0, retried: 0 }
+const MOST_CHARACTERS = 1000 // of a type that has buttons
 
-module.exports = { stateOf }
+// What types are sorted by, and what all of them are ranked by for that: those that are highest by it are looked at.
+const SORTS = {
+  type: { by: 'share', key: row => row.type },
+  group: { by: 'share', key: row => row.group },
+  share: { by: 'share', key: row => row.share },
+  running: { by: 'share', key: row => row.running },
+  waiting: { by: 'waiting', key: row => row.waiting },
+  oldestWait: { by: 'oldestWait', key: row => row.oldestWaitMs },
+  done: { by: 'share', key: row => row.done },
+  failed: { by: 'failed', key: row => row.failed },
+  retried: { by: 'share', key: row => row.retried },
+  overdue: { by: 'overdue', key: row => row.overdue },
+  dead: { by: 'failed', key: row => row.dead },
+  cap: { by: 'share', key: row => row.cap, isDetail: true },
+  weight: { by: 'share', key: row => row.weight, isDetail: true },
+  until: { by: 'oldestWait', key: row => row.reason?.untilMs, isDetail: true }
+}
+
+const TOLD = [
+  'group', 'share', 'waiting', 'delayed', 'running', 'overdue', 'dead', 'oldestWaitMs', 'done', 'failed', 'retried', 'paused', 'cap', 'weight', 'rate'
+]
+
+module.exports = { stateOf, SORTS }
 
 /**
- * @param {{ name: string, queue: object, metrics: object | undefined, history: object | undefined, readOnly: boolean }} shown
- * @param {string} filter only types that have this in them, in whatever case
+ * @param {{ name: string, queue: object, metrics: object | undefined, history: object | undefined, readOnly: boolean }} one
+ * @param {{ sort: string, isUp: boolean, filter: string, group: string | undefined }} view sort: one of SORTS
+ * @param {(question: string, ask: () => Promise<any>) => Promise<any>} share as Answers.share(), of this queue
  * @returns {Promise<object>} fit for JSON; rejects with what the broker fails with
  */
-async function stateOf ({ name, queue, metrics, history, readOnly }, filter) {
-  const snapshot = metrics === undefined ? { types: [], starving: [], refused: {} } : metrics.snapshot()
-  const { counts, types, detailsOf } = isAtBroker(queue) ? await globalView(queue, snapshot) : await localView(queue, snapshot)
-  const found = select(types, filter)
-  const totalMs = types.reduce((sum, { slotMs }) => sum + slotMs, 0)
-  const first = found.slice(0, MOST_TYPES)
-  const starving = new Set(snapshot.starving.map(({ type = '' }) => type))
-  const details = await Promise.all(first.map(({ type }) => detailsOf(type)))
+async function stateOf (one, view, share) {
+  const { name, queue, history, readOnly, showPayloads } = one
+  const { by } = SORTS[view.sort]
+  const reading = await share(`by ${by}`, () => readingOf(one, by))
+  const { counts, snapshot, typesCount, timeline } = reading
+  const [types, findings, runs, schedules] = await Promise.all([
+    typesOf(reading, view), findingsOf(one, reading), runsOf(one, reading), schedulesOf(queue)
+  ])
   return {
     name,
     closed: queue.closed,
     slots: slotsOf(queue),
     ...counts,
-    fairness: snapshot.fairness ?? null,
-    starvingCount: starving.size,
-    starving: [...starving].slice(0, MOST_STARVING).map(cut),
-    refused: snapshot.refused,
+    now: Date.now(),
+    windowMs: snapshot?.windowMs ?? null,
+    totals: snapshot === undefined ? null : totalsOf(snapshot),
+    timeline,
+    findings,
     actions: readOnly ? [] : actionsOf(queue),
-    typeCount: found.length,
-    types: first.map((entry, i) => ({ ...told(entry, totalMs), starving: starving.has(entry.type), ...details[i] })),
-    deadLetters: await deadLettersOf(queue),
+    showsPayloads: showPayloads && supports(queue, ['get']),
+    typesCount,
+    because: reading.reason?.because,
+    untilMs: reading.reason?.untilMs,
+    ...types,
+    groups: groupsOf(reading),
+    runs,
+    overdueTypes: overdueOf(reading),
+    schedules,
     failures: history === undefined ? null : failuresOf(history)
   }
 }
 
-/** Of a queue in memory or on disk. */
-async function localView (queue, { types }) {
-  const { waiting, running, delayed, dead = null } = supports(queue, ['deadLetters']) ? await queue.counts() : queue.stats()
+function totalsOf ({ totals: { perSecond, waitMs, oldestWaitMs, done, failed, retried }, standstillMs, fairness, starving, refused }) {
+  const refusedCount = Object.values(refused).reduce((sum, count) => sum + count, 0)
   return {
-    counts: { paused: queue.paused, waiting, running, delayed, dead },
-    types: queue.scheduler === null ? types.map(type => ({ ...type, isType: false })) : types,
-    detailsOf: type => ({
-      paused: queue.isTypePaused(type),
-      cap: finite(ask(() => queue.scheduler.capOf(type))),
-      weight: finite(ask(() => queue.scheduler.weightOf(type))),
-      rate: null
-    })
+    perSecond, waitMs, oldestWaitMs, done, failed, retried, standstillMs, fairness, starvingCount: starving.length, refused: refusedCount
   }
 }
 
-/** Of all processes. */
-async function globalView (queue, { types }) {
-  const answers = [queue.counts(), queue.types({ limit: Number.MAX_SAFE_INTEGER })]
-  const [{ types: typeCount, ...counts }, all] = await Promise.all(answers)
-  const byType = new Map(types.map(entry => [entry.type, { ...entry, ...NO_COUNTS }]))
-  for (const entry of all) byType.set(entry.type, { ...NO_METRICS, ...byType.get(entry.type), ...entry })
-  return {
-    counts: { paused: false, ...counts },
-    types: [...byType.values()].map(entry => ({ ...entry, isType: true })),
-    async detailsOf (type) {
-      const { paused, cap, rate } = await queue.counts(type)
-      return { paused, cap: finite(cap), weight: finite(ask(() => queue.scheduler.weightOf(type))), rate }
-    }
-  }
-}
-
-/** Those with the largest shares first. */
-function select (types, filter) {
+/** @returns {Promise<{ types: object[], foundCount: number }>} those that match, as they are to be sorted */
+async function typesOf (reading, { sort, isUp, filter, group }) {
   const wanted = filter.toLowerCase()
-  return types.filter(({ type }) => type.toLowerCase().includes(wanted))
-    .sort((a, b) => b.slotMs - a.slotMs || b.waiting - a.waiting || (a.type < b.type ? -1 : 1))
+  const ranked = reading.rows.filter(row => row.type.toLowerCase().includes(wanted) && (group === undefined || row.group === group))
+  const found = group === undefined ? [...ranked, ...await reading.named(filter)] : ranked
+  const { key, isDetail = false } = SORTS[sort]
+  const compare = comparing(key, isUp)
+  // at a broker each of them is a call
+  const looked = isDetail && reading.isGlobal ? found.sort(comparing(SORTS.share.key, false)).slice(0, MOST_SHOWN) : found
+  const rows = isDetail ? await Promise.all(looked.map(row => reading.detail(row))) : looked
+  const shown = await Promise.all(rows.sort(compare).slice(0, MOST_SHOWN).map(row => reading.detail(row)))
+  return { types: shown.map(told), foundCount: found.length }
 }
 
-function told ({ type, isType, slotMs, waiting, running, done, failed, cancelled, retried, waitMs, runMs }, totalMs) {
-  return {
-    type,
-    isType,
-    share: totalMs === 0 ? 0 : slotMs / totalMs,
-    slotMs,
-    waiting,
-    running,
-    waitMs: quantiles(waitMs),
-    runMs: quantiles(runMs),
-    done,
-    failed,
-    cancelled,
-    retried
+/** What is not known comes last; what is equal, as it is, by what waits, and by name. */
+function comparing (key, isUp) {
+  const sign = isUp ? 1 : -1
+  return (a, b) => {
+    const [first, second] = [key(a) ?? null, key(b) ?? null]
+    if ((first === null) !== (second === null)) return first === null ? 1 : -1
+    const order = first < second ? -sign : Number(first > second) * sign
+    return order || b.waiting + b.running - a.waiting - a.running || (a.type < b.type ? -1 : 1)
   }
 }
 
-function quantiles ({ p50 = null, p99 = null }) {
-  return { p50, p99 }
+/** A row as the page has it. */
+function told (row) {
+  const { type, isType, reason } = row
+  const { because, untilMs, holders } = reason ?? {}
+  const shown = Object.fromEntries(TOLD.map(name => [name, row[name]]))
+  return { type: cut(type, MOST_CHARACTERS), isType: isType && type.length <= MOST_CHARACTERS, ...shown, because, untilMs, holders }
 }
 
-/** What can be asked of some queues and schedulers; a scheduler that is the user's own may fail. */
-function ask (question) {
-  try {
-    return question()
-  } catch {
-    return undefined
+/** Of the types that are ranked. @returns {object[] | null} null: there are none */
+function groupsOf ({ rows }) {
+  const groups = new Map()
+  for (const { group, share = 0, waiting, running, overdue } of rows) {
+    if (group === undefined) continue
+    const sum = groups.get(group) ?? { group, share: 0, waiting: 0, running: 0, overdue: 0, typesCount: 0 }
+    groups.set(group, sum)
+    sum.share += share
+    sum.waiting += waiting
+    sum.running += running
+    sum.overdue += overdue
+    sum.typesCount++
   }
+  if (groups.size === 0) return null
+  return [...groups.values()].sort((a, b) => b.share - a.share || b.waiting - a.waiting).slice(0, MOST_GROUPS)
 }
 
-/** The first ones. A queue that has closed may have no access to them. */
-async function deadLettersOf (queue) {
-  if (!supports(queue, ['deadLetters'])) return null
-  if (queue.closed) return []
-  const letters = await queue.deadLetters({ limit: MOST_DEAD_LETTERS })
-  return letters.map(({ id, type = '', attempts, error }) => {
-    return { id, type: cut(type), attempts, error: cut(`${error.code ?? error.name}: ${error.message}`) }
-  })
+/** Types whose runners go on although their jobs were told of their ends; those with most of them. */
+function overdueOf ({ rows }) {
+  const types = rows.filter(({ overdue }) => overdue > 0).sort((a, b) => b.overdue - a.overdue)
+  return types.slice(0, MOST_OVERDUE).map(({ type, overdue }) => ({ type: cut(type), overdue }))
+}
+
+async function schedulesOf (queue) {
+  if (!supports(queue, ['listSchedules'])) return null
+  const schedules = await queue.listSchedules()
+  return schedules.sort((a, b) => (a.nextAt ?? Infinity) - (b.nextAt ?? Infinity)).slice(0, MOST_SCHEDULES)
 }
 
 function failuresOf (history) {
@@ -136,13 +157,4 @@ function failuresOf (history) {
 function slotsOf (queue) {
   const slots = ask(() => queue.concurrency)
   return slots > 0 ? finite(slots) : null
-}
-
-/** @returns {number | null} as JSON has it */
-function finite (value) {
-  return Number.isFinite(value) ? value : null
-}
-
-function cut (text) {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
 }

@@ -57,17 +57,19 @@ class Admission {
   /**
    * Whether a job of the type would be accepted now. O(1). If not, `code`, `waiting` and `limit` say why.
    * @param {string | undefined} type undefined: of any type, and on a queue without types
+   * @param {number} [ownCount] 1: the job itself waits already
    */
-  accepts (type) {
+  accepts (type, ownCount = 0) {
     if (this.isClosed) return false
     if (!this.isLimited) return true
     const { list, dispatch, maxWaiting } = this
     const mostWaiting = maxWaiting + Math.max(0, dispatch.concurrency - dispatch.running)
-    const room = mostWaiting - dispatch.waiting
-    if (room <= 0) return this.meets(QUEUE, dispatch.waiting, mostWaiting)
+    const waitingInAll = dispatch.waiting - ownCount
+    const room = mostWaiting - waitingInAll
+    if (room <= 0) return this.meets(QUEUE, waitingInAll, mostWaiting)
     if (type === undefined || !this.hasTypes) return true
     const { all, byType } = this.maxWaitingPerType
-    const waiting = list.waitingWith(type) + this.delayedOf(type)
+    const waiting = list.waitingWith(type) + this.delayedOf(type) - ownCount
     if (this.isClosed) return false // by the scheduler, which was asked for the lane
     const limit = Math.min(byType.get(type) ?? all, Math.max(1, SHARE_OF_ROOM * room))
     return waiting < limit || this.meets(TYPE, waiting, limit)
@@ -76,11 +78,12 @@ class Admission {
   /**
    * What a push of a type is refused by; undefined if it is accepted.
    * @param {string | undefined} type
+   * @param {number} [ownCount] as of accepts()
    * @returns {FairlaneError | undefined} FAIRLANE_ERR_QUEUE_FULL, FAIRLANE_ERR_TYPE_FULL, FAIRLANE_ERR_CLOSED
    */
-  refuse (type) {
+  refuse (type, ownCount = 0) {
     if (this.isLimited) this.rate.look(this.endedCount())
-    if (this.accepts(type)) return undefined
+    if (this.accepts(type, ownCount)) return undefined
     this.countRejected(type)
     if (this.isClosed) return closedError(this.cause)
     const error = this.fullError(type)

@@ -16,7 +16,7 @@ function announce (channel, about, observers) {
   const observe = observer => {
     if (isMade) throw typeError('FAIRLANE_ERR_OPTION', 'observe: the queue has been made; call it before the subscriber returns')
     if (!hasMethods(observer, [OBSERVE]) || observers.includes(observer)) {
-      throw typeError('FAIRLANE_ERR_OPTION', 'observe: the observer must be of fairlane/history or fairlane/metrics, for no other queue')
+      throw typeError('FAIRLANE_ERR_OPTION', 'observe: the observer must be of fairlane/history, fairlane/metrics or fairlane/adaptive, for no other queue')
     }
     observers.push(observer)
   }

@@ -1,22 +1,24 @@
 'use strict'
 
 // What is asked of a queue: counts() and types(), how many jobs there are now, as queues on disk and at a broker say it, where dead letters
-// are, too; stats(), what became of jobs; jobs(), which wait.
+// are, too; stats(), what became of jobs; jobs(), which wait; explain(), why they do.
 
-const { readKnownType, readTypesOptions } = require('./options')
+const { readExplainOptions, readKnownType, readTypesOptions } = require('./options')
 
 class Counting {
   /**
    * @param {object} internals of the queue
    * @param {object | null} scheduler
-   * @param {(scheduler: object, type: string) => number} capOf as of rooms.js
+   * @param {{ capOf: Function, makeExplaining: Function }} rooms as of rooms.js
    */
-  constructor (internals, scheduler, capOf) {
+  constructor (internals, scheduler, { capOf, makeExplaining }) {
     this.capOf = capOf
+    this.makeExplaining = makeExplaining
     this.internals = internals
     this.dispatch = internals.dispatch
     this.list = internals.list
     this.scheduler = scheduler // where there is none and jobs have priorities, there is a lane nonetheless
+    this.explaining = undefined
   }
 
   /** O(1), of all types if none is delayed and none shares a lane. @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
@@ -37,17 +39,23 @@ class Counting {
   /** O(1). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
   stats (type) {
     const { dispatch, internals: { madeTickets, madeLimiting }, list, scheduler } = this
-    if (type !== undefined) return { delayed: 0, ...list.statsOf(readKnownType(type, scheduler, 'stats')) }
-    const { accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun, delayed } = dispatch
+    const hasGroups = typeof scheduler?.groupOf === 'function'
+    if (type !== undefined) {
+      const known = readKnownType(type, scheduler, 'stats')
+      const counts = { delayed: 0, ...list.statsOf(known) }
+      return hasGroups ? { ...counts, group: scheduler.groupOf(known, list.find(known)) } : counts
+    }
+    const { accepted, waiting, running, overdueCount: overdue, done, failed, cancelled } = dispatch
+    const { rejected, misuse, overrun, delayed } = dispatch
     const types = scheduler === null ? 0 : list.typesCount
     const planned = madeTickets?.madePlanned
     const retried = planned === undefined ? 0 : planned.retriedCount
     const throttled = planned === undefined ? 0 : planned.throttledCount
     const joined = planned?.madeKeys === undefined ? 0 : planned.madeKeys.joinedCount
+    const spent = dispatch.costs === null ? 0 : dispatch.costs.spent
     const heldTypes = madeLimiting === undefined ? 0 : madeLimiting.heldTypes
-    return {
-      accepted, waiting, running, done, failed, cancelled, rejected, misuse, overrun, types, delayed, retried, throttled, joined, heldTypes
-    }
+    const now = { waiting, running, overdue, overrun, types, delayed, heldTypes, groups: hasGroups ? scheduler.groupCount : 0 }
+    return { accepted, done, failed, cancelled, rejected, misuse, retried, throttled, joined, spent, ...now }
   }
 
   /** Those that wait now. @returns {Array<{ type: string | undefined, payload: any }>} @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT */
@@ -59,7 +67,26 @@ class Counting {
     return jobs
   }
 
+  /** Why the next job of a type does not start now. O(log types). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+  explain (type, options) {
+    const name = type === undefined && this.scheduler === null ? undefined : readKnownType(type, this.scheduler, 'explain')
+    const wishes = readExplainOptions(options)
+    this.explaining ??= this.makeExplaining(this.internals, this.scheduler, this.about())
+    return this.explaining.explain(name, wishes)
+  }
+
   // private from here on
+
+  /** What explain() asks. A queue in memory that closes goes on until it is empty. */
+  about () {
+    const { dispatch, internals, list } = this
+    return {
+      barredBy: () => dispatch.concurrency < 0 ? 'paused' : undefined,
+      limiter: () => internals.madeLimiting?.limiter,
+      firstDue: type => list.delays?.types.get(type)?.firstDue(),
+      delayedTypes: () => list.delays?.types.keys() ?? []
+    }
+  }
 
   countsOfType (name) {
     const { internals: { madeLimiting: limiting }, list, scheduler } = this

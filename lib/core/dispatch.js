@@ -53,6 +53,7 @@ class Dispatch {
     this.overdueCount = 0 // runners that go on in their slot though their jobs have settled
     this.hasSeenValue = false // of a runner that may call done; more of them mean the same
     this.listeners = null // to what becomes of jobs, as of Listeners
+    this.costs = null // what these are, where that is counted (limits/costs.js)
     this.maxAttempts = options.maxAttempts
     this.isInner = false // its owner tries jobs again; set before the first one comes
     this.isPlain = this.givesDone // jobs without extras start by the short way
@@ -116,7 +117,13 @@ class Dispatch {
   /** From here on somebody listens to what becomes of jobs, or nobody does. @param {Listeners | null} listeners */
   listen (listeners) {
     this.listeners = listeners
-    this.isPlain = this.givesDone && listeners === null
+    this.isPlain = this.givesDone && listeners === null && this.costs === null
+  }
+
+  /** From here on it is counted what jobs cost. @param {Costs} costs */
+  countCosts (costs) {
+    this.costs = this.list.costs = costs
+    this.isPlain = false
   }
 
   /** A job is put into the list. The list may have to ask the scheduler where: until it knows, the job is nowhere. */
@@ -279,7 +286,8 @@ class Dispatch {
     const { list, runner } = this
     const { payload, whenSettled } = list
     const job = new Running(this, whenSettled, list.generation, list.origin, payload)
-    const context = this.listeners === null ? list.context : this.listeners.starts(job, list.context)
+    const told = this.costs ?? this.listeners // of the job, and say what its runner is told of it
+    const context = told === null ? list.context : told.starts(job, list.context)
     list.payload = list.whenSettled = undefined
     this.running++
     try {

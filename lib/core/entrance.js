@@ -6,6 +6,7 @@
 
 const { abortedError } = require('../arguments/errors')
 const { asyncScope } = require('../platform/context')
+const { COST, readCost } = require('../job/cost')
 const { startNow } = require('./immediate')
 const { settle } = require('./running')
 const { Ticket } = require('./tickets/tickets')
@@ -16,7 +17,8 @@ class Entrance {
    * @param {object} internals of the queue
    * @param {(payload: any, done: (err?: any) => void) => void} onStart in the place of the queue's runner
    */
-  constructor ({ admission, dispatch, list, read, tickets }, onStart) {
+  constructor ({ acceptCost, admission, dispatch, list, read, tickets }, onStart) {
+    this.acceptCost = acceptCost
     this.onStart = onStart
     this.admission = admission
     this.dispatch = dispatch
@@ -32,15 +34,22 @@ class Entrance {
     return this.read.clock.now()
   }
 
-  /** Whether a job would find a slot before all others: then nobody asks whether it may wait. */
-  get isIdle () {
+  /**
+   * Whether a job of the type might start at once: a slot is free, and nothing waits that comes before it. Then it is put in, and asked
+   * whether it may wait only if it has not started: slots may be free that those who wait may not have.
+   */
+  mayStart (type) {
     const { admission, dispatch, list } = this
-    return list.size === 0 && dispatch.running < dispatch.concurrency && !admission.isClosed
+    if (list.size > 0 && (!admission.hasTypes || list.waitingWith(type) > 0)) return false
+    return dispatch.running < dispatch.concurrency && !admission.isClosed
   }
 
-  /** @returns {FairlaneError | undefined} what a job of the type is refused by that is to wait */
-  refuse (type) {
-    const error = this.admission.refuse(type)
+  /**
+   * @param {number} [ownCount] 1: the job waits already
+   * @returns {FairlaneError | undefined} what a job of the type is refused by that is to wait
+   */
+  refuse (type, ownCount = 0) {
+    const error = this.admission.refuse(type, ownCount)
     if (error !== undefined) this.read.ledger?.refused(type, error)
     return error
   }
@@ -50,16 +59,25 @@ class Entrance {
     return this.admission.accepts(undefined) ? undefined : this.refuse(type)
   }
 
+  /** @returns {number} what a job of the type is to cost; by default as much as any @throws FAIRLANE_ERR_ARGUMENT */
+  readCost (cost = COST, type) {
+    const units = readCost(cost, 'FAIRLANE_ERR_ARGUMENT')
+    this.acceptCost(units, type)
+    return units
+  }
+
   /**
    * Puts a job in, which was not refused. It has started when this returns, if it may start now.
    * @param {(err: any) => void} whenSettled
    * @param {number} maxWaitMs
+   * @param {number} cost
    * @returns {object} the ticket of the job, for leave()
    */
-  enter (type, payload, whenSettled, maxWaitMs) {
+  enter (type, payload, whenSettled, maxWaitMs, cost) {
     const { dispatch, list, tickets } = this
     const ticket = new Ticket(tickets, whenSettled, undefined, tickets.timeoutMs, undefined)
     ticket.work = this
+    if (cost !== COST) ticket.cost = cost
     dispatch.accepted++
     list.pushTicket(type, payload, ticket)
     if (dispatch.running < dispatch.concurrency) {
@@ -68,12 +86,6 @@ class Entrance {
     }
     if (ticket.job === undefined && !ticket.isRetired) this.wait(ticket, maxWaitMs)
     return ticket
-  }
-
-  /** Whether no job of the type may wait, however empty the queue is. */
-  maxesOut (type) {
-    const { all, byType } = this.admission.maxWaitingPerType
-    return (byType.get(type) ?? all) === 0
   }
 
   /** Takes out a job that waits: it is told. O(1). @param {() => FairlaneError} [makeError] */

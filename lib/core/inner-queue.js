@@ -57,6 +57,13 @@ class InnerQueue {
     return this.tickets.keepsContext
   }
 
+  /** How many runners of a type go on in their slots though their jobs have settled; without a scheduler they have none. O(all such) */
+  overdueOf (type) {
+    let count = 0
+    for (const { origin } of this.dispatch.madeInterruptions?.overdue.keys() ?? []) if (origin?.type === type) count++
+    return count
+  }
+
   /** So many jobs more, or fewer, wait elsewhere for their time. */
   delay (count) {
     const { admission, dispatch } = this
@@ -84,6 +91,30 @@ class InnerQueue {
       list[atHead ? 'unshiftTicket' : 'pushTicket'](type, payload, ticket)
       tickets.watch(ticket, { signal: undefined, maxWaitMs })
     }
+  }
+
+  /**
+   * Has the scheduler know what jobs cost, as far as their owner does when they get their slots. What that learns later the tickets of the
+   * jobs are told, by spent().
+   * @param {{ expectedOf: (payload: any) => number, knownOf: (payload: any) => number }} costs by what stands for a job: what it is charged
+   *   when it gets its slot, and what there must be room for by then
+   */
+  shareCosts (costs) {
+    const { SharedCosts } = require('./limits/costs')
+    this.dispatch.countCosts(new SharedCosts(this.dispatch, this.list, costs))
+  }
+
+  /** The job that was chosen has given its slot back, since it costs more than there is room for: others wait behind it. */
+  chooseAgain (type) {
+    this.list.costs?.chooseAgain(type)
+  }
+
+  /** The first job of a type may cost something else than before. */
+  look (type) {
+    const { dispatch, list } = this
+    const lane = list.holds?.list.find(type)
+    if (lane !== undefined) list.holds.adjust(lane)
+    dispatch.wake()
   }
 
   sharedTicketOf (priority) {

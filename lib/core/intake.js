@@ -34,6 +34,7 @@ class Intake {
     if (plan.priority !== undefined && this.read.priorityMs === undefined) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
     }
+    if (plan.cost !== undefined) this.internals.acceptCost(plan.cost, type)
     if (plan.key === undefined) return this.addNew(type, payload, extras)
     this.checkRunner(extras) // before the key is taken
     return this.tickets.planned.keys.add(type, payload, extras, this)

@@ -6,26 +6,30 @@
 //   http              entranceOf(), names of options
 //   testing           internalsOf()
 //   durable, distributed   makeInnerQueue(); KeptQueue, which their public classes extend; announce() and attach() for themselves
-//   durable           limits and limitOptions, once a queue has a rate or a hold; capOf() of its scheduler
+//   durable           limits and limitOptions, once a queue has a rate or a hold; capOf() of its scheduler; makeExplaining()
 //   fetch             holdAtLeast(); readers of options
 //   history, metrics  OBSERVE; RUNS_ONLY, for distributed
+//   adaptive          OBSERVE, JOINS
+//   metrics, durable  eachHead()
 
 const { typeError } = require('../arguments/errors')
 const { InnerQueue } = require('./inner-queue')
 const options = require('./options')
 const { startNow, startPromptly } = require('./immediate')
 const { Queue, internalsOf } = require('./queue')
-const { announce, capOf } = require('./rooms')
+const { announce, capOf, makeExplaining } = require('./rooms')
 
 const { INNER, OBSERVE } = options
 const NOT_INNER = { settleBy: 'callback', maxWaitMs: undefined, signal: undefined, observers: undefined }
 
 module.exports = {
+  JOINS: options.JOINS,
   OBSERVE,
   RUNS_ONLY: options.RUNS_ONLY,
   announce,
   capOf,
   internalsOf,
+  makeExplaining,
   options,
 
   /** What holds back starts: rates and holds. */
@@ -38,8 +42,17 @@ module.exports = {
     return require('./limits/options')
   },
 
+  /** The jobs that are to start next, of each type. */
+  eachHead: (list, visit, only) => require('./heads').eachHead(list, visit, only),
+
   /** What the public classes of queues have in common whose jobs are kept elsewhere. */
   get KeptQueue () { return require('./kept-queue').KeptQueue },
+
+  /** What stats(type) of a queue with a scheduler says of the group of a type: nothing where there are no groups. */
+  groupIn (queue, type) {
+    const stats = queue.scheduler === null ? {} : queue.stats(type)
+    return 'group' in stats ? { group: stats.group } : {}
+  },
 
   /** Has nothing of a type start for so many ms at least; of the whole queue where types cannot be held. */
   holdAtLeast: (queue, type, ms) => internalsOf(queue).throttle(type, ms),
@@ -65,7 +78,7 @@ module.exports = {
    */
   attach (observers, queue, read) {
     let ledger
-    for (const observer of observers) {
+    for (const observer of options.inOrder(observers)) {
       const attachTo = observer[OBSERVE]
       if (attachTo === undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: one of them observes another queue by now')
       ledger = attachTo.call(observer, queue, ledger, read)

@@ -17,6 +17,8 @@ class Interruptions {
     this.dispatch = dispatch
     this.controller = undefined
     this.reason = undefined // of its abort
+    this.overdue = new Map() // jobs that have settled, whose runners go on in their slots → what the watcher wants to be told then
+    this.watcher = dispatch.list.recorder // of those, if somebody observes them; the owner of an inner queue may set another one
   }
 
   /** The AbortSignal of all jobs without one of their own. */
@@ -110,6 +112,8 @@ class Interruptions {
       dispatch.overrun--
     } else {
       dispatch.overdueCount--
+      if (this.watcher !== null) this.watcher.ends(this.overdue.get(job))
+      this.overdue.delete(job)
       this.giveSlotBack(job)
     }
   }
@@ -173,6 +177,7 @@ class Interruptions {
     const { hasFailed, releases } = end.verdict
     const { whenSettled } = job
     const own = ownOf(whenSettled)
+    const told = this.watcher === null || releases ? undefined : this.watcher.outlives(job) // before the ends of jobs are told
     const retry = hasFailed ? retryOf(job, end.error()) : undefined
     if (!hasFailed && own !== whenSettled) whenSettled.isCancelled = true
     end.whenSettled = retry ?? whenSettled
@@ -197,6 +202,7 @@ class Interruptions {
     } else {
       job.state = OVERDUE
       dispatch.overdueCount++
+      this.overdue.set(job, told)
     }
     return end
   }

@@ -113,11 +113,12 @@ class KeptQueue extends EventEmitter {
    * Runs a job for each value of a source, as its results are asked for. Throws as add(). @returns {AsyncIterableIterator<any>}
    */
   map (source, options) {
-    const { type, ordered, maxPending = 2 * this.#lastConcurrency, settled } = readMapOptions(options)
+    const { type, cost, ordered, maxPending = 2 * this.#lastConcurrency, settled } = readMapOptions(options)
     const jobType = readJobType(type, this.#core.scheduler, 'map')
     const mapping = this.#owner.mapping(jobType === undefined ? this.#owner.noType : this.#owner.readType(jobType))
-    const jobs = { add: (payload, signal) => this.add(payload, { type: jobType, signal }), ...mapping }
-    return require('./map').map(jobs, readSource(source), { ordered, maxPending, settled })
+    const { map, optionsOf } = require('./map')
+    const jobs = { add: (payload, signal) => this.add(payload, optionsOf(jobType, signal, cost, payload)), ...mapping }
+    return map(jobs, readSource(source), { ordered, maxPending, settled })
   }
 
   /** Starts no more jobs in this process until resume(); running ones finish. @returns {this} */

@@ -5,7 +5,7 @@
 
 const { JobContext } = require('../platform/context')
 const { callSafely } = require('../platform/clock')
-const { ON_STACK, tell } = require('./running')
+const { ON_STACK, spend, tell } = require('./running')
 
 /** Who listens to what becomes of the jobs of a queue. */
 class Listeners {
@@ -30,7 +30,7 @@ class Listeners {
   starts (job, context) {
     const { whenSettled } = job
     const teller = job.whenSettled = new Teller(this, job, whenSettled, context.type, job.payload, attemptOf(whenSettled))
-    return this.hearProgress ? new JobContext(context.type, 1, teller) : context
+    return this.hearProgress || this.dispatch.costs !== null ? new JobContext(context.type, 1, teller) : context
   }
 
   /** A job is cancelled that waited, and somebody listens. @returns {Teller} what stands for its callback, or ticket */
@@ -102,6 +102,10 @@ class Teller {
 
   progress (value) {
     if (this.job !== undefined) this.listeners.dispatch.hooks.onProgress(this.job, this.attempt, value)
+  }
+
+  spent (total) {
+    spend(this.listeners.dispatch, this.job, total)
   }
 }
 

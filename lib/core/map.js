@@ -220,17 +220,24 @@ function wake (resolve) {
  * @param {object} queue in memory
  * @param {object} internals of it
  * @param {string | undefined} type of the jobs
+ * @param {number | ((payload: any) => number) | undefined} cost of each
  * @returns {object} what a Mapping does with it
  * @throws FAIRLANE_ERR_RUNNER if it has none
  */
-function jobsOf (queue, { admission, dispatch }, type) {
+function jobsOf (queue, { admission, dispatch }, type, cost) {
   if (dispatch.runner === null) throw noRunnerError()
   return {
-    add: (payload, signal) => queue.add(payload, { type, signal }),
+    add: (payload, signal) => queue.add(payload, optionsOf(type, signal, cost, payload)),
     accepts: () => admission.accepts(type),
     ready: () => admission.ready(type),
     slice: () => dispatch.telling.slice()
   }
+}
+
+/** What add() is given for a value of the source. @throws what the caller's function does, that is asked what a job costs */
+function optionsOf (type, signal, cost, payload) {
+  if (cost === undefined) return { type, signal }
+  return { type, signal, cost: typeof cost === 'function' ? cost(payload) : cost }
 }
 
 /** As the constructor of Mapping. @returns {Results} */
@@ -238,4 +245,4 @@ function map (queue, source, options) {
   return new Results(new Mapping(queue, source, options))
 }
 
-module.exports = { jobsOf, map }
+module.exports = { jobsOf, map, optionsOf }

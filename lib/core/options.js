@@ -15,8 +15,11 @@ const ASYNC_CONTEXTS = ['queue', 'push', 'none']
 const SCHEDULERS = ['fair', 'capped', 'equal']
 const LANE_METHODS = ['queued', 'next', 'started', 'ended']
 const WINDOW_METHODS = ['waiting', 'start', 'done', 'select']
-// What an observer has under this name attaches it to a queue; it has nothing there once it observes one.
+// What an observer has under this name attaches it to a queue, whose concurrency it may change in the options that it is given; it has
+// nothing there once it observes one.
 const OBSERVE = Symbol('observe')
+// What it has under this one is true if it makes no records, and takes what others have made: so it attaches last.
+const JOINS = Symbol('joins')
 // What it has under this one is true if it needs to know of runs only, not of all that becomes of a job.
 const RUNS_ONLY = Symbol('runs only')
 // What a queue has under this one is true if it is part of another one: nobody is told of it.
@@ -62,6 +65,7 @@ const MOST_TYPES = 200 // that types() gives where nothing is said
 const ADD_NAMES = ['type', 'unshift', 'signal', 'timeoutMs', 'maxWaitMs']
 const mapReaders = {
   type: value => value,
+  cost: value => value === undefined || typeof value === 'function' ? value : require('../job/cost').readCost(value, ARGUMENT),
   ordered: (value = true) => readFlag(value, 'ordered', ARGUMENT),
   maxPending: value => value === undefined ? undefined : readPositiveCount(value, 'maxPending', ARGUMENT),
   settled: (value = false) => readFlag(value, 'settled', ARGUMENT)
@@ -73,6 +77,9 @@ const clearReaders = {
 }
 const typesReaders = {
   limit: (value = MOST_TYPES) => readPositiveCount(value, 'limit', ARGUMENT)
+}
+const explainReaders = {
+  ahead: (value = false) => readFlag(value, 'ahead', ARGUMENT)
 }
 const closeReaders = {
   drain: value => value === undefined ? undefined : readFlag(value, 'drain', ARGUMENT), // each engine has a default of its own
@@ -100,6 +107,7 @@ module.exports = {
   Extras,
   HINTS,
   INNER,
+  JOINS,
   LIMIT_NAMES,
   NO_EXTRAS,
   OBSERVE,
@@ -116,6 +124,7 @@ module.exports = {
   readPausableType,
   typeRequired,
   noRunnerError,
+  inOrder,
   isPausing,
   isLaneScheduler,
   readAddOptions,
@@ -123,6 +132,7 @@ module.exports = {
   readMapOptions: options => readAll(options, mapReaders, ARGUMENT, 'map: the options'),
   readClearOptions: options => readAll(options, clearReaders, ARGUMENT, 'clear: the options'),
   readTypesOptions: options => readAll(options, typesReaders, ARGUMENT, 'types: the options'),
+  readExplainOptions: options => readAll(options, explainReaders, ARGUMENT, 'explain: the options'),
   readCloseOptions: options => readAll(options, closeReaders, ARGUMENT, 'close: the options')
 }
 
@@ -334,7 +344,13 @@ function readSchedulerOptions (value) {
 function readObservers (value = []) {
   const observers = isArray(value) ? [...value] : [value]
   if (observers.every((one, at) => hasMethods(one, [OBSERVE]) && observers.indexOf(one) === at)) return observers
-  throw typeError(OPTION, 'observers must be of fairlane/history or fairlane/metrics, for no other queue')
+  throw typeError(OPTION, 'observers must be of fairlane/history, fairlane/metrics or fairlane/adaptive, for no other queue')
+}
+
+/** Observers in the order in which they are to attach. */
+function inOrder (observers) {
+  const joins = one => one[JOINS] === true
+  return observers.some(joins) ? [...observers.filter(one => !joins(one)), ...observers.filter(joins)] : observers
 }
 
 function readClock (value) {

@@ -4,7 +4,6 @@
 // Nothing is changed before all arguments of a call have been found good. What is documented of each method is in index.d.ts and
 // docs/api.md. Parts that a queue does not use are made, and loaded, when it first needs them.
 
-const { JobContext } = require('../platform/context')
 const { clearedError, removedError, typeError } = require('../arguments/errors')
 const { readFunction } = require('../arguments/fields')
 const { behindOthers } = require('../platform/promised')
@@ -12,10 +11,10 @@ const { Concurrency } = require('./concurrency')
 const { Dispatch } = require('./dispatch')
 const { Emitter } = require('./emitter')
 const {
-  NO_EXTRAS, OBSERVE, isPausing, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency, readJobCallback,
-  readJobType, readKnownType, readMapOptions, readOptions, readPausableType, readSource, readType, typeRequired
+  NO_EXTRAS, OBSERVE, inOrder, isPausing, readAddOptions, readCallback, readClearOptions, readCloseOptions, readConcurrency,
+  readJobCallback, readJobType, readKnownType, readMapOptions, readOptions, readPausableType, readSource, readType, typeRequired
 } = require('./options')
-const { announce, capOf, makeList, makeScheduler, makeTickets } = require('./rooms')
+const { announce, capOf, makeContexts, makeExplaining, makeList, makeScheduler, makeTickets } = require('./rooms')
 const { refuseUnsupported } = require('./unsupported')
 
 /** What rooms that extend a queue, and checkInvariants(), get to see of it; no part of the API. */
@@ -60,9 +59,8 @@ class Queue extends Emitter {
     const read = this.#read = readOptions(options)
     this.#scheduler = makeScheduler(read)
     if (!read.isInner) announce(this, read)
-    for (const observer of read.observers) read.ledger = observer[OBSERVE](this, read.ledger, read)
-    const owner = { runnersSignal: () => this.#dispatch.interruptions.signal, progress () {} } // of the contexts that jobs share
-    this.#list = makeList(this.#scheduler, read, type => new JobContext(type, 1, owner))
+    for (const observer of inOrder(read.observers)) read.ledger = observer[OBSERVE](this, read.ledger, read)
+    this.#list = makeList(this.#scheduler, read, makeContexts(() => this.#dispatch.interruptions.signal))
     this.#dispatch = new Dispatch(runner, this.#list, read, {
       onDrain: () => this.#drained(),
       onLevel: () => this.#admission.check(),
@@ -72,7 +70,7 @@ class Queue extends Emitter {
     this.#concurrency = new Concurrency(this.#dispatch)
     this.#isGuarded = read.isLimited || read.needsTickets || runner === null
     if (read.isLimited) this.#admission.check() // its measure of time begins
-    if (read.rates !== undefined) this.#madeLimiting = this.#limiting
+    if (read.rates !== undefined || (this.#list.needsCost && !read.isInner)) this.#madeLimiting = this.#limiting
     if (this.#scheduler !== null) this.#reconfiguring = require('./reconfiguring').heed(this.#scheduler, this.#list, this.#dispatch, read)
     const { signal } = read
     if (signal !== undefined) this.#stopListening = require('./closing').closeBy(signal, cause => this.#close(false, undefined, cause))
@@ -186,10 +184,10 @@ class Queue extends Emitter {
 
   /** Runs a job for each value of a source, as its results are asked for. Throws as add(). @returns {AsyncIterableIterator<any>} */
   map (source, options) {
-    const { type, ordered, maxPending = 2 * this.#concurrency.last, settled } = readMapOptions(options)
+    const { type, cost, ordered, maxPending = 2 * this.#concurrency.last, settled } = readMapOptions(options)
     const name = readJobType(type, this.#scheduler, 'map', this.#dispatch)
     const { jobsOf, map } = require('./map')
-    return map(jobsOf(this, this.#internals(), name), readSource(source), { ordered, maxPending, settled })
+    return map(jobsOf(this, this.#internals(), name, cost), readSource(source), { ordered, maxPending, settled })
   }
 
   /** Resolves when a push (of that type) would be accepted. @returns {Promise<void>} @throws FAIRLANE_ERR_TYPE */
@@ -260,6 +258,7 @@ class Queue extends Emitter {
     const name = readPausableType(type, this.#scheduler, 'pauseType')
     if (this.closed) return this
     this.#list.pauseType(name)
+    if (this.#dispatch.costs !== null) this.#dispatch.wake() // others may wait behind a job of the type, which waits for units
     if (this.#dispatch.isWatched) this.#admission.check() // jobs that left a lane which others share made room there
     return this
   }
@@ -315,6 +314,11 @@ class Queue extends Emitter {
     return this.#counting.stats(type)
   }
 
+  /** Why the next job of a type does not start now. O(log types). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+  explain (type, options) {
+    return this.#counting.explain(type, options)
+  }
+
   /** Nothing is to be written or sent: it resolves at once. @returns {Promise<void>} */
   flush () {
     return Promise.resolve()
@@ -324,12 +328,12 @@ class Queue extends Emitter {
   get #tickets () {
     return (this.#madeTickets ??= makeTickets(this.#dispatch, this.#read, {
       throttle: (type, ms) => this.#limiting.throttle(type, ms),
-      onRetry: about => this.#announce('retry', about)
+      onRetry: about => this.#madeListeners?.announce('retry', about)
     }))
   }
 
   get #counting () {
-    return (this.#madeCounting ??= new (require('./counts').Counting)(this.#internals(), this.#scheduler, capOf))
+    return (this.#madeCounting ??= new (require('./counts').Counting)(this.#internals(), this.#scheduler, { capOf, makeExplaining }))
   }
 
   get #listeners () {
@@ -346,7 +350,7 @@ class Queue extends Emitter {
 
   get #admission () {
     return (this.#madeAdmission ??=
-      new (require('./admission').Admission)(this.#read, this.#list, this.#dispatch, event => this.#announce(event)))
+      new (require('./admission').Admission)(this.#read, this.#list, this.#dispatch, event => this.#madeListeners?.announce(event)))
   }
 
   #internals () {
@@ -355,6 +359,7 @@ class Queue extends Emitter {
       read: this.#read,
       list: this.#list,
       dispatch: this.#dispatch,
+      clock: this.#read.clock,
       get tickets () { return queue.#tickets },
       get admission () { return queue.#admission },
       get madeTickets () { return queue.#madeTickets },
@@ -362,6 +367,7 @@ class Queue extends Emitter {
       get madeLimiting () { return queue.#madeLimiting },
       close: (drain, timeoutMs, cause) => this.#close(drain, timeoutMs, cause),
       throttle: (type, ms) => this.#limiting.throttle(type, ms),
+      acceptCost: (cost, type) => this.#limiting.accept(cost, type),
       hold: () => this.#concurrency.hold(),
       letGo: () => {
         this.#concurrency.letGo()
@@ -394,7 +400,7 @@ class Queue extends Emitter {
   #closed (abandonedCount) {
     if (this.#stopListening !== undefined) this.#stopListening()
     this.#madeIntake?.stallWatch?.end()
-    this.#announce('close', abandonedCount)
+    this.#madeListeners?.announce('close', abandonedCount)
   }
 
   /** More may start, and so more be accepted. */
@@ -403,15 +409,11 @@ class Queue extends Emitter {
     if (this.#dispatch.isWatched) this.#admission.check()
   }
 
-  #announce (event, ...about) {
-    this.#madeListeners?.announce(event, ...about)
-  }
-
   #drained () {
     this.#reconfiguring?.drained()
     this.#madeIntake?.stallWatch?.end()
     if (this.#drain !== null) this.#dispatch.call(this.#drain)
-    this.#announce('drain')
+    this.#madeListeners?.announce('drain')
   }
 }
 

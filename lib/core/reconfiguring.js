@@ -34,8 +34,8 @@ class Reconfiguring {
  * Has a scheduler know the concurrency of a queue, and the queue ask again whenever it has other options.
  * @returns {Reconfiguring} which the queue keeps
  */
-function heed (scheduler, list, dispatch, { schedulerOptions, concurrency }) {
-  if (schedulerOptions === undefined) list.configure({ concurrency })
+function heed (scheduler, list, dispatch, { schedulerOptions, concurrency, toldConcurrency }) {
+  if (schedulerOptions === undefined || concurrency !== toldConcurrency) list.configure({ concurrency })
   const reconfiguring = new Reconfiguring(scheduler, options => {
     list.configured(isConcurrencyAlone(options))
     dispatch.wake()

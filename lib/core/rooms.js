@@ -3,13 +3,14 @@
 // Who builds the parts of a queue. What a queue does not use is not even loaded.
 
 const { channelOf } = require('../platform/channels')
+const { JobContext } = require('../platform/context')
 const { typeError } = require('../arguments/errors')
 const { isLaneScheduler } = require('./options')
 
 let Fifo // loaded for the first queue
 let queues // the channel of queues, likewise
 
-module.exports = { announce, capOf, makeScheduler, makeList, makeTickets }
+module.exports = { announce, capOf, makeContexts, makeExplaining, makeScheduler, makeList, makeTickets }
 
 /** Before a queue is observed: who wants to know of queues may add observers. @param {string} [name] */
 function announce (queue, { observers }, name) {
@@ -21,6 +22,21 @@ function announce (queue, { observers }, name) {
 function capOf (scheduler, type) {
   const cap = require('../../schedulers/shares').capOf(scheduler, type)
   return cap < (scheduler?.caps?.concurrency ?? scheduler?.concurrency) ? cap : Infinity // as it was told of it
+}
+
+/**
+ * @param {() => AbortSignal} runnersSignal
+ * @returns {(type: string | undefined) => JobContext} makes what the runners of a type are told
+ */
+function makeContexts (runnersSignal) {
+  const owner = { runnersSignal, progress () {}, spent: total => require('../job/cost').readSpent(total) } // of contexts that jobs share
+  return type => new JobContext(type, 1, owner)
+}
+
+/** Called when somebody asks why a job waits. Arguments as of Explaining. */
+function makeExplaining (queue, scheduler, about) {
+  const { Explaining } = require('./explain')
+  return new Explaining(queue, scheduler, require('../../schedulers/shares'), about)
 }
 
 /**
@@ -36,8 +52,10 @@ function makeScheduler (read) {
   return scheduler
 }
 
-function chooseScheduler ({ scheduler, schedulerOptions, concurrency }) {
+function chooseScheduler (read) {
+  const { scheduler, schedulerOptions, concurrency } = read
   if (scheduler === null) return null
+  read.toldConcurrency = concurrency
   const options = { ...schedulerOptions, concurrency }
   if (typeof scheduler === 'string') return makeByName[scheduler](options)
   if (schedulerOptions !== undefined) {
@@ -61,8 +79,8 @@ const makeByName = {
   },
 
   equal (options) {
-    const { Equal } = require('../../schedulers/equal')
-    return new Equal(options)
+    const { makeEqual } = require('../../schedulers/make-equal')
+    return makeEqual(options)
   }
 }
 

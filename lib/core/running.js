@@ -110,6 +110,16 @@ function releaseToRetry (job, err) {
   return retry
 }
 
+/**
+ * The runner of a job says what that has cost so far.
+ * @param {Running | undefined} job undefined: it has ended
+ * @throws FAIRLANE_ERR_ARGUMENT
+ */
+function spend ({ costs }, job, total) {
+  const units = require('../job/cost').readSpent(total)
+  if (costs !== null && job !== undefined && job.state >= ON_STACK) costs.correct(job, units)
+}
+
 /** What a job has in the place of a callback, behind what tells listeners of it (listeners.js). */
 function ownOf (whenSettled) {
   return typeof whenSettled === 'object' && whenSettled.isTeller ? whenSettled.whenSettled : whenSettled
@@ -138,6 +148,7 @@ module.exports = {
   settle,
   settleByThrow,
   follow,
+  spend,
   tell,
   callBack,
   PENDING,

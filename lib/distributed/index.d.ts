@@ -2,14 +2,14 @@
 
 import type { Metrics } from '../metrics/index'
 import { EventEmitter } from 'eventemitter3'
-import type { Schedule, ScheduleState } from '../durable/index'
+import type { RunningJob, Schedule, ScheduleState } from '../durable/index'
 import type {
-  CloseOptions, Done, FairlaneError, JobContext, LaneScheduler, MapOptions, MapSource, PlanOptions, QueueOptions, Rate, WindowScheduler
+  CloseOptions, Done, Explanation, FairlaneError, JobContext, LaneScheduler, MapOptions, MapSource, PlanOptions, QueueOptions, Rate, WindowScheduler
 } from '../../index'
 
 export { FairlaneError, Postponed, Throttled, backoff } from '../../index'
 
-export type { Schedule, ScheduleState }
+export type { Explanation, RunningJob, Schedule, ScheduleState }
 
 /** Makes bytes of payloads, and payloads of bytes. */
 export interface DistributedSerializer<P = any> {
@@ -211,14 +211,23 @@ export interface DistributedTypeStats {
   joined: number
   /** Jobs that others may have run, since this process sent no heartbeat for `leaseMs`. */
   lost: number
+  /** Units of cost that jobs were charged which this process has run, as corrected by `spent`; 0 where none are counted. */
+  spent: number
+  /** Slots of this process that are taken. */
   running: number
+  /** Of these, the ones whose jobs have ended, by a timeout, a cancel or `close`, and whose runners go on. Without a scheduler they are of no type. */
+  overdue: number
   /** Jobs that were taken and wait for a slot. */
   prefetched: number
+  /** Its group, only with `groupOf`; undefined where that fails for the type. */
+  group?: string | undefined
 }
 
-export interface DistributedStats extends DistributedTypeStats {
+export interface DistributedStats extends Omit<DistributedTypeStats, 'group'> {
   misuse: number
   overrun: number
+  /** Groups of `groupOf` with types that have jobs in this process; 0 without. */
+  groups: number
 }
 
 /** How many jobs there are, wherever. Delayed ones are among those that wait. */
@@ -379,6 +388,11 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   /** What the queue has, wherever; of a type with what limits it. O(types) without a type. */
   counts (): Promise<QueueCounts>
   counts (type: unknown): Promise<TypeCounts>
+  /**
+   * Why the next job of a type does not start now, as far as this process can know: another one may have a slot for it. A closed queue, and one whose broker
+   * is away, say so, and their counts are undefined. O(1), and with `ahead` O(types). Throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE.
+   */
+  explain (type?: unknown, options?: { ahead?: boolean | undefined }): Promise<Explanation>
   /** The types that have jobs, the largest first; 200 of them, if `limit` says nothing else. O(types). */
   types (options?: { limit?: number | undefined }): Promise<Array<JobCounts & { type: string }>>
 
@@ -390,6 +404,11 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   get (id: string): Promise<DistributedJob<P> | undefined>
   /** Takes a job away that waits; one that runs is told by its signal, and not tried again. False if there is neither. */
   cancel (id: string): Promise<boolean>
+  /**
+   * The jobs that run in whatever process, and those that a process has taken, those first that were taken first; runners that go on after their
+   * jobs have ended are overdue. 1000 of them, if `limit` says nothing else. O(types), and O(1) of a type.
+   */
+  listRunning (options?: { type?: unknown, limit?: number | undefined }): Promise<Array<RunningJob<string>>>
   /**
    * The jobs that will not be tried again, the oldest first; 1000 of them, if `limit` says nothing else. `after` is the id of the last one
    * that was seen. Rejects with FAIRLANE_ERR_ARGUMENT if that is gone, and was not the last one of a page of this queue.
@@ -405,6 +424,13 @@ export class DistributedQueue<P = any, R = any> extends EventEmitter<Distributed
   setSchedule (name: string, schedule: Schedule<P> | null): Promise<void>
   /** Pushes a job of a schedule now, and resolves with its id. Its times stay as they are. */
   runSchedule (name: string): Promise<string>
+  /**
+   * A schedule pushes nothing at its times, until `resumeSchedule` or `setSchedule`. Rejects with FAIRLANE_ERR_ARGUMENT if there is none of this
+   * name.
+   */
+  pauseSchedule (name: string): Promise<void>
+  /** It does again. Times that have passed meanwhile are over. */
+  resumeSchedule (name: string): Promise<void>
   /** The schedules, with the next time of each and the last one whose job was pushed, in ms since 1970. */
   listSchedules (): Promise<ScheduleState[]>
 

@@ -9,7 +9,8 @@
 
 const { createHash, randomBytes } = require('node:crypto')
 const { crc32 } = require('node:zlib')
-const { typeError, rangeError, describe } = require('../arguments/errors')
+const { rangeError, describe } = require('../arguments/errors')
+const { readWellFormed } = require('../job/well-formed')
 
 const LONGEST_TYPE = 1024
 const LONGEST_KEY = 200 // of longer ones there is a hash
@@ -24,9 +25,7 @@ function nameOf (type) {
   if (type.length > LONGEST_TYPE) {
     throw rangeError('FAIRLANE_ERR_TOO_LARGE', `a type has ${LONGEST_TYPE} characters at most, and ${describe(type)}… has ${type.length}`)
   }
-  if (!type.isWellFormed()) {
-    throw typeError('FAIRLANE_ERR_TYPE', `the type of a job at a broker must be well-formed Unicode, and ${describe(type)} is not`)
-  }
+  readWellFormed(type, 'the type of a job at a broker', 'FAIRLANE_ERR_TYPE')
   return type === '' ? NO_TYPE : encodeURIComponent(type)
 }
 
@@ -40,7 +39,7 @@ function typeOf (name) {
  * @throws FAIRLANE_ERR_ARGUMENT if it is not well-formed Unicode
  */
 function keyNameOf (key) {
-  if (!key.isWellFormed()) throw typeError('FAIRLANE_ERR_ARGUMENT', `a key must be well-formed Unicode, and ${describe(key)} is not`)
+  readWellFormed(key, 'the key of a job at a broker', 'FAIRLANE_ERR_ARGUMENT')
   return key.length <= LONGEST_KEY ? `k.${key}` : `h.${createHash('sha256').update(key).digest('base64url')}`
 }
 

@@ -44,7 +44,7 @@ const readers = {
   pushTimeoutMs: (value = 30000) => readInteger(value, 'pushTimeoutMs', 1, LONGEST_MS, OPTION)
 }
 
-const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'maxDelayMs', 'priority', 'delayMs', 'maxAttempts', 'timeoutMs', 'maxWaitMs']
+const PUSH_NAMES = ['key', 'keyUntil', 'onDuplicate', 'maxDelayMs', 'priority', 'delayMs', 'maxAttempts', 'timeoutMs', 'maxWaitMs', 'cost']
 const ADD_NAMES = ['type', 'unshift', 'signal', ...PUSH_NAMES]
 const BATCH_NAMES = ['type', 'payload', ...PUSH_NAMES]
 
@@ -55,6 +55,7 @@ module.exports = {
   readBatch,
   readTypesOptions: queueOptions.readTypesOptions,
   readDeadLettersOptions,
+  readRunningOptions: options => keptCalls.readRunningOptions(options, readStorableType),
   readClearOptions: queueOptions.readClearOptions,
   readWaitOptions: keptCalls.readWaitOptions,
   readSchedule,
@@ -175,11 +176,12 @@ function readLimits (given) {
 
 /** @returns {{ delayMs: number, plan: object | undefined }} plan: its priority, its key and what goes with that, if it has any */
 function readKeyAndDelay (given, method) {
-  const { key, keyUntil, onDuplicate, maxDelayMs, priority } = given
+  const { key, keyUntil, onDuplicate, maxDelayMs, priority, cost } = given
   const delayMs = given.delayMs === undefined ? undefined : readWholeMs(given.delayMs, `${method}: delayMs`)
-  const plan = readPlan({ key, keyUntil, onDuplicate, maxDelayMs, priority, delayMs })
+  const plan = readPlan({ key, keyUntil, onDuplicate, maxDelayMs, priority, cost, delayMs })
   if (plan?.key !== undefined) plan.key = keyNameOf(plan.key)
-  return { delayMs: delayMs ?? 0, plan: plan?.key === undefined && plan?.priority === undefined ? undefined : plan }
+  const isSaid = plan?.key !== undefined || plan?.priority !== undefined || plan?.cost !== undefined
+  return { delayMs: delayMs ?? 0, plan: isSaid ? plan : undefined }
 }
 
 function readName (value) {

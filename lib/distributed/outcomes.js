@@ -2,7 +2,7 @@
 
 // What becomes of jobs in this process: it is counted, listeners hear of it, and so does the process that waits for the result.
 
-const NO_COUNTS = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0 }
+const NO_COUNTS = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0, spent: 0 }
 
 class Outcomes {
   /**

@@ -11,12 +11,14 @@ const { Records } = require('./broker/records')
 const { Adding } = require('./calls/adding')
 const { Batches } = require('./calls/batches')
 const { DeadLetters } = require('./calls/dead-letters')
+const { Explaining } = require('./calls/explaining')
 const { Globals } = require('./calls/globals')
 const { Health } = require('./calls/health')
 const { Intake } = require('./calls/intake')
 const { Removal } = require('./calls/removal')
 const { Results } = require('./calls/results')
 const { Scheduling } = require('./calls/scheduling')
+const { Running } = require('./calls/running')
 const { SingleJobs } = require('./calls/single-jobs')
 const { Forgetting } = require('./forgetting')
 const { Fleet } = require('./limits/fleet')
@@ -46,10 +48,12 @@ const WIRING = {
   late: ['broker', 'observed', 'records', 'removal'],
   keeper: ['announcer', 'broker', 'late'], // null in a process without a runner
   globals: ['announcer', 'broker', 'removal', 'worker'],
+  explaining: ['broker', 'core', 'globals', 'limits', 'observed', 'records', 'stage', 'worker'],
   jobs: ['broker', 'records', 'removal'],
+  runs: ['broker', 'globals', 'records'],
   pushes: ['broker'],
   deadLetters: ['broker', 'globals', 'jobs', 'pushes', 'records', 'removal'],
-  intake: ['announcer', 'broker', 'pushes'],
+  intake: ['announcer', 'broker', 'limits', 'pushes'],
   batches: ['announcer', 'broker', 'intake', 'outcomes', 'pushes'],
   adding: ['batches', 'broker', 'intake', 'jobs', 'observed', 'outcomes', 'results', 'stage'],
   health: ['broker'],
@@ -80,7 +84,9 @@ function makeParts (given, options, tell) {
   parts.late = options.runner === null ? null : new Late(made('late'), options)
   parts.keeper = options.runner === null ? null : new Keeper(made('keeper'), options)
   parts.globals = new Globals(made('globals'))
+  parts.explaining = new Explaining(made('explaining'), options)
   parts.jobs = new SingleJobs(made('jobs'))
+  parts.runs = new Running(made('runs'))
   parts.pushes = new Pushes(made('pushes'), options)
   parts.deadLetters = new DeadLetters(made('deadLetters'))
   parts.intake = new Intake(made('intake'), options)

@@ -10,16 +10,18 @@
 const { closedError, typeError } = require('../arguments/errors')
 const { readText } = require('../arguments/fields')
 const {
-  KeptQueue, innerQueueOf, makeInnerQueue, options: { readJobType, readOptions: readQueueOptions, readType, typeRequired }
+  KeptQueue, groupIn, innerQueueOf, makeInnerQueue,
+  options: { readExplainOptions, readJobType, readOptions: readQueueOptions, readType, typeRequired }
 } = require('../core/internals')
 const { Broker } = require('./broker/broker')
+const { unknown } = require('./calls/explaining')
 const { end } = require('./closing')
 const { brokerError } = require('./broker/failures')
 const { readCap, readHoldMs, readNewRates } = require('./limits/options')
 const { processName } = require('./names')
 const {
-  readAddOptions, readBatch, readClearOptions, readDeadLettersOptions, readId, readOptions, readPushOptions, readSchedule, readStorableType,
-  readTypesOptions, readWaitOptions
+  readAddOptions, readBatch, readClearOptions, readDeadLettersOptions, readId, readOptions, readPushOptions, readRunningOptions,
+  readSchedule, readStorableType, readTypesOptions, readWaitOptions
 } = require('./options')
 const { NO_COUNTS } = require('./outcomes')
 const { checkObservers, observe } = require('./worker/observed')
@@ -40,6 +42,16 @@ async function distributed (runner, options) {
   return DistributedQueue.open(MADE_BY_DISTRIBUTED, runner, options)
 }
 
+/**
+ * Opens a queue for somebody who looks at it, or changes single jobs, and has no part in what its processes do: it writes no limits, and
+ * does nothing for schedules. @returns {Promise<{ queue: DistributedQueue, parts: object }>} rejects as distributed()
+ */
+async function openVisited (options) {
+  let parts
+  const queue = await DistributedQueue.open(MADE_BY_DISTRIBUTED, null, options, made => { parts = made })
+  return { queue, parts }
+}
+
 class DistributedQueue extends KeptQueue {
   #runner
   #options
@@ -50,13 +62,14 @@ class DistributedQueue extends KeptQueue {
   #parts
   #pausedTypes = new Set()
   #closing
+  #cause // { cause } of the errors from then on, if a signal has closed it
   #observed // what tells observers of runs, if there are any
   #stopListening = ignore // to the option `signal`
 
-  static open (key, runner, options) {
+  static open (key, runner, options, whenVisited) {
     const read = readOptions(options)
     const queue = new DistributedQueue(key, runner, read)
-    return queue.#open(read)
+    return queue.#open(read, whenVisited)
   }
 
   constructor (key, runner, { jobs, queue } = {}) {
@@ -203,10 +216,12 @@ class DistributedQueue extends KeptQueue {
     if (type !== undefined) {
       const place = this.#broker.places.get(readType(type))
       const { running = 0, counts = NO_COUNTS } = place ?? {}
-      return { ...counts, running, prefetched: worker?.prefetchedOf(type) ?? 0 }
+      const overdue = worker?.overdueOf(type) ?? 0
+      const prefetched = worker?.prefetchedOf(type) ?? 0
+      return { ...counts, running: running + overdue, overdue, prefetched, ...groupIn(this.#core, type) }
     }
-    const { misuse, overrun } = this.#core.stats()
-    return { ...outcomes.counts, running: this.running, prefetched: worker?.prefetchedCount ?? 0, misuse, overrun }
+    const { misuse, overrun, overdue, groups } = this.#core.stats()
+    return { ...outcomes.counts, running: this.running, overdue, prefetched: worker?.prefetchedCount ?? 0, misuse, overrun, groups }
   }
 
   /** What the broker has. O(types) without a type. */
@@ -222,10 +237,31 @@ class DistributedQueue extends KeptQueue {
     return this.#ask(({ globals }) => globals.types(limit))
   }
 
+  /**
+   * Why the next job of a type does not start now, as far as this process can know. Never rejects for want of the broker.
+   * @param {unknown} [type] jobs that were pushed without one have none @returns {Promise<object>}
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
+   */
+  explain (type, options) {
+    const name = type === undefined && this.scheduler === null ? '' : readStorableType(type)
+    const wishes = readExplainOptions(options)
+    return this.closed ? Promise.resolve(unknown(name, 'closed')) : this.#ask(({ explaining }) => explaining.explain(name, wishes))
+  }
+
   /** Jobs that will not be tried again, the oldest first, behind the one with the id `after`. */
   deadLetters (options) {
     const read = readDeadLettersOptions(options)
     return this.#ask(({ deadLetters }) => deadLetters.list(read))
+  }
+
+  /**
+   * The jobs that run, in whatever process, and runners that go on although their jobs have ended; those first that were taken first.
+   * @returns {Promise<{ id: string | undefined, type: string, attempt: number | undefined, startedAt: number, overdue: boolean }[]>} those
+   *   that are overdue have neither id nor attempt @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
+   */
+  listRunning (options) {
+    const read = readRunningOptions(options)
+    return this.#ask(({ runs }) => runs.list(read))
   }
 
   /**
@@ -245,6 +281,21 @@ class DistributedQueue extends KeptQueue {
   runSchedule (name) {
     const known = readText(name, 'runSchedule: the name', 'FAIRLANE_ERR_ARGUMENT')
     return this.#ask(({ scheduling }) => scheduling.schedules.run(known))
+  }
+
+  /**
+   * A schedule pushes nothing at its times, until resumeSchedule() or setSchedule(). @returns {Promise<void>} rejects as runSchedule
+   * @throws FAIRLANE_ERR_ARGUMENT
+   */
+  pauseSchedule (name) {
+    const known = readText(name, 'pauseSchedule: the name', 'FAIRLANE_ERR_ARGUMENT')
+    return this.#ask(({ scheduling }) => scheduling.schedules.pause(known, true))
+  }
+
+  /** It does again; times that have passed meanwhile are over. Returns and throws as pauseSchedule(). */
+  resumeSchedule (name) {
+    const known = readText(name, 'resumeSchedule: the name', 'FAIRLANE_ERR_ARGUMENT')
+    return this.#ask(({ scheduling }) => scheduling.schedules.pause(known, false))
   }
 
   /**
@@ -275,7 +326,8 @@ class DistributedQueue extends KeptQueue {
     return this.#ask(({ globals, worker }) => this.flush().then(() => globals.whenIdle()).then(() => worker?.whenTold()))
   }
 
-  async #open ({ jobs, queue }) {
+  /** @param {(parts: object) => void} [whenVisited] given by who has no part in what the processes of the queue do */
+  async #open ({ jobs, queue }, whenVisited) {
     const broker = this.#broker = new Broker(jobs, loadPeers(), error => this.#tell('error', () => error))
     await broker.open()
     try {
@@ -284,10 +336,16 @@ class DistributedQueue extends KeptQueue {
       const isPaused = type => this.#core.paused || this.#pausedTypes.has(type)
       const isHeard = event => this.listenerCount(event) > 0
       const isClosed = () => this.closed
-      const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused, isHeard, isClosed }
+      const makeClosedError = () => closedError(this.#cause)
+      const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused, isHeard, isClosed, makeClosedError }
       this.#parts = makeParts(given, options, (event, makeValue) => this.#tell(event, makeValue))
-      await this.#parts.limits.open()
-      await this.#parts.scheduling.open()
+      if (whenVisited === undefined) {
+        await this.#parts.limits.open()
+        await this.#parts.scheduling.open()
+      } else {
+        this.#parts.limits.visit()
+        whenVisited(this.#parts)
+      }
       await this.#parts.worker?.open()
     } catch (err) {
       this.#parts?.worker?.stop().catch(ignore)
@@ -311,7 +369,10 @@ class DistributedQueue extends KeptQueue {
 
   /** What runs may end until then; without a time for as long as it takes. */
   #close (timeoutMs, cause) {
-    this.#closing ??= this.#end()
+    if (this.#closing === undefined) {
+      this.#cause = cause
+      this.#closing = this.#end()
+    }
     if (timeoutMs === 0) this.#stage.close(false, undefined, cause)
     else if (timeoutMs !== undefined) this.#stage.close(true, timeoutMs)
     return this.#closing
@@ -328,7 +389,7 @@ class DistributedQueue extends KeptQueue {
   }
 
   #closeBy (signal) {
-    this.#stopListening = this.#stage.whenAborted(signal, () => { this.#close() })
+    this.#stopListening = this.#stage.whenAborted(signal, () => { this.#close(undefined, { cause: signal.reason }) })
   }
 
   /** Tells listeners, if there are any; what they throw is theirs. */
@@ -339,7 +400,7 @@ class DistributedQueue extends KeptQueue {
   }
 
   async #ask (call) {
-    if (this.closed) throw closedError()
+    if (this.closed) throw closedError(this.#cause)
     try {
       return await call(this.#parts)
     } catch (err) {
@@ -352,4 +413,4 @@ refuseUnsupported(DistributedQueue.prototype)
 
 function ignore () {}
 
-module.exports = { distributed, DistributedQueue }
+module.exports = { distributed, openVisited, DistributedQueue }

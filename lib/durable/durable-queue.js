@@ -18,8 +18,8 @@ const { KeptQueue, options: { readCallback, readJobType, readPausableType, readT
 const { files } = require('../log/files')
 const { lock } = require('../log/lock')
 const {
-  readAddOptions, readBatch, readClearOptions, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readStorableType,
-  readTypesOptions, readWaitOptions
+  readAddOptions, readBatch, readClearOptions, readDeadLettersOptions, readId, readJobOptions, readPushOptions, readRunningOptions,
+  readStorableType, readTypesOptions, readWaitOptions
 } = require('./options')
 const { prepare } = require('./parts')
 const { refuseUnsupported } = require('./unsupported')
@@ -44,9 +44,21 @@ async function open (makeParts, signal) {
   const { queue } = parts
   parts.events.open(queue)
   // before the first job starts
-  parts.core.resume()
+  if (!parts.isVisited) parts.core.resume()
   if (signal !== undefined) parts.closing.closeBy(signal)
   return queue
+}
+
+/**
+ * Opens a queue for somebody who has no runner, and looks at it or changes single jobs: none starts, nothing is decided about jobs by what
+ * time it is or how often they were tried, and schedules push nothing.
+ * @param {object} options as of durable(); serialize is taken for that of the jobs, and not noted
+ * @returns {Promise<DurableQueue>} rejects as durable()
+ */
+function openVisited (options, environment = SYSTEM) {
+  const read = readJobOptions(options)
+  const visited = { ...read, jobs: { ...read.jobs, isVisited: true } }
+  return open(prepare(ignore, visited, environment, parts => new DurableQueue(MADE_BY_DURABLE, parts)))
 }
 
 /** Made by durable(). What its parts do is in the files of their names; its events are in index.d.ts. */
@@ -57,9 +69,14 @@ class DurableQueue extends KeptQueue {
   constructor (key, parts) {
     if (key !== MADE_BY_DURABLE) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a DurableQueue is made by durable()')
     super(parts.core, {
-      checkSlots () {},
+      checkSlots (method) {
+        if (parts.isVisited && method === 'resume') throw typeError('FAIRLANE_ERR_RUNNER', 'resume: nothing runs here')
+      },
       isClosed: () => parts.status.isClosed,
-      slotsChanged: () => { if (parts.core.paused) parts.attempts.recall(() => true) },
+      slotsChanged () {
+        if (parts.isVisited) parts.core.pause()
+        if (parts.core.paused) parts.attempts.recall(() => true)
+      },
       typePaused: type => parts.attempts.recall(({ slot }) => slot.type === type),
       typeResumed () {},
       noType: undefined,
@@ -68,8 +85,14 @@ class DurableQueue extends KeptQueue {
       readPushOptions: (options, method) => readPushOptions(options, method, parts.hasLevels),
       readAddOptions: options => readAddOptions(options, parts.hasLevels),
       readId,
-      push: (type, payload, atHead, jobOptions) => parts.intake.push(type, payload, atHead, jobOptions),
-      add: (type, payload, atHead, jobOptions, signal) => parts.adding.add(type, payload, atHead, jobOptions, signal),
+      push: (type, payload, atHead, jobOptions) => {
+        parts.limits.accept(type, jobOptions)
+        return parts.intake.push(type, payload, atHead, jobOptions)
+      },
+      add: (type, payload, atHead, jobOptions, signal) => {
+        parts.limits.accept(type, jobOptions)
+        return parts.adding.add(type, payload, atHead, jobOptions, signal)
+      },
       mapping: type => parts.listing.mapping(type),
       get: id => parts.jobs.get(id),
       cancel: id => parts.jobs.cancel(id),
@@ -121,7 +144,10 @@ class DurableQueue extends KeptQueue {
    */
   pushAll (jobs) {
     const read = readBatch(jobs, this.#parts.hasLevels)
-    for (const job of read) job.type = readTypeOf(job, this.scheduler)
+    for (const job of read) {
+      job.type = readTypeOf(job, this.scheduler)
+      this.#parts.limits.accept(job.type, job.jobOptions)
+    }
     return this.#parts.pushAll.push(read)
   }
 
@@ -221,6 +247,19 @@ class DurableQueue extends KeptQueue {
   }
 
   /**
+   * A schedule pushes nothing at its times, until resumeSchedule() or setSchedule(), also when the queue is opened again, unless the option
+   * `schedules` says another one then. @returns {Promise<void>} when that is safe; rejects as runSchedule @throws FAIRLANE_ERR_ARGUMENT
+   */
+  pauseSchedule (name) {
+    return this.#parts.schedules.pause(readText(name, 'pauseSchedule: the name', 'FAIRLANE_ERR_ARGUMENT'), true)
+  }
+
+  /** It does again; times that have passed meanwhile are over. Returns and throws as pauseSchedule(). */
+  resumeSchedule (name) {
+    return this.#parts.schedules.pause(readText(name, 'resumeSchedule: the name', 'FAIRLANE_ERR_ARGUMENT'), false)
+  }
+
+  /**
    * The schedules, with the next time of each and the last one whose job was pushed, in ms since 1970.
    * @returns {Promise<{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]>}
    */
@@ -236,6 +275,16 @@ class DurableQueue extends KeptQueue {
    */
   deadLetters (options) {
     return this.#parts.deadLetters.list(readDeadLettersOptions(options))
+  }
+
+  /**
+   * The jobs whose runners go on, those first that have run longest; those of a `type`, at most `limit`. O(slots)
+   * @returns {Promise<{ id: number, type: string | undefined, attempt: number, startedAt: undefined, overdue: boolean }[]>} a history knows
+   *   since when; rejects with FAIRLANE_ERR_CLOSED once it has closed
+   * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE
+   */
+  listRunning (options) {
+    return this.#parts.jobs.running(readRunningOptions(options))
   }
 
   /**
@@ -266,9 +315,9 @@ class DurableQueue extends KeptQueue {
   /** What became of jobs since the queue was opened; of a type, since it had no jobs. O(1). @throws FAIRLANE_ERR_TYPE */
   stats (type) {
     if (type !== undefined) return this.#parts.listing.statsOf(readType(type))
-    const { rejected, misuse, overrun, running, types } = this.#core.stats()
+    const { rejected, misuse, overrun, overdue, running, types, groups } = this.#core.stats()
     const { counts, retries, dead, limiting: { heldTypes }, hasTypes } = this.#parts
-    const { accepted, done, failed, cancelled, retried, throttled, joined } = counts
+    const { accepted, done, failed, cancelled, retried, throttled, joined, spent } = counts
     return {
       accepted,
       rejected: rejected + counts.rejected,
@@ -281,12 +330,20 @@ class DurableQueue extends KeptQueue {
       misuse,
       overrun,
       running,
+      overdue,
       waiting: this.waiting,
       types: hasTypes ? types : 0,
+      groups,
       delayed: retries.size,
       dead: dead.size,
-      heldTypes
+      heldTypes,
+      spent
     }
+  }
+
+  /** Why the next job of a type does not start now. O(log types + slots). @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE */
+  explain (type, options) {
+    return this.#parts.explaining.explain(type, options)
   }
 
   /** Bytes of all segments. */
@@ -311,9 +368,12 @@ class DurableQueue extends KeptQueue {
 
 refuseUnsupported(DurableQueue.prototype)
 
+/* istanbul ignore next: nothing starts */
+function ignore () {}
+
 function readTypeOf ({ type }, scheduler) {
   const name = readJobType(type, scheduler, 'pushAll')
   return name === undefined ? undefined : readStorableType(name)
 }
 
-module.exports = { durable, DurableQueue }
+module.exports = { durable, openVisited, DurableQueue }

@@ -2,13 +2,13 @@
 
 import { EventEmitter } from 'eventemitter3'
 import type {
-  Done, FairlaneError, JobContext, LaneScheduler, MapOptions, MapSource, PlanOptions, QueueOptions, QueueStats, Rates, RatesPerType,
+  Done, Explanation, FairlaneError, JobContext, LaneScheduler, MapOptions, MapSource, PlanOptions, QueueOptions, QueueStats, Rates, RatesPerType,
   TypeStats, WindowScheduler
 } from '../../index'
 import type { LogOptions, Recovered } from '../log/index'
 
 export { FairlaneError, Postponed, Throttled, backoff } from '../../index'
-export type { Rate, Rates, RatesPerType } from '../../index'
+export type { Explanation, Rate, Rates, RatesPerType } from '../../index'
 export type { Acknowledge, LogOptions, Lost, Recovered } from '../log/index'
 
 /** Makes bytes of payloads, and payloads of bytes. */
@@ -92,6 +92,8 @@ export interface ScheduledJob<P = any> {
    * @default 0
    */
   priority?: number | undefined
+  /** What each of the jobs costs: a safe integer from 0. @default 1 */
+  cost?: number | undefined
 }
 
 /** How far a schedule is. */
@@ -101,6 +103,8 @@ export interface ScheduleState {
   nextAt: number | undefined
   /** The last time whose job was pushed. */
   lastAt: number | undefined
+  /** Only if it is paused. */
+  paused?: true
 }
 
 /** What can be said of a job when it is pushed. It is kept on disk. */
@@ -175,6 +179,19 @@ export interface FoundJob<P = any> {
   /** What the last attempt failed with: its `name`, `message` and `code`. */
   readonly error: (Error & { code?: string }) | undefined
   readonly payload: P
+}
+
+/** A job whose runner goes on. */
+export interface RunningJob<Id = number> {
+  /** Undefined if it is overdue. */
+  readonly id: Id | undefined
+  readonly type: string | undefined
+  /** From 1. Undefined if it is overdue. */
+  readonly attempt: number | undefined
+  /** At a broker when a process has taken the job, in ms since 1970; on disk undefined. */
+  readonly startedAt: number | undefined
+  /** The job has ended, and its runner goes on; never true on disk. */
+  readonly overdue: boolean
 }
 
 /** A job that will not be tried again. */
@@ -270,11 +287,12 @@ export interface DurableEvents<P = any, R = any> {
    * The queue has closed. `abandonedCount` runners had not ended. `error` is set if its log has failed, or if what became of jobs could not
    * be written.
    */
-  close: (abandonedCount: number, error: FairlaneError | undefined) => void
+  close: (abandonedCount: number, error?: FairlaneError) => void
 }
 
 /**
- * Totals since the queue was opened, except `waiting`, `delayed`, `running`, `dead`, `overrun`, `types` and `heldTypes`, which are current.
+ * Totals since the queue was opened, except `waiting`, `delayed`, `running`, `overdue`, `dead`, `overrun`, `types` and `heldTypes`, which are
+ * current.
  */
 export interface DurableStats extends QueueStats {
   /** Dead letters. */
@@ -385,6 +403,11 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   counts (): Promise<QueueCounts>
   /** What the queue has of a type, also without a scheduler, and what limits it. O(slots). */
   counts (type: unknown): Promise<TypeCounts>
+  /**
+   * Why the next job of a type does not start now; without a scheduler the type may be left out. O(log types + slots), and with `ahead` O(types). The
+   * first time it is asked of a type with delayed jobs, O(delayed jobs). Throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE.
+   */
+  explain (type?: unknown, options?: { ahead?: boolean | undefined }): Explanation
   /** The types that have jobs or dead letters, those with most first. O(types × log types). */
   types (options?: { limit?: number | undefined }): Promise<Array<JobCounts & { type: string }>>
 
@@ -397,12 +420,25 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   cancel (id: number): Promise<boolean>
 
   /**
+   * The jobs whose runners go on, those first that have run longest: those of a type, so many at most (1000 if nothing is said). O(slots).
+   * Rejects with FAIRLANE_ERR_CLOSED.
+   */
+  listRunning (options?: { type?: unknown, limit?: number | undefined }): Promise<RunningJob[]>
+
+  /**
    * Adds a schedule, or changes that of its name; null removes it. Resolves when that is safe. Throws FAIRLANE_ERR_ARGUMENT,
    * FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER.
    */
   setSchedule (name: string, schedule: Schedule<P> | null): Promise<void>
   /** Pushes a job of a schedule now; its times stay as they are. Resolves with its id; rejects with FAIRLANE_ERR_ARGUMENT if there is none. */
   runSchedule (name: string): Promise<number>
+  /**
+   * A schedule pushes nothing at its times, until `resumeSchedule` or `setSchedule`. Rejects with FAIRLANE_ERR_ARGUMENT if there is none of this
+   * name.
+   */
+  pauseSchedule (name: string): Promise<void>
+  /** It does again. Times that have passed meanwhile are over. */
+  resumeSchedule (name: string): Promise<void>
   /** The schedules, with their next and last times. */
   listSchedules (): Promise<ScheduleState[]>
 

@@ -8,6 +8,7 @@ const { checkObject, elementsOf, isArray, readEach, readFields, readOwn, readPos
 const keptCalls = require('../job/kept-calls')
 const { PLAN_NAMES, readPlan } = require('../job/plan')
 const { readSerializer } = require('../job/serializers')
+const { readWellFormed } = require('../job/well-formed')
 const { options: queueOptions } = require('../core/internals')
 const { logReaders, readPath } = require('../log/options')
 
@@ -31,6 +32,7 @@ const RATE_NAMES = ['rate', 'ratePerType']
 
 module.exports = {
   readDeadLettersOptions,
+  readRunningOptions: options => keptCalls.readRunningOptions(options, queueOptions.readType),
   readTypesOptions: queueOptions.readTypesOptions,
   readWaitOptions: keptCalls.readWaitOptions,
   readClearOptions,
@@ -119,16 +121,14 @@ function jobOptionsOf (given, method, hasLevels) {
   const { timeoutMs, maxWaitMs } = queueOptions.readAddOptions({ timeoutMs: given.timeoutMs, maxWaitMs: given.maxWaitMs })
   const plan = readPlan(given)
   if (plan === undefined && timeoutMs === undefined && maxWaitMs === undefined) return undefined
-  if (plan?.key?.isWellFormed() === false) throw typeError(ARGUMENT, `${method}: the key of a job on disk must be well-formed Unicode`)
+  if (plan?.key !== undefined) readWellFormed(plan.key, `${method}: the key of a job on disk`, ARGUMENT)
   if (given.priority !== undefined && !hasLevels) throw typeError(ARGUMENT, `${method}: priority needs a queue with the option priorityMs`)
   return { ...plan, timeoutMs, maxWaitMs }
 }
 
 /** @throws FAIRLANE_ERR_TYPE also if it is no text that can be written and read back as it is */
 function readStorableType (type) {
-  const name = queueOptions.readType(type)
-  if (name.isWellFormed()) return name
-  throw typeError('FAIRLANE_ERR_TYPE', `the type of a job on disk must be well-formed Unicode, and ${describe(name)} is not`)
+  return readWellFormed(queueOptions.readType(type), 'the type of a job on disk', 'FAIRLANE_ERR_TYPE')
 }
 
 /** @throws FAIRLANE_ERR_ARGUMENT */

@@ -39,12 +39,13 @@ const { Comebacks } = require('./run/comebacks')
 const { Dead } = require('./run/dead')
 const { DeadLetters } = require('./run/dead-letters')
 const { Endings } = require('./run/endings')
+const { Explaining } = require('./run/explaining')
 const { Limiting } = require('./run/limiting')
 const { Limits, checkRates } = require('./run/limits')
 const { Listing } = require('./run/listing')
 const { Lookup } = require('./run/lookup')
 const { Outcomes } = require('./run/outcomes')
-const { Records } = require('./run/records')
+const { Records, idOf } = require('./run/records')
 const { Removal } = require('./run/removal')
 const { Retries } = require('./run/retries')
 const { SingleJobs } = require('./run/single-jobs')
@@ -91,7 +92,7 @@ const WIRING = {
   // from the slot to the end
   dead: ['clocks', 'keys', 'outage', 'types'],
   endings: ['admission', 'dead', 'flushes', 'records', 'report', 'results', 'retries', 'schedules'],
-  limits: ['core', 'stage'],
+  limits: ['core', 'stage', 'waiting'],
   attempts: ['keys', 'limits', 'outage', 'records', 'report', 'retries', 'stage', 'writing'],
   limiting: ['attempts', 'limits', 'stage'],
   comebacks: ['attempts', 'clocks', 'endings', 'limiting', 'outage', 'report', 'retries', 'store'],
@@ -103,6 +104,7 @@ const WIRING = {
   lookup: ['attempts', 'dead', 'records', 'retries'],
   jobs: ['attempts', 'idle', 'lookup', 'outage', 'removal', 'retries', 'stage', 'status'],
   listing: ['admission', 'attempts', 'core', 'dead', 'limits', 'records', 'retries', 'stage'],
+  explaining: ['core', 'limits', 'listing', 'outage', 'report', 'retries', 'stage', 'status'],
   adding: ['dead', 'intake', 'jobs', 'records', 'results', 'stage', 'status', 'writing'],
   // the beginning and the end of the queue
   pastTimes: ['admission', 'clocks', 'outage', 'records', 'store'],
@@ -149,6 +151,7 @@ const CLASSES = {
   lookup: Lookup,
   jobs: SingleJobs,
   listing: Listing,
+  explaining: Explaining,
   adding: Adding,
   pastTimes: PastTimes,
   findings: Findings,
@@ -176,7 +179,9 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
   checkRates(parts.core, jobs.rates)
   const hasTypes = scheduler !== null
   const hasLevels = jobs.priorityMs !== undefined
-  const aboutSchedules = { serialize: jobs.serialize, hasTypes, hasLevels, readType: readStorableType, maxTypeBytes: MAX_TYPE_BYTES }
+  const aboutSchedules = {
+    serialize: jobs.serialize, hasTypes, hasLevels, readType: readStorableType, maxTypeBytes: MAX_TYPE_BYTES
+  }
   const schedules = jobs.schedules === undefined ? undefined : scheduleOptions().readSchedules(jobs.schedules, aboutSchedules)
   parts.readSchedule = (name, schedule) => scheduleOptions().readSchedule(name, schedule, aboutSchedules)
   const options = { ...jobs, runner, settleBy, hasTypes, hasLevels, maxWaitMs, schedules, now: environment.now }
@@ -184,13 +189,16 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
     parts.queue = makeQueue(parts)
     announce(parts.queue, { observers }, path)
     const survey = observers.length === 0 && !hasLevels ? new Survey() : makeTimedSurvey()
-    parts.store = await openJobStore(path, { ...jobs, observer: survey }, environment)
+    parts.isVisited = jobs.isVisited === true
+    const serialize = parts.isVisited ? undefined : jobs.serialize // by which the folder is checked, and marked
+    parts.store = await openJobStore(path, { ...jobs, serialize, observer: survey }, environment)
     await observe(parts, observers, clock)
     connect(parts, options)
     parts.core.pause()
     const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, parts.clocks) : undefined
     await parts.restore.run(survey, ages)
-    await begin(parts)
+    if (parts.isVisited) parts.schedules.show()
+    else await begin(parts)
     return parts
   }
 }
@@ -213,7 +221,10 @@ function levels () {
 /** Has observers make their ledger, which the parts tell what becomes of jobs. Without one, that is undefined. */
 async function observe (parts, observers, clock) {
   try {
-    parts.ledger = attach(observers, parts.queue, { clock, hasIds: true })
+    const eachHead = (...args) => parts.listing.eachHead(...args)
+    const read = { clock, hasIds: true, concurrency: parts.core.concurrency, eachHead }
+    parts.ledger = attach(observers, parts.queue, read)
+    if (read.concurrency !== parts.core.concurrency) parts.core.concurrency = read.concurrency
   } catch (err) {
     await parts.store.close()
     throw err
@@ -240,13 +251,24 @@ function connect (parts, options) {
   parts.admission = new Admission(store, options, { stampBytes: STAMP_BYTES, refusal: () => undefined })
   for (const [name, Part] of Object.entries(CLASSES)) parts[name] = new Part(givenTo(name, WIRING, parts), options)
   listen(parts)
+  if (parts.ledger !== undefined) watchOverdue(parts)
+}
+
+/** Runners that go on in their slots though their jobs have settled. */
+function watchOverdue ({ ledger, stage }) {
+  stage.dispatch.interruptions.watcher = {
+    outlives: ({ payload }) => ledger.outlived(idOf(payload)),
+    ends: told => ledger.outlivedEnds(told)
+  }
 }
 
 /** What parts tell without knowing whom, each in the order in which that is to be done. */
 function listen ({
-  admission, attempts, closing, core, events, flushes, idle, keys, outage, records, results, retries, schedules, status, store
+  admission, attempts, closing, core, events, flushes, idle, keys, limits, outage, records, results, retries, schedules, status, store,
+  waiting
 }) {
   core.drain = () => idle.check()
+  waiting.whenCosted = () => limits.countCosts()
   for (const event of PASSED_ON) core.on(event, () => events.pass(event))
   store.ownedBy({
     settled: group => {

@@ -70,6 +70,7 @@ class Calls {
     if (!(call instanceof Call)) {
       throw typeError('FAIRLANE_ERR_ARGUMENT', 'the queue of a fetch takes calls by that fetch only')
     }
+    if (call.isSettled) return // its time was up when its body had ended, and that was not known to its job yet
     call.drop()
     const follower = { call, controller: this.hasOwnSignals && call.signal === undefined ? undefined : new AbortController() }
     if (follower.controller !== undefined || call.until === 'body') this.signals.add(signal, follower)
@@ -89,6 +90,15 @@ class Calls {
     } catch (reason) {
       throw signal.aborted ? reason : this.failure(call, reason, isLast)
     }
+    try {
+      return this.receive(call, response, isLast, signal)
+    } catch (err) {
+      throw this.answered.has(err) ? err : this.finalError(call, err) // it was answered: to ask again mends nothing
+    }
+  }
+
+  /** @throws what is to have the call made again, and what the response throws: it may be of any make */
+  receive (call, response, isLast, signal) {
     const holdMs = holdMsOf(response)
     if (holdMs > 0) holdAtLeast(this.queue, call.type, holdMs)
     if (!signal.aborted) {
@@ -107,8 +117,15 @@ class Calls {
   /** What the job of a failed attempt fails with. A call that would fail the same is not made again. */
   failure (call, reason, isLast) {
     const err = errorOf(reason)
+    if (!isLast && (err !== reason || !isNetworkFailure(reason))) return this.finalError(call, reason, err)
     call.failure = { err, reason }
-    if (!isLast && (err !== reason || !isNetworkFailure(reason))) this.finalErrors.add(err)
+    return err
+  }
+
+  /** ... and one after which it is not made again. */
+  finalError (call, reason, err = errorOf(reason)) {
+    call.failure = { err, reason }
+    this.finalErrors.add(err)
     return err
   }
 
@@ -126,11 +143,7 @@ class Calls {
   follow (call, response) {
     const { given, ended } = watch(response)
     call.resolve(given)
-    return ended.catch(reason => {
-      const err = errorOf(reason)
-      this.finalErrors.add(err)
-      throw err
-    })
+    return ended.catch(reason => { throw this.finalError(call, reason) })
   }
 
   /** The option of the queue. What is not to be waited for is not read any more. */

@@ -10,7 +10,7 @@ const { NONE, WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD } = requi
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const CLOCKS = ['coarse', 'exact']
-const COLUMNS = ['waitMs', 'runMs', 'attempts']
+const COLUMNS = ['waitMs', 'runMs', 'attempts', 'cost']
 // The states of records that a state of jobs stands for.
 const STATES = new Map([
   ['waiting', [WAITING, WAITING]],

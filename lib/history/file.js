@@ -97,10 +97,19 @@ function encode ({ keep, keepMs, isExact, time, names, segments, strays, lastId 
 }
 
 /** What is kept beside rows, by row. */
-function extrasOf ({ errors, versions }) {
-  const texts = []
-  errors?.forEach((text, row) => texts.push([row, text]))
-  return { errors: texts, versions: [...versions ?? []].map(([row, list]) => [row, list.map(version => ({ ...version }))]) }
+function extrasOf ({ costs, errors, versions }) {
+  return {
+    costs: byRow(costs),
+    errors: byRow(errors),
+    versions: [...versions ?? []].map(([row, list]) => [row, list.map(version => ({ ...version }))])
+  }
+}
+
+/** @returns {[number, any][]} those rows of which there is something */
+function byRow (sparse = []) {
+  const found = []
+  sparse.forEach((value, row) => found.push([row, value]))
+  return found
 }
 
 async function writeAll (path, parts) {
@@ -141,11 +150,11 @@ function decode (ledger, bytes) {
   Object.assign(ledger, fields)
   ledger.time = { originMs, ms: savedMs, isFresh: true, now: () => savedMs, read: () => savedMs }
   let at = begin
-  for (const { base, newestAt, errors, versions } of segments) {
+  for (const { base, newestAt, ...extras } of segments) {
     const segment = Object.assign(new Rows(ROWS), { base, newestAt })
     bytesOf(segment.words).set(bytes.subarray(at, at += ROWS * ROW_BYTES))
     for (let row = 0; row < ROWS; row++) adopt(ledger, segment, row, types)
-    addExtras(segment, errors, versions, row => row)
+    addExtras(segment, extras, row => row)
     ledger.addSegment(segment)
   }
   const rowsBySaved = new Map()
@@ -155,7 +164,7 @@ function decode (ledger, bytes) {
     bytesOf(ledger.strays.words).set(bytes.subarray(at, at += ROW_BYTES), row * ROW_BYTES)
     adopt(ledger, ledger.strays, row, types)
   })
-  addExtras(ledger.strays, strays.errors, strays.versions, row => rowsBySaved.get(row))
+  addExtras(ledger.strays, strays, row => rowsBySaved.get(row))
   for (const id of endedOf(ledger.strays)) ledger.strays.hasEnded(id)
 }
 
@@ -177,7 +186,9 @@ function adopt ({ names }, rows, row, types) {
   if (state === FAILED || state === DEAD) rows.failedCount++
 }
 
-function addExtras (rows, errors, versions, rowOf) {
+/** Files of versions before have no costs. */
+function addExtras (rows, { costs = [], errors, versions }, rowOf) {
+  for (const [row, units] of costs) rows.charge(rowOf(row), units)
   for (const [row, text] of errors) rows.setError(rowOf(row), text)
   if (versions.length > 0) rows.versions = new Map(versions.map(([row, list]) => [rowOf(row), list]))
 }

@@ -42,6 +42,8 @@ export interface JobRecord {
   endedAt: number | undefined
   /** Why it failed, was cancelled or is delayed: `code or name: message`, 200 characters at most. */
   error: string | undefined
+  /** Units that it was charged, in all of its attempts; only of a job that was charged, in a queue that counts costs. */
+  cost?: number
 }
 
 /** One transition of a job. */
@@ -96,7 +98,7 @@ export interface SumOptions extends TimeRange {
 }
 
 /** The time from acceptance to the last start, or to the end of a job that never started; the time of the last attempt; how many there were. */
-export type Column = 'waitMs' | 'runMs' | 'attempts'
+export type Column = 'waitMs' | 'runMs' | 'attempts' | 'cost'
 
 /** What was so at a time. */
 export interface PastHistory {

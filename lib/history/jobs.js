@@ -14,7 +14,7 @@ function jobOf ({ names, time: { originMs } }, rows, row, id) {
   const { times, words } = rows
   const state = words[row * WORDS + STATE] & STATE_MASK
   const startedAt = times[row * TIMES + STARTED]
-  return {
+  return withCost(rows, row, {
     id,
     type: names.textOf(words[row * WORDS + TYPE]),
     state: STATE_NAMES[state],
@@ -23,7 +23,13 @@ function jobOf ({ names, time: { originMs } }, rows, row, id) {
     startedAt: Number.isNaN(startedAt) ? undefined : startedAt + originMs,
     endedAt: state > DELAYED ? times[row * TIMES + ENDED] + originMs : undefined,
     error: errorOf(rows, row)
-  }
+  })
+}
+
+/** Only a job that was charged has a cost. */
+function withCost ({ costs }, row, job) {
+  const cost = costs?.[row]
+  return cost === undefined ? job : { ...job, cost }
 }
 
 /** The same by so many of its versions, from the oldest on. */
@@ -50,11 +56,11 @@ function stateAt (rows, row, ms) {
   return times[row * TIMES + ACCEPTED] <= ms ? WAITING : 0
 }
 
-const values = { state: 0, endedAt: 0, waitMs: 0, runMs: 0, attempts: 0 }
+const values = { state: 0, endedAt: 0, waitMs: 0, runMs: 0, attempts: 0, cost: 0 }
 
 /**
- * What is summed up of a record, as of a time of the clock. runMs is -1 for a job that has not started.
- * @returns {{ state: number, endedAt: number, waitMs: number, runMs: number, attempts: number }} the same object each time
+ * What is summed up of a record, as of a time of the clock; its cost as it is now. runMs is -1 for a job that has not started.
+ * @returns {{ state: number, endedAt: number, waitMs: number, runMs: number, attempts: number, cost: number }} the same object each time
  */
 function valuesOf (rows, row, ms) {
   const { times } = rows
@@ -75,6 +81,7 @@ function valuesOf (rows, row, ms) {
     values.attempts = job.attempts
   }
   const hasStarted = startedAt === startedAt // eslint-disable-line no-self-compare
+  values.cost = rows.costs?.[row] ?? 0
   values.waitMs = (hasStarted ? startedAt : values.endedAt) - acceptedAt
   values.runMs = hasStarted ? values.endedAt - startedAt : -1
   return values

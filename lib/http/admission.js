@@ -22,6 +22,7 @@ class Admission {
     const { own, ofQueue } = readAdmissionOptions(options)
     this.tenant = own.tenant
     this.exempt = own.exempt
+    this.cost = own.cost
     this.refusal = own.refuse
     this.tellsTimes = own.serverTiming
     this.freesAtHeaders = own.until === 'headers'
@@ -78,7 +79,7 @@ class Admission {
   warnOf (err) {
     if (this.hasWarned) return
     this.hasWarned = true
-    warn('FAIRLANE_WARN_ADMISSION', 'A request was answered with 500, since tenant, exempt or refuse has failed, and what goes on takes no error. ' +
+    warn('FAIRLANE_WARN_ADMISSION', 'A request was answered with 500, since tenant, exempt, cost or refuse has failed, and what goes on takes no error. ' +
       `Further cases are not told. It was: ${describe(err.message ?? err)}`, err.stack)
   }
 

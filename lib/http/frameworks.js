@@ -71,9 +71,10 @@ class FastifyVisit extends NodeVisit {
     this.reply.code(status).headers(headers).send(body)
   }
 
-  refuseBy (refusal, err) {
+  /** What it fails with is fastify's to answer, which it does not do once the reply is taken from it. */
+  async refuseBy (refusal, err) {
+    await super.refuseBy(refusal, err)
     this.reply.hijack()
-    return super.refuseBy(refusal, err)
   }
 }
 

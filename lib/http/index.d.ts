@@ -20,6 +20,8 @@ export interface AdmissionOptions<R = any> extends Omit<QueueOptions, 'settleBy'
   tenant?: ((request: R) => Asked<string | null | undefined>) | undefined
   /** Whether a request passes at once and takes no slot, as a health check. @default none does */
   exempt?: ((request: R) => Asked<boolean>) | undefined
+  /** What a request costs, for rates of cost and for `chargeBy`: a safe integer from 0. `undefined` stands for 1. @default 1 */
+  cost?: ((request: R) => Asked<number | undefined>) | undefined
   /**
    * Answers a request that is refused, in the place of the admission: by the response, or, in a fetch handler, where there is none, by the
    * `Response` that it returns.
@@ -35,7 +37,7 @@ export interface AdmissionOptions<R = any> extends Omit<QueueOptions, 'settleBy'
 export interface AdmissionStats extends QueueStats {
   /** Requests that were refused, by the code of the error. */
   refused: Record<string, number>
-  /** Requests whose clients left while they waited. */
+  /** Requests whose clients left while they waited, or were answered by somebody else. */
   gone: number
   /** Requests that passed without a slot, since `exempt` said so. */
   exempt: number

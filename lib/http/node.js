@@ -32,8 +32,10 @@ class NodeVisit extends Visit {
     return true
   }
 
+  /** Or somebody else has answered it while it waited: then its client has what it gets, read or not. */
   isGone () {
-    return isClosed(this.response) || this.connection?.socket.destroyed === true
+    const { connection, response, since } = this
+    return isClosed(response) || connection?.socket.destroyed === true || (since !== -1 && response.writableEnded === true)
   }
 
   mustPark () {
@@ -64,8 +66,9 @@ class NodeVisit extends Visit {
   /** It keeps its place on its connection until it is answered: nobody behind it can be answered before. */
   leave () {}
 
+  /** Unless somebody else has begun to answer meanwhile. */
   tellWait (ms) {
-    this.response.appendHeader('Server-Timing', timingOf(ms))
+    if (!this.response.headersSent) this.response.appendHeader('Server-Timing', timingOf(ms))
   }
 
   closesConnection () {
@@ -119,9 +122,11 @@ class NodeVisit extends Visit {
     return refusal(this.request, this.response, err)
   }
 
+  /** While the queue closes the last answer of a connection ends that: those behind it could not be sent. */
   problem (err) {
+    const { admission, connection } = this
     const problem = problemOf(err)
-    if (this.connection !== undefined && this.admission.queue.closed) problem.headers.Connection = 'close'
+    if (connection !== undefined && admission.queue.closed && connection.isLast(this)) problem.headers.Connection = 'close'
     return problem
   }
 

@@ -10,6 +10,7 @@ const OPTION = 'FAIRLANE_ERR_OPTION'
 const readers = {
   tenant: value => readAsked(value, 'tenant'),
   exempt: value => readAsked(value, 'exempt'),
+  cost: value => readAsked(value, 'cost'),
   refuse: value => readAsked(value, 'refuse'),
   serverTiming: (value = true) => readFlag(value, 'serverTiming', OPTION),
   until: (value = 'close') => readChoice(value, 'until', ['close', 'headers'], OPTION)
@@ -28,8 +29,8 @@ module.exports = { names: NAMES, readAdmissionOptions }
 
 /**
  * @param {object} [options]
- * @returns {{ own: { tenant?: Function, exempt?: Function, refuse?: Function, serverTiming: boolean, until: string }, ofQueue: object }}
- *   ofQueue: those that the queue is to check
+ * @returns {{ own: { tenant?: Function, exempt?: Function, cost?: Function, refuse?: Function, serverTiming: boolean, until: string },
+ *   ofQueue: object }} ofQueue: those that the queue is to check
  * @throws FAIRLANE_ERR_OPTION
  */
 function readAdmissionOptions (options = {}) {

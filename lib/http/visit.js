@@ -9,6 +9,7 @@
 
 const { abortedError, closedError, failure, overdueError } = require('../arguments/errors')
 const { callSafely, defer } = require('../platform/clock')
+const { COST } = require('../job/cost')
 const { promiseOf } = require('../platform/promised')
 const { options: { readType } } = require('../core/internals')
 
@@ -133,20 +134,29 @@ class Visit {
 
   ask () {
     const { hasTypes, tenant } = this.admission
-    if (tenant === undefined) return this.named(hasTypes ? ANONYMOUS : undefined)
-    this.follow(tenant, type => hasTypes ? readType(type ?? ANONYMOUS) : undefined, type => this.named(type))
+    if (tenant === undefined) return this.askCost(hasTypes ? ANONYMOUS : undefined)
+    this.follow(tenant, type => hasTypes ? readType(type ?? ANONYMOUS) : undefined, type => this.askCost(type))
+  }
+
+  askCost (type) {
+    const { cost, entrance } = this.admission
+    if (cost === undefined) return this.named(type)
+    this.follow(cost, units => entrance.readCost(units, type), units => {
+      this.cost = units
+      this.named(type)
+    })
   }
 
   named (type) {
     const { entrance } = this.admission
     this.type = type
     const mustPark = this.mustPark()
-    const isSure = !mustPark && entrance.isIdle
+    const mayStart = !mustPark && entrance.mayStart(type)
     const isDrained = this.isExpected && this.admission.queue.closed
-    const refusal = isSure || isDrained ? undefined : entrance.refuse(type)
+    const refusal = mayStart || isDrained ? undefined : entrance.refuse(type)
     if (refusal !== undefined) return this.turnAway(refusal)
     if (mustPark) this.park()
-    else this.enter(isSure)
+    else this.enter(mayStart)
   }
 
   park () {
@@ -158,21 +168,20 @@ class Visit {
     admission.entrance.park(this.type)
   }
 
-  /** @param {boolean} isSure nobody has asked whether it may wait */
-  enter (isSure = false) {
+  /** @param {boolean} [isUnasked] nobody has asked whether it may wait */
+  enter (isUnasked = false) {
     const { entrance } = this.admission
     this.state = WAITING
     this.isEntering = true
     const maxWaitMs = this.since === -1 ? this.admission.maxWaitMs : this.leftMs()
-    this.ticket = entrance.enter(this.type, this.request, err => this.settled(err), maxWaitMs)
+    this.ticket = entrance.enter(this.type, this.request, err => this.settled(err), maxWaitMs, this.cost)
     this.isEntering = false
     if (this.state === RUNNING) return this.proceed()
     if (this.state !== WAITING) return
     if (this.since === -1) this.since = entrance.now()
     this.hasQueued = true
-    if (!isSure || !entrance.maxesOut(this.type)) return
-    const refusal = entrance.refuse(this.type)
-    entrance.leave(this.ticket, () => refusal)
+    const refusal = isUnasked ? entrance.refuse(this.type, 1) : undefined
+    if (refusal !== undefined) entrance.leave(this.ticket, () => refusal)
   }
 
   proceed () {
@@ -272,5 +281,8 @@ class Visit {
     this.fail(failure(err))
   }
 }
+
+// Where nobody is asked for it.
+Visit.prototype.cost = COST
 
 module.exports = { Visit }

@@ -46,6 +46,7 @@ class Delivery {
     this.attempt = 0
     this.payload = undefined // once it was decoded
     this.before = undefined // the state of the job before that
+    this.cost = undefined // what it is charged, once it has begun, where that is counted
     this.options = undefined // what was said of it beside its payload, once it was read
     this.hasBegun = false // the caller's runner was called
     this.hasEnded = false // ... and has ended, with

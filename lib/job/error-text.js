@@ -2,6 +2,8 @@
 
 // What is kept of an error where only text can be kept, on disk or at a broker: name, message and code, none of them long.
 
+const { FairlaneError } = require('../arguments/errors')
+
 const MAX_TEXT = 1000
 
 module.exports = { errorText, errorOf }
@@ -12,11 +14,12 @@ function errorText (err) {
   return JSON.stringify({ name, message, code })
 }
 
-/** The error in a text; its stack is not that of where it came from. */
+/** The error in a text, of the class FairlaneError if it was; its stack is not that of where it came from. */
 function errorOf (text) {
   const { name, message, code } = JSON.parse(text)
-  const error = new Error(message)
-  if (name !== 'Error') Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
+  const isOurs = name === FairlaneError.prototype.name && typeof code === 'string' && code.startsWith('FAIRLANE_ERR_')
+  const error = isOurs ? new FairlaneError(code, message) : new Error(message)
+  if (name !== error.name) Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
   if (code !== undefined) error.code = code
   error.stack = `${name}: ${message}`
   return error

@@ -5,13 +5,13 @@
 const { readAll, readPositiveCount, readSignal } = require('../arguments/fields')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
-const DEAD_LETTERS = 1000 // of a page, where nothing is said
+const MOST_LISTED = 1000 // where nothing is said
 
 const waitReaders = {
   signal: value => value === undefined ? undefined : readSignal(value, ARGUMENT)
 }
 
-module.exports = { readDeadLettersOptions, readWaitOptions }
+module.exports = { readDeadLettersOptions, readRunningOptions, readWaitOptions }
 
 /**
  * @param {any} options of deadLetters()
@@ -21,9 +21,17 @@ module.exports = { readDeadLettersOptions, readWaitOptions }
 function readDeadLettersOptions (options, { readType, readId }) {
   return readAll(options, {
     type: value => value === undefined ? undefined : readType(value),
-    limit: (value = DEAD_LETTERS) => readPositiveCount(value, 'limit', ARGUMENT),
+    limit: (value = MOST_LISTED) => readPositiveCount(value, 'limit', ARGUMENT),
     after: value => value === undefined ? undefined : readId(value, 'deadLetters: after')
   }, ARGUMENT, 'deadLetters: the options')
+}
+
+/** As readDeadLettersOptions(), of listRunning(). @returns {{ type: any, limit: number }} */
+function readRunningOptions (options, readType) {
+  return readAll(options, {
+    type: value => value === undefined ? undefined : readType(value),
+    limit: (value = MOST_LISTED) => readPositiveCount(value, 'limit', ARGUMENT)
+  }, ARGUMENT, 'listRunning: the options')
 }
 
 /** @returns {{ signal: AbortSignal | undefined }} @throws FAIRLANE_ERR_ARGUMENT */

@@ -1,15 +1,16 @@
 'use strict'
 
 // What is said of a single job beside its payload and type, in the words that all queues have for it: when it may start, how often it is
-// tried, whom it shares a key with.
+// tried, whom it shares a key with, what it costs.
 
 const { rangeError, typeError, describe } = require('../arguments/errors')
 const { readChoice, readFiniteMs, readInteger, readPositiveCount, wrong } = require('../arguments/fields')
+const { readCost } = require('./cost')
 
 const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 const HIGHEST = 15 // priority
 const DUPLICATES = ['join', 'replace', 'postpone']
-const PLAN_NAMES = ['delayMs', 'maxAttempts', 'key', 'onDuplicate', 'keyUntil', 'maxDelayMs', 'priority']
+const PLAN_NAMES = ['delayMs', 'maxAttempts', 'key', 'onDuplicate', 'keyUntil', 'maxDelayMs', 'priority', 'cost']
 
 /**
  * What is said of one job: first as it was given, then as checked() has it. `key` is a string then, and `onDuplicate` and what follows is
@@ -20,6 +21,7 @@ class Plan {
     this.delayMs = undefined
     this.maxAttempts = undefined
     this.priority = undefined
+    this.cost = undefined
     this.key = undefined
     this.onDuplicate = undefined
     this.keyUntil = undefined // 'started', 'settled' or a time in ms
@@ -39,6 +41,7 @@ class Plan {
       case 'delayMs': this.delayMs = options.delayMs; return true
       case 'maxAttempts': this.maxAttempts = options.maxAttempts; return true
       case 'priority': this.priority = options.priority; return true
+      case 'cost': this.cost = options.cost; return true
       case 'key': this.key = options.key; return true
       case 'onDuplicate': this.onDuplicate = options.onDuplicate; return true
       case 'keyUntil': this.keyUntil = options.keyUntil; return true
@@ -49,16 +52,18 @@ class Plan {
 
   /** @returns {Plan | undefined} undefined if nothing is said @throws FAIRLANE_ERR_ARGUMENT */
   checked () {
-    const { delayMs, maxAttempts, priority, key, onDuplicate, keyUntil, maxDelayMs } = this
+    const { delayMs, maxAttempts, priority, cost, key, onDuplicate, keyUntil, maxDelayMs } = this
     if (delayMs !== undefined) this.delayMs = readFiniteMs(delayMs, 'delayMs', ARGUMENT)
     if (maxAttempts !== undefined) this.maxAttempts = readPositiveCount(maxAttempts, 'maxAttempts', ARGUMENT)
     if (priority !== undefined) this.priority = readPriority(priority, ARGUMENT)
+    if (cost !== undefined) this.cost = readCost(cost, ARGUMENT)
     if (key !== undefined) this.key = readKey(key)
     this.onDuplicate = onDuplicate === undefined ? 'join' : readChoice(onDuplicate, 'onDuplicate', DUPLICATES, ARGUMENT)
     this.keyUntil = readKeyUntil(keyUntil)
     this.maxDelayMs = maxDelayMs === undefined || maxDelayMs === Infinity ? Infinity : readFiniteMs(maxDelayMs, 'maxDelayMs', ARGUMENT)
     if (key === undefined) rejectLone({ onDuplicate, keyUntil, maxDelayMs })
-    return delayMs !== undefined || maxAttempts !== undefined || priority !== undefined || key !== undefined ? this : undefined
+    if (delayMs !== undefined || maxAttempts !== undefined || priority !== undefined || cost !== undefined) return this
+    return key !== undefined ? this : undefined
   }
 }
 

@@ -4,6 +4,7 @@
 
 const { typeError, rangeError, describe } = require('../arguments/errors')
 const { entriesOf, isObject, readAll, readChoice, readFlag, readInteger, readText } = require('../arguments/fields')
+const { readCost } = require('./cost')
 const { readPriority } = require('./plan')
 const { Calendars, timesOf } = require('./schedule-times')
 const { encode } = require('./serializers')
@@ -26,7 +27,8 @@ function readersOf (code) {
     payload: value => value,
     catchUp: value => readChoice(value ?? 'last', 'catchUp', CATCH_UPS, code),
     overlap: (value = false) => readFlag(value, 'overlap', code),
-    priority: value => value === undefined ? undefined : readPriority(value, code)
+    priority: value => value === undefined ? undefined : readPriority(value, code),
+    cost: value => value === undefined ? undefined : readCost(value, code)
   }
 }
 
@@ -49,14 +51,14 @@ function readSchedules (value, queue) {
  * @param {object} queue as of readSchedules()
  * @param {Calendars} [calendars] of all that are read together
  * @param {string} [code] of what is wrong
- * @returns {object} `{ name, times, cron, timezone, everyMs, type, payload, catchUp, overlap, priority }`
+ * @returns {object} `{ name, times, cron, timezone, everyMs, type, payload, catchUp, overlap, priority, cost }`
  * @throws FAIRLANE_ERR_ARGUMENT, or that code; FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
  */
 function readSchedule (name, value, queue, calendars = new Calendars(), code = ARGUMENT) {
   const { serialize, hasTypes, hasLevels, readType, maxTypeBytes = Infinity } = queue
   readName(name, code)
   if (value === undefined) throw typeError(code, `schedules: ${name} must be an object, not undefined`)
-  const { cron, everyMs, timezone, type, payload, catchUp, overlap, priority } = readAll(value, readersOf(code), code)
+  const { cron, everyMs, timezone, type, payload, catchUp, overlap, priority, cost } = readAll(value, readersOf(code), code)
   if ((cron === undefined) === (everyMs === undefined)) {
     throw typeError(code, `schedules: ${name} must have cron or everyMs, and not both`)
   }
@@ -64,7 +66,7 @@ function readSchedule (name, value, queue, calendars = new Calendars(), code = A
   if (type === undefined && hasTypes) throw typeError(code, `schedules: ${name} must have a type, since the queue has a scheduler`)
   if (priority !== undefined && !hasLevels) throw typeError(code, `schedules: priority of ${name} needs the option priorityMs`)
   const when = { cron, everyMs, timezone: cron === undefined ? undefined : timezone ?? 'UTC' }
-  const read = { name, times: timesOf(when, name, calendars, code), ...when, payload, catchUp, overlap, priority }
+  const read = { name, times: timesOf(when, name, calendars, code), ...when, payload, catchUp, overlap, priority, cost }
   try {
     encode(serialize, payload)
   } catch (cause) {

@@ -28,6 +28,9 @@ class Interval {
   }
 }
 
+/** Those of a schedule that is paused. */
+const NEVER = { after: () => Infinity, upTo: () => -Infinity }
+
 /** Those of a cron expression. Infinity, or -Infinity, where there is none. */
 class Calendar {
   constructor (calendars, expression, timezone) {
@@ -147,4 +150,4 @@ function needed (why, options) {
   return peerError('A schedule with a cron expression', 'croner', RANGE, why, options)
 }
 
-module.exports = { Calendars, timesOf }
+module.exports = { Calendars, NEVER, timesOf }

@@ -24,6 +24,11 @@ class Ids {
     return id
   }
 
+  /** The id of a job in the list. */
+  of (number) {
+    return number >= this.first ? number : this.unshifted.get(number)
+  }
+
   /** The id of a job that leaves the list. */
   leave (number) {
     if (number >= this.first) return number
@@ -53,6 +58,11 @@ class KeptIds {
     if (this.waitingCount++ === 0) this.shift = id - number
     else if (number + this.shift !== id) this.others.set(number, id)
     return id
+  }
+
+  /** The id of a job in the list. */
+  of (number) {
+    return this.others.get(number) ?? number + this.shift
   }
 
   /** The id of a job that leaves the list. */

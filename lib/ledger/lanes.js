@@ -37,9 +37,9 @@ class LaneRecorder extends Recorder {
   }
 
   /** @returns {number} the id of a job that was taken */
-  taken (number) {
+  taken (number, type) {
     const id = this.leave(number)
-    this.ledger.started(id)
+    this.ledger.started(id, type)
     return id
   }
 
@@ -51,6 +51,16 @@ class LaneRecorder extends Recorder {
   /** One is taken out among others. */
   removed (number) {
     this.removedIds.push(this.leave(number))
+  }
+
+  /** For how long the job with a number has waited, which is in the list. */
+  waitMsAt (number) {
+    return this.ledger.records.waitMsOf(this.idAt(number))
+  }
+
+  /** The id of the job with a number, which is in the list. */
+  idAt (number) {
+    return this.ids.of(number)
   }
 
   // private from here on

@@ -11,20 +11,17 @@
 
 const { Names, BEGUN, FIRST_END } = require('./names')
 const { Retention } = require('./retention')
-const {
-  Rows, SHIFT, ROWS, ROW_MASK, TIMES, ACCEPTED, STARTED, ENDED, WORDS, TYPE, STATE,
-  WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD, STATE_MASK, ATTEMPT
-} = require('./segment')
+const { Rows, SHIFT, ROWS, ROW_MASK, TIMES, ACCEPTED, STARTED, ENDED, WORDS, TYPE, STATE } = require('./segment')
+const { WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, DEAD, STATE_MASK, ATTEMPT } = require('./segment')
 const { Strays } = require('./strays')
 const { textOf } = require('./text')
 const { Time } = require('./time')
-const { noteVersion, takeBack, versionsOf } = require('./versions')
+const { changedAt, noteVersion, takeBack, versionsOf } = require('./versions')
 const { systemClock } = require('../platform/clock')
 
 // Behind so many ids that nobody has there are no segments before the next one. After a crash a queue on disk goes on 2^20 ids later.
 const GAP = 2 ** 25
-// Nor are there more ids than so many in segments, which fit into 31 bits.
-const SPAN = 2 ** 30
+const SPAN = 2 ** 30 // nor are there more ids than so many in segments, which fit into 31 bits
 
 class Ledger {
   /** @param {{ keep: number, keepMs: number, isExact: boolean }} options keepMs: neither of the infinities has records go by time */
@@ -43,6 +40,7 @@ class Ledger {
     this.strays = new Strays(row => this.discard(this.strays, row))
     this.retention = new Retention(this)
     this.row = 0 // what find() has found
+    this.records = this // what has the records, of this or of what stands before it
     this.lastError = '' // the text of it: many are the same
     this.refusedCounts = new Map() // by the code of the error
   }
@@ -55,11 +53,6 @@ class Ledger {
   /** The id of the next job, where the list gives ids. */
   get nextId () {
     return this.lastId + 1
-  }
-
-  /** What has the records, of this or of what stands before it. */
-  get records () {
-    return this
   }
 
   /** A queue is observed from now on. @param {object} clock the queue's */
@@ -114,6 +107,11 @@ class Ledger {
     names.first[words[row * WORDS + TYPE] + BEGUN]++
     times[row * TIMES + STARTED] = time.isFresh ? time.ms : time.read()
     return segment
+  }
+
+  /** It is charged so many units more, or fewer. */
+  charged (id, units) {
+    this.find(id)?.charge(this.row, units)
   }
 
   /** It has come to its end. */
@@ -185,8 +183,9 @@ class Ledger {
     this.failedFor(id, err, DELAYED)
   }
 
-  /** There will be. */
-  again () {} // records are the same
+  again () {} // there will be: records are the same
+  outlived () {} // who holds slots is of interest to others
+  outlivedEnds () {}
 
   /** An attempt has failed that does not count: the job waits for its time, as before it. */
   postponed (id, err) {
@@ -276,6 +275,12 @@ class Ledger {
     return this.strays
   }
 
+  /** For how long a job has waited by now, which waits; undefined if there is no record of it. */
+  waitMsOf (id) {
+    const rows = this.find(id)
+    return rows === undefined ? undefined : Math.max(this.time.read() - changedAt(rows, this.row), 0)
+  }
+
   /** @returns {Rows | undefined} the segment of the ids from base on */
   segmentAt (base) {
     return base >= this.first && base < this.end ? this.segments[(base - this.first) >> SHIFT] : undefined
@@ -337,18 +342,13 @@ class Ledger {
   open (id) {
     const base = Math.floor(id / ROWS) * ROWS
     const { tail } = this
-    if (tail !== undefined) tail.newestAt = this.acceptedLast()
+    if (tail !== undefined) tail.newestAt = tail.acceptedAt(this.lastId - tail.base)
     this.retention.look(true)
     if (base - this.end >= GAP || base - this.first >= SPAN) this.retention.scatter()
     const segment = this.retention.spares.pop() ?? new Rows(ROWS)
     segment.base = base
     this.addSegment(segment)
     return segment
-  }
-
-  /** When the last job was accepted that the tail has. */
-  acceptedLast () {
-    return this.tail.times[(this.lastId - this.tail.base) * TIMES + ACCEPTED]
   }
 
   change (rows, row, state, attempts) {

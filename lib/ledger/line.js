@@ -49,6 +49,22 @@ class Line extends Recorder {
     return id
   }
 
+  /** For how long the first job has waited. */
+  waitMsOfFirst () {
+    return this.ledger.records.waitMsOf(this.idOfFirst())
+  }
+
+  /** The id of the first job, which waits. */
+  idOfFirst () {
+    const { front, gone, holes } = this
+    let left = front.length
+    while (left > 0 && gone.has(front[left - 1])) left--
+    let place = this.headPlace
+    while (holes.has(place)) place++
+    if (left > 0) place = front[left - 1]
+    return this.kept === null ? place : this.kept.of(place)
+  }
+
   /** The job of a ticket was taken out, and the list has not closed ranks; dropped() follows. */
   leaves ({ place }) {
     this.leave(place)

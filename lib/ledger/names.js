@@ -12,7 +12,7 @@
 // A type without a record gives its number back, and a chunk without types is given up: types that were invented cost nothing once their
 // records are gone.
 
-const { WAITING, RUNNING, DELAYED } = require('./segment')
+const { WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED } = require('./segment')
 
 const CHUNK = 1024 // types
 const COUNTS = 8
@@ -63,9 +63,19 @@ class Names {
 
   /** Jobs of a type that run. */
   runningOf (number) {
-    const counts = [0, 0, 0, 0, 0, 0, 0, 0]
-    this.addTo(counts, number)
-    return counts[RUNNING]
+    const counts = this.counts[number >> CHUNK_SHIFT]
+    if (counts === undefined) return 0 // no type has such a number any more
+    const at = number & CHUNK_MASK
+    let running = counts[at + BEGUN]
+    for (let state = DELAYED; state < COUNTS; state++) running -= counts[at + state]
+    return running
+  }
+
+  /** Jobs of a type that have not ended, and dead letters. */
+  liveOf (number) {
+    const counts = this.counts[number >> CHUNK_SHIFT]
+    const at = number & CHUNK_MASK
+    return counts[at + ALL] - counts[at + DONE] - counts[at + FAILED] - counts[at + CANCELLED]
   }
 
   /** A job came from one state to another. */
@@ -88,9 +98,9 @@ class Names {
     if (counts[at + ALL] === 0) this.release(number)
   }
 
-  /** @returns {string | undefined} the type of a number */
+  /** @returns {string | undefined} the type of a number; undefined, too, if none has it */
   textOf (number) {
-    return this.texts[number >> CHUNK_SHIFT][(number & CHUNK_MASK) / COUNTS]
+    return this.texts[number >> CHUNK_SHIFT]?.[(number & CHUNK_MASK) / COUNTS]
   }
 
   /** Adds the counts of a type to others, by state. */
@@ -102,6 +112,15 @@ class Names {
     for (let state = DELAYED; state < COUNTS; state++) {
       counts[state] += own[at + state]
       counts[RUNNING] -= own[at + state]
+    }
+  }
+
+  /** Calls visit(number, counts, at) for each type, with where its counts are, in which the states from 3 on have places. O(types). */
+  each (visit) {
+    for (let chunk = 0; chunk < this.counts.length; chunk++) {
+      const counts = this.counts[chunk]
+      if (counts === undefined) continue
+      for (let at = 0; at < counts.length; at += COUNTS) if (counts[at + ALL] > 0) visit((chunk << CHUNK_SHIFT) + at, counts, at)
     }
   }
 

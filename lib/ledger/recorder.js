@@ -31,6 +31,16 @@ class Recorder {
     else this.ledger.cancelled(id, end.error())
   }
 
+  /** The runner of a job goes on in its slot, though the job is about to be settled. @returns {any} for ends() */
+  outlives ({ origin }) {
+    return this.ledger.outlived(typeof origin === 'number' ? origin : origin.id)
+  }
+
+  /** ... and has ended. */
+  ends (told) {
+    this.ledger.outlivedEnds(told)
+  }
+
   /** All that were removed have been counted. */
   tellRemovals (verdict) {
     const ids = this.removedIds.splice(0)
@@ -44,6 +54,11 @@ class Recorder {
     const id = ticket.id = ledger.nextId
     ledger.accepted(id, type)
     ledger.delayed(id)
+  }
+
+  /** A job that runs is charged so many units more, or fewer. */
+  charged (id, units) {
+    this.ledger.charged(id, units)
   }
 
   // of delayed jobs

@@ -71,7 +71,7 @@ class Retention {
     const { ledger } = this
     const { keepMs, tail } = ledger
     if (!Number.isFinite(keepMs)) return
-    if (tail !== undefined) tail.newestAt = ledger.acceptedLast()
+    if (tail !== undefined) tail.newestAt = tail.acceptedAt(ledger.lastId - tail.base)
     this.look(false, Infinity)
     const since = this.since()
     if (tail === undefined || tail.newestAt > since) return

@@ -9,8 +9,8 @@
 //
 //   segment  rows of the ids base, base + 1, … base + 8191: a row is found by a subtraction, without an index
 //
-// `started` is NaN until the job has started. While a job is delayed or waits again, `ended` is the time of that. Texts of errors and older
-// attempts are kept beside the rows, of those jobs that have any.
+// `started` is NaN until the job has started. While a job is delayed or waits again, `ended` is the time of that. Texts of errors, older
+// attempts and costs are kept beside the rows, of those jobs that have any.
 
 const SHIFT = 13
 const ROWS = 2 ** SHIFT // of a segment
@@ -50,6 +50,7 @@ class Rows {
     this.failedCount = 0 // failed ones of these, and dead letters
     this.errors = undefined // texts by row, if there are any
     this.versions = undefined // Map row → all versions of a job that was tried again, if there are any
+    this.costs = undefined // units by row that jobs were charged, if any were
     this.allot(capacity)
   }
 
@@ -63,7 +64,7 @@ class Rows {
   /** All rows are empty now. */
   reset () {
     this.count = this.endedCount = this.failedCount = 0
-    this.errors = this.versions = undefined
+    this.errors = this.versions = this.costs = undefined
   }
 
   /** Jobs that have not ended, and dead letters. */
@@ -73,6 +74,16 @@ class Rows {
 
   stateOf (row) {
     return this.words[row * WORDS + STATE] & STATE_MASK
+  }
+
+  acceptedAt (row) {
+    return this.times[row * TIMES + ACCEPTED]
+  }
+
+  /** A job is charged so many units more, or fewer. */
+  charge (row, units) {
+    this.costs ??= []
+    this.costs[row] = (this.costs[row] ?? 0) + units
   }
 
   setError (row, text) {
@@ -85,12 +96,14 @@ class Rows {
     this.words[row * WORDS + STATE] = NONE
     if (this.errors !== undefined) delete this.errors[row]
     if (this.versions !== undefined) this.versions.delete(row)
+    if (this.costs !== undefined) delete this.costs[row]
   }
 
   /** Takes over a record of other rows, into an empty row. */
   copy (row, from, fromRow) {
     for (let i = 0; i < WORDS; i++) this.words[row * WORDS + i] = from.words[fromRow * WORDS + i]
     if (from.errors?.[fromRow] !== undefined) this.setError(row, from.errors[fromRow])
+    if (from.costs?.[fromRow] !== undefined) this.charge(row, from.costs[fromRow])
     const versions = from.versions?.get(fromRow)
     if (versions === undefined) return
     this.versions ??= new Map()

@@ -3,7 +3,7 @@
 // Records that outlive their segment: jobs that wait or run for long after all those around them have ended, dead letters, and jobs that a
 // queue on disk found when it was opened. Their rows are in no order. Those that end here are kept until many more have.
 
-const { Rows, TIMES, ACCEPTED, WORDS } = require('./segment')
+const { Rows, WORDS } = require('./segment')
 
 const FIRST_CAPACITY = 64
 // So many that have ended are kept, at most.
@@ -74,10 +74,6 @@ class Strays extends Rows {
 
   // private from here on
 
-  acceptedAt (row) {
-    return this.times[row * TIMES + ACCEPTED]
-  }
-
   grow () {
     const { words } = this
     this.allot(2 * words.length / WORDS)
@@ -88,7 +84,7 @@ class Strays extends Rows {
     this.allot(FIRST_CAPACITY)
     this.free = []
     this.usedCount = 0
-    this.errors = this.versions = undefined
+    this.errors = this.versions = this.costs = undefined
   }
 }
 

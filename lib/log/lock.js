@@ -36,6 +36,25 @@ function lock (folder, platform = process.platform, times = TIMES) {
   return platform === 'win32' ? lockByName(pipeName(folder), folder, times) : lockBySocket(folder, platform, times)
 }
 
+/**
+ * Who has a folder open, or is opening it. Nothing is changed by that: what is left over stays.
+ * @param {string} folder which is there
+ * @returns {Promise<{ state: string, pid: number | undefined } | undefined>} undefined if nobody has
+ */
+async function holderOf (folder, platform = process.platform, { answerMs } = TIMES) {
+  if (platform === 'win32') return ask(pipeName(folder), answerMs)
+  const place = new Place(folder, platform)
+  try {
+    for (const name of fs.readdirSync(folder).filter(name => LOCK_NAME.test(name))) {
+      const other = await ask(place.address(name), answerMs)
+      if (other !== undefined) return { pid: pidOf(name), ...other }
+    }
+    return undefined
+  } finally {
+    place.close()
+  }
+}
+
 /** Windows gives the name of a pipe to one process, and takes it back when that ends. */
 function pipeName (folder) {
   return `\\\\.\\pipe\\fairlane-${createHash('sha256').update(fs.realpathSync(folder)).digest('hex')}`
@@ -259,4 +278,4 @@ function locked (folder, { state, pid }) {
   return Object.assign(new FairlaneError('FAIRLANE_ERR_LOCKED', `The queue ${what} (${folder})`), { pid })
 }
 
-module.exports = { lock }
+module.exports = { lock, holderOf }

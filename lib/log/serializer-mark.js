@@ -51,4 +51,10 @@ class SerializerMark {
   }
 }
 
-module.exports = { SerializerMark, MARK_NAME }
+/** @returns {'structured' | 'json' | 'custom' | undefined} the serializer whose mark a folder has, by the names of its files */
+function markIn (names) {
+  const [found] = names.filter(name => MARK_NAME.test(name))
+  return found === undefined ? undefined : MARK_NAME.exec(found)[1]
+}
+
+module.exports = { SerializerMark, MARK_NAME, markIn }

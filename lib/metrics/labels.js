@@ -3,7 +3,7 @@
 // Which label types are counted under. A function of the caller's that says so may do anything, and a type is first met in the middle of a
 // change: so it is called in a microtask, and counts of the type are kept until then.
 
-const { describe, warn } = require('../arguments/errors')
+const { describe, typeError, warn } = require('../arguments/errors')
 const { fit, MOST_CHARACTERS } = require('./places')
 
 /** A type whose label has not been asked for, and what has been counted of it. */
@@ -21,7 +21,7 @@ class Unlabelled {
 
 class Labels {
   /**
-   * @param {((type: string) => string) | undefined} labelOf the caller's
+   * @param {((type: string) => string) | 'group' | undefined} labelOf the caller's
    * @param {string} otherLabel
    */
   constructor (labelOf, otherLabel) {
@@ -30,6 +30,15 @@ class Labels {
     this.hasWarned = false
     this.byNumber = new Map() // of the types that have no label as yet
     this.all = [] // the same, and those whose number has gone to another type
+  }
+
+  /** Has types have the labels of their groups, if that is what `labelOf` says. @throws FAIRLANE_ERR_OPTION if there are no groups */
+  askFor (scheduler) {
+    if (this.labelOf !== 'group') return
+    if (typeof scheduler?.groupOf !== 'function') {
+      throw typeError('FAIRLANE_ERR_OPTION', "labelOf: 'group' needs a queue with groups: see groupOf, in schedulerOptions of 'equal'")
+    }
+    this.labelOf = type => scheduler.groupOf(type) ?? this.otherLabel
   }
 
   /** The label of a type, if nobody has to be asked for it. @returns {string | undefined} */

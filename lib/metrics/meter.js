@@ -5,18 +5,32 @@
 //
 //   list ──▶ Meter ──▶ Ledger
 //              ├─ types.js    by type: where it is counted, and since when it waits
+//              ├─ tallies.js  by type: what became of its jobs
 //              └─ places.js   by label: counts and histograms
 //
 // It keeps nothing of single jobs: times and types are read from their records, before the ledger may let go of these, and the time of a
 // change is the last reading that the ledger has made. Nothing of the caller's is called.
 
+const { eachHead } = require('../core/internals')
 const { ROW_MASK, TIMES, ACCEPTED: ACCEPTED_AT, STARTED: STARTED_AT, ENDED: ENDED_AT, WORDS, TYPE, RUNNING } = require('../ledger/segment')
 const { changedAt } = require('../ledger/versions')
-const { Between } = require('./between')
+const { Between } = require('../ledger/between')
+const { Overdue } = require('./overdue')
 const {
-  NOWHERE, DONE_LESS_RUNS, UNACCEPTED, FAILED, CANCELLED, RETRIED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, FIRST_BUCKET
+  NOWHERE, DONE_LESS_RUNS, UNACCEPTED, FAILED, CANCELLED, RETRIED, THROTTLED, POSTPONED, USED: FORMER_USED, WAIT_SUM, RUN_SUM, SPENT,
+  FIRST_BUCKET
 } = require('./places')
-const { Types, PLACE, SINCE, STARTED: STARTED_LAST, USED } = require('./types')
+const tallies = require('./tallies')
+const { Types, PLACE, SINCE, STARTED: STARTED_LAST, USED, RUNS } = require('./types')
+const { Windows } = require('./windows')
+const { isThrottled } = require('../job/postponing')
+
+const { Tallies } = tallies
+// What is counted of a type beside its place, by the cell of the place.
+const TALLIED = new Map([
+  [FAILED, tallies.FAILED], [CANCELLED, tallies.CANCELLED], [RETRIED, tallies.RETRIED], [THROTTLED, tallies.THROTTLED],
+  [POSTPONED, tallies.POSTPONED]
+])
 
 class Meter extends Between {
   /**
@@ -32,10 +46,25 @@ class Meter extends Between {
     this.labels = labels
     this.whenWaiting = whenWaiting
     this.types = new Types()
+    this.tallies = new Tallies((number, type) => this.gone(number, type))
+    this.overdue = new Overdue()
+    this.eachHead = () => {} // (visit, only) calls visit(id) for the job of each type that is to start next
     this.firstOfRun = places.firstOfRun
+    this.costs = undefined // Map id → units that a job which runs was charged, once any was
     this.originMs = this.records.time.clock.now() // sums of times since then stay exact, whatever the clock counts from
     // the turn of a type begins when it comes, or has had its last one: since when the newest waited that was served
     this.overtookAt = -Infinity
+    this.endedAt = -Infinity // when a runner last ended
+    this.windows = new Windows(this, this.originMs, undefined)
+  }
+
+  recordedBy (recorder) {
+    const { list } = recorder
+    this.eachHead = (visit, only) => {
+      if (list.scheduler !== undefined) eachHead(list, number => visit(recorder.idAt(number)), only)
+      else if (list.size > 0) visit(recorder.idOfFirst()) // which types others have, nobody knows
+    }
+    super.recordedBy(recorder)
   }
 
   // what lists tell, as in ledger.js
@@ -72,8 +101,12 @@ class Meter extends Between {
     const { number, startedAt } = this.leaving(id)
     this.ledger.ended(id, hasFailed, err)
     if (number < 0) return
-    if (hasFailed) this.count(number, FAILED)
-    else this.count(number, DONE_LESS_RUNS)
+    if (hasFailed) {
+      this.count(number, FAILED)
+    } else {
+      this.count(number, DONE_LESS_RUNS)
+      this.tallies.add(number, tallies.LESS, -1)
+    }
     this.freed(number, startedAt)
   }
 
@@ -82,8 +115,16 @@ class Meter extends Between {
     if (rows === undefined) return undefined
     const row = id & ROW_MASK
     const number = rows.words[row * WORDS + TYPE]
+    if (this.costs !== undefined) this.countCost(id, number)
     this.ran(number, this.types.cells[number + PLACE], rows.times[row * TIMES + STARTED_AT], rows.times[row * TIMES + ENDED_AT])
     return rows
+  }
+
+  /** It may be charged fewer later, and nothing that is counted may fall: so it is counted when the run has ended. */
+  charged (id, units) {
+    this.ledger.charged(id, units)
+    this.costs ??= new Map()
+    this.costs.set(id, (this.costs.get(id) ?? 0) + units)
   }
 
   cancelled (id, err) {
@@ -117,6 +158,35 @@ class Meter extends Between {
     this.count(this.leaving(id).number, RETRIED)
   }
 
+  /** The runner of a job goes on in its slot, though the job is about to be settled. @returns {any} for outlivedEnds() */
+  outlived (id) {
+    const inner = this.ledger.outlived(id)
+    const { number, startedAt } = this.leaving(id)
+    if (startedAt !== startedAt) return inner // eslint-disable-line no-self-compare
+    const { names, time } = this.records
+    return this.overdue.begin(names.textOf(number), this.types.cells[number + PLACE], time.now(), inner)
+  }
+
+  /** ... and has ended. */
+  outlivedEnds (told) {
+    if (!this.overdue.runners.has(told)) {
+      this.ledger.outlivedEnds(told)
+      return
+    }
+    const { type, at, sinceMs, inner } = told
+    this.ledger.outlivedEnds(inner)
+    this.overdue.end(told)
+    const ms = this.endedAt = this.records.time.now()
+    const { cells } = this.types
+    const number = this.records.names.numbers.get(type)
+    if (number !== undefined && cells[number + PLACE] > NOWHERE) {
+      cells[number + USED] += ms - sinceMs
+    } else {
+      this.places.cells[at + FORMER_USED] += ms - sinceMs
+      this.windows.use(type, ms - sinceMs)
+    }
+  }
+
   /** It is not tried again. */
   failed (id, err) {
     const { number } = this.leaving(id)
@@ -128,7 +198,9 @@ class Meter extends Between {
   postponed (id, err) {
     const { number, startedAt } = this.leaving(id)
     this.ledger.postponed(id, err)
+    if (startedAt !== startedAt) return // eslint-disable-line no-self-compare
     this.freed(number, startedAt)
+    this.count(number, isThrottled(err) ? THROTTLED : POSTPONED)
   }
 
   due (id) {
@@ -178,6 +250,7 @@ class Meter extends Between {
     const at = cells[number + PLACE]
     if (!(at > NOWHERE)) return // it has had no job since this has been there
     this.places.cells[at + FORMER_USED] += cells[number + USED]
+    this.tallies.given[number / tallies.STRIDE] += cells[number + USED]
     cells[number + USED] = 0
     cells[number + PLACE] = NOWHERE
   }
@@ -192,9 +265,17 @@ class Meter extends Between {
       if (!records.names.isOnly(number)) return
       this.release(number)
     }
+    this.tallies.come(number, type)
     const label = labels.known(type)
     if (label !== undefined) types.cells[number + PLACE] = this.places.placeOf(label, records.time.ms).at
     else if (records.names.isOnly(number) || !labels.byNumber.has(number)) this.labelLater(number, type)
+  }
+
+  /** A number is another type's from now on, or nobody's. */
+  gone (number, type) {
+    this.release(number)
+    this.windows.leave(number, type, this.records.time.ms)
+    this.types.cells[number + RUNS] = 0
   }
 
   labelLater (number, type) {
@@ -238,6 +319,7 @@ class Meter extends Between {
   /** @param {number} number -1 if there is none */
   count (number, cell, by = 1) {
     if (number < 0) return
+    if (TALLIED.has(cell)) this.tallies.add(number, TALLIED.get(cell), by)
     const at = this.types.cells[number + PLACE]
     if (at > NOWHERE) this.places.cells[at + cell] += by
     else this.labels.byNumber.get(number).count(cell)
@@ -252,10 +334,20 @@ class Meter extends Between {
     const rows = records.find(id)
     if (rows === undefined) return { number: -1, startedAt: NaN }
     const { row } = records
+    const number = rows.words[row * WORDS + TYPE]
+    if (this.costs !== undefined) this.countCost(id, number)
     return {
-      number: rows.words[row * WORDS + TYPE],
+      number,
       startedAt: rows.stateOf(row) === RUNNING ? rows.times[row * TIMES + STARTED_AT] : NaN
     }
+  }
+
+  /** A job is about to leave its state: what it was charged is final, if it ran. */
+  countCost (id, number) {
+    const units = this.costs.get(id)
+    if (units === undefined) return
+    this.costs.delete(id)
+    this.count(number, SPENT, units)
   }
 
   left ({ number, startedAt }, cell) {
@@ -267,13 +359,17 @@ class Meter extends Between {
   freed (number, startedAt) {
     if (startedAt !== startedAt) return // eslint-disable-line no-self-compare
     this.count(number, DONE_LESS_RUNS, -1)
+    this.tallies.add(number, tallies.LESS)
     this.ran(number, this.types.cells[number + PLACE], startedAt, this.records.time.ms)
   }
 
   ran (number, at, startedAt, endedAt) {
     const { cells } = this.places
+    const types = this.types.cells
     const runMs = endedAt > startedAt ? endedAt - startedAt : 0
-    this.types.cells[number + USED] += startedAt + runMs - this.originMs
+    types[number + USED] += startedAt + runMs - this.originMs
+    types[number + RUNS]++
+    this.endedAt = endedAt
     cells[at + RUN_SUM] += runMs
     cells[at + this.firstOfRun + this.buckets.indexOf(runMs)]++
   }

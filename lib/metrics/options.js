@@ -16,7 +16,7 @@ const readers = {
   name: (value = 'default') => readText(value, 'name', OPTION),
   maxTypes: (value = 100) => readInteger(value, 'maxTypes', 0, Number.MAX_SAFE_INTEGER, OPTION),
   otherType: (value = 'other') => readText(value, 'otherType', OPTION),
-  labelOf: value => value === undefined ? undefined : readFunction(value, 'labelOf', OPTION),
+  labelOf: value => value === undefined || value === 'group' ? value : readFunction(value, 'labelOf', OPTION),
   windowMs: (value = 10000) => readPeriod(value, 'windowMs'),
   starveMs: (value = 30000) => readPeriod(value, 'starveMs'),
   bucketsMs: (value = BOUNDS_MS) => readBounds(value),
@@ -25,8 +25,21 @@ const readers = {
 
 const { windowMs, starveMs, clock } = readers
 
+const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
+const BY = ['share', 'waiting', 'oldestWait', 'failed', 'overdue']
+const MOST_TOP = 1000
+const LONGEST_WINDOW_MS = 900000
+
+// What is said of a snapshot of the types that come first.
+const snapshotReaders = {
+  top: (value = 50) => readInteger(value, 'top', 1, MOST_TOP, ARGUMENT),
+  by: (value = 'share') => readChoice(value, 'by', BY, ARGUMENT),
+  windowMs: (value = 60000) => readNumber(value, 'windowMs', 1000, LONGEST_WINDOW_MS, ARGUMENT)
+}
+
 module.exports = {
   readMetricsOptions: options => readAll(options, readers, OPTION),
+  readSnapshotOptions: options => readAll(options, snapshotReaders, ARGUMENT, 'snapshot: the options'),
   readChannelsOptions: options => readAll(options, { windowMs, starveMs, clock }, OPTION)
 }
 

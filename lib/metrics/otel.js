@@ -3,26 +3,35 @@
 // What is shown to OpenTelemetry: observable instruments of a meter, which asks when it collects. It knows that library by three methods of
 // its meters only.
 //
-// There is no observable histogram in its API. So quantiles are shown as gauges: those of the times since the meter has asked before.
+// There is no observable histogram in its API. So quantiles are shown as gauges: those of the times since the meter has asked before, and
+// of those who wait by now.
 
 const { readPart } = require('../arguments/fields')
 const { Sources } = require('./sources')
 
 const METHODS = ['createObservableCounter', 'createObservableGauge', 'addBatchObservableCallback']
 const STATES = ['done', 'failed', 'cancelled']
+const OUTCOMES = ['retried', 'throttled', 'postponed']
 
 const COUNTERS = {
   'fairlane.jobs.accepted': { description: 'Jobs that the queue has taken in.', unit: '{job}' },
   'fairlane.jobs.settled': { description: 'Jobs that have ended, by their state.', unit: '{job}' },
-  'fairlane.jobs.refused': { description: 'Jobs that the queue has not taken in, by the code of the error.', unit: '{job}' }
+  'fairlane.jobs.refused': { description: 'Jobs that the queue has not taken in, by the code of the error.', unit: '{job}' },
+  'fairlane.cost': { description: 'Units of cost that jobs were charged whose runs have ended.', unit: '1' },
+  'fairlane.attempts': { description: 'Attempts after which a job is tried again, by how they ended.', unit: '{attempt}' },
+  'fairlane.joined': { description: 'Jobs that were not taken in, since they share another one by its key.', unit: '{job}' }
 }
 const GAUGES = {
-  'fairlane.jobs': { description: 'Jobs that have not ended, and dead letters, by their state.', unit: '{job}' },
-  'fairlane.job.wait.p50': { description: 'For how long jobs waited until they started: the median.', unit: 's' },
+  'fairlane.jobs': { description: 'Jobs that have not ended, and dead letters, by their state; running are slots that are taken.', unit: '{job}' },
+  'fairlane.overdue': { description: 'Of the running ones, those whose jobs have settled while their runners go on.', unit: '{job}' },
+  'fairlane.job.wait.oldest': { description: 'For how long the job has waited that is to start next; 0: none waits.', unit: 's' },
+  'fairlane.job.wait.p50': { description: 'For how long jobs waited until they started, or wait by now: the median.', unit: 's' },
   'fairlane.job.wait.p99': { description: 'The same: the 99th percentile.', unit: 's' },
   'fairlane.job.run.p50': { description: 'For how long jobs ran: the median.', unit: 's' },
   'fairlane.job.run.p99': { description: 'The same: the 99th percentile.', unit: 's' },
   'fairlane.slots': { description: 'How many jobs may run at once.', unit: '{job}' },
+  'fairlane.standstill': { description: 'For how long jobs have waited, and none has started or ended; 0: no standstill.', unit: 's' },
+  'fairlane.held': { description: 'Types with waiting jobs, none of which may start now by rates and holds.', unit: '{type}' },
   'fairlane.fairness': { description: 'How evenly slot time was shared: 1 is evenly, by weight.', unit: '1' },
   'fairlane.starving': { description: 'Types with waiting jobs of which none has started for long, while others have.', unit: '{type}' }
 }
@@ -68,10 +77,16 @@ function show (view, recent, tell) {
   for (const type of view.types) {
     const about = { type: type.type }
     tell('fairlane.jobs.accepted', type.accepted, about)
+    if (view.hasCosts) tell('fairlane.cost', type.spent, about)
     for (const state of STATES) tell('fairlane.jobs.settled', type[state], { ...about, state })
+    for (const outcome of OUTCOMES) tell('fairlane.attempts', type[outcome], { ...about, outcome })
     for (const state of view.states) tell('fairlane.jobs', type[state], { ...about, state })
+    tell('fairlane.overdue', type.overdue, about)
+    tell('fairlane.job.wait.oldest', (type.oldestWaitMs ?? 0) / 1000, about)
     for (const kind of ['wait', 'run']) {
-      const counts = recent.since(JSON.stringify([view.name, type.type, kind]), type[`${kind}Ms`].buckets)
+      const ended = recent.since(JSON.stringify([view.name, type.type, kind]), type[`${kind}Ms`].buckets)
+      const pending = kind === 'wait' ? view.waits.get(type.at) : undefined
+      const counts = pending === undefined ? ended : ended.map((count, i) => count + pending[i])
       for (const [name, share] of [['p50', 0.5], ['p99', 0.99]]) {
         const ms = view.quantile(share, counts)
         if (ms !== undefined) tell(`fairlane.job.${kind}.${name}`, ms / 1000, about)
@@ -79,6 +94,9 @@ function show (view, recent, tell) {
     }
   }
   for (const [code, count] of view.refused) tell('fairlane.jobs.refused', count, { code })
+  tell('fairlane.joined', view.joined)
+  tell('fairlane.standstill', view.standstillMs / 1000)
+  if (view.heldTypes !== undefined) tell('fairlane.held', view.heldTypes)
   if (view.slots !== Infinity) tell('fairlane.slots', view.slots) // exporters cannot write that
   if (view.fairness !== undefined) tell('fairlane.fairness', view.fairness)
   tell('fairlane.starving', view.starving.length)

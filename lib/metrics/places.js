@@ -4,7 +4,7 @@
 // share one.
 //
 //   cells   │ nobody's │ place │ place │ … │          Float64: an increment takes no look at what is there
-//   place   │ DONE_LESS_RUNS … RUN_SUM │ buckets of the wait │ buckets of the run │
+//   place   │ DONE_LESS_RUNS … POSTPONED │ buckets of the wait │ buckets of the run │
 //
 // Which place a type has, types.js knows. What can be told from others is not counted: jobs that are done have run, and accepted ones have
 // ended or are live.
@@ -21,7 +21,10 @@ const RETRIED = 4
 const USED = 5 // slot time of types whose jobs have all ended; that of others is in types.js
 const WAIT_SUM = 6
 const RUN_SUM = 7
-const FIRST_BUCKET = 8
+const SPENT = 8 // units of cost of runs that have ended
+const THROTTLED = 9
+const POSTPONED = 10
+const FIRST_BUCKET = 11
 
 const NOWHERE = 0 // a type without a place
 const IDLE_MS = 3600000
@@ -49,6 +52,7 @@ class Places {
     this.byLabel = new Map()
     this.ownCount = 0 // places but for that of the others
     this.idleAt = Infinity // no place can go to another label before
+    this.former = new Float64Array(this.stride) // what was counted of labels whose places went to others
   }
 
   /** Where the buckets of the times of runs begin, in a place. */
@@ -89,7 +93,18 @@ class Places {
     }
   }
 
+  /** What was counted of all labels, by cell of a place. O(places). */
+  sum () {
+    const sum = this.former.slice()
+    for (const { at } of this.byLabel.values()) this.addTo(sum, at)
+    return sum
+  }
+
   // private from here on
+
+  addTo (sum, at) {
+    for (let i = 0; i < this.stride; i++) sum[i] += this.cells[at + i]
+  }
 
   open (label) {
     if (this.end === this.cells.length) {
@@ -115,6 +130,7 @@ class Places {
   /** Its types were released when it was read: none of them has come back. */
   handOver ({ label: former, at }, label) {
     this.byLabel.delete(former)
+    this.addTo(this.former, at)
     this.cells.fill(0, at, at + this.stride)
     const place = new Place(label, at)
     this.byLabel.set(label, place)
@@ -126,7 +142,7 @@ class Places {
     const { cells } = this
     let changes = 0
     for (let i = UNACCEPTED; i <= RETRIED; i++) changes += cells[at + i]
-    for (let i = FIRST_BUCKET; i < this.stride; i++) changes += cells[at + i]
+    for (let i = THROTTLED; i < this.stride; i++) changes += cells[at + i]
     return changes
   }
 }
@@ -151,5 +167,8 @@ module.exports = {
   USED,
   WAIT_SUM,
   RUN_SUM,
+  SPENT,
+  THROTTLED,
+  POSTPONED,
   FIRST_BUCKET
 }

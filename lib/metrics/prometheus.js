@@ -7,65 +7,112 @@ const { typeError, describe } = require('../arguments/errors')
 const { hasMethods } = require('../arguments/fields')
 const { Sources } = require('./sources')
 
+const SETTLED = ['done', 'failed', 'cancelled']
+const OUTCOMES = ['retried', 'throttled', 'postponed']
+
 /**
- * Each has samples(view): what a Metrics has read → [{ suffix, labels, value }]. Times are in seconds. `aggregator` is what a cluster of
- * prom-client makes of the values of its processes, where that is not their sum.
+ * Each has samples(view): what a Metrics has read → Samples; or, of types, each(type, view): those of one of them. Times are in seconds.
+ * `aggregator` is what a cluster of prom-client makes of the values of its processes, where that is not their sum.
  */
 const FAMILIES = [
   {
     name: 'fairlane_jobs_accepted_total',
     help: 'Jobs that the queue has taken in.',
     type: 'counter',
-    samples: view => byType(view, ({ accepted }) => [sample({}, accepted)])
+    each: ({ accepted }) => [sample(accepted)]
   },
   {
     name: 'fairlane_jobs_settled_total',
     help: 'Jobs that have ended, by their state.',
     type: 'counter',
-    samples: view => byType(view, type => ['done', 'failed', 'cancelled'].map(state => sample({ state }, type[state])))
+    each: type => SETTLED.map(state => sample(type[state], ['state', state]))
   },
   {
     name: 'fairlane_jobs_refused_total',
     help: 'Jobs that the queue has not taken in, by the code of the error.',
     type: 'counter',
-    samples: ({ name, refused }) => [...refused].map(([code, count]) => sample({ queue: name, code }, count))
+    samples: ({ refused }) => [...refused].map(([code, count]) => sample(count, ['code', code]))
+  },
+  {
+    name: 'fairlane_attempts_total',
+    help: 'Attempts after which a job is tried again, by how they ended.',
+    type: 'counter',
+    each: type => OUTCOMES.map(outcome => sample(type[outcome], ['outcome', outcome]))
+  },
+  {
+    name: 'fairlane_joined_total',
+    help: 'Jobs that were not taken in, since they share another one by its key.',
+    type: 'counter',
+    samples: ({ joined }) => [sample(joined)]
   },
   {
     name: 'fairlane_jobs',
-    help: 'Jobs that have not ended, and dead letters, by their state.',
+    help: 'Jobs that have not ended, and dead letters, by their state; running are slots that are taken.',
     type: 'gauge',
-    samples: view => byType(view, type => view.states.map(state => sample({ state }, type[state])))
+    each: (type, { states }) => states.map(state => sample(type[state], ['state', state]))
+  },
+  {
+    name: 'fairlane_overdue_runners',
+    help: 'Of the running ones, those whose jobs have settled while their runners go on.',
+    type: 'gauge',
+    each: ({ overdue }) => [sample(overdue)]
+  },
+  {
+    name: 'fairlane_oldest_wait_seconds',
+    help: 'For how long the job has waited that is to start next; 0: none waits.',
+    type: 'gauge',
+    aggregator: 'max',
+    each: ({ oldestWaitMs = 0 }) => [sample(oldestWaitMs / 1000)]
   },
   {
     name: 'fairlane_job_wait_seconds',
     help: 'For how long jobs waited until they started.',
     type: 'histogram',
-    samples: view => byType(view, ({ waitMs }) => histogram(waitMs, view.boundsMs))
+    each: ({ waitMs }, { boundsMs }) => histogram(waitMs, boundsMs)
   },
   {
     name: 'fairlane_job_run_seconds',
     help: 'For how long jobs ran.',
     type: 'histogram',
-    samples: view => byType(view, ({ runMs }) => histogram(runMs, view.boundsMs))
+    each: ({ runMs }, { boundsMs }) => histogram(runMs, boundsMs)
+  },
+  {
+    name: 'fairlane_cost_total',
+    help: 'Units of cost that jobs were charged whose runs have ended.',
+    type: 'counter',
+    each: ({ spent }, { hasCosts }) => hasCosts ? [sample(spent)] : []
   },
   {
     name: 'fairlane_slots',
     help: 'How many jobs may run at once.',
     type: 'gauge',
-    samples: ({ name, slots }) => [sample({ queue: name }, slots)]
+    samples: ({ slots }) => [sample(slots)]
+  },
+  {
+    name: 'fairlane_standstill_seconds',
+    help: 'For how long jobs have waited, and none has started or ended; 0: no standstill.',
+    type: 'gauge',
+    aggregator: 'max',
+    samples: ({ standstillMs }) => [sample(standstillMs / 1000)]
+  },
+  {
+    name: 'fairlane_held_types',
+    help: 'Types with waiting jobs, none of which may start now by rates and holds.',
+    type: 'gauge',
+    samples: ({ heldTypes }) => heldTypes === undefined ? [] : [sample(heldTypes)]
   },
   {
     name: 'fairlane_fairness_ratio',
     help: 'How evenly slot time was shared: 1 is evenly, by weight.',
     type: 'gauge',
-    aggregator: 'min',
-    samples: ({ name, fairness }) => fairness === undefined ? [] : [sample({ queue: name }, fairness)]
+    aggregator: 'average',
+    samples: ({ fairness }) => fairness === undefined ? [] : [sample(fairness)]
   },
   {
     name: 'fairlane_starving_types',
     help: 'Types with waiting jobs of which none has started for long, while others have.',
     type: 'gauge',
-    samples: ({ name, starving }) => [sample({ queue: name }, starving.length)]
+    samples: ({ starving }) => [sample(starving.length)]
   }
 ]
 
@@ -104,16 +151,16 @@ function membersOf (registry) {
 /** A metric as a registry knows it. */
 class RegisteredFamily {
   #name
-  #samples
+  #family
   #sources
 
-  constructor ({ name, help, type, aggregator = 'sum', samples }, sources) {
+  constructor ({ name, help, type, aggregator = 'sum', ...family }, sources) {
     this.#name = name
     this.name = name // the registry sets it to one without `_total` if it speaks OpenMetrics
     this.help = help
     this.type = type
     this.aggregator = aggregator
-    this.#samples = samples
+    this.#family = family
     this.#sources = sources
   }
 
@@ -125,8 +172,12 @@ class RegisteredFamily {
 
   get () {
     const { name, help, type, aggregator } = this
-    const values = this.#sources.views().flatMap(view => this.#samples(view))
-      .map(({ suffix, labels, value }) => ({ metricName: suffix === '' ? undefined : name + suffix, labels, value }))
+    const values = []
+    for (const view of this.#sources.views()) {
+      eachSample(this.#family, view, ({ suffix, label, value }, type) => {
+        values.push({ metricName: suffix === '' ? undefined : name + suffix, labels: labelsOf(label, view.name, type), value })
+      })
+    }
     return { name, help, type, aggregator, values }
   }
 
@@ -136,42 +187,96 @@ class RegisteredFamily {
 
 /** @returns {Uint8Array} */
 function textOf (view) {
-  const lines = []
-  for (const { name, help, type, samples } of FAMILIES) {
-    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
-    for (const { suffix, labels, value } of samples(view)) lines.push(`${name}${suffix}{${labelText(labels)}} ${numberText(value)}`)
+  const out = new Bytes()
+  const queue = escaped(view.name)
+  const texts = view.types.map(({ type }) => `queue="${queue}",type="${escaped(type)}"`)
+  for (const { name, help, type, ...family } of FAMILIES) {
+    out.add(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`)
+    eachSample(family, view, ({ suffix, label, value }, type, at) => {
+      const own = label === undefined ? '' : `${label[0]}="${escaped(label[1])}",`
+      out.add(`${name}${suffix}{${own}${at === undefined ? `queue="${queue}"` : texts[at]}} ${numberText(value)}\n`)
+    })
   }
-  return new TextEncoder().encode(`${lines.join('\n')}\n`)
+  return out.all()
 }
 
-function labelText (labels) {
-  return Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`).join()
+const CHUNK = 2 ** 16
+
+/** Text as bytes: as one text it may be longer than texts can be. */
+class Bytes {
+  constructor () {
+    this.encoder = new TextEncoder()
+    this.text = ''
+    this.chunks = []
+    this.length = 0
+  }
+
+  add (text) {
+    this.text += text
+    if (this.text.length >= CHUNK) this.flush()
+  }
+
+  all () {
+    this.flush()
+    const all = new Uint8Array(this.length)
+    let at = 0
+    for (const chunk of this.chunks) {
+      all.set(chunk, at)
+      at += chunk.length
+    }
+    return all
+  }
+
+  // private from here on
+
+  flush () {
+    const chunk = this.encoder.encode(this.text)
+    this.text = ''
+    this.chunks.push(chunk)
+    this.length += chunk.length
+  }
 }
+
+/** Calls visit(sample, label of the type, its place in view.types) for each sample of a family. */
+function eachSample ({ each, samples }, view, visit) {
+  if (samples !== undefined) {
+    for (const one of samples(view)) visit(one)
+    return
+  }
+  for (let at = 0; at < view.types.length; at++) {
+    const type = view.types[at]
+    for (const one of each(type, view)) visit(one, type.type, at)
+  }
+}
+
+/** As prom-client wants them. @param {[string, string] | undefined} label of its own @param {string} [type] */
+function labelsOf (label, queue, type) {
+  const labels = label === undefined ? { queue } : { [label[0]]: label[1], queue }
+  if (type !== undefined) labels.type = type
+  return labels
+}
+
+const SPECIAL = /[\\"\n]/
 
 function escaped (text) {
-  return text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')
+  return SPECIAL.test(text) ? text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n') : text
 }
 
 function numberText (value) {
   return value === Infinity ? '+Inf' : String(value)
 }
 
-/** The samples of each type, with labels that say whose they are. */
-function byType (view, samplesOf) {
-  return view.types.flatMap(type => samplesOf(type).map(({ suffix, labels, value }) => {
-    return sample({ ...labels, queue: view.name, type: type.type }, value, suffix)
-  }))
-}
-
 function histogram ({ sum, buckets }, boundsMs) {
   let count = 0
   const samples = buckets.map((inBucket, i) => {
     count += inBucket
-    return sample({ le: numberText((boundsMs[i] ?? Infinity) / 1000) }, count, '_bucket')
+    return sample(count, ['le', numberText((boundsMs[i] ?? Infinity) / 1000)], '_bucket')
   })
-  return [...samples, sample({}, sum / 1000, '_sum'), sample({}, count, '_count')]
+  samples.push(sample(sum / 1000, undefined, '_sum'), sample(count, undefined, '_count'))
+  return samples
 }
 
-function sample (labels, value, suffix = '') {
-  return { suffix, labels, value }
+/** @param {number} value @param {[string, string]} [label] beside those that say whose it is */
+function sample (value, label, suffix = '') {
+  return { suffix, label, value }
 }

@@ -7,7 +7,7 @@ const { channelOf } = require('../platform/channels')
 const { asyncScope } = require('../platform/context')
 const { WORDS, TYPE, WAITING, RUNNING, DELAYED } = require('../ledger/segment')
 const { attemptsOf, versionsOf } = require('../ledger/versions')
-const { Between } = require('./between')
+const { Between } = require('../ledger/between')
 
 const NAMES = ['accepted', 'started', 'settled', 'retried', 'refused']
 

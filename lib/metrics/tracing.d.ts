@@ -1,5 +1,7 @@
 // Written by hand. What `fairlane/metrics/tracing` exports.
 
+import type { Metrics } from './index'
+
 /** What is used of a tracer of OpenTelemetry. */
 export interface SpanTracer {
   startSpan (name: string, options?: any, context?: any): any
@@ -37,6 +39,26 @@ export interface RunMessage {
   /** Once it has failed. */
   error?: any
 }
+
+export interface TraceAlarmsOptions {
+  /** Makes the spans. */
+  tracer: SpanTracer
+
+  /**
+   * What the queue is called in spans.
+   *
+   * @default 'default'
+   */
+  name?: string | undefined
+}
+
+/**
+ * Shows alarms of metrics as spans: one begins when the queue stands still or a type starves, has an event for each alarm, and ends when all is well.
+ * Returns a function that ends it.
+ *
+ * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
+ */
+export function traceAlarms (metrics: Metrics, options: TraceAlarmsOptions): () => void
 
 /**
  * Makes a runner of a runner: it publishes on the tracing channel `fairlane:run` of `node:diagnostics_channel`, and makes spans if there is a tracer.

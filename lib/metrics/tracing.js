@@ -4,12 +4,15 @@
 // an optional peer. It wraps a runner, and knows nothing of the queue.
 //
 //   start ─ runner returns ─ end … settled: (error) asyncStart ─ asyncEnd
+//   span: until then, or until the signal of the attempt aborts, since its caller is told then
 
 const { channelOf } = require('../platform/channels')
 const { typeError, describe } = require('../arguments/errors')
 const { isError, readAll, readFlag, readPart, readText } = require('../arguments/fields')
 const { peerError } = require('../platform/peers')
 const { promiseOf } = require('../platform/promised')
+const { Signals } = require('../platform/signals')
+const { callGuarded } = require('../platform/guard')
 
 const RANGE = '^1.4'
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']
@@ -22,7 +25,12 @@ const readers = {
   name: (value = 'default') => readText(value, 'name', OPTION)
 }
 
-module.exports = { traced }
+module.exports = { traced, traceAlarms }
+
+/** As that of alarm-spans.js. */
+function traceAlarms (metrics, options) {
+  return require('./alarm-spans').traceAlarms(metrics, options)
+}
 
 /**
  * @param {Function} runner
@@ -78,13 +86,18 @@ class Run {
     this.runner = runner
     this.context = context
     this.message = { payload, id: context.id, type: context.type, attempt: context.attempt }
-    this.span = undefined
+    this.spans = undefined
+    this.span = undefined // until it ends
+    this.signal = undefined // that is listened to
     this.hasEnded = false
   }
 
   begin (done, spans) {
     if (spans === undefined) return this.start(done)
+    this.spans = spans
     this.span = spans.open(this.message)
+    const { signal } = this.context
+    if (signal !== undefined && !signal.aborted) spans.signals.add(this.signal = signal, this)
     try {
       return spans.within(this.span, () => this.start(done))
     } catch (err) {
@@ -156,8 +169,17 @@ class Run {
     } else {
       this.message.result = result
     }
-    if (this.span !== undefined) endSafely(this.span, error, isFailure)
+    this.endSpan(error, isFailure)
     return true
+  }
+
+  /** Of the call, or since something has come over its job. */
+  endSpan (error, isFailure) {
+    const { signal, span, spans } = this
+    if (span === undefined) return
+    this.span = this.signal = undefined
+    if (signal !== undefined) spans.signals.remove(signal, this)
+    callGuarded(() => endSpan(span, error, isFailure))
   }
 }
 
@@ -168,6 +190,7 @@ class Spans {
     this.tracer = tracer
     this.link = link
     this.name = name
+    this.signals = new Signals((signal, runs) => { for (const run of runs) run.endSpan(signal.reason, true) })
   }
 
   open ({ id, type, attempt }) {
@@ -189,18 +212,6 @@ class Spans {
   within (span, fn) {
     const { context, trace } = this.api
     return context.with(trace.setSpan(context.active(), span), fn)
-  }
-}
-
-/**
- * What the span throws becomes an uncaught exception. Without clock.js, which lends names to aflow: where no queue is loaded nobody takes
- * them back.
- */
-function endSafely (span, error, isFailure) {
-  try {
-    endSpan(span, error, isFailure)
-  } catch (err) {
-    queueMicrotask(() => { throw err })
   }
 }
 

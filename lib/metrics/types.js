@@ -14,6 +14,7 @@ const USED = 3 // the ends of its jobs less their starts: with now for each runn
 const USED_BEFORE = 4 // its slot time when the window began
 const WINDOW = 5 // the number of the window in which it could have started jobs all the time
 const HELD = 6 // when it was let go after it had been held back; Infinity: it is
+const RUNS = 7 // that have ended
 
 const STRIDE = 8
 const FIRST_CAPACITY = 64
@@ -32,4 +33,4 @@ class Types {
   }
 }
 
-module.exports = { Types, PLACE, SINCE, STARTED, USED, USED_BEFORE, WINDOW, HELD }
+module.exports = { Types, PLACE, SINCE, STARTED, USED, USED_BEFORE, WINDOW, HELD, RUNS }

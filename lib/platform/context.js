@@ -52,8 +52,8 @@ class JobContext {
   /**
    * @param {string | undefined} type the job's type; undefined on a queue without a scheduler
    * @param {number} attempt 1 for the first
-   * @param {{ runnersSignal: () => AbortSignal, progress: (value: any) => void }} owner runnersSignal: makes the signal when it is first
-   *   asked for
+   * @param {{ runnersSignal: () => AbortSignal, progress: (value: any) => void, spent: (total: number) => void }} owner runnersSignal:
+   *   makes the signal when it is first asked for
    */
   constructor (type, attempt, owner) {
     this.type = type
@@ -70,6 +70,12 @@ class JobContext {
   get progress () {
     const owner = this.#owner
     return value => owner.progress(value)
+  }
+
+  /** Says what the job has cost so far, from its start on. It may be taken off the context, too. */
+  get spent () {
+    const owner = this.#owner
+    return total => { owner.spent(total) }
   }
 
   /** Jobs in memory have neither. */

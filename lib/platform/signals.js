@@ -3,7 +3,7 @@
 // One abort listener per signal, however many jobs it can cancel: a listener per job would make adding and settling them
 // quadratic (an EventTarget compares each new listener with all it has).
 
-const { rethrow } = require('./clock')
+const { callGuarded } = require('./guard')
 
 const { addAbortListener, setMaxListeners } = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
   ? process.getBuiltinModule('node:events')
@@ -45,11 +45,8 @@ class Signals {
 
   letGo (signal, entry) {
     this.entries.delete(signal)
-    try {
-      entry.target.removeEventListener('abort', entry.listener)
-    } catch (err) {
-      rethrow(err) // of a signal of another make; a job is being settled: it must be told
-    }
+    // a signal of another make may throw; a job is being settled: it must be told
+    callGuarded(() => entry.target.removeEventListener('abort', entry.listener))
   }
 }
 

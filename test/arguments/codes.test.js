@@ -45,7 +45,7 @@ describe('the table of codes', () => {
     const used = new Set()
     for (const file of ['index.js', ...sourcesBelow('lib'), ...sourcesBelow('schedulers')]) {
       if (file === join('lib', 'arguments', 'codes.js')) continue
-      for (const [, code] of read(file).replaceAll(/\/\/.*|\/\*[^]*?\*\//g, '').matchAll(/'(FAIRLANE_\w+)'/g)) used.add(code)
+      for (const [, code] of read(file).replaceAll(/\/\/.*|\/\*[^]*?\*\//g, '').matchAll(/'(FAIRLANE_(?:ERR|WARN)_\w+)'/g)) used.add(code)
     }
     assert.deepEqual([...used].sort(), Object.keys({ ...codes, ...warnings }).sort())
   })

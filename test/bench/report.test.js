@@ -1,10 +1,13 @@
 'use strict'
 
 const assert = require('node:assert')
+const { readFileSync } = require('node:fs')
+const { join } = require('node:path')
 const { digestsOf } = require('../../bench/code')
-const { ROWS, headlineCases, headlineOf } = require('../../bench/headline')
-const { newestTogether, costTable } = require('../../bench/report')
+const { HEADLINE, ROWS, headlineCases, headlineOf } = require('../../bench/headline')
+const { newestTogether, costTable, headlineSentence } = require('../../bench/report')
 const { loadResults, majorsWithResults } = require('../../bench/store')
+const { root } = require('../support/child')
 
 describe('a table of several cases', () => {
   const old = { schedulers: { node: 20 }, types: { node: 20 }, flood: { node: 20 } }
@@ -22,7 +25,7 @@ describe('a table of several cases', () => {
   })
 })
 
-describe('the table of README.md', () => {
+describe('the first table of docs/benchmarks.md', () => {
   const newest = Object.assign({}, ...majorsWithResults().map(loadResults))
 
   it('has five questions, a value of this queue for each, and no value of a queue that was not measured', () => {
@@ -51,6 +54,38 @@ describe('the table of README.md', () => {
     const of = (code) => Object.fromEntries(ROWS.map(({ of }) => [headlineOf(of), { ...newest[of], code }]))
     assert.doesNotMatch(costTable(of(code))[1], /has changed/)
     assert.match(costTable({ ...of(code), 'headline-memory': { ...newest.memory, code: { 'index.js': 'other' } } })[1], /changed since these were measured: memory/)
+  })
+})
+
+describe('the sentence of README.md', () => {
+  const newest = Object.assign({}, ...majorsWithResults().map(loadResults))
+  const row = ROWS.find(({ of }) => of === HEADLINE)
+  const report = newest[headlineOf(HEADLINE)] ?? newest[HEADLINE]
+  const code = digestsOf(['index.js'])
+
+  it('has what was measured of each queue, and says nothing of one that was not', () => {
+    const [sentence] = headlineSentence(newest)
+    const { contenders } = report.cells.find(({ id }) => id === row.id)
+    const [{ key }] = report.metrics
+    for (const queue of ['p-limit', 'p-queue']) assert(sentence.includes(`${queue} ${Math.round(contenders[queue][key].value).toLocaleString('en')}`), queue)
+    assert(!sentence.includes('quickq'))
+  })
+
+  it('is left out as long as a case of the table has no results', () => {
+    assert.deepEqual(headlineSentence({ ...newest, memory: undefined, 'headline-memory': undefined }), [])
+  })
+
+  it('says whether it is older than the code', () => {
+    const of = (code) => headlineSentence({ ...newest, [headlineOf(HEADLINE)]: { ...report, code } })[0]
+    assert.doesNotMatch(of(code), /has changed/)
+    assert.match(of({ 'index.js': 'other' }), /; the code has changed since\)/)
+  })
+
+  it('and the table are in their pages', () => {
+    const withoutAge = text => text.replaceAll('; the code has changed since', '') // which each change of the code would change
+    for (const [page, [first]] of [['README.md', headlineSentence(newest)], ['docs/benchmarks.md', costTable(newest)]]) {
+      assert(withoutAge(readFileSync(join(root, page), 'utf8')).includes(withoutAge(first)), page)
+    }
   })
 })
 

@@ -33,13 +33,63 @@ describe('a page for a queue, by its buttons,', function () {
     const { queue, gate, handler } = watched()
     const { act, state } = await servers.start(handler)
     await gate.until(1)
-    const pausedTypes = async () => (await state()).queues[0].types.filter(({ paused }) => paused).map(({ type }) => type)
+    const pausedTypes = async () => (await state()).queue.types.filter(({ paused }) => paused).map(({ type }) => type)
     assert.deepEqual((await act({ action: 'pauseType', type: 'a' })).json, { result: true })
     assert.deepEqual([queue.isTypePaused('a'), await pausedTypes()], [true, ['a']])
     assert.deepEqual((await act({ action: 'clearType', type: 'a' })).json, { result: 1 })
     assert.equal(queue.stats('a').waiting, 0)
     assert.deepEqual((await act({ action: 'resumeType', type: 'a' })).json, { result: true })
     assert.deepEqual([queue.isTypePaused('a'), await pausedTypes()], [false, []])
+  })
+
+  it('holds the queue and a type, and sets its cap and its weight', async function () {
+    const { queue, handler } = watched()
+    const { act, state } = await servers.start(handler)
+    const done = async fields => assert.deepEqual((await act(fields)).json, { result: true })
+    await done({ action: 'hold', ms: 60000 })
+    assert(queue.heldMs() > 50000)
+    await done({ action: 'hold', ms: 0 })
+    assert.equal(queue.heldMs(), 0)
+    await done({ action: 'holdType', type: 'a', ms: 60000 })
+    assert(queue.heldMs('a') > 50000)
+    assert.equal(queue.heldMs('b'), 0)
+    await done({ action: 'setCap', type: 'a', cap: 0 })
+    await done({ action: 'setCap', type: '__proto__', cap: 0 })
+    await done({ action: 'setWeight', type: 'a', weight: 2.5 })
+    const { cap, weight } = (await state()).queue.types.find(({ type }) => type === 'a')
+    assert.deepEqual([cap, weight, queue.scheduler.capOf('__proto__'), queue.scheduler.weightOf('b')], [0, 2.5, 0, 1])
+    await done({ action: 'setCap', type: 'a', cap: null })
+    assert.equal(queue.scheduler.capOf('a'), queue.concurrency)
+  })
+
+  it('sets no weights where a function gives them, and no caps where there are none', async function () {
+    for (const [options, actions] of [
+      [{ scheduler: 'equal', schedulerOptions: { weights: () => 2 } }, ['setCap']], [{ scheduler: 'capped' }, ['setCap']], [{ scheduler: 'fair' }, []], [{}, []]
+    ]) {
+      const { state } = await servers.start(board(fairlane(() => {}, options)))
+      assert.deepEqual((await state()).queue.actions.filter(name => name.startsWith('set')), actions)
+    }
+  })
+
+  it('tells of each action before it is done, and does nothing if that is refused', async function () {
+    const told = []
+    let refuses = false
+    const { queue, handler } = watched({
+      async onAction ({ request, ...about }) {
+        told.push([about, request.headers['x-who'], queue.isTypePaused('a')])
+        if (refuses) throw Object.assign(new Error('not you'), { code: 'E_WHO' })
+      }
+    })
+    const { act } = await servers.start(handler)
+    assert.equal((await act({ action: 'pauseType', type: 'a', more: 1 }, { 'x-who': 'me' })).status, 200)
+    assert.equal((await act({ action: 'pauseType' })).status, 400)
+    assert.equal((await act({ action: 'none' })).status, 400)
+    refuses = true
+    const { status, json } = await act({ action: 'resumeType', type: 'a' })
+    assert.deepEqual([status, json.error, queue.isTypePaused('a')], [500, { code: 'E_WHO', message: 'not you' }, true])
+    assert.deepEqual(told, [
+      [{ action: 'pauseType', queue: 'mails', type: 'a' }, 'me', false], [{ action: 'resumeType', queue: 'mails', type: 'a' }, undefined, true]
+    ])
   })
 
   it('pauses and resumes the queue', async function () {
@@ -49,20 +99,21 @@ describe('a page for a queue, by its buttons,', function () {
     assert.deepEqual([(await act({ action: 'resume' })).status, queue.paused, queue.concurrency], [200, false, 1])
   })
 
-  it('acts for its own page, and for programs that have no page', async function () {
+  it('acts for its own page, and for programs that have its token', async function () {
     const { queue, handler } = watched()
-    const { act } = await servers.start(handler)
+    const { act, token } = await servers.start(handler)
+    const host = 'board.example'
     for (const [type, headers] of Object.entries({
-      own: { 'sec-fetch-site': 'same-origin' },
-      typed: { 'sec-fetch-site': 'none' },
-      'own, though the address was rewritten on the way': { 'sec-fetch-site': 'same-origin', host: 'inside:3000', origin: 'https://board.example' },
+      own: { 'sec-fetch-site': 'same-origin', host, origin: 'http://board.example' },
+      'own, with a token of the process before': { 'sec-fetch-site': 'same-origin', host, origin: 'http://board.example', 'x-fairlane-token': 'old' },
+      'own, of a browser that names no origin': { 'sec-fetch-site': 'same-origin', 'x-fairlane-token': await token() },
       'own, of a browser that names the origin only': { host: 'board.example', origin: 'http://board.example' },
       'own, at another port': { host: 'board.example:3000', origin: 'http://board.example:3000' },
       'own, at the port that needs no name': { host: 'board.example:443', origin: 'https://board.example' },
-      'own, of a browser that names the page only': { host: 'Board.example', referer: 'https://board.example/admin/board?x' },
+      'own, in another case': { host: 'Board.example', origin: 'https://board.example' },
       'own, behind a proxy that says so': { host: 'inside:3000', 'x-forwarded-host': 'board.example, outer', origin: 'https://board.example' },
       'with a charset': { 'content-type': 'Application/JSON; charset=utf-8' },
-      program: {}
+      program: { 'x-fairlane-token': await token() }
     })) {
       assert.equal((await act({ action: 'pauseType', type }, headers)).status, 200)
       assert(queue.isTypePaused(type))
@@ -104,10 +155,11 @@ describe('a page for a queue, by its buttons,', function () {
     const { queue, gate, handler, seen } = watched()
     await gate.until(1)
     let read
-    const { act } = await servers.start(async (request, response) => {
+    const { act: send, origin } = await servers.start(async (request, response) => {
       request.body = read(await text(request))
       handler(request, response)
     })
+    const act = body => send(body, { origin })
     read = JSON.parse
     assert.equal((await act({ action: 'pauseType', type: 'a' })).status, 200)
     assert(queue.isTypePaused('a'))
@@ -125,13 +177,17 @@ describe('a page for a queue, by its buttons,', function () {
       'the page of another site': [403, { action: 'pause' }, { 'sec-fetch-site': 'cross-site' }],
       'the page of a neighbour': [403, { action: 'pause' }, { 'sec-fetch-site': 'same-site' }],
       'the page of another site, whatever else a browser says': [403, { action: 'pause' }, { 'sec-fetch-site': 'cross-site', host: 'a.example', origin: 'http://a.example' }],
+      'another origin, though the site is said to be its own': [403, { action: 'pause' }, { 'sec-fetch-site': 'same-origin', host: 'a.example', origin: 'http://b.example' }],
+      'an origin of no host': [403, { action: 'pause' }, { host: 'a.example', origin: 'http://' }],
+      'an empty origin': [403, { action: 'pause' }, { host: 'a.example', origin: '' }],
+      'a wrong token': [403, { action: 'pause' }, { 'x-fairlane-token': 'wrong' }],
+      'an empty token': [403, { action: 'pause' }, { 'x-fairlane-token': '' }],
+      'another token, though the site is said to be its own': [403, { action: 'pause' }, { 'sec-fetch-site': 'same-origin', 'x-fairlane-token': 'wrong' }],
       'another origin, where a browser says no more': [403, { action: 'pause' }, { host: 'a.example', origin: 'http://evil.example' }],
       'another origin, though the page is said to be its own': [403, { action: 'pause' }, { host: 'a.example', origin: 'http://evil.example', referer: 'http://a.example/' }],
       'another port': [403, { action: 'pause' }, { host: 'a.example', origin: 'http://a.example:8080' }],
       'a page without an origin': [403, { action: 'pause' }, { host: 'a.example', origin: 'null' }],
-      'the page of a file': [403, { action: 'pause' }, { host: 'a.example', referer: 'file:///home/a.html' }],
-      'another page, where a browser says no more': [403, { action: 'pause' }, { host: 'a.example', referer: 'http://evil.example/http://a.example' }],
-      'a page at an address that is none': [403, { action: 'pause' }, { host: 'a.example', referer: 'http://' }],
+      'the page of a file': [403, { action: 'pause' }, { host: 'a.example', origin: 'file:///home/a.html' }],
       'what a form can send': [403, { action: 'pause' }, { 'content-type': 'text/plain' }],
       'what has no content type': [403, { action: 'pause' }, { 'content-type': '' }],
       'what only looks like JSON': [403, { action: 'pause' }, { 'content-type': 'application/jsonx' }],
@@ -144,6 +200,13 @@ describe('a page for a queue, by its buttons,', function () {
       'an action of queues on disk': [400, { action: 'retryDead', id: 1 }],
       'no type': [400, { action: 'pauseType' }],
       'a type that is no string': [400, { action: 'pauseType', type: ['a'] }],
+      'a hold without a time': [400, { action: 'hold' }],
+      'a hold of no time': [400, { action: 'hold', ms: -1 }],
+      'a hold without an end': [400, { action: 'holdType', type: 'a', ms: 'Infinity' }],
+      'a cap that is none': [400, { action: 'setCap', type: 'a', cap: 1.5 }],
+      'no cap': [400, { action: 'setCap', type: 'a' }],
+      'a weight of nothing': [400, { action: 'setWeight', type: 'a', weight: 0 }],
+      'a cancellation of queues on disk': [400, { action: 'cancel', id: 1 }],
       'another queue': [400, { action: 'pause', queue: 'images' }],
       'more than it reads': [413, { action: 'pause', more: 'x'.repeat(MOST_BYTES) }]
     }
@@ -168,7 +231,7 @@ describe('a page for a queue, by its buttons,', function () {
       const body = Buffer.from(JSON.stringify({ action: 'pause', more: 'x'.repeat(3 * MOST_BYTES) }))
       const parts = Array.from({ length: 10 }, (_, i) => body.subarray(i * 20000, (i + 1) * 20000))
       const socket = connect(new URL(origin).port, '127.0.0.1')
-      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n')
+      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n')
       for (const part of parts) socket.write(Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]))
       const [head] = await once(socket, 'data')
       assert.match(head.toString(), /^HTTP\/1\.1 413 /)
@@ -188,7 +251,7 @@ describe('a page for a queue, by its buttons,', function () {
       await gate.until(1)
       const before = seen()
       const socket = connect(new URL(origin).port, '127.0.0.1')
-      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n{"action":"pause"}')
+      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n{"action":"pause"}')
       await once(socket, 'close')
       assert.deepEqual([await Promise.all(ends), seen()], [['nothing'], before])
     })
@@ -207,7 +270,7 @@ describe('a page for a queue, by its buttons,', function () {
         socket.destroy()
       })
       const socket = connect(new URL(origin).port, '127.0.0.1')
-      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n{"action":"pause"}')
+      socket.write('POST /act HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n{"action":"pause"}')
       await once(socket, 'close')
       assert.deepEqual([await ended, seen()], ['nothing', before])
     })
@@ -219,7 +282,7 @@ describe('a page for a queue, by its buttons,', function () {
       const before = seen()
       for (const body of [{ action: 'pause' }, { action: 'pauseType', type: 'a' }, 'no JSON']) assert.equal((await act(body)).status, 403)
       assert.deepEqual(seen(), before)
-      assert.deepEqual((await state()).queues[0].actions, [])
+      assert.deepEqual((await state()).queue.actions, [])
     })
   })
 

@@ -12,7 +12,7 @@ const gates = require('../support/gates')
 const { revoked } = require('../support/proxies')
 const { quiet, turn } = require('../support/turns')
 const { atServers } = require('./asked')
-const { atBroker } = require('./at-broker')
+const { atBroker, ranked } = require('./at-broker')
 
 const UNUSED = { run: () => {} }
 
@@ -26,8 +26,12 @@ function observed (options) {
   return { queue, metrics, history, gate, clock }
 }
 
-function row ({ queues: [{ types }] }, type) {
+function row ({ queue: { types } }, type) {
   return types.find(each => each.type === type)
+}
+
+function typesOf ({ queue: { types } }) {
+  return types.map(({ type }) => type)
 }
 
 describe('a page for a queue', function () {
@@ -46,7 +50,7 @@ describe('a page for a queue', function () {
     assert.deepEqual([head.status, head.text, head.headers['content-length']], [200, '', headers['content-length']])
   })
 
-  it('tells for each type what its metrics have', async function () {
+  it('tells for each type what its metrics have of the last minute, its limits, and why its next job does not start', async function () {
     const schedulerOptions = { weights: { a: 3 }, typeCaps: { b: 1 } }
     const { queue, metrics, gate, clock } = observed({ queue: { concurrency: 2, schedulerOptions } })
     const { state } = await servers.start(board(queue, { metrics }))
@@ -58,10 +62,14 @@ describe('a page for a queue', function () {
     gate.fail(new Error('no'))
     await gate.until(4)
     clock.advance(10)
-    const told = await state()
-    const { types: measured } = metrics.snapshot()
-    assert.deepEqual(told.names, ['mails'])
-    const [{ types, ...rest }] = told.queues
+    const { types: measured } = metrics.snapshot({ top: 10, by: 'share' })
+    const { names, queue: { types, totals, timeline, now, windowMs, ...rest } } = await state()
+    assert.deepEqual(names, ['mails'])
+    assert(Math.abs(now - Date.now()) < 60000)
+    assert.equal(windowMs, metrics.snapshot({ by: 'share' }).windowMs)
+    assert.deepEqual(timeline, JSON.parse(JSON.stringify(metrics.timeline())))
+    const { done, failed, retried, refused, standstillMs, starvingCount } = totals
+    assert.deepEqual([done, failed, retried, refused, standstillMs, starvingCount], [1, 1, 0, 0, 0, 0])
     assert.deepEqual(rest, {
       name: 'mails',
       closed: false,
@@ -70,152 +78,221 @@ describe('a page for a queue', function () {
       waiting: 0,
       running: 2,
       delayed: 0,
+      overdue: 0,
       dead: null,
-      fairness: null,
-      starving: [],
-      starvingCount: 0,
-      refused: {},
-      actions: ['pauseType', 'resumeType', 'clearType', 'pause', 'resume'],
-      typeCount: 2,
-      deadLetters: null,
+      findings: [],
+      actions: ['pause', 'resume', 'pauseType', 'resumeType', 'hold', 'holdType', 'clearType', 'setCap', 'setWeight'],
+      showsPayloads: false,
+      typesCount: 2,
+      foundCount: 2,
+      groups: null,
+      runs: null,
+      overdueTypes: [],
+      schedules: null,
       failures: null
     })
-    const totalMs = measured.reduce((sum, { slotMs }) => sum + slotMs, 0)
-    assert.equal(totalMs, 80)
-    for (const { type, slotMs, waiting, running, done, failed, cancelled, retried, waitMs, runMs } of measured) {
-      const { isType, share, paused, cap, weight, rate, starving, ...shown } = types.find(each => each.type === type)
-      assert.deepEqual(shown, {
-        type,
-        slotMs,
-        waiting,
-        running,
-        done,
-        failed,
-        cancelled,
-        retried,
-        waitMs: { p50: waitMs.p50, p99: waitMs.p99 },
-        runMs: { p50: runMs.p50, p99: runMs.p99 }
-      })
-      assert.deepEqual([isType, share, paused, rate, starving], [true, slotMs / 80, false, null, false])
+    assert.equal(types.length, 2)
+    for (const { type, share, waiting, running, done, failed, retried } of measured) {
+      const { isType, paused, cap, weight, because, ...shown } = types.find(each => each.type === type)
+      const numbers = ['share', 'waiting', 'running', 'done', 'failed', 'retried']
+      assert.deepEqual(numbers.map(name => shown[name]), [share, waiting, running, done, failed, retried])
+      assert.deepEqual([isType, paused, because], [true, false, undefined])
       assert.deepEqual([cap, weight], type === 'a' ? [2, 3] : [1, 1])
     }
   })
 
-  it('has nothing where nothing is known: no times, no limits, no share', async function () {
+  it('has nothing where nothing is known: no limits, no share', async function () {
     const { queue, metrics } = observed({ queue: { concurrency: Infinity, scheduler: 'fair' } })
     const { state } = await servers.start(board(queue, { metrics }))
     queue.pause()
     queue.pushType('a', 1)
     const told = await state()
-    const { slots, paused, waiting } = told.queues[0]
-    assert.deepEqual([slots, paused, waiting], [null, true, 1])
-    const { share, cap, weight, waitMs } = row(told, 'a')
-    assert.deepEqual([share, cap, weight, waitMs], [0, null, null, { p50: null, p99: null }])
+    const { slots, paused, waiting, findings } = told.queue
+    assert.deepEqual([slots, paused, waiting, findings], [null, true, 1, [{ kind: 'paused', waiting: 1 }]])
+    const { share, cap, weight } = row(told, 'a')
+    assert.deepEqual([share, cap, weight], [0, null, null])
     queue.resume()
-    assert.equal((await state()).queues[0].slots, null)
+    const { state: again } = await servers.start(board(queue, { metrics }))
+    assert.equal((await again()).queue.slots, null)
+  })
+
+  it('needs no metrics: then it tells what the queue says of itself', async function () {
+    const { queue, gate } = observed({ queue: { concurrency: 1 } })
+    const { state } = await servers.start(board(queue))
+    for (const type of ['a', 'b', 'b']) queue.pushType(type, 1)
+    await gate.until(1)
+    const told = await state()
+    const { name, totals, timeline, windowMs, typesCount, running, waiting } = told.queue
+    assert.deepEqual([name, totals, timeline, windowMs, typesCount, running, waiting], ['default', null, null, null, 2, 1, 2])
+    assert.deepEqual(['a', 'b'].map(type => row(told, type)).map(({ share, waiting, running, done, isType }) => [share, waiting, running, done, isType]), [
+      [undefined, 0, 1, 0, true], [undefined, 2, 0, 0, true]
+    ])
   })
 
   it('asks a scheduler of the user for caps and weights if that can be asked, and lives with one that throws', async function () {
     const lanes = []
-    const scheduler = { queued: lane => lanes.push(lane), next: () => lanes.shift(), started () {}, ended () {}, capOf: () => 7, weightOf () { throw new Error('no') } }
+    const scheduler = {
+      queued: lane => lanes.push(lane), next: () => lanes.shift(), started () {}, ended () {}, configure () {}, capOf: () => 7, weightOf () { throw new Error('no') }
+    }
     const { queue, metrics } = observed({ queue: { scheduler } })
     const { state } = await servers.start(board(queue, { metrics }))
     queue.pause().pushType('a', 1)
     const told = await state()
     const { cap, weight, paused } = row(told, 'a')
     assert.deepEqual([cap, weight, paused], [7, null, false])
-    // its types cannot be paused
-    assert.deepEqual(told.queues[0].actions, ['clearType', 'pause', 'resume'])
+    // its types cannot be paused, and nobody knows what it can be set to
+    assert.deepEqual(told.queue.actions, ['pause', 'resume', 'hold', 'clearType'])
   })
 
-  it('shows the types with the largest shares, 200 at most, and finds the others by a part of their names', async function () {
-    const { queue, metrics, gate, clock } = observed({ metrics: { maxTypes: 300 }, queue: { concurrency: 250 } })
-    const { state } = await servers.start(board(queue, { metrics }))
-    for (let i = 0; i < 250; i++) queue.pushType(`Type ${i}`, i)
-    await gate.until(250)
-    for (let i = 0; i < 250; i++) {
-      clock.advance(1)
-      gate.release()
+  it('shows fifty types, sorted by what is asked for, of those that are highest by it', async function () {
+    const asked = []
+    const types = Array.from({ length: 80 }, (_, i) => {
+      return { type: `t${i}`, share: i / 1000, waiting: (i * 7) % 80, failed: (i * 11) % 80, oldestWaitMs: i === 5 ? undefined : (i * 13) % 80 }
+    })
+    const metrics = {
+      snapshot (options) {
+        asked.push(options)
+        return ranked(types)
+      },
+      timeline: () => []
     }
-    queue.pause().pushType('Type 5', 0)
-    queue.pushType('none a', 0).pushType('none b', 0).pushType('none b', 0)
-    const { queues: [{ types, typeCount }] } = await state()
-    assert.equal(typeCount, 252)
-    assert.deepEqual(types.map(({ type }) => type), Array.from({ length: 200 }, (_, i) => `Type ${249 - i}`))
-    const names = async filter => (await state(`?filter=${encodeURIComponent(filter)}`)).queues[0].types.map(({ type }) => type)
-    assert.deepEqual(await names('TYPE 5'), ['Type 59', 'Type 58', 'Type 57', 'Type 56', 'Type 55', 'Type 54', 'Type 53', 'Type 52', 'Type 51', 'Type 50', 'Type 5'])
-    assert.deepEqual(await names('none'), ['none b', 'none a'])
-    assert.deepEqual(await names('&<'), [])
-  })
-
-  it('says which labels are types, so that these alone can be paused', async function () {
-    const long = 'x'.repeat(200)
-    const { queue, metrics } = observed({ metrics: { maxTypes: 2 } })
-    const { state } = await servers.start(board(queue, { metrics }))
-    queue.pause()
-    for (const type of [long, 'a', 'b', 'c', 'other']) queue.pushType(type, 1)
-    const told = await state()
-    const lengths = told.queues[0].types.map(({ type, isType }) => [type.length, isType])
-    assert.deepEqual(lengths.sort(([a], [b]) => a - b), [[1, true], [5, false], [128, false]])
-  })
-
-  it('says which types starve, and how fairly the others are served', async function () {
-    const clock = fakeClock()
-    const metrics = new Metrics({ starveMs: 3000, windowMs: 1000, maxTypes: 2 })
-    const lanes = new Map()
-    // it starts jobs of two types only
-    const scheduler = {
-      queued: lane => lanes.set(lane.type, lane), next: () => ['a', 'b'].map(type => lanes.get(type)).find(({ size, running }) => size > 0 && running === 0), started () {}, ended () {}
+    const { queue } = observed()
+    const { state, get } = await servers.start(board(queue, { metrics }))
+    const expected = (key, sign) => [...types].sort((a, b) => sign * (key(a) - key(b))).slice(0, 50).map(({ type }) => type)
+    assert.deepEqual(typesOf(await state()), expected(({ share }) => share, -1))
+    assert.deepEqual(typesOf(await state('?order=up')), expected(({ share }) => share, 1))
+    assert.deepEqual(typesOf(await state('?sort=waiting')), expected(({ waiting }) => waiting, -1))
+    assert.deepEqual(typesOf(await state('?sort=failed&order=up')), expected(({ failed }) => failed, 1))
+    const known = types.filter(({ oldestWaitMs }) => oldestWaitMs !== undefined)
+    for (const [order, sign] of [['up', 1], ['down', -1]]) {
+      const sorted = known.toSorted((a, b) => sign * (a.oldestWaitMs - b.oldestWaitMs)).slice(0, 50).map(({ type }) => type)
+      assert.deepEqual(typesOf(await state(`?sort=oldestWait&order=${order}`)), sorted)
     }
-    const queue = fairlane((ms, done) => { clock.setTimeout(done, ms) }, { concurrency: 2, clock, scheduler, observers: metrics })
-    const long = 'x'.repeat(300)
-    for (const type of ['a', 'b']) for (let i = 0; i < 1000; i++) queue.pushType(type, 10)
-    for (const type of ['c', long]) queue.pushType(type, 10)
-    for (let i = 0; i < 500; i++) {
-      await quiet()
-      clock.advance(10)
-    }
-    const { state } = await servers.start(board(queue, { metrics }))
-    const told = await state()
-    const [{ fairness, starving, starvingCount }] = told.queues
-    assert.deepEqual([fairness, starving, starvingCount], [metrics.snapshot().fairness, ['c', `${'x'.repeat(200)}…`], 2])
-    assert(fairness > 0)
-    assert.deepEqual(['a', 'other'].map(type => row(told, type).starving), [false, false])
+    const names = types.map(({ type }) => type).sort()
+    assert.deepEqual(typesOf(await state('?sort=type&order=up')), names.slice(0, 50))
+    assert.deepEqual(typesOf(await state('?sort=cap')).length, 50)
+    assert.deepEqual(asked.slice(1).map(({ top, by, windowMs }) => [top, by, windowMs]), ['share', 'waiting', 'failed', 'oldestWait'].map(by => [1000, by, 60000]))
+    for (const sort of ['', 'none', '__proto__', 'constructor']) assert.equal((await get(`/state?sort=${sort}`)).status, 400)
   })
 
-  it('names twenty of many types that starve, and marks their rows', async function () {
+  it('sorts types by every column', async function () {
+    const rows = [
+      { type: 'a', group: 'y', share: 0.3, running: 1, waiting: 2, oldestWaitMs: 30, done: 3, failed: 1, retried: 2, overdue: 3, dead: 1, untilMs: 20 },
+      { type: 'b', group: 'x', share: 0.1, running: 3, waiting: 1, oldestWaitMs: 10, done: 1, failed: 2, retried: 3, overdue: 1, dead: 2, untilMs: 10 },
+      { type: 'c', group: 'z', share: 0.2, running: 2, waiting: 3, oldestWaitMs: 20, done: 2, failed: 3, retried: 1, overdue: 2, dead: 3 }
+    ]
+    const schedulerOptions = { typeCaps: { a: 2, b: 3, c: 1 }, weights: { a: 3, b: 1, c: 2 } }
+    const { queue } = observed({ queue: { schedulerOptions } })
+    queue.explain = type => ({ because: 'rate', untilMs: rows.find(row => row.type === type).untilMs })
+    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => ranked(rows), timeline: () => [] } }))
+    const down = {
+      type: 'cba', group: 'cab', share: 'acb', running: 'bca', waiting: 'cab', oldestWait: 'acb', done: 'acb', failed: 'cba', retried: 'bac', overdue: 'acb', dead: 'cba', cap: 'bac', weight: 'acb', until: 'abc'
+    }
+    for (const [sort, order] of Object.entries(down)) assert.equal(typesOf(await state(`?sort=${sort}`)).join(''), order, sort)
+    assert.equal(typesOf(await state('?sort=until&order=up')).join(''), 'bac') // what is not known comes last
+  })
+
+  it('finds types by a part of their names, those too that are not among the highest, by the whole name', async function () {
     const { queue, metrics } = observed()
-    queue.pause().pushType('type 0', 1)
-    const starving = [{ type: undefined, sinceMs: 5 }, ...Array.from({ length: 30 }, (_, i) => ({ type: `type ${i}`, sinceMs: 5 }))]
-    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => ({ ...metrics.snapshot(), starving }) } }))
-    const told = await state()
-    assert.deepEqual([told.queues[0].starvingCount, told.queues[0].starving], [31, ['', ...Array.from({ length: 19 }, (_, i) => `type ${i}`)]])
-    assert.equal(row(told, 'type 0').starving, true)
+    queue.pause()
+    for (const type of ['Type 1', 'Type 2', 'Type 25', 'other']) queue.pushType(type, 1)
+    const narrow = { snapshot: options => ranked(metrics.snapshot(options).types.filter(({ type }) => type !== 'other')), timeline: () => [] }
+    const { state } = await servers.start(board(queue, { metrics: narrow }))
+    const found = async filter => typesOf(await state(`?filter=${encodeURIComponent(filter)}`))
+    assert.deepEqual(await found('TYPE 2'), ['Type 2', 'Type 25'])
+    assert.deepEqual(await found('other'), ['other'])
+    for (const filter of ['othe', '&<', 'Type 3', '__proto__']) assert.deepEqual(await found(filter), [])
+    assert.deepEqual(await found(''), ['Type 1', 'Type 2', 'Type 25'])
   })
 
-  it('says of a queue without a scheduler that it has no types', async function () {
-    const { queue, metrics } = observed({ queue: { scheduler: null } })
+  it('adds up groups, and tells the types of one', async function () {
+    const { queue } = observed()
+    const types = [
+      { type: 'a', group: 'gold', share: 0.25, waiting: 1, running: 2, overdue: 1 }, { type: 'b', group: 'gold', share: 0.25, waiting: 3 },
+      { type: 'c', group: '', share: 0.5, waiting: 4 }, { type: 'd', share: 0 }
+    ]
+    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => ranked(types), timeline: () => [] } }))
+    assert.deepEqual((await state()).queue.groups, [
+      { group: 'gold', share: 0.5, waiting: 4, running: 2, overdue: 1, typesCount: 2 }, { group: '', share: 0.5, waiting: 4, running: 0, overdue: 0, typesCount: 1 }
+    ])
+    assert.deepEqual(typesOf(await state('?group=gold')), ['a', 'b'])
+    assert.deepEqual(typesOf(await state('?group=')), ['c'])
+    assert.deepEqual(typesOf(await state('?group=none')), [])
+    assert.deepEqual(typesOf(await state('?sort=group&order=up')), ['c', 'a', 'b', 'd'])
+  })
+
+  it('has the groups of the scheduler, and sets weights and caps within them', async function () {
+    const { queue, gate } = observed({ queue: { concurrency: 2, schedulerOptions: { groupOf: type => type[0], maxGroupCap: 1 } } })
+    for (const type of ['a1', 'a2', 'b1']) queue.pushType(type, 1)
+    await gate.until(2)
+    const { state, act } = await servers.start(board(queue))
+    const { groups, types } = (await state()).queue
+    assert.deepEqual(groups.map(({ group, running, waiting, typesCount }) => [group, running, waiting, typesCount]), [['a', 1, 1, 2], ['b', 1, 0, 1]])
+    assert.deepEqual(types.map(({ type, group, because }) => [type, group, because]).sort(), [['a1', 'a', undefined], ['a2', 'a', 'group-cap'], ['b1', 'b', undefined]])
+    assert.equal((await act({ action: 'setWeight', type: 'a1', weight: 3 })).status, 200)
+    assert.equal((await act({ action: 'setCap', type: 'a1', cap: 1 })).status, 200)
+    assert.deepEqual([queue.scheduler.weightOf('a1'), queue.scheduler.capOf('a1')], [3, 1])
+  })
+
+  it('has no buttons for what is no type, and for names that are too long to be sent twice', async function () {
+    const { queue } = observed()
+    const long = 'x'.repeat(5000)
+    queue.pause().pushType(long, 1).pushType('a', 1)
+    const metrics = { snapshot: () => ranked([{ type: long }, { type: 'cut', isType: false }, { type: 'a' }].map(row => ({ ...row, waiting: 1 }))), timeline: () => [] }
     const { state } = await servers.start(board(queue, { metrics }))
-    queue.pushType('a', 1).push(2)
-    const told = await state()
-    assert.deepEqual(told.queues[0].types.map(({ type, isType }) => [type, isType]), [['', false], ['a', false]])
-    assert.deepEqual(told.queues[0].actions, ['pause', 'resume'])
+    const { queue: { types } } = await state()
+    assert.deepEqual(types.map(({ type, isType, cap, because }) => [type.length, isType, cap, because === undefined]), [
+      [1, true, 10, false], [3, false, null, true], [1001, false, 10, false]
+    ])
   })
 
-  it('tells the newest failures if there is a history', async function () {
-    const { queue, metrics, history, gate, clock } = observed()
-    const { state } = await servers.start(board(queue, { metrics, history }))
+  it('says of a queue without a scheduler that it has no types, and why its next job does not start', async function () {
+    const { queue, metrics, gate } = observed({ queue: { scheduler: null, concurrency: 1 } })
+    queue.pushType('a', 1).push(2)
+    await gate.until(1)
+    const { state } = await servers.start(board(queue, { metrics }))
+    const told = await state('?filter=a')
+    assert.deepEqual(told.queue.types.map(({ type, isType }) => [type, isType]), [['a', false]])
+    assert.deepEqual(told.queue.actions, ['pause', 'resume', 'hold'])
+    assert.equal(told.queue.because, 'slots')
+    queue.hold(5000)
+    const { state: again } = await servers.start(board(queue, { metrics }))
+    const { because, untilMs, findings } = (await again()).queue
+    assert.deepEqual([because, untilMs, findings], ['queue-hold', 5000, [{ kind: 'queue-hold', untilMs: 5000, waiting: 1 }]])
+  })
+
+  it('tells the newest failures, and what has run longest, if there is a history', async function () {
+    const { queue, metrics, history, gate, clock } = observed({ queue: { concurrency: 2 } })
     const type = 't'.repeat(300)
-    for (let i = 0; i < 30; i++) queue.pushType(type, i)
+    for (let i = 0; i < 33; i++) queue.pushType(type, i)
     for (let i = 1; i <= 30; i++) {
-      await gate.until(i)
+      await gate.until(i + 1)
       clock.advance(1)
       gate.fail(new RangeError(`no ${i}`))
     }
-    const { failures } = (await state()).queues[0]
+    await gate.until(32)
+    const { state } = await servers.start(board(queue, { metrics, history }))
+    const { failures, runs } = (await state()).queue
     assert.equal(failures.length, 20)
     const { endedAt } = history.get(30)
     assert.deepEqual(failures[0], { id: 30, type: `${'t'.repeat(200)}…`, attempts: 1, endedAt, error: 'RangeError: no 30' })
+    assert.deepEqual(runs, [31, 32].map(id => ({ id, type: `${'t'.repeat(200)}…`, attempt: 1, startedAt: history.get(id).startedAt })))
+    assert(runs[0].startedAt < runs[1].startedAt)
+  })
+
+  it('asks a history for those that run, though the queue says that none does', async function () {
+    const { queue, metrics } = observed()
+    const limits = []
+    const history = { list: ({ limit }) => { limits.push(limit); return [] } }
+    const { state } = await servers.start(board(queue, { metrics, history }))
+    assert.deepEqual([(await state()).queue.runs, limits], [[], [1, 20]])
+  })
+
+  it('keeps no dead letters of a queue in memory', async function () {
+    const { queue } = observed()
+    const { get } = await servers.start(board(queue, { showPayloads: true }))
+    assert.equal((await get('/dead')).status, 404)
+    assert.equal((await get('/payload?id=1')).status, 403)
   })
 
   it('goes on after the queue has closed, and counts what was refused', async function () {
@@ -223,51 +300,79 @@ describe('a page for a queue', function () {
     const { state } = await servers.start(board(queue, { metrics }))
     await queue.close()
     await assert.rejects(queue.add(1, { type: 'a' }), { code: 'FAIRLANE_ERR_CLOSED' })
-    const { closed, refused } = (await state()).queues[0]
-    assert.deepEqual([closed, refused], [true, { FAIRLANE_ERR_CLOSED: 1 }])
+    const { closed, totals, findings } = (await state()).queue
+    assert.deepEqual([closed, totals.refused, findings], [true, 1, [{ kind: 'closed' }]])
   })
 
-  it('shows several queues, each by its name, alone if it is asked for', async function () {
-    const [mails, images] = [observed(), observed()]
-    const { state, get } = await servers.start(board({ mails, 'a&b': { queue: images.queue, metrics: images.metrics, readOnly: true } }))
-    const both = await state()
-    assert.deepEqual([both.names, both.queues.map(({ name, actions }) => [name, actions.length > 0])], [['mails', 'a&b'], [['mails', true], ['a&b', false]]])
-    assert.deepEqual((await state('?queue=a%26b')).queues.map(({ name }) => name), ['a&b'])
+  it('asks only the queue that is shown: the first one, or that of the name', async function () {
+    const asked = []
+    const pages = Object.fromEntries(['mails', 'a&b'].map(name => {
+      const metrics = { snapshot (options) { if (options !== undefined) asked.push(name); return ranked([]) }, timeline: () => [] }
+      return [name, { queue: fairlane(UNUSED.run), metrics, readOnly: name === 'a&b' }]
+    }))
+    const { state, get } = await servers.start(board(pages))
+    const first = await state()
+    assert.deepEqual([first.names, first.queue.name, first.queue.actions.length > 0, asked], [['mails', 'a&b'], 'mails', true, ['mails']])
+    const second = await state('?queue=a%26b')
+    assert.deepEqual([second.queue.name, second.queue.actions, second.token, asked], ['a&b', [], '', ['mails', 'a&b']])
     const { status, json } = await get('/state?queue=none')
     assert.deepEqual([status, json.error.message], [404, 'There is no queue of this name.'])
-
-    function observed () {
-      const metrics = new Metrics()
-      return { queue: fairlane(UNUSED.run, { observers: metrics }), metrics }
-    }
   })
 
-  it('shows the other queues if one cannot be read', async function () {
+  it('names the other queues whatever one throws, and however badly it can be told', async function () {
     const { queue, metrics } = observed()
-    const broken = { queue, metrics: { snapshot () { throw Object.assign(new Error('away'), { code: 'FAIRLANE_ERR_BROKER' }) } } }
-    const { state } = await servers.start(board({ broken, whole: { queue, metrics } }))
-    const { queues: [first, second] } = await state()
-    assert.deepEqual(first, { name: 'broken', error: { code: 'FAIRLANE_ERR_BROKER', message: 'away' } })
-    assert.equal(second.name, 'whole')
-  })
-
-  it('shows the other queues whatever one throws, and however badly it can be told', async function () {
-    const { queue, metrics } = observed()
-    const broken = reason => ({ queue, metrics: { snapshot () { throw reason } } })
+    const broken = reason => ({ queue, metrics: { snapshot () { throw reason }, timeline: () => [] } })
     const { state } = await servers.start(board({
+      away: broken(Object.assign(new Error('away'), { code: 'FAIRLANE_ERR_BROKER' })),
       null: broken(null),
       revoked: broken(revoked()),
       circular: broken(Object.assign(new Error('no'), { code: globalThis })),
-      bigint: { queue, metrics: { snapshot: () => ({ ...metrics.snapshot(), fairness: 1n }) } },
+      bigint: { queue, metrics: { snapshot: () => ranked([], { standstillMs: 1n }), timeline: () => [] } },
       whole: { queue, metrics }
     }))
-    const { queues } = await state()
-    assert.deepEqual(queues.map(({ name, error }) => [name, error?.message.slice(0, 20)]), [
-      ['null', 'null'], ['revoked', 'an error that cannot'], ['circular', 'no'], ['bigint', 'Do not know how to s'], ['whole', undefined]
+    const told = {}
+    for (const name of ['away', 'null', 'revoked', 'circular', 'bigint', 'whole']) {
+      const { names, queue } = await state(`?queue=${name}`)
+      assert.equal(names.length, 6)
+      told[name] = queue.error
+    }
+    assert.deepEqual(told.away, { code: 'FAIRLANE_ERR_BROKER', message: 'away' })
+    assert.deepEqual(Object.entries(told).slice(1).map(([name, error]) => [name, error?.message.slice(0, 18)]), [
+      ['null', 'null'], ['revoked', 'an error that cann'], ['circular', 'no'], ['bigint', 'Do not know how to'], ['whole', undefined]
     ])
   })
 
-  it('answers within a time, though a queue does not, and says which', async function () {
+  it('asks a queue once a second at most, however many ask for it, and again when a button was pressed', async function () {
+    const clock = fakeClock(1000)
+    let asked = 0
+    const { queue } = observed()
+    const metrics = {
+      snapshot (options) {
+        if (options !== undefined) asked++
+        return ranked([])
+      },
+      timeline: () => []
+    }
+    const { state, act } = await servers.start(handlerOf(readQueues([queue, { metrics }]), clock))
+    await Promise.all(Array.from({ length: 200 }, () => state()))
+    assert.equal(asked, 1)
+    await state('?filter=a')
+    await state('?sort=type')
+    assert.equal(asked, 1)
+    clock.advance(999)
+    await state()
+    assert.equal(asked, 1)
+    clock.advance(1)
+    await Promise.all(Array.from({ length: 20 }, () => state()))
+    assert.equal(asked, 2)
+    await act({ action: 'pause' })
+    assert.equal((await state()).queue.paused, true)
+    assert.equal(asked, 3)
+    for (let i = 0; i < 300; i++) await state(`?filter=${i}`)
+    assert(asked < 6, `${asked}`)
+  })
+
+  it('says within two seconds that a queue does not answer', async function () {
     const { queue, metrics } = observed()
     const clock = fakeClock(1000)
     const asked = []
@@ -275,25 +380,27 @@ describe('a page for a queue', function () {
     const hanging = atBroker({ types: () => new Promise((resolve, reject) => { asked.push({ resolve, reject }) }) })
     const { state, act } = await servers.start(handlerOf(readQueues([{ mails: { queue, metrics }, hanging: { queue: hanging } }]), clock))
     const told = async passed => {
-      const answering = state()
+      const answering = state('?queue=hanging')
       if (passed !== undefined) await pass(passed)
-      const { names, queues: [first, second] } = await answering
-      assert.deepEqual([names, first.name, first.error], [['mails', 'hanging'], 'mails', undefined])
-      return second
+      const { names, queue: one } = await answering
+      assert.deepEqual([names, one.name, (await state()).queue.error], [['mails', 'hanging'], 'hanging', undefined])
+      return one
     }
     const pass = async ms => {
       while (asked.length === 0) await turn()
       clock.advance(ms)
     }
-    assert.deepEqual(await told(5000), { name: 'hanging', error: { message: 'The queue has not answered for 5 s.' } })
+    assert.deepEqual(await told(2000), { name: 'hanging', error: { message: 'The queue has not answered for 2 s.' } })
     clock.advance(32000)
-    assert.equal((await told()).error.message, 'The queue has not answered for 37 s.')
+    assert.equal((await told()).error.message, 'The queue has not answered for 34 s.')
     assert.equal(asked.length, 1) // it is asked nothing else meanwhile
     asked.pop().resolve([])
     await quiet()
-    assert.equal((await told(5000)).error.message, 'The queue has not answered for 5 s.')
+    clock.advance(1000)
+    assert.equal((await told(2000)).error.message, 'The queue has not answered for 2 s.')
     asked.pop().reject(new Error('too late'))
     await quiet()
+    clock.advance(1000)
     const answering = told()
     while (asked.length === 0) await turn()
     asked.pop().resolve([])
@@ -329,7 +436,7 @@ describe('a page for a queue', function () {
     assert.equal((await get('/')).status, 500)
   })
 
-  it('is at three addresses, and answers there what it is made for', async function () {
+  it('is at a few addresses, and answers there what it is made for', async function () {
     const { queue, metrics } = observed()
     const { ask } = await servers.start(board(queue, { metrics }))
     for (const path of ['/none', '/state/', '//', '/%00', '/page?x']) assert.equal((await ask({ path })).status, 404, path)
@@ -370,9 +477,9 @@ describe('a page for a queue', function () {
     let reads = 0
     board({ mails: { get queue () { reads++; return queue }, metrics } })
     assert.equal(reads, 1)
-    const wrong = [undefined, {}, { metrics: {} }, { metrics: queue }, { metrics, history: metrics }, { metrics, name: '' }, { metrics, name: 5 }, { metrics, readOnly: 1 }]
+    const wrong = [{ metrics: {} }, { metrics: queue }, { showPayloads: 1 }, { showPayloads: 'yes' }, { onAction: {} }, { onAction: 'log' }, { metrics, history: metrics }, { metrics, name: '' }, { metrics, name: 5 }, { metrics, readOnly: 1 }]
     for (const options of [...wrong, { metrics, readonly: true }]) assert.throws(() => board(queue, options), { code: 'FAIRLANE_ERR_OPTION' })
-    for (const entry of [{ queue }, { queue, metrics, readonly: true }]) assert.throws(() => board({ mails: entry }), { code: 'FAIRLANE_ERR_OPTION' })
+    for (const entry of [{ queue, metrics: {} }, { queue, metrics, readonly: true }]) assert.throws(() => board({ mails: entry }), { code: 'FAIRLANE_ERR_OPTION' })
     assert.throws(() => board({ mails: { queue, metrics } }, { readOnly: true }), { code: 'FAIRLANE_ERR_OPTION' })
   })
 })

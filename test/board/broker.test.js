@@ -5,66 +5,107 @@
 const assert = require('node:assert/strict')
 const { board } = require('../../lib/board')
 const { atServers } = require('./asked')
-const { atBroker } = require('./at-broker')
+const { atBroker, ranked } = require('./at-broker')
 
 describe('a page for a queue at a broker', function () {
   const servers = atServers()
 
-  it('tells what all processes have of it, and the times of this one', async function () {
+  it('tells what all processes have of it, and what happened in this one', async function () {
     const queue = atBroker({
       types: [{ type: 'b', waiting: 8, delayed: 0, running: 1, dead: 0 }, { type: 'a', waiting: 1, delayed: 2, running: 2, dead: 1 }],
       settings: { a: { cap: 4, rate: { limit: 10, intervalMs: 1000 }, paused: true } },
-      deadLetters: [{ id: '1:a', type: 'a', attempts: 5, error: new TypeError('no'), at: 0, payload: {} }]
+      reasons: { b: { because: 'rate', untilMs: 12000 } }
     })
-    const times = { sum: 30, p50: 2, p99: 9, buckets: [] }
-    const measured = { waiting: 7, running: 7, done: 5, failed: 1, cancelled: 0, retried: 4, slotMs: 30, waitMs: times, runMs: times }
-    const metrics = { snapshot: () => ({ name: 'mails', starving: [], refused: { FAIRLANE_ERR_QUEUE_FULL: 2 }, types: [{ type: 'a', isType: true, ...measured }, { type: 'idle', isType: true, ...measured, slotMs: 90 }] }) }
-    const { state } = await servers.start(board(queue, { metrics }))
-    const { queues: [{ types, ...rest }] } = await state()
-    assert.deepEqual(rest, {
-      name: 'mails',
-      closed: false,
-      slots: 5,
-      paused: false,
-      waiting: 9,
-      delayed: 2,
-      running: 3,
-      dead: 1,
-      fairness: null,
-      starving: [],
-      starvingCount: 0,
-      refused: { FAIRLANE_ERR_QUEUE_FULL: 2 },
-      actions: ['pauseGlobal', 'resumeGlobal', 'retryDead', 'deleteDead'],
-      typeCount: 3,
-      deadLetters: [{ id: '1:a', type: 'a', attempts: 5, error: 'TypeError: no' }],
-      failures: null
-    })
-    const seen = ({ type, share, waiting, running, cap, weight, rate, paused, done, isType, waitMs }) =>
-      [type, share, waiting, running, cap, weight, rate, paused, done, isType, waitMs.p99]
-    assert.deepEqual(types.map(seen), [
-      ['idle', 0.75, 0, 0, null, 4, null, false, 5, true, 9],
-      ['a', 0.25, 1, 2, 4, 1, { limit: 10, intervalMs: 1000 }, true, 5, true, 9],
-      ['b', 0, 8, 1, null, 1, null, false, 0, true, null]
+    const seen = { done: 5, failed: 1, retried: 4, waiting: 7, running: 7 }
+    const snapshot = ranked([{ type: 'a', share: 0.25, ...seen }, { type: 'idle', share: 0.75, ...seen }], { refused: { A: 2, B: 1 }, totals: { overdue: 1 } })
+    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => snapshot, timeline: () => [] } }))
+    const { queue: { types, totals, ...rest } } = await state()
+    const numbers = ['slots', 'waiting', 'running', 'delayed', 'dead', 'overdue', 'typesCount', 'foundCount']
+    assert.deepEqual(numbers.map(name => rest[name]), [5, 9, 3, 2, 1, 1, 3, 3])
+    assert.deepEqual([rest.name, rest.paused, rest.groups, rest.schedules, rest.failures], ['mails', false, null, null, null])
+    assert.deepEqual(rest.runs, ['a', 'b'].map(type => ({ id: `1:${type}`, type, attempt: 1, startedAt: 1, overdue: false })))
+    assert.equal(totals.refused, 3)
+    const shown = ({ type, share, waiting, running, cap, weight, rate, paused, done, isType, because, untilMs }) =>
+      [type, share, waiting, running, cap, weight, rate, paused, done, isType, because, untilMs]
+    assert.deepEqual(types.map(shown), [
+      ['idle', 0.75, 0, 0, null, 4, null, false, 5, true, undefined, undefined],
+      ['a', 0.25, 1, 2, 4, 1, { limit: 10, intervalMs: 1000 }, true, 5, true, 'idle', undefined],
+      ['b', undefined, 8, 1, null, 1, null, false, undefined, true, 'rate', 12000]
     ])
-    assert.deepEqual(queue.calls, [['deadLetters', { limit: 100 }]])
+    assert.deepEqual(rest.findings, [
+      { kind: 'overdue', overdue: 1, running: 3, holders: [] }, { kind: 'rate', type: 'b', waiting: 8, running: 1, untilMs: 12000 }
+    ])
+  })
+
+  it('walks through the types once, and asks for the limits of those that are shown only', async function () {
+    const types = Array.from({ length: 500 }, (_, i) => ({ type: `t${i}`, waiting: 500 - i, delayed: 0, running: 0, dead: 0 }))
+    for (const sort of ['share', 'waiting', 'cap']) {
+      const queue = atBroker({ types })
+      const { state } = await servers.start(board(queue))
+      const { queue: { types: shown, foundCount, waiting } } = await state(`?sort=${sort}`)
+      assert.deepEqual([shown.length, shown[0].type, foundCount, waiting], [50, 't0', 500, 500 * 501 / 2])
+      const limits = queue.calls.filter(([name]) => name === 'counts').map(([, type]) => type)
+      assert.deepEqual(limits.sort(), shown.map(({ type }) => type).sort())
+      assert.deepEqual(queue.calls.filter(([name]) => name !== 'counts').map(([name]) => name), ['types'])
+    }
   })
 
   it('needs no metrics, and no runner', async function () {
     const queue = atBroker({ types: [{ type: 'a', waiting: 1, delayed: 0, running: 0, dead: 0 }], scheduler: null })
     Object.defineProperty(queue, 'concurrency', { get () { throw new TypeError('this process runs no jobs') } })
     const { state } = await servers.start(board(queue))
-    const { queues: [{ name, slots, types: [{ type, share, weight }] }] } = await state()
-    assert.deepEqual([name, slots, type, share, weight], ['default', null, 'a', 0, null])
+    const { queue: { name, slots, totals, timeline, types: [{ type, share, weight }] } } = await state()
+    assert.deepEqual([name, slots, totals, timeline, type, share, weight], ['default', null, null, null, 'a', undefined, null])
+  })
+
+  it('reads no dead letter, and so no payload, to tell its state', async function () {
+    const queue = atBroker({ types: [{ type: 'a', waiting: 0, delayed: 0, running: 0, dead: 7 }] })
+    const { state } = await servers.start(board(queue))
+    assert.equal((await state()).queue.dead, 7)
+    assert.deepEqual(queue.calls.filter(([name]) => name === 'deadLetters'), [])
+  })
+
+  it('tells dead letters, and the payload of one, by ids that are texts', async function () {
+    const asked = []
+    const queue = atBroker({
+      deadLetters: async ({ after }) => {
+        asked.push(after)
+        return [{ id: '1:a', type: 'a', attempts: 5, error: new TypeError('no'), at: 7, get payload () { throw new Error('nobody has asked for it') } }]
+      },
+      get: async id => ({ payload: `of ${id}` })
+    })
+    const { get } = await servers.start(board(queue, { showPayloads: true }))
+    const { letters } = (await get('/dead?after=0%3Aa')).json
+    assert.deepEqual([letters, asked], [[{ id: '1:a', type: 'a', attempts: 5, at: 7, error: 'TypeError: no' }], ['0:a']])
+    assert.deepEqual((await get('/payload?id=1%3Aa')).json, { payload: '"of 1:a"' })
+  })
+
+  it('tells runs of the ten types that run most, those first that were taken first', async function () {
+    const types = Array.from({ length: 12 }, (_, i) => ({ type: 'x'.repeat(12 - i), waiting: 0, delayed: 0, running: i, dead: 0 }))
+    const { state } = await servers.start(board(atBroker({ types })))
+    assert.deepEqual((await state()).queue.runs.map(({ startedAt }) => startedAt), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
   it('acts in all processes, or not at all', async function () {
     const queue = atBroker()
     const { act } = await servers.start(board({ mails: { queue } }))
-    assert.deepEqual((await act({ action: 'pauseGlobal', type: 'a' })).json, { result: true })
-    assert.deepEqual((await act({ action: 'resumeGlobal', type: 'a', queue: 'mails' })).json, { result: true })
-    assert.deepEqual((await act({ action: 'retryDead', id: '1:a' })).json, { result: true })
-    assert.deepEqual((await act({ action: 'retryDead', id: '2:a' })).json, { result: false })
-    for (const action of ['pauseType', 'resumeType', 'clearType', 'pause', 'resume']) assert.equal((await act({ action, type: 'a' })).status, 400)
-    assert.deepEqual(queue.calls, [['pauseGlobal', 'a'], ['resumeGlobal', 'a']])
+    const done = async (fields, result = true) => assert.deepEqual((await act(fields)).json, { result })
+    await done({ action: 'pauseGlobal', type: 'a' })
+    await done({ action: 'resumeGlobal', type: 'a', queue: 'mails' })
+    await done({ action: 'pauseGlobal' })
+    await done({ action: 'resumeGlobal' })
+    await done({ action: 'hold', ms: 500 })
+    await done({ action: 'holdType', type: 'a', ms: 0 })
+    await done({ action: 'setCap', type: 'a', cap: 3 })
+    await done({ action: 'setCap', type: 'a', cap: null })
+    await done({ action: 'clearType', type: 'a' })
+    await done({ action: 'retryDead', id: '1:a' })
+    await done({ action: 'retryDead', id: '2:a' }, false)
+    await done({ action: 'cancel', id: '1:a' })
+    for (const action of ['pauseType', 'resumeType', 'pause', 'resume', 'setWeight']) assert.equal((await act({ action, type: 'a', weight: 1 })).status, 400)
+    assert.deepEqual(queue.calls, [
+      ['pauseGlobal', 'a'], ['resumeGlobal', 'a'], ['pauseGlobal', undefined], ['resumeGlobal', undefined], ['hold', 500], ['holdType', 'a', 0],
+      ['setGlobalCap', 'a', 3], ['setGlobalCap', 'a', Infinity], ['clear', { type: 'a' }]
+    ])
   })
 })

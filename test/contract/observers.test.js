@@ -1,8 +1,9 @@
 'use strict'
 
-// Who may observe a queue of which engine: histories and metrics are no part of what fairlane/testing/contract knows.
+// Who may observe a queue of which engine: histories, metrics and controls are no part of what fairlane/testing/contract knows.
 
 const assert = require('node:assert')
+const { adaptive } = require('../../lib/adaptive')
 const { History } = require('../../lib/history')
 const { Metrics } = require('../../lib/metrics')
 const contract = require('../../lib/testing/contract')
@@ -33,6 +34,17 @@ describeWithRedis('observers', () => {
       const opening = (async () => open(new History()))()
       if (may) await (await opening).close()
       else await assert.rejects(opening, { code: 'FAIRLANE_ERR_OPTION' })
+    })
+
+    it(`of the engine '${engine}' may ${may ? '' : 'not '}be controls`, async () => {
+      const control = adaptive({ most: 4 })
+      const opening = (async () => open(control))()
+      if (!may) return assert.rejects(opening, { code: 'FAIRLANE_ERR_OPTION' })
+      const { queue, close } = await opening
+      assert.equal(queue.concurrency, 4)
+      await queue.add(1, { type: 't' })
+      assert.equal(control.stats().classes, 1)
+      await close()
     })
   }
 })

@@ -56,6 +56,7 @@ async function useAll (open) {
   await producer.setSchedule('nightly', { everyMs: 3600000, payload: 1, type: 'timed' })
   assert.equal(await producer.wait(await producer.runSchedule('nightly')), 1)
   assert.equal((await producer.listSchedules()).length, 1)
+  assert.equal((await producer.listRunning()).length, 0)
   await producer.setSchedule('nightly', null)
   assert.equal((await producer.health()).lastError, undefined)
   await assert.rejects(producer.add('fails', { type: 'gone' }), /down/)

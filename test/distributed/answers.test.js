@@ -8,6 +8,7 @@ const { once } = require('node:events')
 const { setTimeout: sleep } = require('node:timers/promises')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
+const { stoppedTime } = require('../support/time')
 const { expectReject } = require('./expectations')
 const { atLaterTimes } = require('./later')
 const { atServer } = require('./opened')
@@ -108,18 +109,35 @@ describeWithRedis('answers of the broker', function () {
     it('that never come are waited for until its time is up, and those behind it have theirs', async () => {
       const { queue, rig } = await open(null, { pushTimeoutMs: 3000 })
       await queue.pushType('a', 0)
-      const gate = latch()
-      const ways = [call => gate.opened.then(call), () => new Promise(() => {})] // of the first, and of the others together
-      rig.rig('fairlanePush', call => (ways.shift() ?? (call => call()))(call))
+      const { reached, open: letGo } = rig.delay('fairlanePush')
       const pushes = [queue.pushType('a', 1)]
-      await sleep(20)
+      await reached
+      rig.once('fairlanePush', () => new Promise(() => {})) // of the others together
       pushes.push(queue.pushType('a', 2))
       await sleep(1500)
       pushes.push(queue.pushType('a', 3))
       const flushed = queue.flush()
-      gate.open()
+      letGo()
       const rejected = expectReject(pushes[1], 'FAIRLANE_ERR_BROKER')
       await Promise.all([pushes[0], rejected, pushes[2], flushed])
+    })
+
+    it('that never come are waited for no longer, though the timer of the first push is early', async () => {
+      const { queue, rig } = await open(null, { pushTimeoutMs: 1000 })
+      const { reached, open: letGo } = rig.delay('fairlanePush')
+      const first = queue.pushType('a', 1)
+      await reached
+      rig.once('fairlanePush', () => new Promise(() => {}))
+      const time = stoppedTime() // of all deadlines, and of no timer
+      try {
+        const second = queue.pushType('a', 2)
+        time.pass(900)
+        const third = queue.pushType('a', 3)
+        letGo()
+        await Promise.all([first, expectReject(second, 'FAIRLANE_ERR_BROKER'), third])
+      } finally {
+        time.release()
+      }
     })
   })
 

@@ -20,7 +20,7 @@ describeWithRedis('the page for tenants of a queue of many processes', function 
     const { state, act } = await servers.start(board(pusher, { name: 'mails' }))
     for (const type of ['a', 'a', 'b', '<b>']) await pusher.pushType(type, 1, type === '<b>' ? { delayMs: 60000 } : undefined)
     await gate.until(2)
-    const { queues: [{ name, running, waiting, delayed, types }] } = await state()
+    const { queue: { name, running, waiting, delayed, types } } = await state('?sort=type&order=up')
     assert.deepEqual([name, running, waiting, delayed], ['mails', 2, 2, 1])
     const seen = ({ type, waiting, running, cap, rate, paused }) => [type, waiting, running, cap, rate, paused]
     assert.deepEqual(types.map(seen), [
@@ -30,7 +30,9 @@ describeWithRedis('the page for tenants of a queue of many processes', function 
     ])
     assert.deepEqual((await act({ action: 'pauseGlobal', type: 'a' })).json, { result: true })
     assert.equal((await pusher.counts('a')).paused, true)
-    assert.deepEqual((await state()).queues[0].types.map(({ paused }) => paused), [false, true, false])
+    assert.deepEqual((await state('?sort=type&order=up')).queue.types.map(({ paused, because }) => [paused, because]), [
+      [false, 'delayed'], [true, 'type-paused'], [false, undefined]
+    ])
     await act({ action: 'resumeGlobal', type: 'a' })
     assert.equal((await pusher.counts('a')).paused, false)
     gate.release()
@@ -42,7 +44,7 @@ describeWithRedis('the page for tenants of a queue of many processes', function 
   it('retries and deletes dead letters', async function () {
     const gate = gates()
     const queue = await at.open(gate.runner, { maxAttempts: 1, settleBy: 'callback' })
-    const { state, act } = await servers.start(board(queue))
+    const { state, act, get } = await servers.start(board(queue, { showPayloads: true }))
     const ids = [await queue.push(1), await queue.push(2)]
     for (let i = 1; i <= 2; i++) {
       await gate.until(i)
@@ -50,16 +52,17 @@ describeWithRedis('the page for tenants of a queue of many processes', function 
       gate.fail(new RangeError('no'))
       await failed
     }
-    const { queues: [{ dead, deadLetters }] } = await state()
-    assert.deepEqual(
-      [dead, deadLetters.map(({ id, attempts, error }) => [id, attempts, error])], [2, ids.map(id => [id, 1, 'RangeError: no'])]
-    )
+    const { letters, causes } = (await get('/dead')).json
+    assert.deepEqual(letters.map(({ id, attempts, error }) => [id, attempts, error]), ids.map(id => [id, 1, 'RangeError: no']))
+    assert.deepEqual([causes, (await state()).queue.dead], [[{ type: '', error: 'RangeError: no', count: 2 }], 2])
+    assert.deepEqual((await get(`/dead?after=${encodeURIComponent(ids[0])}`)).json.letters.map(({ id }) => id), [ids[1]])
+    assert.deepEqual((await get(`/payload?id=${encodeURIComponent(ids[1])}`)).json, { payload: '2' })
     assert.deepEqual((await act({ action: 'retryDead', id: ids[0] })).json, { result: true })
     await gate.until(3)
     assert.equal(gate.started[2].context.id, ids[0])
     assert.deepEqual((await act({ action: 'deleteDead', id: ids[1] })).json, { result: true })
     assert.deepEqual((await act({ action: 'deleteDead', id: ids[1] })).json, { result: false })
-    assert.deepEqual((await state()).queues[0].deadLetters, [])
+    assert.equal((await state()).queue.dead, 0)
     gate.release()
   })
 

@@ -6,6 +6,7 @@ const assert = require('node:assert')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { distributed } = require('../../lib/distributed')
 const { nameOf, partitionOf } = require('../../lib/distributed/names')
+const { openAtBroker } = require('../../lib/distributed/visit')
 const { behaveAsJobQueues } = require('../shared/job-queues')
 const { describeWithRedis } = require('../support/redis')
 const { startCluster } = require('../support/redis-cluster')
@@ -69,6 +70,18 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     // the nodes name themselves 127.0.0.1
     const queue = await open(async n => n, { connection: [`redis://${user}:${password}@127.0.0.2:${cluster.ports[0]}`] })
     assert.deepEqual(await Promise.all(TYPES.map(type => queue.add(1, { type }))), TYPES.map(() => 1))
+  })
+
+  it('shows a visitor the jobs of all nodes', async () => {
+    await start()
+    const producer = await open(null)
+    await Promise.all(TYPES.map((type, n) => producer.pushType(type, n)))
+    const visitor = await openAtBroker({ connection: cluster.urls, name: 'jobs', pushTimeoutMs: 100000 })
+    queues.push(visitor.queue)
+    const payloads = []
+    for await (const { payload } of visitor.jobs()) payloads.push(payload)
+    assert.deepEqual(payloads.sort((a, b) => a - b), TYPES.map((type, n) => n))
+    assert.equal((await visitor.queue.counts()).waiting, TYPES.length)
   })
 
   it('warns of a cluster that stops as a whole', async () => {

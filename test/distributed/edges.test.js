@@ -190,7 +190,10 @@ describeWithRedis('a distributed queue, when', function () {
     queue.pauseType('a')
     assert.deepEqual(
       queue.stats('unknown'), {
-        accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0, running: 0, prefetched: 0
+        ...{ accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0, spent: 0 },
+        running: 0,
+        overdue: 0,
+        prefetched: 0
       }
     )
     assert.equal(queue[Symbol.asyncDispose]() instanceof Promise, true)
@@ -211,8 +214,11 @@ describeWithRedis('a distributed queue, when', function () {
         throttled: 0,
         joined: 0,
         lost: 0,
+        spent: 0,
         running: 0,
+        overdue: 0,
         prefetched: 0,
+        groups: 0,
         misuse: 0,
         overrun: 0
       }

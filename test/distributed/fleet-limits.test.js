@@ -56,6 +56,23 @@ describeWithRedis('limits of a fleet', function () {
     await queue.onIdle()
   })
 
+  it('have a pause and a hold of all again, when it has come back empty', async () => {
+    const gate = gates()
+    const queue = await at.open(gate.runner, { settleBy: 'callback' })
+    await queue.hold(600000)
+    await queue.pauseGlobal()
+    flush()
+    await queue.push('a')
+    await until(() => fleet('paused', 'heldUntil').every(text => text !== ''))
+    assert.deepEqual(gate.payloads, [])
+    const heldMs = await queue.heldMs()
+    assert(heldMs > 590000 && heldMs <= 600000, `${heldMs}`)
+    await queue.resumeGlobal()
+    await queue.hold(0)
+    await gate.until(1)
+    gate.release(1)
+  })
+
   it('are filled in where another process has begun anew without them', async () => {
     const old = await at.open(null, { rate: HOUR, globalConcurrency: 4 })
     await old.setGlobalConcurrency(3)
@@ -126,6 +143,80 @@ describeWithRedis('limits of a fleet', function () {
     await queue.add(1, { type: 'type-5' })
     await queue.setRates({ ratePerType: null })
     assert.equal(await queue.heldMs('type-5'), 0)
+  })
+
+  it('count what runs in a process that has not heard of them yet', async () => {
+    const gate = gates()
+    const options = { settleBy: 'callback', scheduler: 'fair' }
+    const one = await at.open(gate.runner, options)
+    one.pause()
+    const { queue: late, rig: messages } = await rig(gate.runner, options)
+    for (let n = 0; n < 4; n++) await late.pushType('a', n)
+    await gate.until(4)
+    late.pause()
+    one.resume()
+    const hears = messages.delay('fairlaneTerms')
+    await one.setGlobalConcurrency(3)
+    await hears.reached
+    await one.pushType('b', 'next')
+    for (let n = 0; n < 100; n++) await one.counts() // calls after which it would have started
+    assert.deepEqual([gate.started.length, one.running + late.running], [4, 4])
+    hears.open()
+    gate.release(2)
+    await gate.until(5)
+    gate.release(3)
+    await one.onIdle()
+  })
+
+  /** A process that has the only permit of an hour, which is over before its job comes, and another one that waits for it. */
+  async function withLatePermit () {
+    const gate = gates()
+    const options = { settleBy: 'callback', scheduler: 'equal', rate: { limit: 1, intervalMs: 3600000 } }
+    const { queue: slow, rig: held } = await rig(gate.runner, options)
+    const { queue: other, rig: asks } = await rig(gate.runner, options)
+    other.pause()
+    const job = held.delay('fairlaneTake')
+    await slow.pushType('a', 'late')
+    await job.reached
+    const over = performance.now() + 250 // where answers take long, permits are good for up to 200 ms
+    const told = new Promise(resolve => asks.once('fairlanePermits', async call => {
+      const answer = await call()
+      resolve(answer[1])
+      return answer
+    }))
+    other.resume()
+    await other.pushType('b', 'waits')
+    assert(await told > 3500000)
+    await until(() => performance.now() > over)
+    return { gate, slow, other, job }
+  }
+
+  it('give a permit that was over before its job came to the process that waits for it', async () => {
+    const { gate, slow, other, job } = await withLatePermit()
+    slow.pause()
+    job.open()
+    await gate.until(1)
+    assert.deepEqual([gate.started[0].payload, slow.running, other.running], ['waits', 0, 1])
+    gate.release(1)
+  })
+
+  it('give it to the same process again where nobody else uses it', async () => {
+    const { gate, slow, other, job } = await withLatePermit()
+    other.pause()
+    job.open()
+    await gate.until(1)
+    assert.deepEqual([slow.running, other.running], [1, 0])
+    gate.release(1)
+  })
+
+  it('give it to another process where its own closes', async () => {
+    const { gate, slow, other, job } = await withLatePermit()
+    const closed = slow.close({ timeoutMs: 0 })
+    job.open()
+    await closed
+    await gate.until(1)
+    assert.equal(other.running, 1)
+    gate.release(1)
   })
 
   it('hold back what has no permit, and let go of it by a call', async () => {

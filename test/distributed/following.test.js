@@ -199,6 +199,12 @@ describe('limits of all processes', () => {
     assert.equal(await fleet.heldMs(), 70)
     answer = ['6']
     assert.equal(await fleet.heldMs(), 0)
+    fleet.terms.values.set('rate', JSON.stringify([{ limit: 1, intervalMs: 1000, of: 'cost' }]))
+    let units = [generation, 0, '', 80, '']
+    broker.client.fairlaneUnits = async () => units
+    assert.equal(await fleet.heldMs(), 80)
+    units = ['6']
+    assert.equal(await fleet.heldMs(), 0)
   })
 })
 

@@ -5,6 +5,8 @@
 const assert = require('node:assert')
 const { Gate } = require('../../lib/distributed/limits/gate')
 const { Hand } = require('../../lib/distributed/limits/hand')
+const { Pass } = require('../../lib/distributed/limits/pass')
+const { EARLY, LOST } = require('../../lib/distributed/limits/permits')
 const { Starts } = require('../../lib/distributed/limits/starts')
 const { Terms } = require('../../lib/distributed/limits/terms')
 
@@ -39,6 +41,7 @@ describe('the gate of a process', () => {
   let due // timers, by their times
   let asked
   let answers
+  let answerMs
   let woken
   let told
   let dispatch
@@ -52,7 +55,7 @@ describe('the gate of a process', () => {
     due = []
     asked = []
     answers = []
-    woken = lostCount = 0
+    woken = lostCount = answerMs = 0
     told = []
     performance.now = () => ms
     global.setTimeout = (fn, after) => {
@@ -69,8 +72,9 @@ describe('the gate of a process', () => {
       client: {
         defineCommand () {},
         async fairlanePermits (...args) {
-          const [generation, , , held, places, isKnown, wantNow, wantAll, goodMs, , , , free, ...unused] = args.slice(3)
-          asked.push({ held, places, free, isKnown, wantNow, wantAll, goodMs, unused })
+          const [generation, , , held, places, isKnown, wantNow, wantAll, goodMs, , , , free, promisedMs, ...unused] = args.slice(3)
+          asked.push({ held, places, free, isKnown, wantNow, wantAll, goodMs, promisedMs, unused })
+          ms += answerMs
           const answer = answers.shift() ?? [generation, 0, 0, 0, 0]
           if (answer instanceof Error) throw answer
           return answer
@@ -154,7 +158,117 @@ describe('the gate of a process', () => {
     assert.equal(asked.length, 2)
     gate.rest()
     await pass(1400)
-    assert.deepEqual(asked.at(-1), { held: 0, places: 0, free: 0, isKnown: 0, wantNow: 0, wantAll: 0, goodMs: 50, unused: ['a', 1] })
+    assert.deepEqual(asked.at(-1), { held: 0, places: 0, free: 0, isKnown: 0, wantNow: 0, wantAll: 0, goodMs: 50, promisedMs: 0, unused: ['a', 1] })
+  })
+
+  it('asks at least once in ten seconds, and says what time it was told', async () => {
+    gate.update(new Map([['rate', RATE]]), [])
+    answers.push(['7', 25000, 0, 0, 0], ['7', 15000, 0, 0, 0], ['7', 4995, 0, 0, 0])
+    answerMs = 5
+    for (const at of [1000, 11004, 11005, 21009, 21010, 26004, 26005]) {
+      await pass(at)
+      gate.isOpen()
+      await turns()
+    }
+    assert.deepEqual(asked.map(({ promisedMs }) => promisedMs), [0, 15000, 4995, 0])
+  })
+
+  /** A job that has come too late for its permit, after which there is no other one for long. */
+  async function late (waitMs = 600000) {
+    gate.update(new Map([['rate', RATE]]), [])
+    answers.push(['7', 0, 0, 0, 0, 1, 0, 'a'], ['7', waitMs, 0, 0, 0])
+    gate.isOpen()
+    await turns()
+    assert(gate.isOpen())
+    gate.count()
+    const late = gate.takePass()
+    gate.isOpen()
+    await turns()
+    ms += 30
+    assert.equal(late.begin(), false)
+    assert.deepEqual(asked.map(({ unused }) => unused), [[], []])
+    return late
+  }
+
+  it('asks at once where it has a permit to give back, though it was told to wait', async () => {
+    const one = await late()
+    answers.push(['7', 600000, 0, 0, 0])
+    one.end()
+    gate.isOpen()
+    await turns()
+    assert.deepEqual([asked.length, asked[2].unused, asked[2].wantAll], [3, ['a', 1], 1])
+    gate.isOpen()
+    await turns()
+    assert.equal(asked.length, 3)
+  })
+
+  it('gives a permit back with its next request, where that comes soon', async () => {
+    const one = await late(200)
+    one.end()
+    await pass(1199)
+    gate.isOpen()
+    await turns()
+    assert.equal(asked.length, 2)
+    await pass(1200)
+    gate.isOpen()
+    await turns()
+    assert.deepEqual([asked.length, asked[2].unused], [3, ['a', 1]])
+  })
+
+  for (const isWaiting of [true, false]) {
+    it(`gives a permit back in a quarter of a second ${isWaiting ? 'where jobs wait and may not start here' : 'where none wait'}`, async () => {
+      const one = await late()
+      if (!isWaiting) gate.rest()
+      one.end()
+      broker.isReady = false
+      await pass(1300)
+      broker.isReady = true
+      assert.equal(asked.length, 2)
+      await pass(1600)
+      assert.deepEqual([asked.length, asked[2].unused, asked[2].wantAll], [3, ['a', 1], 0])
+      await pass(5000)
+      assert.equal(asked.length, 3)
+      if (!isWaiting) assert.deepEqual(due, [])
+    })
+  }
+
+  it('gives back a permit that a job has left in time, when that is over', async () => {
+    gate.update(new Map([['rate', RATE]]), [])
+    gate.hand.add([1, 0, 'a'], ms, ms, 50)
+    dispatch.list.size = 1
+    assert(gate.isOpen())
+    gate.count()
+    gate.takePass().end()
+    gate.rest()
+    await pass(1024)
+    assert.deepEqual(asked, [])
+    await pass(1025)
+    assert.deepEqual(asked.map(({ unused }) => unused), [['a', 1]])
+  })
+
+  it('gives back a permit whose job went on with a later one', async () => {
+    gate.update(new Map([['rate', RATE]]), [])
+    gate.hand.add([1, 0, 'a', 1, 20, 'b'], ms, ms, 50)
+    assert(gate.isOpen())
+    gate.count()
+    ms += 30
+    assert.equal(gate.takePass().begin(), true)
+    await pass(1300)
+    assert.deepEqual(asked.map(({ unused }) => unused), [['a', 1]])
+  })
+
+  it('gives a permit back that is left when it has stopped', async () => {
+    const one = await late()
+    await gate.stop()
+    one.end()
+    await turns()
+    assert.deepEqual(asked.at(-1).unused, ['a', 1])
+    new Pass(gate, { until: ms + 10, mark: 'c' }, false).end()
+    await turns()
+    assert.deepEqual(asked.at(-1).unused, ['c', 1])
+    gate.hand.drop('b', 1)
+    await gate.renew()
+    assert.deepEqual(asked.at(-1).unused, ['b', 1])
   })
 
   it('asks again where the limits are others, the broker is away, or refuses', async () => {
@@ -299,7 +413,9 @@ describe('the gate of a process', () => {
     answers.push(['7', 0, 0, 0, 0], ['7', 0, 1, 0, 0, 1, 80, 'a'])
     gate.isOpen()
     await turns()
-    assert.deepEqual(asked.at(-1), { held: 0, places: 1, free: 0, isKnown: 1, wantNow: 1, wantAll: 1, goodMs: 50, unused: [] })
+    assert.deepEqual(asked.at(-1), {
+      held: 0, places: 1, free: 0, isKnown: 1, wantNow: 1, wantAll: 1, goodMs: 50, promisedMs: 0, unused: []
+    })
     await pass(1079)
     assert.deepEqual([gate.places, asked.length, gate.isOpen()], [1, 2, false])
     await pass(1080)
@@ -329,6 +445,27 @@ describe('the gate of a process', () => {
     assert.deepEqual([asked.at(-1).free, asked.at(-1).wantAll > 0, gate.isOpen()], [1, true, true])
   })
 
+  it('has nothing start by places while others may run jobs that they have not told of, whatever it knew of an earlier limit', async () => {
+    gate.update(new Map([['concurrency', '2']]), [])
+    answers.push(['7', 0, 1, 0, 0])
+    gate.isOpen()
+    await turns()
+    assert.equal(gate.isOpen(), true)
+    gate.update(new Map(), [])
+    const delivery = { done () {} }
+    gate.update(new Map([['concurrency', '2']]), [delivery])
+    delivery.done() // before the broker has answered
+    assert.deepEqual([gate.places, gate.isOpen()], [1, false])
+    answers.push(['7', 900, 0, EARLY, 0], ['7', 900, 0, EARLY, 0]) // it tells what it has, and asks for more
+    await turns()
+    assert.equal(gate.isOpen(), false)
+    ms += 1000
+    answers.push(['7', 0, 0, 0, 0])
+    gate.isOpen()
+    await turns()
+    assert.equal(gate.isOpen(), true)
+  })
+
   it('has lost what runs when its lease was over', async () => {
     gate.update(new Map([['concurrency', '2']]), [])
     answers.push(['7', 0, 0, 0, 0], ['7', 0, 1, 0, 0])
@@ -339,7 +476,7 @@ describe('the gate of a process', () => {
     const held = gate.takePass()
     ms += 2000
     assert.equal(held.begin(), false)
-    answers.push(['7', 0, 0, 1, 0])
+    answers.push(['7', 0, 0, LOST, 0])
     await gate.renew()
     assert.equal(lostCount, 1)
     held.end()

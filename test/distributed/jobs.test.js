@@ -145,8 +145,11 @@ describeWithRedis('a distributed queue', function () {
         throttled: 0,
         joined: 0,
         lost: 0,
+        spent: 0,
         running: 0,
+        overdue: 0,
         prefetched: 0,
+        groups: 0,
         misuse: 0,
         overrun: 0
       }

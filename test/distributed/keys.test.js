@@ -206,6 +206,21 @@ describeWithRedis('a key of jobs at a broker', function () {
     assert.deepEqual(gate.payloads, [])
   })
 
+  it('is free when its job has waited for too long before it has begun, whatever it is taken until', async () => {
+    const gate = gates()
+    for (const keyUntil of ['started', 'settled', 60000]) {
+      const producer = await at.open(null)
+      const id = await push(producer, 1, { keyUntil, maxWaitMs: 1 })
+      const waitsFor = expectReject(producer.wait(id), 'FAIRLANE_ERR_MAX_WAIT')
+      const worker = await openGated(gate)
+      await waitsFor
+      assert.notEqual(await push(producer, 2, { keyUntil, delayMs: 60000 }), id)
+      await producer.clear()
+      await worker.close()
+    }
+    assert.deepEqual(gate.payloads, [])
+  })
+
   it('keeps a job for others when one of those who share it leaves, and cancels it when all have', async () => {
     const [one, other] = [await at.open(null), await at.open(null)]
     const controllers = [new AbortController(), new AbortController()]

@@ -45,7 +45,7 @@ describeWithRedis('many types', function () {
   it('that are pushed in one turn are sent a few in each turn, and others are told of hundreds with one call', async () => {
     const told = []
     rig.rig('fairlaneAnnounce', (call, keysCount) => {
-      told.push((keysCount - 3) / 2)
+      told.push((keysCount - 3) / 3)
       return call()
     })
     const { most, commands } = await sentBy(() => Promise.all(Array.from({ length: TYPES }, (_, n) => queue.pushType(`other-${n}`, n))))
@@ -62,7 +62,7 @@ describeWithRedis('many types', function () {
   it('that wait longer than a call takes are told of some at a time', async () => {
     const told = []
     rig.rig('fairlaneAnnounce', (call, keysCount) => {
-      told.push((keysCount - 3) / 2)
+      told.push((keysCount - 3) / 3)
       return call()
     })
     const { reached, open: letGo } = rig.delay('fairlaneAnnounce')

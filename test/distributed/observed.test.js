@@ -9,6 +9,7 @@ const { History } = require('../../lib/history')
 const { Metrics, channels } = require('../../lib/metrics')
 const { Postponed } = require('../../lib/job/postponing')
 const { fakeClock } = require('../../lib/testing')
+const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { withoutTime } = require('../support/time')
 const { atServer } = require('./opened')
@@ -65,6 +66,15 @@ describe('observers of a distributed queue', function () {
     )
   })
 
+  it('are told of no runner that goes on in the place of a job that they do not know', function () {
+    const observed = observe({ scheduler: null, concurrency: 1 }, [new Metrics()], fakeClock())
+    const { outlives } = observed.watcher()
+    const job = { number: 0, attempt: 1, place: { type: 'a' }, takenAt: 0, waitedMs: 0 }
+    assert.deepEqual([outlives({ payload: {} }), outlives({ payload: { job } })], [undefined, undefined])
+    observed.begins(job)
+    assert.notEqual(outlives({ payload: { job } }), undefined)
+  })
+
   it('observe no second queue', function () {
     const metrics = new Metrics()
     fairlane(() => {}, { observers: metrics })
@@ -104,5 +114,19 @@ describeWithRedis('metrics of a distributed queue', function () {
     assert.deepEqual(types.map(({ type, runMs }) => [type, runMs.buckets.reduce((total, count) => total + count, 0)]), [['a', 5], ['b', 2]])
     assert.deepEqual(seen, [1, 1, 1, 1, 1, 1, 1])
     assert.match(new TextDecoder().decode(metrics.toText()), /fairlane_slots\{queue="mails"\} 1\n/)
+  })
+
+  it('count runners that go on when their jobs have ended, until they end, too', async function () {
+    const metrics = new Metrics({ name: 'mails' })
+    const gate = gates()
+    const queue = await at.open(gate.runner, {
+      scheduler: 'equal', settleBy: 'callback', timeoutMs: 20, maxAttempts: 1, observers: metrics
+    })
+    await expectReject(queue.add(1, { type: 'a' }), 'FAIRLANE_ERR_TIMEOUT')
+    const held = () => metrics.snapshot().types.map(({ running, overdue }) => [running, overdue])
+    assert.deepEqual(held(), [[1, 1]])
+    gate.release(1)
+    await until(() => queue.running === 0)
+    assert.deepEqual(held(), [[0, 0]])
   })
 })

@@ -36,6 +36,9 @@ describeWithRedis('a runner that goes on when its job has ended', function () {
       await queue.counts('a'), { waiting: 1, delayed: 0, running: 1, dead: 1, cap: 1, rate: null, paused: false, heldMs: 0 }
     )
     assert.equal(gate.payloads.length, 1)
+    const [{ startedAt, ...run }, ...others] = await queue.listRunning()
+    assert.deepEqual([run, others], [{ id: undefined, type: 'a', attempt: undefined, overdue: true }, []])
+    assert(Math.abs(startedAt - Date.now()) < 60000)
     gate.release(1)
     await gate.until(2)
     gate.release(1)

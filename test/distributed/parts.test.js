@@ -3,6 +3,7 @@
 // Parts of a queue by themselves, where what they meet comes about by chance otherwise.
 
 const assert = require('node:assert')
+const { closedError } = require('../../lib/arguments/errors')
 const { Notices } = require('../../lib/distributed/broker/notices')
 const { end } = require('../../lib/distributed/closing')
 const { Attempts } = require('../../lib/distributed/worker/attempts')
@@ -21,7 +22,7 @@ const place = { idOf: name => `a:${name}`, partition: {} }
 
 describe('who waits for results', () => {
   it('is told once, whoever else tells of it, and nobody of jobs that he does not wait for', () => {
-    const results = new Results({ broker: {}, records: {} }, { token: 'me' })
+    const results = new Results({ broker: {}, records: {} }, { token: 'me', makeClosedError: closedError })
     const told = []
     const waiter = results.add(place, 'j', (err, result) => told.push([err, result]))
     results.told([['a:other', '1'], ['a:j', '2'], ['a:j', '3']])
@@ -91,6 +92,17 @@ describe('calls that take jobs', () => {
   const place = { name: 'a', partition: { limits: 'l', generation: '' }, key: what => what, keysOf: names => names }
   const stale = generation => [0, 0, 0, 0, generation, 0, 1]
   const heeds = { noticed: async (partition, generation) => { partition.generation = generation } }
+
+  it('bring jobs that start in the first half of their time, and up to three quarters of it where the answer is late or there is much', () => {
+    const { now } = performance
+    performance.now = () => 1000
+    try {
+      const startsBy = (sentAt, startMs) => new Answer([0, 0, 0, 0, 'g', startMs, 0, 0], sentAt).startBy - sentAt
+      assert.deepEqual([startsBy(975, 100), startsBy(974, 100), startsBy(999, 2000), startsBy(999, 0)], [50, 75, 1500, Infinity])
+    } finally {
+      performance.now = now
+    }
+  })
 
   it('are made again by the limits that hold now, and given up while these change again and again', async () => {
     let count = 0
@@ -333,10 +345,11 @@ describe('attempts', () => {
       const kept = []
       const supply = { keep: job => kept.push(job) }
       const job = jobOf({ startBy: Infinity, supply })
+      attempts.stage.chooseAgain = type => kept.push(type)
       const delivery = { job: { pass }, isSettled: false, giveBack: () => kept.push('slot') }
       job.delivery = delivery
       assert.equal(attempts.mayBegin(delivery, job), false)
-      assert.deepEqual(kept, ['slot', job])
+      assert.deepEqual(kept, [job, job.place.type, 'slot']) // others wait behind it
       assert.equal(job.delivery, undefined)
     }
   })

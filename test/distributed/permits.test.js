@@ -4,7 +4,7 @@
 
 const assert = require('node:assert')
 const { Redis } = require('ioredis')
-const { define } = require('../../lib/distributed/limits/permits')
+const { EARLY, LOST, define } = require('../../lib/distributed/limits/permits')
 const { describeWithRedis, startRedis } = require('../support/redis')
 const { until } = require('./until')
 
@@ -37,13 +37,25 @@ describeWithRedis('permits and places', function () {
     if (concurrency !== undefined) await client.hset(keys[0], 'concurrency', concurrency)
   }
 
-  async function ask ({ token = 'a', held = 0, places = 0, free = 0, isKnown = 0, now = 0, all = now, unused = [], generation = GENERATION, leaseMs = 1000 }) {
-    const [answered, waitMs, granted, isLost, others, ...grants] = await client.fairlanePermits(
-      ...keys, generation, token, leaseMs, held, places, isKnown, now, all, GOOD_MS, AHEAD_MS, 'PUBLISH', keys[0], free, ...unused
+  async function ask ({
+    token = 'a', held = 0, places = 0, free = 0, isKnown = 0, now = 0, all = now, promisedMs = 0, unused = [], generation = GENERATION, leaseMs = 1000
+  }) {
+    const [answered, waitMs, granted, state, others, ...grants] = await client.fairlanePermits(
+      ...keys, generation, token, leaseMs, held, places, isKnown, now, all, GOOD_MS, AHEAD_MS, 'PUBLISH', keys[0], free, promisedMs,
+      ...unused
     )
     const permits = []
     for (let at = 0; at < grants.length; at += 3) permits.push({ count: grants[at], inMs: grants[at + 1], mark: grants[at + 2] })
-    return { generation: answered, waitMs, places: granted, isLost, others, permits }
+    return { generation: answered, waitMs, places: granted, state, others, permits }
+  }
+
+  /** What processes are told from now on. */
+  async function messagesOf (channel) {
+    const told = []
+    messages ??= client.duplicate()
+    messages.on('message', (from, text) => { if (from === channel) told.push(JSON.parse(text)) })
+    await messages.subscribe(channel)
+    return told
   }
 
   const sum = permits => permits.reduce((total, { count }) => total + count, 0)
@@ -51,7 +63,7 @@ describeWithRedis('permits and places', function () {
   it('does nothing for a process that knows other limits', async () => {
     await limit({ rate: [{ limit: 5, intervalMs: 1000 }], concurrency: 3 })
     assert.deepEqual(await ask({ now: 1, places: 1, generation: '4' }), {
-      generation: '5', waitMs: undefined, places: undefined, isLost: undefined, others: undefined, permits: []
+      generation: '5', waitMs: undefined, places: undefined, state: undefined, others: undefined, permits: []
     })
     await client.del(keys[0])
     assert.equal((await ask({ now: 1 })).generation, '')
@@ -77,19 +89,24 @@ describeWithRedis('permits and places', function () {
     assert.equal(given, 5)
   })
 
-  it('gives permits of times to come, which are as far apart as the windows say', async () => {
-    await limit({ rate: [{ limit: 4, intervalMs: 1000 }] })
-    const marks = []
-    await until(async () => {
-      const { permits } = await ask({ now: 1, all: 3 })
-      for (const { count, mark } of permits) for (let n = 0; n < count; n++) marks.push(Number(mark))
-      return marks.length >= 14
+  for (const [title, rate] of [
+    ['the windows say', [{ limit: 4, intervalMs: 1000 }]],
+    ['the lower of two limits of an interval says', [{ limit: 5, intervalMs: 1000 }, { limit: 4, intervalMs: 1000 }]]
+  ]) {
+    it(`gives permits of times to come, which are as far apart as ${title}`, async () => {
+      await limit({ rate })
+      const marks = []
+      await until(async () => {
+        const { permits } = await ask({ now: 1, all: 3 })
+        for (const { count, mark } of permits) for (let n = 0; n < count; n++) marks.push(Number(mark))
+        return marks.length >= 14
+      })
+      assert.deepEqual(marks, marks.toSorted((a, b) => a - b))
+      for (let at = 4; at < marks.length; at++) assert(marks[at] - marks[at - 4] >= 1000 + GOOD_MS, `${marks}`)
+      const ms = marks[12] - marks[0]
+      assert(ms < 3 * 1100, `3 rounds take ${ms} ms`)
     })
-    assert.deepEqual(marks, marks.toSorted((a, b) => a - b))
-    for (let at = 4; at < marks.length; at++) assert(marks[at] - marks[at - 4] >= 1000 + GOOD_MS, `${marks}`)
-    const ms = marks[12] - marks[0]
-    assert(ms < 3 * 1100, `3 rounds take ${ms} ms`)
-  })
+  }
 
   it('heeds several windows', async () => {
     await limit({ rate: [{ limit: 3, intervalMs: 1000 }, { limit: 4, intervalMs: 60000 }] })
@@ -112,6 +129,52 @@ describeWithRedis('permits and places', function () {
     const [first, second] = [await ask({ now: 1 }), await ask({ now: 1 })]
     assert(second.waitMs - first.waitMs > 25000)
     assert((await ask({ now: 1 })).waitMs - first.waitMs > 55000)
+  })
+
+  it('keeps the time that a process was told, as long as it is none of other limits', async () => {
+    await limit({ rate: [{ limit: 2, intervalMs: 60000 }] })
+    await ask({ now: 2 })
+    const { waitMs } = await ask({ now: 1 })
+    const promisedMs = waitMs + 30000
+    for (let n = 0; n < 3; n++) assert.equal((await ask({ now: 1, promisedMs })).waitMs, promisedMs)
+    assert((await ask({ now: 1 })).waitMs - waitMs < 31000)
+    for (const none of [waitMs - 20000, waitMs + 400000]) assert.notEqual((await ask({ now: 1, promisedMs: none })).waitMs, none)
+  })
+
+  it('tells those who wait for long of permits that come back, and has them come first', async () => {
+    await limit({ rate: [{ limit: 3, intervalMs: 60000 }] })
+    const told = await messagesOf(keys[0])
+    const [{ mark }] = (await ask({ now: 3 })).permits
+    for (const token of ['b', 'c', 'd']) await ask({ token, now: 1 })
+    await ask({ token: 'b', now: 1 }) // it has asked last now
+    const { waitMs, permits } = await ask({ now: 1, unused: [mark, 2] })
+    assert.deepEqual([waitMs, permits], [50, []])
+    await until(() => told.length === 1)
+    assert.deepEqual(told, [{ freed: ['c', 'd'] }])
+    await until(async () => (await ask({ token: 'c', now: 1 })).permits.length > 0) // evenly, since it was used up
+    await ask({ token: 'b', unused: [mark, 1] }) // it tells of one, and goes on waiting
+    await until(() => told.length === 2)
+    assert.deepEqual(told[1], { freed: ['b'] })
+    await ask({ unused: [mark, 1] }) // nobody waits, and there are no more
+    await until(async () => (await ask({ now: 1 })).permits.length > 0)
+    assert.equal(told.length, 2)
+  })
+
+  it('tells no process that waits for less than a second, or has not asked for long, and no more than 16', async () => {
+    await limit({ rate: [{ limit: 2, intervalMs: 60000 }] })
+    const told = await messagesOf(keys[0])
+    const [{ mark }] = (await ask({ now: 2 })).permits
+    for (let n = 0; n < 20; n++) await ask({ token: `process-${n}`, now: 1 })
+    const waiting = (await client.hget(keys[1], 'waiting')).split(',')
+    assert.deepEqual([waiting.length, waiting[0], waiting[30]], [32, 'process-0', 'process-15'])
+    await client.hset(keys[1], 'waiting', ['gone', Number(waiting[1]) - 16000, 'there', waiting[1]].join())
+    await ask({ unused: [mark, 2] })
+    await until(() => told.length > 0)
+    assert.deepEqual(told, [{ freed: ['there'] }])
+    await limit({ rate: [{ limit: 1, intervalMs: 1000 }] })
+    await ask({ now: 1 })
+    await ask({ token: 'soon', now: 1 })
+    assert.equal(await client.hget(keys[1], 'waiting'), '')
   })
 
   it('goes on where it was when a server with a clock that is behind has taken over', async () => {
@@ -160,12 +223,22 @@ describeWithRedis('permits and places', function () {
     assert.equal((await ask({ token: 'c', places: 2 })).places, 1)
   })
 
+  it('gives no places before all processes can have said what they run, and has none start by its own', async () => {
+    await limit({ concurrency: 3 })
+    const [seconds] = await client.time()
+    await client.hset(keys[0], 'placesFrom', (Number(seconds) + 2) * 1000)
+    const early = [await ask({ token: 'a', places: 2 }), await ask({ token: 'b', held: 2, places: 1, leaseMs: 5000 })]
+    for (const { places, state, waitMs } of early) {
+      assert.deepEqual([places, state], [0, EARLY])
+      assert(waitMs > 900 && waitMs <= 2000, `${waitMs}`)
+    }
+    await until(async () => (await ask({ token: 'a', places: 2, leaseMs: 5000 })).places === 1)
+    assert.equal((await ask({ token: 'b', held: 2, isKnown: 1 })).state, 0)
+  })
+
   it('gives places, as many as are free, and tells of free ones those who wait', async () => {
     await limit({ concurrency: 7 })
-    const told = []
-    messages = client.duplicate()
-    messages.on('message', (channel, text) => told.push(JSON.parse(text)))
-    await messages.subscribe(keys[0])
+    const told = await messagesOf(keys[0])
     assert.equal((await ask({ token: 'a', places: 5 })).places, 5)
     assert.equal((await ask({ token: 'b', places: 5 })).places, 2)
     const denied = await ask({ token: 'c', places: 1 })
@@ -185,9 +258,9 @@ describeWithRedis('permits and places', function () {
     await ask({ token: 'a', places: 2 })
     let answer
     await until(async () => (answer = await ask({ token: 'b', places: 2 })).places === 2)
-    assert.equal((await ask({ token: 'a', held: 2, isKnown: 1 })).isLost, 1)
+    assert.equal((await ask({ token: 'a', held: 2, isKnown: 1 })).state, LOST)
     answer = await ask({ token: 'a', held: 2 }) // one that has not asked before has what runs there counted
-    assert.deepEqual([answer.isLost, answer.places], [0, -1])
+    assert.deepEqual([answer.state, answer.places], [0, -1])
     assert.equal((await ask({ token: 'b', held: 1, places: 1, isKnown: 1 })).places, -1)
   })
 
@@ -196,6 +269,6 @@ describeWithRedis('permits and places', function () {
     await ask({ token: 'a', places: 2, leaseMs: 60000 })
     await client.hincrby(keys[2], 't:at', -3600000)
     assert.equal((await ask({ token: 'b', places: 1, leaseMs: 60000 })).places, 0)
-    assert.equal((await ask({ token: 'a', held: 2, isKnown: 1, leaseMs: 60000 })).isLost, 0)
+    assert.equal((await ask({ token: 'a', held: 2, isKnown: 1, leaseMs: 60000 })).state, 0)
   })
 })

@@ -52,10 +52,10 @@ describe('what comes from the broker', () => {
     const read = record => new Answer([fields(record), 'j', 0, 0, 'g', 0, 0], 5).job
     const rest = read({ atm: 'a', stc: '-1', ats: '2', timestamp: 'a', opts: '{"delay":"a"}' })
     assert.deepEqual(rest, {
-      data: '{}', opts: { delay: 'a' }, dueAt: Infinity, takenAt: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0, hasKey: false
+      data: '{}', opts: { delay: 'a' }, dueAt: Infinity, takenAt: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0, hasKey: false, cost: undefined
     })
     assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}', key: 'k.a', processedOn: '20' }), {
-      data: '{"payload":1}', opts: { delay: 7 }, dueAt: 11, takenAt: 20, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2, hasKey: true
+      data: '{"payload":1}', opts: { delay: 7 }, dueAt: 11, takenAt: 20, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2, hasKey: true, cost: undefined
     })
     for (const opts of ['{', 'null', '5', '[]']) assert.equal(read({ opts, timestamp: '4' }).dueAt, 4)
     assert.equal(read({ timestamp: '4', due: '9' }).dueAt, 9)

@@ -25,6 +25,17 @@ describeWithRedis('schedules at a broker', function () {
     return { times, runner: async (payload, { schedule }) => { times.push(`${schedule.name} ${schedule.time}`) } }
   }
 
+  it('stay paused when another process opens the queue with the same option, until somebody sets them', async () => {
+    const schedules = { daily: { everyMs: 24 * 3600000 } }
+    const queue = await at.open(null, { schedules })
+    await queue.pauseSchedule('daily')
+    const other = await at.open(null, { schedules })
+    assert.deepEqual(await other.listSchedules(), [{ name: 'daily', nextAt: undefined, lastAt: undefined, paused: true }])
+    await other.setSchedule('daily', schedules.daily)
+    const [{ nextAt, paused }] = await queue.listSchedules()
+    assert.deepEqual([nextAt > Date.now(), paused], [true, undefined])
+  })
+
   it('push a job for each time, one in all processes, while these come and go', async () => {
     const { times, runner } = noting()
     const schedules = { tick: { everyMs: 50, type: 'a', payload: 1, overlap: true } }
@@ -119,6 +130,20 @@ describeWithRedis('schedules at a broker', function () {
     const [{ result, type }] = await once(queue, 'done')
     assert.deepEqual([result, type], ['first', ''])
     assert.equal(await queue.wait(await queue.runSchedule('past')), 'past')
+  })
+
+  it('push jobs that cost what they say, also when they were paused, and when others have written what is no cost', async () => {
+    const queue = await at.open(null)
+    const costOf = async id => at.server.cli('hget', `{fairlane:${at.name}}:${id}`, 'cost')
+    await queue.setSchedule('daily', { everyMs: DAY_MS, type: 'a', cost: 0 })
+    await queue.pauseSchedule('daily')
+    assert.equal(await costOf(await queue.runSchedule('daily')), '0')
+    await queue.setSchedule('free', { everyMs: DAY_MS, type: 'a' })
+    assert.equal(await costOf(await queue.runSchedule('free')), '')
+    const key = `{fairlane:${at.name}}:.schedules`
+    const text = at.server.cli('hget', key, 'd:daily').replace('"cost":0', '"cost":"much"').replace('"paused":true', '"paused":false')
+    at.server.cli('hset', key, 'd:daily', text)
+    assert.equal(await costOf(await queue.runSchedule('daily')), '')
   })
 
   it('of others are looked after by processes that were there before them', async () => {

@@ -81,6 +81,15 @@ describeWithRedis('a rate of a type at a broker', function () {
     assert(await sizeOf('a') < 10)
   })
 
+  it('is not forgotten before its time when a shorter one has the newest entry', async () => {
+    const { queue, started } = await counting({ ratePerType: [{ limit: 5000, intervalMs: HOUR_MS }, { limit: 900, intervalMs: 1000 }] })
+    for (const count of [1, 2]) {
+      await pushed(queue, 1)
+      await until(() => started.length === count)
+    }
+    assert(await client.pttl(key('a')) > HOUR_MS)
+  })
+
   it('holds beside others, of the same interval, too', async () => {
     const rates = [{ limit: 100, intervalMs: HOUR_MS }, { limit: 5, intervalMs: HOUR_MS }, { limit: 4, intervalMs: 2 * HOUR_MS }]
     const { queue, started } = await counting({ ratePerType: rates })
@@ -174,7 +183,7 @@ describeWithRedis('a rate of a type at a broker', function () {
   it('has a job go back that does not start in time, and counts it', async () => {
     const { queue, started } = await counting({ ratePerType: { limit: 2, intervalMs: HOUR_MS } })
     const { now } = performance
-    performance.now = () => now.call(performance) + 5000 * ++reads // each look at the clock is long after the one before
+    performance.now = () => now.call(performance) + 3000 * ++reads // each look at the clock is long after the one before
     let reads = 0
     try {
       await queue.pushType('a', 1)

@@ -28,7 +28,9 @@ describe('the servers of docs/observe.md', function () {
         assert.deepEqual(JSON.parse((await ask('/board/state', PASSWORD)).text).names, ['mails'])
         const body = '{ "action": "pause" }'
         const headers = { ...headersOf(PASSWORD), 'content-type': 'application/json' }
-        assert.equal((await ask('/board/act', PASSWORD, { method: 'POST', headers, body })).status, 200)
+        const act = more => ask('/board/act', PASSWORD, { method: 'POST', headers: { ...headers, ...more }, body })
+        const { token } = JSON.parse((await ask('/board/state', PASSWORD)).text)
+        assert.deepEqual([(await act({})).status, (await act({ origin })).status, (await act({ 'x-fairlane-token': token })).status], [403, 200, 200])
         assert.equal((await ask('/', PASSWORD)).status, 404)
         if (!code.includes('createBullBoard')) return
         assert.equal((await ask('/jobs/')).status, 401)

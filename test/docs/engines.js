@@ -11,7 +11,7 @@ const [BEGIN, END] = ['<!-- capabilities:begin -->', '<!-- capabilities:end -->'
 
 if (require.main === module) writeFileSync(PAGE, made(readFileSync(PAGE, 'utf8')))
 
-module.exports = { PAGE, made }
+module.exports = { isDifference, PAGE, made }
 
 /** @param {string} text of the page @returns {string} the same, with what the code says between its markers */
 function made (text) {
@@ -23,11 +23,18 @@ function made (text) {
 
 /** What most engines have comes first, and what only one of them has, by engine. */
 function table () {
-  const rows = Object.values(CAPABILITIES).sort((one, other) => other.engines.length - one.engines.length || place(one) - place(other))
+  const rows = Object.values(CAPABILITIES)
+    .filter(isDifference)
+    .sort((one, other) => other.engines.length - one.engines.length || place(one) - place(other))
   const lines = rows.map(({ what, engines, elsewhere, why }) => {
     return [what, ...ENGINES.map(engine => engines.includes(engine) ? '■' : '–'), elsewhere, why].join(' | ')
   })
   return [`| | ${ENGINES.join(' | ')} | elsewhere | why |`, '|---|:-:|:-:|:-:|---|---|', ...lines.map(line => `| ${line} |`)].join('\n')
+}
+
+/** Others may lack what these three all have. */
+function isDifference ({ engines }) {
+  return engines.length < ENGINES.length
 }
 
 function place ({ engines: [first] }) {

@@ -6,6 +6,7 @@ const { join } = require('node:path')
 const { Metrics } = require('../../lib/metrics')
 const { parse } = require('../support/exposition')
 const { root } = require('../support/child')
+const { pages } = require('./pages')
 
 const text = readFileSync(join(root, 'docs/observe.md'), 'utf8')
 
@@ -31,6 +32,14 @@ describe('docs/observe.md', function () {
       addBatchObservableCallback () {}
     })
     assert.deepEqual(rows('fairlane.').flatMap(([names, kind]) => names.map(name => [name, kind])), made)
+  })
+
+  it('and guides have queries of metrics that there are', function () {
+    const families = parse(new Metrics().toText())
+    const guides = pages().filter(({ path }) => path.startsWith('docs/guides/'))
+    const names = guides.flatMap(({ text }) => [...text.matchAll(/fairlane_[a-z_]+/g)].map(([name]) => name.replace(/_bucket$/, '')))
+    assert(names.length > 0)
+    assert.deepEqual(names.filter(name => !families.has(name)), [])
   })
 
   it('has alerts of metrics that there are', function () {

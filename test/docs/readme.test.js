@@ -1,21 +1,34 @@
 'use strict'
 
-// The two programs of README.md that examples.test.js cannot judge: one prints times, and one is a server.
+// The programs of README.md and docs/start that examples.test.js cannot judge: one prints times, and the others are servers.
 
 const assert = require('node:assert/strict')
-const { spawn } = require('node:child_process')
-const { once } = require('node:events')
 const { connect } = require('node:net')
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { node, root } = require('../support/child')
-const { pages, codeBlocks } = require('./pages')
+const { startProgram } = require('../support/programs')
+const { pages, codeBlocks, links } = require('./pages')
 
-const { text } = pages().find(({ path }) => path === 'README.md')
+const [{ text }] = pages()
 const blocks = codeBlocks(text)
+const servers = pages()
+  .filter(({ path }) => path === 'README.md' || path.startsWith('docs/start/'))
+  .flatMap(({ path, text }) => codeBlocks(text).filter(({ code }) => code.includes('server.listen(8080)')).map(({ code, line }) => ({ path, code, line })))
+
+describe('README.md', function () {
+  it('is read in a few minutes', () => assert(text.split('\n').length <= 180))
+
+  it('leads to each guide, none of which is long', function () {
+    const guides = pages().filter(({ path }) => path.startsWith('docs/guides/'))
+    const targets = links(text).map(({ path }) => path)
+    assert.deepEqual(guides.map(({ path }) => path).filter(path => !targets.includes(path)), [])
+    assert.deepEqual(guides.filter(({ text }) => text.split('\n').length > 150).map(({ path }) => path), [])
+  })
+})
 
 describe('the demonstration in README.md', function () {
-  const [{ code }] = blocks
+  const { code } = blocks.find(({ code }) => code.includes('no scheduler'))
 
   it('shows that a quiet tenant waits for all others without a scheduler, and for hardly any with one', async function () {
     const { code: exitCode, stdout, stderr } = await node(['--input-type=module', '--eval', code])
@@ -31,23 +44,29 @@ describe('the demonstration in README.md', function () {
   })
 })
 
-describe('the server in README.md', function () {
-  const { code } = blocks.find(({ code }) => code.includes('.listen('))
-  let child
+describe('the servers in README.md and docs/start', function () {
+  it('are there', () => assert.deepEqual(servers.map(({ path }) => path), ['README.md', 'docs/start/getting-started.md', 'docs/start/getting-started.md']))
+
+  for (const { path, code, line } of servers) describe(`${path} line ${line}`, () => serve(code))
+})
+
+function serve (code) {
+  let program
   let port
+  let pagePort
 
   beforeEach(async function () {
-    const program = code.replace('server.listen(8080)', 'server.listen(0, \'127.0.0.1\', () => console.log(server.address().port))')
-    assert.notEqual(program, code)
-    child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '--eval', program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
-    const [output] = await once(child.stdout, 'data')
-    port = Number(output)
+    const shown = code
+      .replace('server.listen(8080)', "server.listen(0, '127.0.0.1', () => console.log('server', server.address().port))")
+      .replace('.listen(8081)', ".listen(0, () => console.log('page', page.address().port))")
+    program = startProgram(['--input-type=module', '--eval', shown])
+    while (program.lines.length < code.match(/\.listen\(/g).length) await program.line()
+    const ports = Object.fromEntries(program.lines.map(line => line.split(' ')))
+    port = Number(ports.server)
+    pagePort = Number(ports.page)
   })
 
-  afterEach(async function () {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
+  afterEach(() => program.end())
 
   /** The answers to requests that arrive together: they are one write, and the last one closes the connection. */
   async function answersTo (paths, headers = '') {
@@ -72,4 +91,17 @@ describe('the server in README.md', function () {
     for (const answer of refused) assert.match(answer, /Retry-After: [1-9]\d*\r\n[^]*FAIRLANE_ERR_TYPE_FULL/)
     assert.equal(answers.filter(answer => answer.startsWith('HTTP/1.1 200 ')).length, 100 - refused.length)
   })
-})
+
+  if (!code.includes('board(')) return
+
+  it('shows on its page who has asked', async function () {
+    await answersTo(['/ada'], 'X-Api-Key: quiet\r\n')
+    const { queue: { types } } = await (await fetch(`http://127.0.0.1:${pagePort}/state`)).json()
+    assert.deepEqual(types.map(({ type, done }) => [type, done]), [['quiet', 1]])
+  })
+
+  it('ends when it is told to', async function () {
+    program.child.kill('SIGTERM')
+    assert.deepEqual(await program.exit, [0, null])
+  })
+}

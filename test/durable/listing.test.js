@@ -99,7 +99,7 @@ describe('what a durable queue says of its jobs', () => {
     await bench.clock.advance(1000)
     await bench.gate.until(1)
     bench.gate.open.shift().done(new Error('again'))
-    const zeros = { done: 0, failed: 0, cancelled: 0, throttled: 0, running: 0 }
+    const zeros = { done: 0, failed: 0, cancelled: 0, throttled: 0, running: 0, overdue: 0, spent: 0 }
     assert.deepEqual(queue.stats('a'), { accepted: 1, rejected: 2, joined: 1, retried: 1, ...zeros, waiting: 1, delayed: 1, types: 1 })
     bench.clock.advance(10)
     await bench.gate.until(2)

@@ -17,6 +17,40 @@ const { ObservedRound } = require('./observed-rounds')
 const base = seedFromEnvironment()
 const ROUNDS = rounds(15)
 
+describe('metrics of a queue on disk', () => {
+  for (const options of [{ scheduler: 'equal' }, { scheduler: null }]) {
+    it(`know for how long the next job has waited, and who goes on after a timeout: ${JSON.stringify(options)}`, async () => {
+      const metrics = new Metrics()
+      const bench = new Bench()
+      const queue = await bench.open({ ...options, concurrency: 1, maxAttempts: 1, timeoutMs: 10, observers: metrics })
+      await queue.pushType('a', 1)
+      await bench.gate.until(1)
+      for (const type of ['b', 'c']) {
+        await queue.pushType(type, 1, { timeoutMs: Infinity })
+        bench.clock.advance(10)
+      }
+      await quiet()
+      const told = ({ type, running, overdue, oldestWaitMs, slotMs }) => [type, [running, overdue, oldestWaitMs, slotMs]]
+      const numbers = () => Object.fromEntries(metrics.snapshot().types.map(told))
+      assert.deepEqual(numbers(), { a: [1, 1, undefined, 20], b: [0, 0, 20, 0], c: [0, 0, 10, 0] })
+      assert.deepEqual([queue.stats().running, queue.stats().overdue], [1, 1])
+      const { types: [first] } = metrics.snapshot({ top: 1, by: 'overdue' })
+      assert.deepEqual([first.type, first.overdue, first.running], ['a', 1, 1])
+      if (options.scheduler !== null) {
+        assert.deepEqual([queue.stats('a').running, queue.stats('a').overdue, (await queue.counts('a')).running], [1, 1, 1])
+        assert.equal(metrics.snapshot({ by: 'oldestWait' }).types[0].oldestWaitMs, 20)
+      } else {
+        assert.equal(queue.stats('a').overdue, 0) // whose it is, only lists with a scheduler know
+      }
+      bench.gate.release(1)
+      await bench.gate.until(2)
+      assert.deepEqual(numbers().a, [0, 0, undefined, 20])
+      await queue.close({ timeoutMs: 0 })
+      assert.deepEqual(numbers().b.slice(0, 2), [1, 1])
+    })
+  }
+})
+
 describe('a history of a durable queue', () => {
   let bench, history
 

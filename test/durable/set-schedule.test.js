@@ -55,6 +55,88 @@ describe('schedules of a durable queue', () => {
     assert.equal(new Date(berlin.nextAt).toISOString(), '2002-01-01T00:00:00.000Z'.replace('2002-01-01T00', '2001-12-31T23'))
   })
 
+  it('push nothing while they are paused, also when it is opened again, until they are resumed, set, or given by the option as others', async () => {
+    const schedules = { a: { everyMs: 1000, payload: 1, overlap: true }, b: { everyMs: 1000, payload: 2 } }
+    let queue = await open({ schedules })
+    const shown = async () => (await queue.listSchedules()).map(({ name, nextAt, lastAt, paused }) => {
+      return [name, nextAt === undefined ? undefined : nextAt - EPOCH, lastAt === undefined ? undefined : lastAt - EPOCH, paused]
+    })
+    const passed = async ms => {
+      ran.length = 0
+      await pass(ms)
+      return ran.map(([, , name, time]) => [name, time]).sort()
+    }
+    assert.deepEqual(await passed(1000), [['a', 1000], ['b', 1000]])
+    await queue.pauseSchedule('a')
+    const ofA = async () => (await shown()).find(([name]) => name === 'a')
+    assert.deepEqual(await shown(), [['a', undefined, 1000, true], ['b', 2000, 1000, undefined]])
+    assert.deepEqual(await passed(2000), [['b', 2000], ['b', 3000]])
+    for (const options of [{ schedules }, {}]) {
+      queue = await reopen(options)
+      assert.deepEqual(await ofA(), ['a', undefined, 1000, true])
+      assert.equal((await passed(1000)).some(([name]) => name === 'a'), false)
+    }
+    await queue.resumeSchedule('a')
+    assert.deepEqual((await ofA()).filter((_, i) => i !== 2), ['a', 6000, undefined])
+    // what has passed meanwhile is not missed
+    queue = await reopen()
+    assert.deepEqual(await passed(1000), [['a', 6000], ['b', 6000]])
+    await queue.pauseSchedule('a')
+    await queue.setSchedule('a', { ...schedules.a, payload: 3 })
+    assert.deepEqual(await ofA(), ['a', 7000, 6000, undefined])
+    await queue.pauseSchedule('a')
+    queue = await reopen({ schedules: { a: { everyMs: 1000, payload: 4 } } })
+    assert.deepEqual(await ofA(), ['a', 7000, 6000, undefined])
+    await assert.rejects(queue.pauseSchedule('none'), code('ARGUMENT'))
+    await queue.close()
+    for (const method of ['pauseSchedule', 'resumeSchedule']) await assert.rejects(queue[method]('a'), code('CLOSED'))
+  })
+
+  it('stay paused, and go on, though the clock of the machine was set back', async () => {
+    const schedules = { a: { everyMs: 1000 } }
+    await open({ schedules })
+    await pass(1000)
+    await bench.queue.pauseSchedule('a')
+    bench.epoch -= 600000
+    const queue = await reopen({ schedules })
+    assert.deepEqual(await queue.listSchedules(), [{ name: 'a', nextAt: undefined, lastAt: undefined, paused: true }])
+    await queue.resumeSchedule('a')
+    ran.length = 0
+    await pass(1000)
+    assert.equal(ran.length, 1)
+  })
+
+  it('that are resumed while their last job runs wait for its end, unless they overlap', async () => {
+    const queue = await bench.open({ schedules: { a: { everyMs: 1000 } } })
+    await pass(1000)
+    await bench.gate.until(1)
+    await queue.pauseSchedule('a')
+    await queue.resumeSchedule('a')
+    await pass(3000)
+    assert.equal(bench.gate.started.length, 1)
+    bench.gate.release()
+    await quiet()
+    await pass(1000)
+    await bench.gate.until(2)
+    assert.equal(bench.gate.started[1].context.schedule.time, EPOCH + 5000)
+    bench.gate.release()
+  })
+
+  it('that are paused forget times whose jobs could not be pushed', async () => {
+    const queue = await bench.open({ maxWaiting: 1, concurrency: 1, schedules: { a: { everyMs: 1000, overlap: true } } })
+    queue.pause()
+    await pass(3000)
+    const { waiting } = queue
+    await queue.pauseSchedule('a')
+    queue.resume()
+    for (let i = 0; i < waiting; i++) {
+      await bench.gate.until(i + 1)
+      bench.gate.release()
+    }
+    await pass(120000)
+    assert.equal(bench.gate.started.length, waiting)
+  })
+
   it('are added with what was said, and written again only if that changes', async () => {
     const schedules = { a: { everyMs: 1000, payload: 1 } }
     let queue = await open({ schedules })

@@ -85,7 +85,7 @@ describe('single jobs of a durable queue', () => {
       await bench.gate.until(1)
       const asked = queue.cancel(id)
       queue.close({ timeoutMs: 0 })
-      for (const call of [asked, queue.get(id), queue.cancel(id)]) await assert.rejects(call, { code: 'FAIRLANE_ERR_CLOSED' })
+      for (const call of [asked, queue.get(id), queue.cancel(id), queue.listRunning()]) await assert.rejects(call, { code: 'FAIRLANE_ERR_CLOSED' })
       const next = await bench.reopenAfterKill()
       bench.disk.fault = kind => ['write', 'sync'].includes(kind) ? systemError('EIO') : undefined
       const cancelled = assert.rejects(next.cancel(id), { code: 'FAIRLANE_ERR_IO' })

@@ -82,8 +82,8 @@ describe('the gateway', function () {
     await (await fetch(origin, { headers: { 'X-Api-Key': 'ada' } })).text()
     assert.match(await (await fetch(`${admin}/metrics/requests`)).text(), /fairlane_jobs_accepted_total\{queue="requests",type="ada"\} 1/)
     assert.match(await (await fetch(`${admin}/metrics/calls`)).text(), /fairlane_jobs_accepted_total\{queue="calls",type="http:\/\/127/)
-    const { queues } = await (await fetch(`${admin}/state`)).json()
-    assert.deepEqual(queues.map(({ name }) => name), ['requests', 'calls'])
+    const { names } = await (await fetch(`${admin}/state`)).json()
+    assert.deepEqual(names, ['requests', 'calls'])
     assert.match(await (await fetch(admin)).text(), /<html/)
   })
 

@@ -157,6 +157,20 @@ describe('the slot of a call', () => {
     }
   })
 
+  it('is free when the body has ended, and the call is not made again, though the time of its job is up before that is told', async () => {
+    for (let hops = 0; hops < 12; hops++) {
+      const clock = fakeClock()
+      const { fetch, peer, response } = streaming({ timeoutMs: 1000, maxAttempts: 3, backoffMs: 0, clock })
+      const reading = (await response).text()
+      source.close()
+      for (let hop = 0; hop < hops; hop++) await null
+      clock.advance(1000)
+      await reading
+      await quiet()
+      assert.deepEqual([peer.calls.length, fetch.queue.running], [1, 0], `after ${hops} steps`)
+    }
+  })
+
   for (const title of ['timeoutMs', 'close']) {
     it(`is free after ${title}, which ends the body, and the call is not made again`, async () => {
       const clock = fakeClock()

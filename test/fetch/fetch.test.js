@@ -25,6 +25,18 @@ describe('fairFetch()', () => {
     assert.deepEqual([response.status, response.headers.get('x-test'), await response.text()], [201, 'yes', 'text'])
   })
 
+  it('takes what a call costs, for rates of cost', async () => {
+    const fetch = fairFetch(peer.fetch, { ratePerType: { limit: 10, intervalMs: 1000000, of: 'cost' } })
+    const first = fetch(A, { fairlane: { cost: 8 } })
+    const second = fetch(A, { fairlane: { cost: 3 } }).catch(({ code }) => code)
+    const other = fetch(B)
+    for (let i = 1; i <= 2; i++) (await peer.until(i)).answer(200)
+    assert.deepEqual([(await first).status, (await other).status, fetch.queue.stats().spent], [200, 200, 9])
+    fetch.queue.clear()
+    assert.equal(await second, 'FAIRLANE_ERR_CLEARED')
+    await assert.rejects(fetch(A, { fairlane: { cost: 11 } }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+  })
+
   it('hands over what it was given, as it is, and a signal', async () => {
     const fetch = fairFetch(peer.fetch)
     const url = new URL(A)

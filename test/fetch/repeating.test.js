@@ -157,6 +157,28 @@ describe('a call is made again', () => {
     }
   })
 
+  it('not if it was answered, and what that is cannot be read', async () => {
+    const expected = new Error('expected')
+    const fail = () => { throw expected }
+    const foreign = Object.defineProperty(class { constructor () { fail() } }, 'name', { value: 'Response' })
+    const answers = [
+      { get status () { return fail() } },
+      { status: 503, headers: { get: fail } },
+      { status: 200, get body () { return fail() } },
+      Object.assign(Object.create(foreign.prototype), { status: 200, headers: new Headers(), body: new ReadableStream() })
+    ]
+    for (const response of answers) {
+      let count = 0
+      const fetch = fairFetch(async () => {
+        count++
+        return response
+      }, { until: 'body', maxAttempts: 3, backoffMs: 0 })
+      await assert.rejects(fetch(A), err => err === expected)
+      assert.equal(count, 1)
+      await fetch.queue.onIdle()
+    }
+  })
+
   it('after backoffMs, which may say never: then the caller gets the response', async () => {
     const seen = []
     const backoffMs = (attempt, { code, status, message, retryAfterMs }) => {

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
-const { collect, heapUsed, retainedCount } = require('../support/memory')
+const { bytesUsed, heapUsed, retainedCount } = require('../support/memory')
 const { isLong, rounds } = require('../support/rounds')
 
 const MB = 1024 * 1024
@@ -13,13 +13,6 @@ const schedulers = {
   capped: () => 'capped',
   equal: () => 'equal',
   'of a window': () => ({ waiting () {}, start () {}, done () {}, select: () => 0 })
-}
-
-/** Bytes in use after a collection, typed arrays included. */
-async function bytesUsed () {
-  await collect()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
 }
 
 for (const [name, makeScheduler] of Object.entries(schedulers)) {

@@ -283,6 +283,17 @@ describe('a request that an admission has let in', function () {
     await assertNext()
   })
 
+  it('is not given to a request whose connection has ended, whatever its response says', async function () {
+    const { EventEmitter } = require('node:events')
+    await start({ concurrency: 1 })
+    const response = Object.assign(new EventEmitter(), { writeHead () {} })
+    const socket = Object.assign(new EventEmitter(), { destroyed: true })
+    site.admit({ headers: {}, socket }, response, () => assert.fail('it is handled'))
+    const { accepted, running } = site.admit.stats()
+    assert.deepEqual([accepted, running], [0, 0])
+    await assertNext()
+  })
+
   it('is not wanted without Node\'s request and response, and what goes on', async function () {
     await start()
     const { admit } = site
@@ -341,10 +352,26 @@ describe('an admission that closes', function () {
     assert.deepEqual([(await running[0]).status, (await asked).status], [503, 503])
     await assert.rejects(running[1])
     await until(() => client.isClosed)
-    assert.deepEqual(client.statuses(), [503])
+    assert.deepEqual(client.statuses(), [503, 503])
     tell('x')
     await turns(3)
     assert.equal(site.handled.length, 3)
+  })
+
+  it('answers each request that was pipelined, of which the last one ends the connection', async function () {
+    const clock = fakeClock()
+    await start({ concurrency: 1, clock })
+    const client = rawClient(site.port)
+    client.ask(['/1', '/2', '/3'])
+    await until(() => site.admit.stats().waiting === 2)
+    const closed = site.admit.close({ timeoutMs: 1000 })
+    client.ask(['/4'])
+    await until(() => site.admit.stats().refused.FAIRLANE_ERR_CLOSED === 1)
+    clock.advance(1001)
+    await closed
+    await until(() => client.isClosed)
+    assert.deepEqual(client.statuses(), [503, 503, 503, 503])
+    assert.deepEqual(client.text.match(/^connection: .*$/gim), [...Array(3).fill('Connection: keep-alive'), 'Connection: close'])
   })
 
   it('refuses what waits with drain: false, and by the option signal', async function () {

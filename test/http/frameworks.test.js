@@ -1,7 +1,7 @@
 'use strict'
 
 // What frameworks other than those of (request, response, next) are told: by stand-ins that do what koa and fastify do. With the real ones:
-// test/examples/http-frameworks.js.
+// test/examples/frameworks.js.
 
 const assert = require('node:assert/strict')
 const express = require('express')
@@ -121,7 +121,7 @@ describe('an admission', function () {
             fields: {},
             code (status) { this.status = status; return this },
             headers (fields) { Object.assign(this.fields, fields); return this },
-            send (text) { if (!this.isHijacked) raw.writeHead(this.status, this.fields).end(text) },
+            send (text) { if (!this.isHijacked && !raw.writableEnded) raw.writeHead(this.status, this.fields).end(text) },
             hijack () { this.isHijacked = true }
           }
           admit.fastify({ raw: request }, reply, err => {
@@ -141,6 +141,21 @@ describe('an admission', function () {
       assert.deepEqual([status, headers['content-type'], JSON.parse(text).code], [429, 'application/problem+json', 'FAIRLANE_ERR_TYPE_FULL'])
       assert.equal((await site.get('/fails')).text, 'no tenant')
       assert.equal(site.admit.release({ raw: site.handled[0].request }), true)
+      site.handled[0].response.end()
+      await held
+    })
+
+    it('tells what refuse() fails with, as long as nothing was sent', async function () {
+      const refuse = async ({ url }, response) => {
+        if (url === '/answered') response.writeHead(418).end()
+        throw new Error('no answer')
+      }
+      await start({ concurrency: 1, maxWaitingPerType: 0, refuse })
+      const held = site.get()
+      await site.until(1)
+      const { status, text } = await site.get('/fails')
+      assert.deepEqual([status, text], [500, 'no answer'])
+      assert.equal((await site.get('/answered')).status, 418)
       site.handled[0].response.end()
       await held
     })

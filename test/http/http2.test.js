@@ -79,6 +79,20 @@ describe('an admission in front of a server of HTTP/2', function () {
     responseOf('/silent').writeHead(200).end('late')
   })
 
+  it('frees a slot when the headers are sent, with until: \'headers\', however a handler sends them', async function () {
+    await start({ concurrency: 1, until: 'headers' })
+    const ways = [response => response.write('part'), response => response.writeHead(200), response => response.flushHeaders(), response => response.end('whole')]
+    for (const [at, send] of ways.entries()) {
+      const asked = ask('/')
+      await site.until(at + 1)
+      send(site.handled[at].response)
+      assert.equal(site.admit.stats().running, 0)
+      site.handled[at].response.end()
+      await until(() => asked.isClosed)
+      assert.equal(asked.status, 200)
+    }
+  })
+
   it('does not let in a stream that was reset before', async function () {
     const later = []
     site = await served({}, { make: listener => http2.createServer(listener), pass: (...args) => later.push(args) })

@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { fakeClock } = require('../../lib/testing')
 const { turns } = require('../support/turns')
+const { captureUncaught } = require('../support/uncaught')
 const { assertFree, rawClient, served, until } = require('./served')
 
 describe('an admission in front of a server of Node', function () {
@@ -14,6 +15,15 @@ describe('an admission in front of a server of Node', function () {
     await assertFree(site.admit, assert)
     await site.end()
   })
+
+  /** A slot is held, and the response of the next request, which waits for it, is in the hands of somebody else, too. */
+  const startHeld = async options => {
+    await start({ concurrency: 1, ...options })
+    const about = { held: site.get('/held'), waiting: undefined }
+    await site.until(1)
+    site.server.prependListener('request', (request, response) => { about.waiting = response })
+    return about
+  }
 
   const endAll = async answers => {
     for (let at = 0; at < answers.length; at++) {
@@ -158,6 +168,38 @@ describe('an admission in front of a server of Node', function () {
     for (const { response } of site.handled) response.end()
     assert.deepEqual([(await first).status, (await other).status], [200, 200])
   })
+
+  for (const [title, limits] of [['that may not wait', { maxWaitingPerType: new Map([['x', 0]]) }], ['though too many wait', { maxWaiting: 2 }]]) {
+    it(`lets a request in ${title}, where a slot is free that those who wait may not have`, async function () {
+      await start({ concurrency: 3, ...limits, schedulerOptions: { maxTypeCap: 1 } })
+      const answers = Array.from({ length: 5 }, () => site.get('/y', 'y')) // as many as may wait, and one more
+      await until(() => site.admit.stats().waiting === 4)
+      answers.push(site.get('/x', 'x'))
+      await site.until(2)
+      const refused = await site.get('/refused', 'x')
+      assert.deepEqual([site.handled[1].request.url, refused.status >= 429, site.handled.length], ['/x', true, 2])
+      assert.deepEqual((await endAll(answers)).map(({ status }) => status), Array(6).fill(200))
+    })
+  }
+
+  for (const limits of [{ maxWaitingPerType: 2 }, { maxWaiting: 1 }]) { // a free slot is room for one more
+    it(`counts those that wait for their turn on a connection, of a tenant that has all it may have: ${JSON.stringify(limits)}`, async function () {
+      await start({ concurrency: 2, ...limits, schedulerOptions: { maxTypeCap: 1 } })
+      const client = rawClient(site.port)
+      client.ask(['/1', '/2'], 'tenant: x\r\n')
+      await until(() => site.admit.stats().waiting === 1)
+      const waits = site.get('/3', 'x')
+      await until(() => site.admit.stats().waiting === 2)
+      assert((await site.get('/4', 'x')).status >= 429)
+      assert.equal(site.admit.stats().accepted, 2)
+      for (let at = 0; at < 3; at++) {
+        await site.until(at + 1)
+        site.handled[at].response.end()
+      }
+      assert.equal((await waits).status, 200)
+      client.end()
+    })
+  }
 
   it('has a request of a tenant wait that has all it may have, though slots are free', async function () {
     await start({ concurrency: 3, schedulerOptions: { maxTypeCap: 1 } })
@@ -318,20 +360,59 @@ describe('an admission in front of a server of Node', function () {
 
   it('leaves an answer alone that somebody else has given while the request waited', async function () {
     const clock = fakeClock()
-    await start({ concurrency: 1, maxWaitMs: 1000, clock })
-    const held = site.get('/held')
-    await site.until(1)
-    let waiting
-    site.server.prependListener('request', (request, response) => { waiting = response })
+    const about = await startHeld({ maxWaitMs: 1000, clock })
     const answer = site.get('/')
     await until(() => site.admit.stats().waiting === 1)
-    waiting.writeHead(408)
-    waiting.write('too ')
+    about.waiting.writeHead(408)
+    about.waiting.write('too ')
     clock.advance(1001)
-    waiting.end('late')
+    about.waiting.end('late')
     assert.deepEqual((({ status, text }) => [status, text])(await answer), [408, 'too late'])
     site.handled[0].response.end()
-    await held
+    await about.held
+  })
+
+  it('goes on with a request whose answer somebody else has begun while it waited, and adds no header to that', async function () {
+    const uncaught = captureUncaught()
+    try {
+      const about = await startHeld()
+      const answer = site.get('/')
+      await until(() => site.admit.stats().waiting === 1)
+      about.waiting.writeHead(200).write('begun, ')
+      site.handled[0].response.end()
+      await site.until(2)
+      site.handled[1].response.end('ended')
+      await about.held
+      const { headers, text } = await answer
+      assert.deepEqual([headers['server-timing'], text, uncaught.seen], [undefined, 'begun, ended', []])
+    } finally {
+      uncaught.release()
+    }
+  })
+
+  it('handles no request that somebody else has answered while it waited, though its client has not read that yet', async function () {
+    const about = await startHeld()
+    const client = rawClient(site.port)
+    client.socket.pause()
+    client.ask(['/'])
+    await until(() => site.admit.stats().waiting === 1)
+    about.waiting.end(Buffer.alloc(2e7))
+    site.handled[0].response.end()
+    await about.held
+    await until(() => site.admit.stats().running === 0)
+    assert.deepEqual([site.handled.length, site.admit.stats().gone, about.waiting.closed], [1, 1, false])
+    client.end()
+  })
+
+  it('handles a request that was answered before it came, as any other', async function () {
+    await start({}, {
+      pass (admit, request, response, next) {
+        response.writeHead(202).end('accepted')
+        admit(request, response, next)
+      }
+    })
+    assert.equal((await site.get()).status, 202)
+    assert.equal(site.handled.length, 1)
   })
 
   it('has handlers run in the context of their requests, at once and later', async function () {

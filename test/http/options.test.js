@@ -2,6 +2,8 @@
 
 const assert = require('node:assert/strict')
 const { admission } = require('../../lib/http')
+const { fakeClock } = require('../../lib/testing')
+const { served, until } = require('./served')
 
 describe('the options of an admission', function () {
   it('are those of a queue, with defaults of their own', function () {
@@ -31,5 +33,35 @@ describe('the options of an admission', function () {
     assert.throws(() => admission({ maxAttempts: 3 }), { code: 'FAIRLANE_ERR_OPTION', message: /a request is handled once/ })
     assert.throws(() => admission({ settleBy: 'promise' }), { code: 'FAIRLANE_ERR_OPTION', message: /ends with its response/ })
     assert.throws(() => admission({ path: 'folder' }), { code: 'FAIRLANE_ERR_OPTION', message: /fairlane\/durable/ })
+  })
+})
+
+describe('the option cost of an admission', function () {
+  let site
+  afterEach(() => site.end())
+
+  it('says what a request takes of a rate of cost, and may give a promise, or nothing', async function () {
+    const clock = fakeClock()
+    const costs = { '/1': 4, '/2': Promise.resolve(5), '/3': undefined, '/4': 0, '/5': 2 }
+    site = await served({ clock, cost: ({ url }) => costs[url], ratePerType: { limit: 10, intervalMs: 1000, of: 'cost' } }, {
+      handler: (request, response) => response.end('')
+    })
+    for (const path of Object.keys(costs).slice(0, 4)) assert.equal((await site.get(path, 'a')).status, 200)
+    assert.equal(site.admit.stats().spent, 10)
+    const later = site.get('/5', 'a')
+    await until(() => site.admit.stats().waiting === 1)
+    assert.equal((await site.get('/5', 'b')).status, 200)
+    clock.advance(1000)
+    assert.equal((await later).status, 200)
+    assert.equal(site.admit.stats().spent, 14)
+  })
+
+  it('hands on what is wrong with it, as that of tenant', async function () {
+    const costs = [-1, 0.5, '1', 2 ** 60, 11, Promise.resolve(NaN)]
+    site = await served({ cost: ({ url }) => url === '/' ? (() => { throw new Error('mine') })() : costs[Number(url.slice(1))], rate: { limit: 10, intervalMs: 1000, of: 'cost' } })
+    for (let i = 0; i < costs.length; i++) assert.equal((await site.get(`/${i}`)).text, 'FAIRLANE_ERR_ARGUMENT')
+    assert.equal((await site.get('/')).text, 'mine')
+    assert.deepEqual([site.admit.stats().spent, site.admit.stats().running], [0, 0])
+    assert.throws(() => admission({ cost: 5 }), { code: 'FAIRLANE_ERR_OPTION' })
   })
 })

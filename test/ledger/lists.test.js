@@ -263,3 +263,15 @@ describe('a scheduler of an observed queue', function () {
     assert.deepEqual([...history.list()].map(({ state }) => state), ['done', 'cancelled'])
   })
 })
+
+describe('a ledger', () => {
+  it('knows of no job without a record for how long it has waited', () => {
+    const history = new History()
+    const clock = fakeClock()
+    const queue = fairlane(async () => {}, { observers: history, clock }).pause()
+    queue.push(1)
+    clock.advance(5)
+    const { records } = internalsOf(queue).read.ledger
+    assert.deepEqual([records.waitMsOf(1), records.waitMsOf(2)], [5, undefined])
+  })
+})

@@ -59,6 +59,7 @@ const mutants = {
     apply: () => replace(Compactor.prototype, 'remove', original => function (ids) { original.call(this, ids.reverse()) })
   },
   'it writes a job again that is finished meanwhile': {
+    from: 119,
     apply: () => replace(Compactor.prototype, 'clear', original => async function (id) {
       const { log, table } = this.store
       const records = [...table.seqsIn(id)].map(seq => Buffer.from(this.store.record(seq)))

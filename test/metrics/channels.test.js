@@ -233,10 +233,10 @@ describe('channels()', function () {
 
   it('says nothing of jobs of which there is no record', async function () {
     const { Publisher } = require('../../lib/metrics/publisher')
-    const { joined } = require('../../lib/metrics/between')
+    const { Ledger } = require('../../lib/ledger/ledger')
     const seen = []
     listen(JOB_CHANNELS, name => seen.push(name))
-    const publisher = new Publisher(joined(undefined, fakeClock(), false), {})
+    const publisher = new Publisher(new Ledger({ keep: 0, keepMs: -Infinity, isExact: false }), {})
     for (const tell of ['started', 'ended', 'cancelled', 'dead', 'failed', 'unaccepted', 'undecided', 'again', 'postponed', 'uncounted', 'due', 'buried']) publisher[tell](7, true, 'no')
     publisher.accepted(1, 'a')
     publisher.unaccepted(1)

@@ -44,6 +44,11 @@ describe('the index of fairness', function () {
     assert(capped > 0 && capped < 0.8, String(capped))
   })
 
+  it('is that of what types may expect of their groups', async function () {
+    const schedulerOptions = { groupOf: type => type[0] }
+    assert((await indexAfter(3, { a1: 5, a2: 5, b1: 5 }, { scheduler: 'equal', schedulerOptions })) > 0.97)
+  })
+
   it('is that of shares by weight', async function () {
     const weights = { heavy: 3 }
     assert((await indexAfter(3, { heavy: 5, light: 5 }, { scheduler: 'equal', schedulerOptions: { weights } })) > 0.98)

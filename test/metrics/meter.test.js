@@ -27,6 +27,7 @@ describe('a meter', function () {
     const { meter, ledger, own } = example()
     for (const tell of ['started', 'ended', 'cancelled', 'undecided', 'again', 'due', 'dead', 'revived', 'buried', 'failed', 'postponed', 'uncounted', 'unaccepted']) meter[tell](7, true, 'no')
     meter.cancelledAll([7, 8], 'no')
+    meter.outlivedEnds(meter.outlived(7))
     assert.deepEqual([own.byLabel.size, ledger.names.numbers.size], [0, 0])
   })
 

@@ -58,18 +58,24 @@ describe('metrics', function () {
     clock.advance(5)
     queue.remove(({ type }) => type === 'b')
     const { types: [a, b], ...rest } = metrics.snapshot()
-    assert.deepEqual(rest, { name: 'mails', boundsMs: DEFAULT_BOUNDS, fairness: undefined, starving: [], refused: { FAIRLANE_ERR_QUEUE_FULL: 1 } })
+    const refused = { FAIRLANE_ERR_QUEUE_FULL: 1 }
+    assert.deepEqual(rest, { name: 'mails', boundsMs: DEFAULT_BOUNDS, fairness: undefined, starving: [], standstillMs: 0, refused })
     assert.deepEqual(a, {
       type: 'a',
       isType: true,
       waiting: 0,
       running: 1,
+      overdue: 0,
       accepted: 2,
       done: 1,
       failed: 0,
       cancelled: 0,
       retried: 0,
+      throttled: 0,
+      postponed: 0,
+      oldestWaitMs: undefined,
       slotMs: 15,
+      spent: 0,
       waitMs: { sum: 30, p50: 1, p99: 49.5, buckets: buckets(17, { 0: 1, 5: 1 }) },
       runMs: { sum: 10, p50: 7.5, p99: 9.95, buckets: buckets(17, { 3: 1 }) }
     })
@@ -98,7 +104,9 @@ describe('metrics', function () {
   })
 
   it('are empty before a queue has them', function () {
-    assert.deepEqual(new Metrics().snapshot(), { name: 'default', boundsMs: DEFAULT_BOUNDS, fairness: undefined, starving: [], types: [], refused: {} })
+    const rest = { fairness: undefined, starving: [], standstillMs: 0, types: [], refused: {} }
+    assert.deepEqual(new Metrics().snapshot(), { name: 'default', boundsMs: DEFAULT_BOUNDS, ...rest })
+    assert.deepEqual(new Metrics().timeline(), [])
   })
 
   it('observe one queue', function () {
@@ -115,6 +123,31 @@ describe('metrics', function () {
       { clock: 'fast' }, { labelOf: 'plan' }, { labelOf: null }, { windowMs: 0 }, { windowMs: '5' }, { windowMs: Infinity }, { starveMs: 0.5 }, { starveMs: 2 ** 31 }, { bucketsMs: [] }, { bucketsMs: 5 }, { bucketsMs: [0, 1] }, { bucketsMs: [2, 1] }, { bucketsMs: [1, 1] }, { bucketsMs: [1, Infinity] },
       { bucketsMs: [NaN] }, { bucketsMs: ['1'] }, { bucketsMs: Array.from({ length: 65 }, (_, i) => i + 1) }
     ]) assert.throws(() => new Metrics(options), { code: 'FAIRLANE_ERR_OPTION' })
+  })
+
+  it('count by the groups of types, if they are told to', async function () {
+    const groupOf = type => type === 'odd' ? undefined : type[0]
+    const schedulerOptions = { groupOf, groupWeights: { z: 2 }, groupCaps: { b: 3, z: 1 } }
+    const metrics = new Metrics({ labelOf: 'group', otherType: 'none' })
+    const queue = fairlane((payload, done) => done(), { scheduler: 'equal', schedulerOptions, observers: metrics })
+    for (const type of ['a1', 'a2', 'b1', 'odd', 'a1']) queue.pushType(type, 1)
+    await queue.onIdle()
+    assert.deepEqual(metrics.snapshot().types.map(({ type, isType, done }) => [type, isType, done]), [
+      ['z', false, 0], ['b', false, 1], ['a', false, 3], ['none', false, 1]
+    ])
+    await quiet()
+  })
+
+  it('place no groups whose weights a function gives, and refuse a queue without groups', function () {
+    const metrics = () => new Metrics({ labelOf: 'group' })
+    const own = metrics()
+    fairlane(() => {}, { scheduler: 'equal', schedulerOptions: { groupOf: () => 'g', groupWeights: () => 1 }, observers: own })
+    assert.deepEqual(own.snapshot().types, [])
+    for (const options of [{}, { scheduler: 'equal' }, { scheduler: 'fair' }]) {
+      assert.throws(() => fairlane(() => {}, { ...options, observers: metrics() }), { code: 'FAIRLANE_ERR_OPTION', message: /group/ })
+    }
+    const taking = { queued () {}, next () {}, started () {}, ended () {}, groupOf: () => 'mine' }
+    fairlane(() => {}, { scheduler: taking, observers: metrics() })
   })
 
   it('keep no bounds that the caller changes later', function () {

@@ -38,12 +38,14 @@ describe('the text for Prometheus', function () {
     const { metrics } = await example('mails')
     const families = parse(metrics.toText())
     assert.deepEqual([...families].map(([name, { type }]) => `${name} ${type}`), [
-      'fairlane_jobs_accepted_total counter', 'fairlane_jobs_settled_total counter', 'fairlane_jobs_refused_total counter', 'fairlane_jobs gauge',
-      'fairlane_job_wait_seconds histogram', 'fairlane_job_run_seconds histogram', 'fairlane_slots gauge', 'fairlane_fairness_ratio gauge',
-      'fairlane_starving_types gauge'
+      'fairlane_jobs_accepted_total counter', 'fairlane_jobs_settled_total counter', 'fairlane_jobs_refused_total counter',
+      'fairlane_attempts_total counter', 'fairlane_joined_total counter', 'fairlane_jobs gauge', 'fairlane_overdue_runners gauge',
+      'fairlane_oldest_wait_seconds gauge', 'fairlane_job_wait_seconds histogram', 'fairlane_job_run_seconds histogram', 'fairlane_cost_total counter',
+      'fairlane_slots gauge',
+      'fairlane_standstill_seconds gauge', 'fairlane_held_types gauge', 'fairlane_fairness_ratio gauge', 'fairlane_starving_types gauge'
     ])
     for (const [name, { samples }] of families) {
-      for (const { labels } of samples) assert.deepEqual([labels.queue, labels.type], ['mails', /refused|slots|starving/.test(name) ? undefined : 'a'])
+      for (const { labels } of samples) assert.deepEqual([labels.queue, labels.type], ['mails', /refused|joined|slots|standstill|held|starving/.test(name) ? undefined : 'a'])
     }
     assert.deepEqual(valuesOf(families, 'fairlane_jobs_accepted_total'), { total: 3 })
     assert.deepEqual(valuesOf(families, 'fairlane_jobs_settled_total'), { 'total done': 1, 'total failed': 0, 'total cancelled': 1 })
@@ -76,7 +78,37 @@ describe('the text for Prometheus', function () {
     assert.deepEqual(samples.map(({ labels, value }) => [labels.queue, labels.type, value]), HOSTILE.map(name => ['q"\\\n', name.slice(0, 128), 1]))
   })
 
-  it('has at most 45 series for each type', async function () {
+  it('is whole however long it is', async function () {
+    const metrics = new Metrics({ maxTypes: 1000 })
+    const queue = fairlane((n, done) => done(), { scheduler: 'equal', observers: metrics })
+    for (let n = 0; n < 1000; n++) queue.pushType(`tenant-${n}`, n)
+    await queue.onIdle()
+    const families = parse(metrics.toText())
+    assert.equal(families.get('fairlane_job_run_seconds').samples.length, 1000 * 19)
+    assert.deepEqual(families.get('fairlane_jobs_accepted_total').samples.map(({ value }) => value), new Array(1000).fill(1))
+  })
+
+  it('says for how long jobs wait, what is tried again, and what stands still', async function () {
+    const clock = fakeClock()
+    const metrics = new Metrics({ name: 'q' })
+    const gate = gates()
+    const options = { scheduler: 'equal', concurrency: 1, observers: metrics, clock, timeoutMs: 100, maxAttempts: 2, backoffMs: 5 }
+    const queue = fairlane(gate.runner, options)
+    for (let n = 0; n < 2; n++) queue.add(1, { type: 'a', key: 'k' }).catch(() => {})
+    await gate.until(1)
+    queue.add(1, { type: 'b', timeoutMs: Infinity }).catch(() => {})
+    queue.holdType('b', 10000)
+    clock.advance(100)
+    clock.advance(1500)
+    const families = parse(metrics.toText())
+    const of = (name, type) => families.get(name).samples.filter(({ labels }) => labels.type === type)
+      .map(({ labels: { outcome }, value }) => outcome === undefined ? value : [outcome, value])
+    assert.deepEqual(of('fairlane_attempts_total', 'a'), [['retried', 1], ['throttled', 0], ['postponed', 0]])
+    assert.deepEqual([of('fairlane_overdue_runners', 'a'), of('fairlane_oldest_wait_seconds', 'b')], [[1], [1.6]])
+    assert.deepEqual([of('fairlane_standstill_seconds'), of('fairlane_joined_total'), of('fairlane_held_types')], [[1.5], [1], [1]])
+  })
+
+  it('has at most 50 series for each type', async function () {
     const metrics = new Metrics({ maxTypes: 5 })
     const queue = fairlane((n, done) => done(), { scheduler: 'fair', observers: metrics })
     for (let i = 0; i < 100; i++) queue.pushType(`type ${i}`, 1)
@@ -86,7 +118,7 @@ describe('the text for Prometheus', function () {
       for (const { labels: { type } } of samples) if (type !== undefined) byType.set(type, (byType.get(type) ?? 0) + 1)
     }
     assert.equal(byType.size, 6)
-    for (const [type, count] of byType) assert(count <= 45, `${type}: ${count}`)
+    for (const [type, count] of byType) assert(count <= 50, `${type}: ${count}`)
   })
 
   const seed = seedFromEnvironment()
@@ -176,15 +208,18 @@ describe('a registry of prom-client', function () {
     assert.match(text, /# EOF\n$/)
   })
 
-  it('is added up by a cluster, but for fairness, which is that of the process where it is least', async function () {
+  it('is added up by a cluster, but for fairness, which has no sum, and for times, of which the longest counts', async function () {
     const processes = []
     for (const [fairness, starving] of [[0.9, []], [1, ['a', 'b']], [0.4, ['a']], [undefined, []]]) {
       const registry = new Registry()
-      register(registry, 'mails', {}, () => ({ name: 'mails', boundsMs: [], states: [], types: [], refused: new Map([['CODE', 2]]), slots: 3, fairness, starving }))
+      const counts = { refused: new Map([['CODE', 2]]), slots: 3, joined: 1, heldTypes: 2, standstillMs: 1000 * starving.length }
+      register(registry, 'mails', {}, () => ({ name: 'mails', boundsMs: [], states: [], types: [], ...counts, fairness, starving }))
       processes.push(JSON.parse(JSON.stringify(await registry.getMetricsAsJSON()))) // as processes send it
     }
     const families = parse(await AggregatorRegistry.aggregate(processes).metrics())
-    assert.deepEqual(valuesOf(families, 'fairlane_fairness_ratio'), { ratio: 0.4 })
+    assert(Math.abs(valuesOf(families, 'fairlane_fairness_ratio').ratio - (0.9 + 1 + 0.4) / 3) < 1e-9)
+    assert.deepEqual(valuesOf(families, 'fairlane_standstill_seconds'), { seconds: 2 })
+    assert.deepEqual([valuesOf(families, 'fairlane_joined_total'), valuesOf(families, 'fairlane_held_types')], [{ total: 4 }, { types: 8 }])
     assert.deepEqual(valuesOf(families, 'fairlane_starving_types'), { types: 3 })
     assert.deepEqual(valuesOf(families, 'fairlane_slots'), { slots: 12 })
     assert.deepEqual(valuesOf(families, 'fairlane_jobs_refused_total'), { 'total CODE': 8 })

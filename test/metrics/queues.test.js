@@ -8,7 +8,7 @@ const { seedFromEnvironment } = require('../support/random')
 const { rounds, playRounds } = require('../support/rounds')
 const { captureWarnings } = require('../support/uncaught')
 
-const ROUNDS = rounds(60)
+const ROUNDS = rounds(20)
 const STEPS = 150
 
 describe('metrics of a queue', function () {

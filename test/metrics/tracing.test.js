@@ -252,6 +252,81 @@ describe('a span of a runner', function () {
     assert.equal(spansBy().process.status.message, 'a context manager')
   })
 
+  describe('of an attempt that something has come over', function () {
+    const { fakeClock } = require('../../lib/testing')
+    const hang = () => new Promise(() => {})
+
+    for (const [how, options, end] of [
+      ['a timeout', { timeoutMs: 10 }, ({ clock }) => clock.advance(10)],
+      ['a timeout that releases the slot', { timeoutMs: 10, onTimeout: 'release' }, ({ clock }) => clock.advance(10)],
+      ['an abort', {}, ({ controller }) => controller.abort(new Error('no more'))],
+      ['the end of the queue', {}, ({ queue }) => { queue.close({ drain: false, timeoutMs: 0 }) }]
+    ]) {
+      it(`ends when its caller is told, as a failed one: ${how}`, async function () {
+        const clock = fakeClock()
+        const controller = new AbortController()
+        const queue = fairlane(traced(hang, { tracer }), { clock, ...options })
+        const told = queue.add(1, { signal: controller.signal }).then(() => assert.fail('it is done'), err => err)
+        await quiet()
+        assert.deepEqual(exporter.getFinishedSpans(), [])
+        end({ clock, controller, queue })
+        const { message } = await told
+        const { process: { status, events } } = spansBy()
+        assert.deepEqual([status.code, events.length], [2, 1])
+        assert(status.message === message || how === 'an abort', `${status.message}, not ${message}`)
+      })
+    }
+
+    it('ends once, whatever its runner does then, and those beside it go on', async function () {
+      for (const settleLater of [done => done(null, 1), done => done(new Error('late')), (done, reject) => reject(revoked())]) {
+        exporter.reset()
+        const clock = fakeClock()
+        let late
+        const runner = (payload, done) => {
+          if (payload === 2) return hang()
+          return new Promise((resolve, reject) => { late = () => settleLater(done, reject) })
+        }
+        const queue = fairlane(traced(runner, { tracer }), { clock })
+        const told = queue.add(1, { timeoutMs: 10 }).catch(({ code }) => code)
+        queue.add(2, { timeoutMs: 50 }).catch(() => {})
+        await quiet()
+        clock.advance(10)
+        assert.equal(await told, 'FAIRLANE_ERR_TIMEOUT')
+        late()
+        await quiet()
+        assert.equal(exporter.getFinishedSpans().length, 1)
+        clock.advance(40)
+        assert.equal(exporter.getFinishedSpans().length, 2)
+      }
+    })
+
+    it('has many beside it that share a signal, and lets go of that', async function () {
+      const queue = fairlane(traced(async n => { await turn(); return n }, { tracer }), { concurrency: 100 })
+      await Promise.all(Array.from({ length: 300 }, (_, n) => queue.add(n)))
+      assert.equal(exporter.getFinishedSpans().filter(({ status: { code } }) => code !== 2).length, 300)
+    })
+
+    it('is one of its own for each attempt', async function () {
+      const clock = fakeClock()
+      const queue = fairlane(traced(hang, { tracer }), { clock, timeoutMs: 10, maxAttempts: 2, backoffMs: 5, concurrency: 2 })
+      const told = queue.add(1).catch(({ code }) => code)
+      await quiet()
+      clock.advance(10)
+      await quiet()
+      clock.advance(5)
+      await quiet()
+      clock.advance(10)
+      assert.equal(await told, 'FAIRLANE_ERR_TIMEOUT')
+      assert.deepEqual(exporter.getFinishedSpans().map(({ attributes, status }) => [attributes['fairlane.attempt'], status.code]), [[1, 2], [2, 2]])
+    })
+
+    it('needs no signal, and none that has aborted before', async function () {
+      const aborted = AbortSignal.abort()
+      assert.equal(await traced(async n => n, { tracer })(1, { type: undefined, attempt: 1, signal: aborted }), 1)
+      assert.equal(spansBy().process.status.code, 0)
+    })
+  })
+
   it('has the id of the job, where jobs have ids', async function () {
     await traced(async () => {}, { tracer })(1, { id: 12, type: undefined, attempt: 3 })
     const { process: { attributes } } = spansBy()
@@ -289,5 +364,64 @@ describe('a span of a runner', function () {
       for (const { name, links: [{ context }] } of runs) assert.equal(pushes.get(context.spanId), name.replace('process', 'push'))
     }
     assert.deepEqual(wrong, [])
+  })
+})
+
+describe('traceAlarms()', function () {
+  const { Metrics } = require('../../lib/metrics')
+  const { traceAlarms } = require('../../lib/metrics/tracing')
+  const exporter = new InMemorySpanExporter()
+  const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).getTracer('test')
+
+  beforeEach(function () { exporter.reset() })
+
+  it('shows what is wrong as a span with events, until all is well', function () {
+    const metrics = new Metrics()
+    traceAlarms(metrics, { tracer, name: 'mails' })
+    metrics.emit('standstill', { waiting: 2, running: 1, sinceMs: 30000 })
+    metrics.emit('starving', { type: 'a', waiting: 1, sinceMs: 40000 })
+    metrics.emit('moving', {})
+    assert.deepEqual(exporter.getFinishedSpans(), [])
+    metrics.emit('fed', { type: 'a' })
+    const [{ name, attributes, events, status, duration }] = exporter.getFinishedSpans()
+    assert.deepEqual([name, attributes['messaging.destination.name'], status.code], ['queue mails', 'mails', 2])
+    assert.deepEqual(events.map(({ name, attributes }) => [name, attributes['fairlane.type'], attributes['fairlane.waiting']]), [
+      ['standstill', undefined, 2], ['starving', 'a', 1], ['moving', undefined, undefined], ['fed', 'a', undefined]
+    ])
+    assert(duration[0] >= 29)
+    metrics.emit('moving')
+    assert.equal(exporter.getFinishedSpans().length, 2)
+  })
+
+  it('ends with what it returns, and listens no more', function () {
+    const metrics = new Metrics()
+    const stop = traceAlarms(metrics, { tracer })
+    metrics.emit('starving', { type: 'a', waiting: 1, sinceMs: 1 })
+    stop()
+    metrics.emit('starving', { type: 'b', waiting: 1, sinceMs: 1 })
+    stop()
+    assert.deepEqual(exporter.getFinishedSpans().map(({ name, events }) => [name, events.length]), [['queue default', 1]])
+  })
+
+  it('bears a tracer that throws', async function () {
+    const metrics = new Metrics()
+    const broken = new Error('a tracer')
+    traceAlarms(metrics, { tracer: { startSpan () { throw broken } } })
+    const uncaught = captureUncaught()
+    try {
+      metrics.emit('standstill', { waiting: 1, running: 0, sinceMs: 1 })
+      await uncaught.until(1)
+      assert.deepEqual(uncaught.seen, [broken])
+    } finally {
+      uncaught.release()
+    }
+  })
+
+  it('refuses what is wrong', function () {
+    for (const none of [undefined, null, {}, revoked()]) assert.throws(() => traceAlarms(none, { tracer }), { code: 'FAIRLANE_ERR_ARGUMENT' })
+    const metrics = new Metrics()
+    for (const options of [undefined, null, {}, { tracer: {} }, { tracer, name: '' }, { tracer, link: true }]) {
+      assert.throws(() => traceAlarms(metrics, options), { code: 'FAIRLANE_ERR_OPTION' })
+    }
   })
 })

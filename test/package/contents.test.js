@@ -2,30 +2,38 @@
 
 const assert = require('node:assert')
 const { execFileSync } = require('node:child_process')
-const { readFileSync, readdirSync } = require('node:fs')
+const { readFileSync, readdirSync, statSync } = require('node:fs')
 const { join, posix } = require('node:path')
 const { links } = require('../docs/pages')
 const { root, tool } = require('../support/child')
 
 // what README.md may link to although it is of use in a clone only
 const REPOSITORY_ONLY = ['CONTRIBUTING.md']
+const MOST_BYTES = 900e3 // of the tarball (docs/decisions/0198-what-is-packed.md)
 
 describe('the published package', function () {
-  let packed
+  let packed, modes, size
 
-  before(() => { packed = packedFiles() })
+  before(() => {
+    ({ modes, size } = tarball())
+    packed = [...modes.keys()].sort()
+  })
 
-  it('contains the code, its types, its papers and their pictures, and nothing else', () => {
+  it('contains the code, its types, its papers and their charts, and nothing else', () => {
     const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json']
     const entries = ['index.d.mts', 'index.d.ts', 'index.js', 'index.mjs']
     const code = [...entries, ...filesBelow('lib', isCode), ...filesBelow('schedulers', isCode)]
-    const pictures = filesBelow('bench/results', name => name.endsWith('.svg'))
-    const pages = filesBelow('docs', () => true).filter(file => !file.startsWith('docs/decisions/'))
-    assert.deepEqual(packed, [...papers, ...code, ...pictures, ...pages, ...filesBelow('examples', () => true)].sort())
+    const charts = filesBelow('bench/results', name => name.endsWith('.svg'))
+    const pages = filesBelow('docs', () => true).filter(file => !/^docs\/(decisions|pictures)\//.test(file))
+    assert.deepEqual(packed, [...papers, ...code, ...charts, ...pages, ...filesBelow('examples', () => true)].sort())
   })
 
   it('leaves out what only those need who change it', () => {
-    assert.deepEqual(packed.filter(file => /decisions|^test|^lib\/README|CONTRIBUTING/.test(file)), [])
+    assert.deepEqual(packed.filter(file => /decisions|pictures|^test|^lib\/README|CONTRIBUTING/.test(file)), [])
+  })
+
+  it('is not larger than has been agreed on', () => {
+    assert(size <= MOST_BYTES, `${size} bytes`)
   })
 
   it('contains all that its papers link to', () => {
@@ -45,6 +53,13 @@ describe('the published package', function () {
     })
     assert.deepEqual(named.filter(file => !packed.includes(file)), [])
     for (const peer of ['quickq', 'fastq', 'async']) assert(named.includes(`lib/compat/${peer}.js`))
+  })
+
+  it('contains the program that it names, which is executable and says by what', () => {
+    const { bin } = require(join(root, 'package.json'))
+    assert.deepEqual(Object.keys(bin), ['fairlane'])
+    assert(readFileSync(join(root, bin.fairlane), 'utf8').startsWith('#!/usr/bin/env node\n'))
+    for (const mode of [statSync(join(root, bin.fairlane)).mode, modes.get(bin.fairlane)]) assert.equal(mode & 0o111, 0o111)
   })
 
   it('is clean by publint', async () => {
@@ -89,10 +104,11 @@ describe('the published package', function () {
   })
 })
 
-function packedFiles () {
+/** @returns {{ modes: Map<string, number>, size: number }} the modes of its files by their paths; its size in bytes */
+function tarball () {
   const json = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  const packed = Object.values(JSON.parse(json))[0]
-  return packed.files.map(file => file.path).sort()
+  const { files, size } = Object.values(JSON.parse(json))[0]
+  return { modes: new Map(files.map(({ path, mode }) => [path, mode])), size }
 }
 
 /** The code and its types, which is all that may lie in its folders. */

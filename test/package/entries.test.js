@@ -51,7 +51,7 @@ describe('the entries of the package', () => {
     `])
   })
 
-  for (const entry of ['log', 'durable', 'distributed', 'fetch', 'history', 'metrics', 'board', 'board/bull-board', 'http', 'threads', 'testing', 'testing/contract', 'schedulers']) {
+  for (const entry of ['log', 'durable', 'distributed', 'fetch', 'adaptive', 'history', 'metrics', 'board', 'board/bull-board', 'http', 'threads', 'testing', 'testing/contract', 'schedulers']) {
     it(`of ${entry} are the same for import and for require`, async () => {
       await assertRuns(['--input-type=module', '--eval', `
         import assert from 'node:assert'
@@ -173,20 +173,32 @@ describe('the entries of the package', () => {
     `])
   })
 
-  it('of fetch loads nothing but its room, the core and what all share, and no class that only some runtimes have', async () => {
-    await assertRuns(['--eval', `
-      const assert = require('node:assert')
-      const { relative, sep } = require('node:path')
+  const uses = {
+    // without the classes that only some runtimes have
+    fetch: `
       for (const name of ['fetch', 'Request', 'Response', 'Headers', 'ReadableStream', 'DOMException']) delete globalThis[name]
       const { fairFetch } = require('fairlane/fetch')
-      fairFetch(async () => ({ status: 200 }))('http://a.example/').then(({ status }) => {
-        assert.equal(status, 200)
-        const files = Object.keys(require.cache).map(file => relative(process.cwd(), file).replaceAll(sep, '/'))
-        const others = files.filter(file => !/^(index.js|lib.(arguments|core|fetch|job|platform).*|schedulers.*|node_modules.(aflow|eventemitter3|qlist).*)$/.test(file))
-        assert.deepEqual(others, [])
-      })
-    `])
-  })
+      const used = fairFetch(async () => ({ status: 200 }))('http://a.example/')`,
+    http: `
+      const { admission } = require('fairlane/http')
+      const fetch = admission({ concurrency: 1, tenant: async () => 'a', timeoutMs: 1000 }).fetch(() => new Response(null))
+      const used = fetch(new Request('http://a.example/'))`
+  }
+  for (const [room, use] of Object.entries(uses)) {
+    it(`of ${room} loads nothing but its room, the core and what all share, also when it is used`, async () => {
+      await assertRuns(['--eval', `
+        const assert = require('node:assert')
+        const { relative, sep } = require('node:path')
+        ${use}
+        used.then(({ status }) => {
+          assert.equal(status, 200)
+          const files = Object.keys(require.cache).map(file => relative(process.cwd(), file).replaceAll(sep, '/'))
+          const own = /^(index.js|lib.(arguments|core|${room}|job|platform).*|schedulers.*)$|node_modules.(aflow|eventemitter3|qlist)./
+          assert.deepEqual(files.filter(file => !own.test(file)), [])
+        })
+      `])
+    })
+  }
 
   it('keep no program alive that only loads them', async () => {
     assert.equal((await node(['--eval', "require('fairlane')(() => {})"])).code, 0)

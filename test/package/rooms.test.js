@@ -17,7 +17,7 @@ const PACKAGES = {
   aflow: ['lib/core/dispatch.js'],
   piscina: ['lib/threads/peer.js'],
   '@bull-board/api/dist/queueAdapters/base.js': ['lib/board/peer.js'],
-  eventemitter3: ['lib/core/emitter.js', 'lib/core/kept-queue.js', 'lib/durable/life/events.js', 'lib/metrics/metrics.js'],
+  eventemitter3: ['lib/adaptive/control.js', 'lib/core/emitter.js', 'lib/core/kept-queue.js', 'lib/durable/life/events.js', 'lib/metrics/metrics.js'],
   '@opentelemetry/api': ['lib/metrics/tracing.js'],
   bullmq: ['lib/distributed/broker/peers.js'],
   croner: ['lib/job/schedule-times.js'],
@@ -27,7 +27,7 @@ const PACKAGES = {
     'lib/core/lists/idle-lanes.js', 'lib/core/lists/scheduled.js', 'lib/core/lists/window.js', 'lib/compat/async.js', 'lib/log/admission.js', 'lib/testing/invariants.js'
   ]
 }
-const FOR_NODE = ['lib/log/', 'lib/durable/', 'lib/distributed/', 'lib/threads/', 'lib/board/', 'lib/history/file.js', 'lib/job/serializers.js']
+const FOR_NODE = ['lib/log/', 'lib/durable/', 'lib/distributed/', 'lib/threads/', 'lib/board/', 'lib/cli/', 'lib/history/file.js', 'lib/job/serializers.js']
 
 // What all rooms share; each of these may import those before it.
 const SHARED = ['lib/arguments', 'lib/platform', 'lib/job']
@@ -35,6 +35,9 @@ const SHARED = ['lib/arguments', 'lib/platform', 'lib/job']
 // Of the room for queues at a broker: its folders, and what stands loose in it that knows nothing of the rest.
 const DISTRIBUTED = ['lib/distributed/broker', 'lib/distributed/calls', 'lib/distributed/limits', 'lib/distributed/worker']
 const LOOSE_IN_DISTRIBUTED = ['lib/distributed/names.js', 'lib/distributed/serialize.js']
+
+// What the command line is given of other rooms: entries, and what these have for it alone.
+const OF_CLI = ['lib/board/index.js', 'lib/metrics/index.js', 'lib/durable/visit/visit.js', 'lib/distributed/visit.js']
 
 const OF_ENTRY = ['lib/core/queue.js', 'lib/core/batches.js', 'lib/job/exports.js']
 
@@ -48,10 +51,13 @@ const RULES = [
   { of: file => isIn(file, 'schedulers'), may: name => isShared(name) || isIn(name, 'schedulers') },
   // it may look inside
   { of: file => isIn(file, 'lib/testing'), may: name => name === PUBLIC || isShared(name) || isIn(name, 'lib/core') || isIn(name, 'lib/testing') },
+  // the one that puts other rooms together
+  { of: file => isIn(file, 'lib/cli'), may: name => OF_CLI.includes(name) || isShared(name) || isIn(name, 'lib/cli') },
   // what may be asked of schedulers
+  { of: file => file === 'lib/board/actions.js', may: (name, file) => mayAnyRoom(name, file) || name === 'schedulers/shares.js' },
   { of: file => file === 'lib/metrics/metrics.js', may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') || name === 'schedulers/shares.js' },
-  // what history and metrics have in common
-  { of: file => isIn(file, 'lib/history') || isIn(file, 'lib/metrics'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') },
+  // what those have in common that observe queues
+  { of: file => ['lib/adaptive', 'lib/history', 'lib/metrics'].some(room => isIn(file, room)), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/ledger') },
   // whose jobs are in a log
   { of: file => isIn(file, 'lib/durable'), may: (name, file) => mayAnyRoom(name, file) || isIn(name, 'lib/log') },
   // calls and worker are built on the broker, and know nothing of each other; parts.js puts them together
@@ -75,6 +81,12 @@ describe('the rooms of the house', () => {
     for (const [name, users] of Object.entries(PACKAGES)) {
       assert.deepEqual(FILES.filter(file => importsOf(file).includes(name)).sort(), [...users].sort(), name)
     }
+  })
+
+  it('have what is made for the command line, which nobody else imports', () => {
+    const usersOf = name => FILES.filter(file => roomOf(file) !== roomOf(name) && importsOf(file).includes(name)).map(roomOf)
+    for (const name of OF_CLI.slice(2)) assert.deepEqual([...new Set(usersOf(name))], ['lib/cli'], name)
+    for (const name of FILES.filter(file => isIn(file, 'lib/cli'))) assert.deepEqual(usersOf(name), [], name)
   })
 
   it('are entered without going round in circles', () => {

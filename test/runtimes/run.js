@@ -62,9 +62,9 @@ async function installPackage (project) {
   const tarball = packed.stdout.trim()
   const { code, stderr } = await npm(['install', '--no-audit', '--no-fund', join(project, tarball)], project)
   if (code !== 0) throw new Error(`npm install ${tarball}: ${code}\n${stderr}`)
-  for (const file of ['main.cjs', 'main.mjs', 'checks.cjs', 'fetch-checks.cjs', 'fetch-server.cjs', 'server-checks.cjs']) cpSync(join(__dirname, 'programs', file), join(project, file))
+  for (const file of ['main.cjs', 'main.mjs', 'checks.cjs', 'fetch-checks.cjs', 'fetch-server.cjs', 'http-checks.cjs', 'server-checks.cjs']) cpSync(join(__dirname, 'programs', file), join(project, file))
   mkdirSync(join(project, 'src'))
-  for (const file of ['checks.cjs', 'fetch-checks.cjs']) cpSync(join(__dirname, 'programs', file), join(project, 'src', file))
+  for (const file of ['checks.cjs', 'fetch-checks.cjs', 'http-checks.cjs']) cpSync(join(__dirname, 'programs', file), join(project, 'src', file))
   cpSync(join(__dirname, 'programs/page.mjs'), join(project, 'src/index.js'))
 }
 

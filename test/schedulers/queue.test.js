@@ -205,7 +205,7 @@ for (const [name, makeScheduler] of Object.entries(EACH)) {
       assert.deepEqual([accepted, waiting, done, failed, rejected, misuse, overrun, types], [4, 0, 1, 1, 0, undefined, undefined, 1])
       assert.equal(queue.stats().misuse, 1)
       assert.equal(running + cancelled, 2)
-      assert.deepEqual(queue.stats('b'), { accepted: 0, waiting: 0, running: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, types: 0, delayed: 0, retried: 0, throttled: 0, joined: 0 })
+      assert.deepEqual(queue.stats('b'), { accepted: 0, waiting: 0, running: 0, overdue: 0, done: 0, failed: 0, cancelled: 0, rejected: 0, types: 0, delayed: 0, retried: 0, throttled: 0, joined: 0, spent: 0 })
       while (queue.running > 0) {
         gate.open.at(-1).done()
         gate.open.pop()

@@ -118,6 +118,7 @@ class Round extends Expectations {
     this.isInQuietCall = false
     this.startlessDepth = 0
     this.isStarting = false
+    this.chosenAt = undefined // the next to start, if its scheduler took time to be told
     this.isChosenBefore = false // the next to start: before limits were set that it does not keep
     this.lastStarts = 0
     this.startedCount = 0
@@ -253,6 +254,7 @@ class Round extends Expectations {
     const { isAbandoned: wasAbandoned, isStarting: wasStarting } = this // a lane that moves tells of its running jobs
     const before = this.limits()
     this.isStarting = true // the job still counts as waiting, and is in no list
+    this.chosenAt = this.clock.now()
     this.abort(this.random)
     this.isStarting = wasStarting
     this.isChosenBefore = this.limits() !== before
@@ -692,6 +694,8 @@ class Job {
     if (round.options.asyncContext !== 'push') round.expect(storage.getStore() === 'maker', 'a job runs in the context of the queue')
     this.state = 'running'
     this.since = this.startedAt = round.clock.now()
+    this.chosenAt = round.chosenAt
+    round.chosenAt = undefined
     this.context = context
     round.live.add(this)
     round.startedCount++

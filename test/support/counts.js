@@ -6,6 +6,7 @@ const NO_COUNTS = {
   accepted: 0,
   waiting: 0,
   running: 0,
+  overdue: 0,
   done: 0,
   failed: 0,
   cancelled: 0,
@@ -17,7 +18,9 @@ const NO_COUNTS = {
   retried: 0,
   throttled: 0,
   joined: 0,
-  heldTypes: 0
+  heldTypes: 0,
+  spent: 0,
+  groups: 0
 }
 
 module.exports = { NO_COUNTS }

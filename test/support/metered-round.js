@@ -23,11 +23,12 @@ class MeteredRound extends Round {
     const { accepted, waiting, running, done, failed, cancelled, rejected } = this.queue.stats()
     const { types, refused } = this.metrics.snapshot()
     const sum = read => types.reduce((total, type) => total + read(type), 0)
-    const expected = { accepted, waiting, running: running - this.dispatch.overdueCount, done, failed, cancelled }
+    const { overdueCount } = this.dispatch
+    const expected = { accepted, waiting, running, overdue: overdueCount, done, failed, cancelled }
     for (const [name, count] of Object.entries(expected)) this.expect(sum(type => type[name]) === count, `${sum(type => type[name])} are ${name}, not ${count}`)
     const refusals = Object.values(refused).reduce((total, count) => total + count, 0)
     this.expect(refusals === rejected, `${refusals} were refused, not ${rejected}`)
-    this.expect(sum(({ runMs }) => count(runMs)) + expected.running === sum(({ waitMs }) => count(waitMs)), 'what has started has ended, or runs')
+    this.expect(sum(({ runMs }) => count(runMs)) + running - overdueCount === sum(({ waitMs }) => count(waitMs)), 'what has started has ended, or runs')
   }
 
   /** When nothing waits, nobody looks at types any more. */

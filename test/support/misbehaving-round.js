@@ -3,6 +3,7 @@
 // One queue with a scheduler that does what none should: now and then each of its methods throws, or calls the queue in any
 // way, and next() and select() give anything. Beside it the most naive model: which jobs have started and what they were told.
 
+const { isDeepStrictEqual } = require('node:util')
 const fairlane = require('../..')
 const { checkInvariants, fakeClock } = require('../../lib/testing')
 const { Expectations } = require('./expectations')
@@ -302,13 +303,13 @@ class MisbehavingRound extends Expectations {
     await turn()
     checkInvariants(queue)
     const { accepted, rejected, waiting, running, types, misuse, overrun, ...ends } = queue.stats()
-    const none = { delayed: 0, retried: 0, throttled: 0, joined: 0, heldTypes: 0 }
+    const none = { overdue: 0, delayed: 0, retried: 0, throttled: 0, joined: 0, heldTypes: 0, spent: 0, groups: 0 }
     const count = (outcome) => this.jobs.filter((job) => job.outcome === outcome).length
     const counts = { done: count('done'), failed: count('failed'), cancelled: count('cancelled'), ...none }
     this.expect(waiting + running + types === 0, `at the end ${waiting} jobs wait and ${running} run, of ${types} types`)
     this.expect(count(undefined) === 0, `${count(undefined)} jobs are not told`)
     this.expect(accepted + rejected === this.jobs.length && rejected === count('refused'), `${rejected} are counted as refused, not ${count('refused')}`)
-    this.expect(JSON.stringify(ends) === JSON.stringify(counts), `it counts ${JSON.stringify(ends)}, not ${JSON.stringify(counts)}`)
+    this.expect(isDeepStrictEqual(ends, counts), `it counts ${JSON.stringify(ends)}, not ${JSON.stringify(counts)}`)
     this.expect(this.drainedAt === accepted, `the last drain came after ${this.drainedAt} jobs, not ${accepted}`)
     this.expect(misuse + overrun === 0, `misuse is ${misuse}, overrun ${overrun}`)
     this.expect(this.waits.size === 0, `${[...this.waits][0]?.what} has not come`)

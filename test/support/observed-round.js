@@ -41,9 +41,10 @@ class ObservedRound extends Round {
   }
 
   /** @param {object} job of the round, which has settled */
-  expectRecord ({ id, number, type, acceptedAt, startedAt, told }, record) {
+  expectRecord ({ id, number, type, acceptedAt, chosenAt, startedAt: calledAt, told }, record) {
     const { code } = told.error ?? {}
     const state = CANCELLED.includes(code) ? 'cancelled' : told.error ? 'failed' : 'done'
+    const startedAt = record.startedAt === chosenAt ? chosenAt : calledAt
     const error = told.error ? `${code ?? told.error.name}: ${told.error.message}` : undefined
     const expected = { id: number, type, state, attempts: startedAt === undefined ? 0 : 1, acceptedAt, startedAt, error }
     for (const [name, value] of Object.entries(expected)) this.expect(record[name] === value, `${name} of the record of job ${id} is ${record[name]}, not ${value}`)

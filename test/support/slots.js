@@ -47,16 +47,21 @@ class Slots {
     lane.size--
     lane.running++
     this.starts.get(type).push(this.now)
-    this.scheduler.started(lane, this.now)
+    this.scheduler.started(lane, this.now, 1)
   }
 
-  /** After so many ms the jobs of a type that have run longest end. */
-  end (type, count = 1, ms = 0) {
+  /** A job of a type that has run longest is charged so many units more. */
+  charge (type, difference) {
+    this.scheduler.charged(this.lane(type), difference, this.starts.get(type)[0])
+  }
+
+  /** After so many ms the jobs of a type that have run longest end. @param {number} [cost] that they were charged */
+  end (type, count = 1, ms = 0, cost = 1) {
     const lane = this.lane(type)
     this.now += ms
     for (const startedAt of this.starts.get(type).splice(0, count)) {
       lane.running--
-      this.scheduler.ended(lane, startedAt, this.now)
+      this.scheduler.ended(lane, startedAt, this.now, cost)
     }
   }
 
@@ -64,6 +69,10 @@ class Slots {
     const lane = this.lane(type)
     lane.size--
     if (!lane.isPaused) this.scheduler.removed(lane)
+  }
+
+  cancelAll (type) {
+    while (this.lane(type).size > 0) this.cancel(type)
   }
 
   pause (type) {

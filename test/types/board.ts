@@ -12,7 +12,14 @@ import { Metrics } from 'fairlane/metrics'
 export async function use (serverAdapter: Parameters<typeof createBullBoard>[0]['serverAdapter']): Promise<void> {
   const metrics = new Metrics()
   const queue = fairlane(async (address: string) => address.length, { observers: metrics })
-  const options: BoardOptions = { name: 'mails', metrics, history: new History(), readOnly: true }
+  const options: BoardOptions = {
+    name: 'mails',
+    metrics,
+    history: new History(),
+    readOnly: true,
+    showPayloads: true,
+    async onAction ({ action, queue, type, request }) { console.log(action, queue, type?.length, request.headers.authorization) }
+  }
   const page: Board = board(queue, options)
   createServer(page)
   page.listen(3000)
@@ -22,7 +29,8 @@ export async function use (serverAdapter: Parameters<typeof createBullBoard>[0][
   board(onDisk, { metrics })
   board(fairlane(async () => {}), { metrics })
   board(atBroker)
-  board({ mails: { queue, metrics }, images: { queue: onDisk, metrics, readOnly: true }, all: { queue: atBroker } })
+  board(queue)
+  board({ mails: { queue, metrics }, images: { queue: onDisk, metrics, readOnly: true, showPayloads: true }, all: { queue: atBroker, onAction: console.log } })
 
   const history = new History()
   const adapters = [bullBoardQueue(queue, { name: 'mails', history }), bullBoardQueue(onDisk, { name: 'mails:a', history, type: 'a', readOnly: true })]
@@ -32,8 +40,6 @@ export async function use (serverAdapter: Parameters<typeof createBullBoard>[0][
   bullBoardQueue(queue, { name: 'mails' })
   // @ts-expect-error bull-board has an adapter of its own for queues at a broker
   bullBoardQueue(atBroker, { name: 'mails', history })
-  // @ts-expect-error only a broker knows what metrics would
-  board(queue)
   // @ts-expect-error no such option
   board(queue, { metrics, readonly: true })
   // @ts-expect-error the options stand beside the queue

@@ -148,3 +148,11 @@ fairlane(String, { asyncContext: true })
 fairlane(String, { clock: Date })
 // @ts-expect-error no signal
 fairlane(String, { signal: 'abort' })
+
+// Why a job waits.
+const { because, untilMs, holders, ahead }: fairlane.Explanation = fairlane(String, { scheduler: 'equal' }).explain('tenant', { ahead: true })
+if (because === 'slots') console.log(holders?.map(({ type, running }) => `${type}: ${running}`).join(), (untilMs ?? 0) + (ahead ?? 0))
+// @ts-expect-error no such reason
+const isLate: boolean = because === 'late'
+// @ts-expect-error no such option
+fairlane(String).explain(undefined, { before: true })

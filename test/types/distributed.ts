@@ -20,6 +20,8 @@ async function use (): Promise<void> {
   const job: DistributedJob<{ url: string }> | undefined = await queue.get(id)
   const [dead]: Array<DistributedDeadLetter<{ url: string }>> = await queue.deadLetters({ type: 'tenant', limit: 5 })
   const { cap, rate, paused }: TypeCounts = await queue.counts('tenant')
+  const { because, untilMs = 0 } = await queue.explain('tenant')
+  console.log(because, untilMs)
   await queue.setRates({ rate: { limit: 5, intervalMs: 1000 }, ratePerType: paused ? rate : null })
   await queue.setRates({ rate: null, ratePerType: new Map([['tenant', [{ limit: 5, intervalMs: 1000 }]]]) })
   await queue.setGlobalConcurrency(7)
@@ -30,6 +32,7 @@ async function use (): Promise<void> {
   await queue.setGlobalCap('tenant', cap)
   await queue.holdType('tenant', 5)
   const counts: number[] = (await queue.types()).map(({ waiting }) => waiting)
+  const running: Array<string | undefined> = (await queue.listRunning()).map(({ id }) => id)
   await queue.cancel(`${job?.payload.url}${dead?.at}${counts.length}`)
 
   const producer: DistributedQueue<string, number> = await distributed(null, { ...place, connection: ['redis://a', 'redis://b'], partitions: 4 })

@@ -68,7 +68,8 @@ async function useJobs (): Promise<void> {
   const id: number = await same.pushType('tenant', { url: '' })
   const held: number = queue.holdType('tenant', 10).hold(5).setRates({ rate: null, ratePerType: new Map() }).heldMs('tenant') + queue.heldMs()
   const { throttled, heldTypes }: { throttled: number, heldTypes: number } = queue.stats()
-  const next: Array<number | undefined> = (await queue.listSchedules()).map(({ name, nextAt, lastAt }) => nextAt ?? lastAt ?? name.length)
+  const next: Array<number | undefined> = (await queue.listSchedules()).map(({ name, nextAt, lastAt, paused }) => paused ? 0 : nextAt ?? lastAt ?? name.length)
+  await queue.pauseSchedule('daily').then(() => queue.resumeSchedule('daily'))
   // @ts-expect-error either
   const wrong: Schedule = { cron: '* * * * *', everyMs: next.length }
   // @ts-expect-error a rate has an interval
@@ -100,11 +101,14 @@ async function useJobs (): Promise<void> {
   // @ts-expect-error no such state: a job that is done is no more
   const isDone = found?.state === 'done'
   const isCancelled: boolean = await queue.cancel(id)
+  const running: Array<[number | undefined, boolean]> = (await queue.listRunning({ type: 'a', limit: 5 })).map(({ id, overdue }) => [id, overdue])
   const isThere: boolean = await queue.retryDead(id) && await queue.deleteDead(id)
   const { delayed, dead: deadCount, joined } = queue.stats()
   queue.pause().resume().remove(({ id, payload }) => id === 5 || payload.url === '')
   const { types, waiting: waitingCount }: QueueCounts = await queue.counts()
   const { cap, rate, paused }: TypeCounts = await queue.counts('tenant')
+  const { because, untilMs = 0 } = queue.explain('tenant')
+  console.log(because, untilMs)
   const first: string | undefined = (await queue.types({ limit: 5 }))[0]?.type
   const page: Array<number | undefined> = (await queue.deadLetters({ after: id })).map(({ at }) => at)
   for await (const length of queue.map([{ url: '' }], { type: 't', maxPending: 2 })) page.push(length)

@@ -42,6 +42,18 @@ export async function use (): Promise<void> {
   // @ts-expect-error no array
   batches(fairlane(async (n: number) => n), { maxSize: 3 })
 
+  const counting = fairlane(async (prompt: string, done, { spent }) => { spent(prompt.length) }, { rate: { limit: 1000, intervalMs: 60000, of: 'cost' } })
+  await counting.add('a', { cost: 5 })
+  const slot = await counting.acquire({ cost: 2 })
+  slot.spent(1)
+  for await (const nothing of counting.map(['a'], { cost: prompt => prompt.length })) console.log(nothing)
+  const spent: number = counting.stats().spent + queue.stats('a').spent
+  console.log(spent)
+  // @ts-expect-error no number
+  await counting.add('a', { cost: '5' })
+  // @ts-expect-error no such word
+  counting.setRates({ rate: { limit: 1, intervalMs: 1, of: 'tokens' } })
+
   await fairlane(async () => {}, { priorityMs: 1000 }).add(1, { priority: 15 })
 
   // @ts-expect-error no number

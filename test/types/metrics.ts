@@ -3,7 +3,7 @@ import { durable } from 'fairlane/durable'
 import { distributed } from 'fairlane/distributed'
 import { History } from 'fairlane/history'
 import { Metrics, channels } from 'fairlane/metrics'
-import { traced } from 'fairlane/metrics/tracing'
+import { traced, traceAlarms } from 'fairlane/metrics/tracing'
 import type { RunMessage } from 'fairlane/metrics/tracing'
 import { metrics as api, trace } from '@opentelemetry/api'
 import type { JobMessage, MetricsOptions, MetricsSnapshot, TypeMetrics } from 'fairlane/metrics'
@@ -11,6 +11,7 @@ import { Registry } from 'prom-client'
 
 export async function use (): Promise<void> {
   const options: MetricsOptions = { name: 'mails', maxTypes: 10, otherType: 'rest', bucketsMs: [1, 10], clock: 'exact', labelOf: type => type.slice(0, 1), windowMs: 5, starveMs: 5 }
+  const byGroup: MetricsOptions = { labelOf: 'group' }
   const metrics = new Metrics(options)
   fairlane(async () => {}, { observers: [metrics, new History()] })
   await durable(async () => {}, { path: 'folder', observers: new Metrics() })
@@ -50,3 +51,15 @@ export async function use (): Promise<void> {
   // @ts-expect-error no such option
   new Metrics({ maxType: 5 })
 }
+
+// The types that come first.
+const metrics = new Metrics()
+const stop: () => void = traceAlarms(metrics, { tracer: trace.getTracer('mails'), name: 'mails' })
+// @ts-expect-error no tracer
+traceAlarms(metrics, { name: 'mails' })
+stop()
+const { types: [top], totals, windowMs } = metrics.snapshot({ top: 5, by: 'oldestWait', windowMs: 60000 })
+console.log(top?.share ?? 0, top?.excess.slotMs, totals.waitMs.p95 ?? 0, windowMs.toFixed(), metrics.timeline().map(({ at, slotsHeld }) => at + slotsHeld))
+metrics.on('standstill', ({ waiting, sinceMs }) => console.log(waiting + sinceMs))
+// @ts-expect-error no such order
+metrics.snapshot({ by: 'name' })

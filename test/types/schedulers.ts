@@ -1,7 +1,7 @@
 // Scheduler options, schedulers of one's own, and what tests of them need.
 
 import fairlane = require('fairlane')
-import { Capped, Equal, Fair } from 'fairlane/schedulers'
+import { Capped, Equal, Fair, makeEqual, type EqualGroups, type EqualOptions, type GroupStats } from 'fairlane/schedulers'
 import { Equal as SameEqual } from 'fairlane/schedulers/equal'
 import { fakeClock, schedulerChecks } from 'fairlane/testing'
 
@@ -12,6 +12,18 @@ fairlane(runner, { scheduler: 'capped', schedulerOptions: { maxTypeCap: 3, typeC
 fairlane(runner, { scheduler: 'equal', schedulerOptions: { weights: new Map([['a', 2]]), typeCaps: new Map([['a', 1]]) }, maxTypes: 100 })
 fairlane(runner, { scheduler: new Equal({ weights: type => type.length }), clock: fakeClock(1000) })
 fairlane(runner, { scheduler: null })
+const grouped: EqualOptions = { groupOf: type => type, groupWeights: { a: 1 }, groupCaps: new Map([['a', 1]]), maxGroupCap: 3, chargeBy: 'cost*time' }
+const { groups } = fairlane(runner, { scheduler: 'equal', schedulerOptions: grouped }).stats()
+const byGroups: EqualGroups = makeEqual({ groupOf: type => type }).configure({ groupCaps: null })
+const { group, cappedTypes }: GroupStats = byGroups.groupStats('a')
+const flat: Equal = makeEqual({ chargeBy: 'cost' })
+console.log(groups, group, cappedTypes, byGroups.groupCapOf('a') + byGroups.groupWeightOf(undefined) + byGroups.groupCount, flat.needsCost, fairlane(runner).stats('a').group)
+// @ts-expect-error no function
+makeEqual({ groupOf: 'a' })
+// @ts-expect-error no such thing to share
+makeEqual({ chargeBy: 'jobs' })
+// @ts-expect-error what only makeEqual takes
+const noGroups = new Equal({ groupOf: type => type })
 // @ts-expect-error no such name
 fairlane(runner, { scheduler: 'equals' })
 // @ts-expect-error not all methods

@@ -3,11 +3,12 @@
 // What holds back the starts of a queue: rates and holds, of the queue and of its types. Its list asks the gate and the holds.
 
 const { typeError } = require('../../arguments/errors')
+const { checkCost, mostCost } = require('../../job/cost')
 const { isLaneScheduler } = require('../options')
 const { Gate } = require('./gate')
 const { Holds } = require('./holds')
 const { Limits, hasRates } = require('./limits')
-const { Limit } = require('./windows')
+const { Limit } = require('./limit')
 
 const MAKE = { gate: (...args) => new Gate(...args), limits: (...args) => new Limits(...args) }
 
@@ -16,19 +17,21 @@ class Limiter {
    * @param {{ list: object, dispatch: object }} internals of a queue, which may be in use: the list gets a gate and holds when there is
    *   something that holds back
    * @param {object | null} scheduler
-   * @param {{ clock: object, deadlinesOf: () => object }} time of the queue
+   * @param {{ clock: object, deadlinesOf: () => object, costOf?: Function }} queue its time, and what its jobs cost, as of Costs
    * @param {{ rate?: object[], ratePerType: object }} rates as read
    * @param {{ gate: Function, limits: Function }} [make] what makes a Gate, and Limits
    */
-  constructor ({ list, dispatch }, scheduler, { clock, deadlinesOf }, { rate, ratePerType }, make = MAKE) {
+  constructor ({ list, dispatch }, scheduler, { clock, deadlinesOf, costOf }, { rate, ratePerType }, make = MAKE) {
+    this.costOf = costOf
     this.list = list
     this.dispatch = dispatch
     this.makeGate = () => make.gate(clock, deadlinesOf, () => dispatch.wake())
     this.canHold = canHold(scheduler)
     this.limits = undefined // of types, if these can be held
-    if (rate !== undefined) this.gate.limit = new Limit(rate)
+    if (rate !== undefined) this.limit(new Limit(rate))
+    if (list.needsCost) this.countCosts()
     if (!hasLanes(scheduler)) return
-    this.limits = make.limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn))
+    this.limits = make.limits(ratePerType, clock, fn => dispatch.freshScope().runInAsyncScope(fn), () => this.countCosts())
     list.holds = new Holds(list, this.limits, deadlinesOf, () => dispatch.wake())
   }
 
@@ -48,10 +51,25 @@ class Limiter {
     this.gate.hold(ms)
   }
 
-  /** In how many ms a job might start, or one of a type that can be held; 0: now. */
-  heldMs (type) {
-    const ofQueue = this.list.gate === null ? 0 : this.list.gate.waitMs()
-    return type === undefined ? ofQueue : Math.max(ofQueue, this.list.holds.heldMs(type))
+  /** From now on it is counted what jobs cost. */
+  countCosts () {
+    if (this.list.costs !== null) return
+    const { Costs } = require('./costs')
+    this.list.gate = this.gate // lists have something of costs only where they have a gate
+    this.dispatch.countCosts(new Costs(this.dispatch, this.list, this.costOf))
+  }
+
+  /** @throws FAIRLANE_ERR_ARGUMENT if a job costs more than a rate ever lets start, as far as is known without asking the caller */
+  checkCost (cost, type) {
+    const ofQueue = mostCost(this.list.gate?.limit?.windows ?? [])
+    checkCost(cost, Math.min(ofQueue, this.limits === undefined ? Infinity : this.limits.mostCost(type)))
+  }
+
+  /** In how many ms a job might start, or one of a type that can be held; 0: now. @param {number} [cost] of it, if it is in no list */
+  heldMs (type, cost) {
+    const { costs, gate, holds } = this.list
+    const ofQueue = gate === null ? 0 : costs === null ? gate.waitMs() : costs.waitMs(type, cost)
+    return type === undefined ? ofQueue : Math.max(ofQueue, holds.heldMs(type, cost))
   }
 
   /**
@@ -63,7 +81,7 @@ class Limiter {
     if (ratePerType !== undefined && hasRates(ratePerType) && !this.canHold) {
       throw typeError('FAIRLANE_ERR_SCHEDULER', 'setRates: ratePerType needs a scheduler with lanes that has the methods paused and resumed')
     }
-    if (rate !== undefined) this.gate.setLimit(rate === null ? undefined : new Limit(rate, this.gate.limit))
+    if (rate !== undefined) this.limit(rate === null ? undefined : new Limit(rate, this.gate.limit))
     if (ratePerType !== undefined && this.limits !== undefined) {
       this.limits.setRates(ratePerType)
       this.list.holds.adjustAll()
@@ -84,6 +102,12 @@ class Limiter {
 
   get gate () {
     return (this.list.gate ??= this.makeGate())
+  }
+
+  /** The limit of the whole queue is another one. */
+  limit (limit) {
+    if (limit?.ofCost !== undefined) this.countCosts()
+    this.gate.setLimit(limit)
   }
 }
 

@@ -27,8 +27,14 @@ class Limiting {
   /** @returns {object | object[] | null} the rate of a type; several are an array, and null is none */
   rateOf (type) {
     const rates = this.limiter.limits?.ratesOf(type) ?? []
-    const copies = rates.map(({ limit, intervalMs }) => ({ limit, intervalMs }))
+    const copies = rates.map(rate => ({ ...rate }))
     return copies.length > 1 ? copies : copies[0] ?? null
+  }
+
+  /** A job comes that says what it costs. @throws FAIRLANE_ERR_ARGUMENT if it could never start */
+  accept (cost, type) {
+    this.limiter.checkCost(cost, type)
+    this.limiter.countCosts()
   }
 
   /** @throws FAIRLANE_ERR_ARGUMENT */

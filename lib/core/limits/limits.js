@@ -9,13 +9,18 @@
 
 const { rethrow } = require('../../platform/clock')
 const { Forgetting, MANY } = require('../../platform/forgetting')
-const { Limit } = require('./windows')
+const { COST, mostCost, ofCost } = require('../../job/cost')
+const { Limit } = require('./limit')
 
 /** Of a lane whose type has no limit. */
 class NoLimit {
   constructor () {
     this.terms = this
-    this.isUsedUp = false
+    this.ofCost = undefined
+  }
+
+  lacks () {
+    return false
   }
 }
 
@@ -24,10 +29,12 @@ class Limits {
    * @param {{ all?: object[], byType: Map<string, object[]>, ask?: (type: string) => object[] | undefined }} rates as read
    * @param {object} clock
    * @param {(fn: () => void) => void} call calls the caller's code in the context of the queue
+   * @param {() => void} countCosts called when there is a rate of cost
    */
-  constructor (rates, clock, call) {
+  constructor (rates, clock, call, countCosts) {
     this.clock = clock
     this.call = call
+    this.countCosts = countCosts
     this.young = new Map()
     this.old = new Map()
     this.youngUntil = this.oldUntil = -Infinity // when all their windows are empty
@@ -45,6 +52,7 @@ class Limits {
   setRates (rates) {
     this.rates = rates
     this.hasRates = hasRates(rates)
+    if (hasCosts(rates)) this.countCosts()
     this.isReached ||= this.young.size + this.old.size > 0
     this.none = new NoLimit()
     for (const limits of [this.young, this.old]) {
@@ -71,23 +79,24 @@ class Limits {
    * In how many ms a job may start; 0: now. O(1).
    * @param {string | number} key of its limit
    * @param {string | number} [type] as far as that may be held
+   * @param {number} [cost] of the job
    */
-  waitMs (key, type = key) {
+  waitMs (key, type = key, cost = COST) {
     const limit = this.find(key)
-    const isUsedUp = limit !== undefined && limit.isUsedUp
+    const lacks = limit !== undefined && limit.lacks(cost)
     const until = this.held.size > 0 ? this.held.get(type) : undefined
-    if (!isUsedUp && until === undefined) return 0
+    if (!lacks && until === undefined) return 0
     const now = this.clock.now()
-    return Math.max(isUsedUp ? limit.waitMs(now) : 0, until === undefined ? 0 : until - now)
+    return Math.max(lacks ? limit.waitMs(now, cost) : 0, until === undefined ? 0 : until - now)
   }
 
-  /** In how many ms so many jobs of a type may have started, as far as is known without asking the caller. */
-  waitMsOf (key, type, count) {
+  /** In how many ms so many jobs of a type, of that cost each, may have started, as far as is known without asking the caller. */
+  waitMsOf (key, type, count, cost = COST) {
     const now = this.clock.now()
     const heldMs = this.holdMs(type, now)
     const rates = this.rates.ask === undefined ? this.ratesOf(type) : undefined
     const limit = this.find(key) ?? (rates === undefined ? undefined : new Limit(rates))
-    return limit === undefined ? heldMs : limit.waitMsOf(count, now, heldMs)
+    return limit === undefined ? heldMs : limit.waitMsOf(count, now, heldMs, cost)
   }
 
   /** In how many ms the hold of a type is over, whatever its rates say. */
@@ -106,8 +115,8 @@ class Limits {
   }
 
   /** Whether a job of a lane may have to wait. Nothing is looked up where it is known that it need not. */
-  mayHold ({ limit }) {
-    return limit === undefined || limit.terms !== this.none || limit.isUsedUp || this.held.size > 0
+  mayHold ({ limit }, cost) {
+    return limit === undefined || limit.terms !== this.none || limit.lacks(cost) || this.held.size > 0
   }
 
   /**
@@ -124,11 +133,27 @@ class Limits {
   }
 
   /** A job has started, which is counted by the limit that limitOf() gave. */
-  count (key, limit) {
+  count (key, limit, type, charge) {
     const now = this.clock.now()
-    limit.add(now)
+    limit.add(now, charge?.units, charge?.mark)
     this.keep(key, limit, now)
-    if (limit.isUsedUp) this.isReached = true
+    if (limit.ofCost !== undefined || limit.lacks()) this.isReached = true
+  }
+
+  /** One that has started is charged other units than it was. @param {Limit | NoLimit | undefined} limit whose key that is */
+  correct (key, limit, correction) {
+    if (limit?.ofCost === undefined) return
+    const now = this.clock.now()
+    correction.applyTo(limit, now)
+    if (!correction.isMore) return
+    this.keep(key, limit, now)
+    this.isReached = true
+  }
+
+  /** What a job of a type may cost at most, as far as is known without asking the caller. */
+  mostCost (type) {
+    const rates = this.rates.ask === undefined ? this.ratesOf(type) : this.find(type)?.windows
+    return mostCost(rates ?? [])
   }
 
   /** A type is to have a limit of its own: what was counted of those that it may have shared one with counts in it, too. */
@@ -155,7 +180,7 @@ class Limits {
   /**
    * The rates of a type, for which the caller may be asked.
    * @param {object} [scope] as of limitOf()
-   * @returns {Array<{ limit: number, intervalMs: number }> | undefined}
+   * @returns {Array<{ limit: number, intervalMs: number, of?: 'cost' }> | undefined}
    */
   ratesOf (type, scope) {
     const { all, byType, ask } = this.rates
@@ -173,17 +198,21 @@ class Limits {
     return rates
   }
 
-  // private from here on
-
+  /** The limit of a key, unless it was forgotten since its windows are empty. */
   find (key) {
     return this.young.get(key) ?? this.old.get(key)
   }
 
+  // private from here on
+
   findOrMake (lane, key, type, scope) {
-    const isAsked = this.rates.ask !== undefined
     let limit = this.find(key)
-    if (limit === undefined || (isAsked && limit.isEmpty(this.clock.now()))) limit = this.make(key, type, scope)
-    if (!isAsked) {
+    if (limit === undefined || (this.isAsked && limit.isEmpty(this.clock.now()))) {
+      const wasAsked = this.isAsked
+      limit = this.make(key, type, scope)
+      if (wasAsked && !this.isAsked) return this.limitOf(lane, key, type) // whoever was asked has set other rates
+    }
+    if (!this.isAsked) {
       limit.terms = this.none
       lane.limit = limit
     }
@@ -192,7 +221,10 @@ class Limits {
 
   make (key, type, scope) {
     const rates = this.ratesOf(type, scope)
-    if (rates !== undefined) return new Limit(rates)
+    if (rates !== undefined) {
+      if (this.isAsked && ofCost(rates)) this.countCosts()
+      return new Limit(rates)
+    }
     this.young.delete(key)
     this.old.delete(key)
     return this.none
@@ -243,6 +275,11 @@ class Limits {
 /** @param {object} rates of types, as read */
 function hasRates ({ all, byType, ask }) {
   return all !== undefined || byType.size > 0 || ask !== undefined
+}
+
+/** Whether there is one of cost, as far as is known without asking the caller. */
+function hasCosts ({ all = [], byType }) {
+  return ofCost(all) || [...byType.values()].some(ofCost)
 }
 
 module.exports = { Limits, hasRates }

@@ -6,6 +6,7 @@
 //   slot ──reserve──▶ place ─┬─ start() ──▶ counted from now on
 //                            └─ giveBack() ──▶ free
 
+const { COST } = require('../../job/cost')
 const { Gate } = require('./gate')
 const { Limiter } = require('./limiter')
 const { Limits } = require('./limits')
@@ -16,34 +17,37 @@ class ReservingGate extends Gate {
     this.places = places
   }
 
-  count () {
+  count (charge) {
     const { limit } = this
+    this.wanted = COST
     if (limit === undefined) return
-    limit.reserve()
-    this.places.push({ owner: this, limit })
+    const units = unitsOf(charge)
+    limit.reserve(units)
+    this.places.push({ owner: this, limit, units })
   }
 
-  start ({ limit }) {
-    limit.release()
-    limit.add(this.clock.now())
+  start ({ limit, units }, charge) {
+    limit.release(units)
+    limit.add(this.clock.now(), charge?.units, charge?.mark)
   }
 
-  giveBack ({ limit }) {
-    limit.release()
+  giveBack ({ limit, units }) {
+    limit.release(units)
     this.change()
   }
 }
 
 /** The place of one job in the limits of types: one, and more if its type gets a limit of its own meanwhile. */
 class Place {
-  constructor (owner, type) {
+  constructor (owner, type, units) {
     this.owner = owner
     this.type = type
+    this.units = units
     this.limits = new Map() // key → limit
   }
 
   reserve (key, limit) {
-    limit.reserve()
+    limit.reserve(this.units)
     this.limits.set(key, limit)
   }
 }
@@ -57,25 +61,25 @@ class ReservingLimits extends Limits {
     this.isReached = true // by places, perhaps: these are not counted where it would be told
   }
 
-  count (key, limit, type) {
-    const place = new Place(this, type)
+  count (key, limit, type, charge) {
+    const place = new Place(this, type, unitsOf(charge))
     place.reserve(key, limit)
     this.reserved.add(place)
     this.places.push(place)
   }
 
-  start (place) {
+  start (place, charge) {
     this.reserved.delete(place)
     for (const [key, limit] of place.limits) {
-      limit.release()
-      super.count(key, limit)
+      limit.release(place.units)
+      super.count(key, limit, place.type, charge)
     }
   }
 
   giveBack (place) {
     this.reserved.delete(place)
     for (const [key, limit] of place.limits) {
-      limit.release()
+      limit.release(place.units)
       this.whenFreed(key)
     }
   }
@@ -115,31 +119,44 @@ class ReservingLimiter extends Limiter {
       limits: (...args) => new ReservingLimits(places, whenFreed, ...args)
     })
     this.places = places // of the job that the list has given out last
-    this.placesOf = new Map() // job → its places
+    this.reservations = new Map() // job → its places, and what it is charged
   }
 
   /** The job that the list has given out last has a slot. @param {object} job what stands for it from here on */
   took (job) {
-    if (this.places.length > 0) this.placesOf.set(job, this.places.splice(0))
+    const { list: { costs, charge }, places } = this
+    if (costs === null && places.length === 0) return
+    if (costs !== null) charge.isReserved = true
+    this.reservations.set(job, { places: places.splice(0), charge })
   }
 
-  /** It starts now. */
+  /** It starts now. @returns {number | undefined} what it is charged; undefined: costs are not counted */
   starts (job) {
-    for (const place of this.leave(job)) place.owner.start(place)
+    const { places, charge } = this.leave(job)
+    charge?.start()
+    for (const place of places) place.owner.start(place, charge)
+    return charge?.units
   }
 
   /** It has given its slot back. */
   gaveBack (job) {
-    for (const place of this.leave(job)) place.owner.giveBack(place)
+    for (const place of this.leave(job).places) place.owner.giveBack(place)
   }
 
   // private from here on
 
   leave (job) {
-    const places = this.placesOf.get(job) ?? []
-    this.placesOf.delete(job)
-    return places
+    const reservation = this.reservations.get(job) ?? NOTHING
+    this.reservations.delete(job)
+    return reservation
   }
+}
+
+const NOTHING = { places: [], charge: undefined }
+
+/** What a job is to be charged when it starts. */
+function unitsOf (charge) {
+  return charge === undefined ? COST : charge.units
 }
 
 module.exports = { ReservingLimiter }

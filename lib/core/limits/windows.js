@@ -9,7 +9,7 @@
 //
 // Up to FINEST jobs have an entry each. Where the limit is higher, those that start in one slice of the interval share an entry, which
 // counts until its last start is `intervalMs` old. So there are never too many, a place comes back a slice late at most, and a window has
-// at most FINEST + 2 entries.
+// at most FINEST + 2 entries. Where units of cost are counted in place of jobs: cost-window.js.
 
 const FINEST = 64
 
@@ -58,6 +58,11 @@ class Window {
     this.reservedCount--
   }
 
+  /** Whether waitMs() may be above 0. No clock need be read to know. */
+  lacks () {
+    return this.count >= this.limit
+  }
+
   /** In how many ms a job may start; 0: now. */
   waitMs (now) {
     if (this.count < this.limit) return 0
@@ -65,10 +70,10 @@ class Window {
     return this.placeMs(1, now)
   }
 
-  /** In how many ms so many jobs may have started, if none starts in the next heldMs. */
+  /** In how many ms so many jobs, or units, may have started, if none starts in the next heldMs. */
   waitMsOf (count, now, heldMs) {
     this.forget(now)
-    const rounds = Math.ceil(count / this.limit) - 1
+    const rounds = Math.max(0, Math.ceil(count / this.limit) - 1)
     return rounds * this.intervalMs + Math.max(this.placeMs(count - rounds * this.limit, now), heldMs)
   }
 
@@ -79,7 +84,7 @@ class Window {
 
   /** @returns {Window} with the same starts */
   copy () {
-    const copy = new Window(this)
+    const copy = new this.constructor(this)
     copy.times = [...this.times]
     copy.counts = [...this.counts]
     copy.count = this.count - this.reservedCount
@@ -108,71 +113,7 @@ class Window {
   }
 }
 
-/** One or several windows, all of which hold. */
-class Limit {
-  /** @param {{ limit: number, intervalMs: number }[]} rates @param {Limit} [before] whose starts count, in windows of the same interval */
-  constructor (rates, before) {
-    this.windows = rates.map(rate => {
-      const known = before?.windows.find(({ intervalMs }) => intervalMs === rate.intervalMs)
-      if (known === undefined) return new Window(rate)
-      const window = known.copy()
-      window.setLimit(rate.limit)
-      return window
-    })
-    this.longestMs = Math.max(...rates.map(({ intervalMs }) => intervalMs))
-    this.first = this.windows[0]
-    this.others = this.windows.length > 1 ? this.windows.slice(1) : undefined
-    this.generation = -1 // of limits in which it was last put, as these want to know it
-    this.terms = undefined // of limits by which a lane has it, as these want to know it
-  }
+// What is counted: undefined is jobs.
+Window.prototype.of = undefined
 
-  /**
-   * Has its windows let as many start as rates say that are of the same intervals, in the same order.
-   * @returns {boolean} whether they are: else nothing has changed
-   */
-  follow (rates) {
-    const { windows } = this
-    if (rates.length !== windows.length || rates.some(({ intervalMs }, at) => intervalMs !== windows[at].intervalMs)) return false
-    rates.forEach(({ limit }, at) => windows[at].setLimit(limit))
-    return true
-  }
-
-  add (now) {
-    this.first.add(now)
-    if (this.others !== undefined) for (const window of this.others) window.add(now)
-  }
-
-  reserve () {
-    for (const window of this.windows) window.reserve()
-  }
-
-  release () {
-    for (const window of this.windows) window.release()
-  }
-
-  /** Whether waitMs() may be above 0. No clock need be read to know. */
-  get isUsedUp () {
-    const { first, others } = this
-    return first.count >= first.limit || (others !== undefined && others.some(({ count, limit }) => count >= limit))
-  }
-
-  waitMs (now) {
-    let longest = 0
-    for (const window of this.windows) {
-      const ms = window.waitMs(now)
-      if (ms > longest) longest = ms
-    }
-    return longest
-  }
-
-  /** In how many ms so many jobs may have started, if none starts in the next heldMs. */
-  waitMsOf (count, now, heldMs) {
-    return Math.max(...this.windows.map(window => window.waitMsOf(count, now, heldMs)))
-  }
-
-  isEmpty (now) {
-    return this.windows.every(window => window.isEmpty(now))
-  }
-}
-
-module.exports = { Limit }
+module.exports = { FINEST, Window }

@@ -34,13 +34,17 @@ class ArrivalOrder {
     this.scheduler.queued(lane)
   }
 
-  started (lane, now) {
+  started (lane, now, cost) {
     this.place(lane)
-    this.scheduler.started(lane, now)
+    this.scheduler.started(lane, now, cost)
   }
 
-  ended (lane, startedAt, now) {
-    this.scheduler.ended(lane, startedAt, now)
+  ended (lane, startedAt, now, cost) {
+    this.scheduler.ended(lane, startedAt, now, cost)
+  }
+
+  charged (lane, difference, startedAt) {
+    if (typeof this.scheduler.charged === 'function') this.scheduler.charged(lane, difference, startedAt)
   }
 
   removed (lane) {

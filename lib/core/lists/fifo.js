@@ -29,8 +29,8 @@ const REMOVED = new Mark(-1)
  * The jobs of a queue without a scheduler. 16 bytes a job; every method is O(1) where nothing else is said.
  *
  * What most queues do without are fields that may be set at any time, and are null until then: `gate`, which says whether a job may start
- * (limits/gate.js); `delays`, the jobs whose time has not come (tickets/delays.js); `recorder`, which is told of each job of an observed
- * queue.
+ * (limits/gate.js); `costs`, by which that is known, in a list with a gate (limits/costs.js); `delays`, the jobs whose time has not come
+ * (tickets/delays.js); `recorder`, which is told of each job of an observed queue.
  *
  * After take() the job is in `payload` and `whenSettled` until the caller has copied and cleared them, and `generation`
  * is its generation: the number of the last barrier before it was pushed.
@@ -45,6 +45,8 @@ class Fifo {
     this.origin = undefined
     this.typesCount = 0
     this.gate = null
+    this.costs = null
+    this.charge = undefined // of the job that take() gave out, if costs are counted
     this.delays = null
     this.recorder = null
     this.generation = 0
@@ -153,12 +155,12 @@ class Fifo {
   }
 
   /** What becomes of a job that take() gave out is of interest to the recorder only. */
-  ended (id, outcome, err) {
-    if (this.recorder !== null) this.recorder.ended(id, outcome, err)
+  ended (origin, outcome, err) {
+    if (this.recorder !== null) this.recorder.ended(idOf(origin), outcome, err)
   }
 
-  interrupted (id, outcome, end) {
-    if (this.recorder !== null) this.recorder.interrupted(id, outcome, end)
+  interrupted (origin, outcome, end) {
+    if (this.recorder !== null) this.recorder.interrupted(idOf(origin), outcome, end)
   }
 
   /** Nor is time of interest. */
@@ -201,20 +203,48 @@ class Fifo {
     return delays.joined(this.removeWaiting(test), found)
   }
 
+  /** The first job, which waits. @returns {{ payload: any, whenSettled: Function | object | undefined }} */
+  first () {
+    let { head: block, headAt: at } = this
+    let passed = 0 // blocks behind the first
+    while (block[at + 1] instanceof Mark) {
+      at += 2
+      if (at < block.length) continue
+      block = this.full !== undefined && passed < this.full.size() ? this.full.peekAt(passed++) : this.tail
+      at = 0
+    }
+    return { payload: block[at], whenSettled: block[at + 1] }
+  }
+
   // private from here on
 
   /** take() where a gate is to be asked first, and others are told of the job then. */
   takeTold () {
-    const { gate, recorder } = this
+    const { costs, gate, recorder } = this
     if (gate !== null && !gate.isOpen()) return false
     this.gate = this.recorder = null // so that take() does its own part only
     const isTaken = this.take()
     this.gate = gate
     this.recorder = recorder
-    if (!isTaken) return false
-    if (recorder !== null) this.origin = recorder.taken()
-    if (gate !== null) gate.count()
+    if (!isTaken || (costs !== null && !this.admits())) return false
+    const id = this.origin = recorder === null ? undefined : recorder.taken()
+    if (costs !== null) costs.takesPlain(id, this.whenSettled, this.payload)
+    if (gate !== null) gate.count(this.charge)
     return true
+  }
+
+  /** Whether the job that was taken may start by what it costs; else it stands where it stood. */
+  admits () {
+    const { payload, whenSettled } = this
+    if (this.costs.mayStart(whenSettled, payload)) return true
+    this.payload = this.whenSettled = undefined
+    this.prepend(payload, whenSettled)
+    this.size++
+    if (typeof whenSettled === 'object') {
+      whenSettled.block = this.head
+      whenSettled.at = this.headAt
+    }
+    return false
   }
 
   removeWaiting (test) {
@@ -368,6 +398,11 @@ class Fifo {
 /** Of a job that was delayed, that in which it was accepted. */
 function generationOf (whenSettled, generation) {
   return typeof whenSettled === 'object' ? whenSettled.born ?? generation : generation
+}
+
+/** The id of an observed job that runs: a number, or in its Origin. */
+function idOf (origin) {
+  return typeof origin === 'object' ? origin.id : origin
 }
 
 /** Not filled: the one value has the array be for values of any kind from the start. */

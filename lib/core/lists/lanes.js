@@ -9,10 +9,11 @@
 //
 // The scheduler is told of a change when the change is complete. It may throw, and it may call back into the list.
 
+const { COST } = require('../../job/cost')
 const { Breaker } = require('./breaker')
 const { IdleLanes } = require('./idle-lanes')
 const { Lane } = require('./lane')
-const { Overflow, countEnd, countOut, tallyShared } = require('./overflow')
+const { Overflow, countEnd, countOut, tallyShared, unitsOf } = require('./overflow')
 const { Scheduled } = require('./scheduled')
 const { jobsIn, takeOutOf } = require('./search')
 const { Origin, putInto, startFrom } = require('./special-lanes')
@@ -34,6 +35,7 @@ class Lanes extends Scheduled {
     super(scheduler, makeContext)
     this.clock = clock
     this.needsClock = Boolean(scheduler.needsClock)
+    this.needsCost = Boolean(scheduler.needsCost)
     this.knowsNames = typeof scheduler.isNamed === 'function'
     this.asksForget = typeof scheduler.forget === 'function'
     this.now = this.needsClock ? round(clock.now()) : 0
@@ -72,9 +74,9 @@ class Lanes extends Scheduled {
 
   /** Takes out the job that the scheduler chooses. O(types) where the scheduler fails. @returns {boolean} false if no job may start */
   take () {
-    const { gate } = this
+    const { costs, gate } = this
     if (gate !== null && !gate.isOpen()) return false
-    const lane = this.choose()
+    const lane = costs === null ? this.choose() : costs.choose()
     if (lane === undefined) return false
     const { head, headAt, headSeq } = lane
     let payload = head[headAt]
@@ -90,12 +92,13 @@ class Lanes extends Scheduled {
     lane.running++
     this.running++
     if (typeof whenSettled === 'object') whenSettled.isTaken = true
-    this.tellStarted(lane)
-    if (this.holds !== null) this.holds.started(lane, whenSettled)
+    if (costs !== null) costs.takes(lane, whenSettled, payload)
+    this.tellStarted(lane, this.cost)
+    if (this.holds !== null) this.holds.started(lane, whenSettled, payload)
     this.size-- // not before: until take() returns, the job counts as waiting
     this.payload = payload
     this.whenSettled = whenSettled
-    if (gate !== null) gate.count()
+    if (gate !== null) gate.count(this.charge)
     return true
   }
 
@@ -111,7 +114,7 @@ class Lanes extends Scheduled {
     if (lane.isShared) countEnd(lane, origin)
     this.running--
     if (this.needsClock) this.tick()
-    this.tellEnded(lane, startedAt)
+    this.tellEnded(lane, startedAt, this.costs === null ? COST : unitsOf(origin))
     if (lane.size + lane.running === 0) {
       this.countLane(lane)
       this.idle.update(lane)
@@ -172,6 +175,7 @@ class Lanes extends Scheduled {
    */
   configured (namesTheSame) {
     this.breaker.reset()
+    super.configured()
     if (!namesTheSame) this.overflow.openNamed()
   }
 
@@ -279,17 +283,17 @@ class Lanes extends Scheduled {
     this.typesCount += isInUse ? 1 : -1
   }
 
-  tellStarted (lane) {
+  tellStarted (lane, cost) {
     try {
-      this.scheduler.started(lane, this.now)
+      this.scheduler.started(lane, this.now, cost)
     } catch (err) {
       this.blameThrow('started', err)
     }
   }
 
-  tellEnded (lane, startedAt) {
+  tellEnded (lane, startedAt, cost) {
     try {
-      this.scheduler.ended(lane, startedAt, this.now)
+      this.scheduler.ended(lane, startedAt, this.now, cost)
     } catch (err) {
       this.blameThrow('ended', err)
     }
@@ -352,9 +356,9 @@ class Lanes extends Scheduled {
   }
 
   openOwn (type) {
-    const known = this.lanes.get(type)
-    if (known !== undefined) return known
+    if (this.lanes.has(type)) return this.lanes.get(type)
     const shared = this.holds === null ? undefined : this.holds.leaves(type)
+    if (this.lanes.has(type)) return this.lanes.get(type) // whoever was asked for its rate meanwhile has had it opened
     const lane = this.levels === null ? new Lane(type, this, false, this.recorder !== null) : this.levels.makeLane(type)
     this.lanes.set(type, lane)
     lane.isOpening = true
@@ -393,7 +397,7 @@ class Lanes extends Scheduled {
     this.size--
     if (lane.isPaused) this.pausedCount--
     this.countLane(lane)
-    if (this.holds !== null && lane.size === 0) this.holds.empties(lane)
+    if (this.holds !== null) this.holds.loses(lane)
     return payload
   }
 

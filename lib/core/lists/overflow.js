@@ -8,6 +8,7 @@
 // A type that the scheduler names, or that is paused, gets one at once: its waiting jobs move there, and its running jobs are counted
 // there.
 
+const { COST } = require('../../job/cost')
 const { Lane } = require('./lane')
 
 const MOST_LANES = 64
@@ -134,8 +135,10 @@ class Overflow {
         shared.overdueCount--
         lane.overdueCount++
       }
-      list.tellStarted(lane)
-      list.tellEnded(shared, startedAt)
+      const cost = unitsOf(start)
+      if (start.charge !== undefined) moveCharge(shared, lane, start.charge)
+      list.tellStarted(lane, cost)
+      list.tellEnded(shared, startedAt, cost)
     }
   }
 }
@@ -168,6 +171,18 @@ function countEnd (lane, start) {
   if (starts.size === 0) lane.typeStarts.delete(start.type)
 }
 
+/** What a running job is charged counts in the lane of its type from now on. */
+function moveCharge (shared, lane, charge) {
+  shared.spent -= charge.units
+  lane.spent += charge.units
+  charge.leave()
+}
+
+/** What a job is charged that runs. @param {object} origin of it, which may be its lane */
+function unitsOf ({ charge }) {
+  return charge === undefined ? COST : charge.units
+}
+
 /** As tally() of the list, for a shared lane. */
 function tallyShared ({ typeCounts, typeStarts }, visit) {
   for (const [type, count] of typeCounts) visit(type, count, 0)
@@ -181,4 +196,4 @@ function hash (type) {
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-module.exports = { Overflow, countIn, countOut, countStart, countEnd, tallyShared }
+module.exports = { Overflow, countIn, countOut, countStart, countEnd, tallyShared, unitsOf }

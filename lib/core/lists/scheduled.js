@@ -5,6 +5,7 @@
 
 const QList = require('qlist')
 const { describe, warn } = require('../../arguments/errors')
+const { COST } = require('../../job/cost')
 const { generationOf } = require('./fifo')
 const { TypeCounts } = require('./type-counts')
 
@@ -27,6 +28,9 @@ class Scheduled {
     this.context = undefined
     this.generation = 0
     this.gate = null
+    this.costs = null
+    this.cost = COST // of the job that take() gives out, as far as that is counted
+    this.charge = undefined // ... and what it is charged
     this.delays = null
     this.recorder = null
     this.keepsTypes = false // those of jobs that are taken out, in the list of them
@@ -64,11 +68,14 @@ class Scheduled {
 
   /** The scheduler is told new options. */
   configure (options) {
+    if (this.costs !== null) this.costs.chooseAnew()
     if (typeof this.scheduler.configure === 'function') this.ask('configure', options)
   }
 
   /** The scheduler has other options. */
-  configured () {}
+  configured () {
+    if (this.costs !== null) this.costs.chooseAnew()
+  }
 
   /**
    * From here on, jobs pushed or unshifted are of the given generation.
@@ -198,6 +205,16 @@ class Scheduled {
       this.scheduler.removed(from)
     } catch (err) {
       this.blameThrow('removed', err)
+    }
+  }
+
+  /** A job of a lane that runs, since a time, is charged so many units more, or fewer. */
+  tellCharged (lane, difference, startedAt) {
+    if (typeof this.scheduler.charged !== 'function') return
+    try {
+      this.scheduler.charged(lane, difference, startedAt)
+    } catch (err) {
+      this.blameThrow('charged', err)
     }
   }
 

@@ -19,6 +19,9 @@ class Origin {
   }
 }
 
+// What it is charged, of queues that count costs (limits/costs.js).
+Origin.prototype.charge = undefined
+
 /** Puts a job into a lane of the list, but for counting it. The recorder is told of each job before the scheduler hears of it. */
 function putInto (list, lane, type, payload, whenSettled, atHead) {
   const { levels, recorder } = list
@@ -36,13 +39,13 @@ function startFrom (list, lane, kept, number) {
   if (!lane.isShared) {
     list.context = lane.context ??= list.makeContext(lane.type)
     list.origin = recorder !== null || list.needsClock ? new Origin(lane, list.now, lane.type) : lane
-    if (recorder !== null) list.origin.id = recorder.taken(number)
+    if (recorder !== null) list.origin.id = recorder.taken(number, lane.type, lane.recordedAs)
     return kept
   }
   const { type } = kept
   list.context = list.makeContext(type)
   list.origin = new Origin(lane, list.now, type)
-  if (recorder !== null) list.origin.id = recorder.taken(number)
+  if (recorder !== null) list.origin.id = recorder.taken(number, type)
   countStart(lane, list.origin)
   return countOut(lane, kept)
 }

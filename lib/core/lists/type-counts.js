@@ -35,12 +35,13 @@ class TypeCounts {
 
   /** What stats(type) gives. */
   stats () {
-    const { size, running, done, failed, cancelled, rejected, retried, throttled, joined, overdueCount } = this
+    const { size, running, done, failed, cancelled, rejected, retried, throttled, joined, overdueCount, spent } = this
     const accepted = size + running - overdueCount + done + failed + cancelled
     return {
       accepted,
       waiting: size,
       running,
+      overdue: overdueCount,
       done,
       failed,
       cancelled,
@@ -48,9 +49,13 @@ class TypeCounts {
       types: size + running > 0 ? 1 : 0,
       retried,
       throttled,
-      joined
+      joined,
+      spent
     }
   }
 }
+
+// Units of cost that were charged, as corrected: where none are counted, there is no room for them.
+TypeCounts.prototype.spent = 0
 
 module.exports = { TypeCounts }

@@ -30,7 +30,7 @@ class TypeRecord extends TypeCounts {
   }
 }
 
-/** A running job of an observed queue. */
+/** A running job of a queue that is observed, or counts costs. */
 class Origin {
   constructor (record, id) {
     this.record = record
@@ -103,9 +103,9 @@ class Window extends Scheduled {
 
   /** Takes out the job that the scheduler chooses, or the first if it chooses wrongly. @returns {boolean} false for none */
   take () {
-    const { gate } = this
+    const { costs, gate } = this
     if (gate !== null && !gate.isOpen()) return false
-    const at = this.choose()
+    const at = costs === null ? this.choose() : costs.choosePlace()
     if (at < 0) return false
     const record = this.records.peekAt(at)
     const number = this.numbers.peekAt(at)
@@ -125,10 +125,11 @@ class Window extends Scheduled {
     }
     this.size--
     this.context = record.context
-    this.origin = this.recorder === null ? record : new Origin(record, this.recorder.taken(number))
+    this.origin = this.recorder === null && costs === null ? record : new Origin(record, this.recorder?.taken(number, record.type))
+    if (costs !== null) costs.begin(this.origin, record, whenSettled, payload)
     this.payload = payload
     this.whenSettled = whenSettled
-    if (gate !== null) gate.count()
+    if (gate !== null) gate.count(this.charge)
     return true
   }
 
@@ -172,9 +173,23 @@ class Window extends Scheduled {
     return false
   }
 
+  /** The arrival number of the first job of a type that waits; undefined: none does. O(n). */
+  numberOf (type) {
+    for (let at = 0; at < this.records.size(); at++) {
+      if (this.records.peekAt(at)?.type === type) return this.numbers.peekAt(at)
+    }
+  }
+
   /** What is counted of a type, if it has jobs. */
   find (type) {
     return this.types.get(type)
+  }
+
+  /** The first job of a type, which waits. O(jobs before that). @param {TypeRecord} record @returns {{ payload: any, number: number }} */
+  firstOf (record) {
+    let at = 0
+    while (this.records.peekAt(at) !== record) at++
+    return { payload: this.payloads.peekAt(at), number: this.numbers.peekAt(at) }
   }
 
   /** As of Lanes. */

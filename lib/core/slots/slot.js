@@ -32,6 +32,11 @@ class Slot {
     return error => { this.#acquisition.end(error) }
   }
 
+  /** As `spent` of a job's context: what has been done in the slot costs so much so far. */
+  get spent () {
+    return total => { this.#acquisition.ticket.spent(total) }
+  }
+
   [Symbol.dispose] () {
     this.#acquisition.end()
   }

@@ -14,7 +14,7 @@ const { Run } = require('./run')
 const { Time } = require('./time')
 
 const RUN = new Run()
-const PLAN_OF_SLOTS = ['delayMs', 'priority'] // a slot is given once, and to one caller
+const PLAN_OF_SLOTS = ['delayMs', 'priority', 'cost'] // a slot is given once, and to one caller
 
 class Slots {
   /** @param {object} intake of the queue */

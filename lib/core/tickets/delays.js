@@ -36,6 +36,12 @@ class Delays {
     return delays
   }
 
+  /** A delayed job falls due at another time, which its ticket has. */
+  move (ticket) {
+    const { dueOrder } = this.types.get(ticket.type)
+    if (dueOrder !== null) dueOrder.move(ticket, ticket.dueAt)
+  }
+
   /** @returns {TypeDelays} the delayed jobs of a type; one that gets none must not be kept */
   of (type) {
     let delays = this.types.get(type)
@@ -197,6 +203,7 @@ class Delays {
 
 function addCounts (sum, counts) {
   for (const what of COUNTED) sum[what] += counts[what]
+  if (counts.spent > 0) sum.spent += counts.spent
 }
 
 module.exports = { Delays }

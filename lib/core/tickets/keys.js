@@ -7,6 +7,7 @@
 // Map whose front is taken off again and again gets slow.
 
 const { abortedError } = require('../../arguments/errors')
+const { COST } = require('../../job/cost')
 const { TakenKey, keyIdOf } = require('../../job/key')
 const { Sharers } = require('../../job/sharers')
 const { Forgetting, MANY } = require('../../platform/forgetting')
@@ -169,12 +170,21 @@ class Keys {
     const { ticket, hasStarted } = entry
     if (ticket === undefined || hasStarted || ticket.isTaken) return
     this.jobs.dispatch.list.exchange(ticket, payload)
+    if (ticket.cost !== (plan.cost ?? COST)) this.setCost(ticket, plan.cost ?? COST)
     if (ticket.work !== undefined || work !== undefined) {
       ticket.work = work
       ticket.scope = this.jobs.tickets.scopeOf(work) // what a function of another caller is to run in
     }
     if (plan.onDuplicate === 'replace' || !ticket.isDelayed) return
     this.jobs.postpone(ticket, entry.delayAfter(plan, this.now))
+  }
+
+  /** A job that waits costs something else: it, and those behind it, may have to wait for longer, or not any more. */
+  setCost (ticket, cost) {
+    const { dispatch, dispatch: { list } } = this.jobs
+    ticket.cost = cost
+    if (!ticket.isDelayed) list.holds?.adjust(ticket.lane)
+    dispatch.wake()
   }
 
   /** @returns {Promise<any>} of the job, or of one who may leave it by a signal */

@@ -9,6 +9,7 @@
 //
 // Each attempt has a ticket of its own, and so a signal and a time limit. A job without extras gets its first ticket when it fails.
 
+const { COST } = require('../../job/cost')
 const { counts, endOf } = require('../../job/outcome')
 const { callSafely } = require('../../platform/clock')
 const { defaultBackoffMs } = require('../../job/backoff')
@@ -76,7 +77,8 @@ class PlannedTicket extends Ticket {
 Object.assign(PlannedTicket.prototype, {
   born: undefined, // the flush generation in which it was accepted, if it was not put into the list then
   isDelayed: false,
-  dueAt: undefined, // these six, while it is delayed
+  dueAt: undefined, // these seven, while it is delayed
+  hasRun: false, // it was tried before
   isBare: false, // it has no extras but the delay
   type: undefined,
   payload: undefined,
@@ -138,10 +140,11 @@ class PlannedJobs {
   }
 
   /** As issue() of tickets, for a job with a plan. */
-  issue (callback, signal, timeoutMs, scope, { maxAttempts, priority, entry }) {
+  issue (callback, signal, timeoutMs, scope, { maxAttempts, priority, cost, entry }) {
     const ticket = new PlannedTicket(this, callback, signal, timeoutMs, scope)
     if (maxAttempts !== undefined) ticket.maxAttempts = maxAttempts
     if (priority !== undefined) ticket.priority = priority
+    if (cost !== undefined) ticket.cost = cost
     if (entry !== undefined) this.join(ticket, entry)
     return ticket
   }
@@ -165,9 +168,11 @@ class PlannedJobs {
     ticket.maxWaitMs = Infinity // it has started
     ticket.expect(typeOf(job.origin), job.payload, job.generation)
     ticket.id = idOf(job.origin)
-    ticket.atHead = true
+    ticket.atHead = ticket.hasRun = true
     if (before?.entry !== undefined) this.join(ticket, before.entry)
     if (before?.work !== undefined) ticket.work = before.work
+    const cost = job.origin?.charge?.units ?? before?.cost ?? COST // what its runner has said last, or else what it was to cost
+    if (cost !== COST) ticket.cost = cost
     before?.retire()
     this.delays.add(ticket, Infinity)
     return new Retry(this, before, ticket, end)
@@ -177,6 +182,7 @@ class PlannedJobs {
   postpone (ticket, ms, signal) {
     const now = this.deadlines.clock.now()
     ticket.dueAt = now + ms
+    if (ticket.isDelayed) this.delays.move(ticket) // the clock may have cancelled it
     this.deadlines.remove(ticket)
     this.tickets.watch(ticket, { signal, maxWaitMs: ms, now })
   }
@@ -263,9 +269,10 @@ class PlannedJobs {
    * Whether a job has no extras but a delay: when that is over it goes on as one without any, by the short way. One without a limit has
    * extras where the queue has a limit.
    */
-  isBare ({ signal, timeoutMs = Infinity, maxWaitMs = Infinity, work, plan: { maxAttempts = this.maxAttempts, priority = 0, entry } }) {
+  isBare ({ signal, timeoutMs = Infinity, maxWaitMs = Infinity, work, plan }) {
+    const { maxAttempts = this.maxAttempts, priority = 0, cost = COST, entry } = plan
     return !this.hasExtras && signal === undefined && timeoutMs === Infinity && maxWaitMs === Infinity && work === undefined &&
-      maxAttempts === this.maxAttempts && priority === 0 && entry === undefined && this.dispatch.list.recorder === null
+      maxAttempts === this.maxAttempts && priority === 0 && cost === COST && entry === undefined && this.dispatch.list.recorder === null
   }
 
   /** A job is delayed that needs no ticket, unless the clock throws. */

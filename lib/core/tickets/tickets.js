@@ -10,8 +10,10 @@ const { asyncScope, JobContext } = require('../../platform/context')
 const { FairlaneError, abortedError, overdueError, typeError } = require('../../arguments/errors')
 const { Deadlines } = require('./deadlines')
 const { NO_EXTRAS } = require('../options')
+const { COST } = require('../../job/cost')
 const { promiseOf } = require('../../platform/promised')
 const { Signals } = require('../../platform/signals')
+const { spend } = require('../running')
 const { Verdict } = require('../verdict')
 
 /** The extras of one job. */
@@ -102,11 +104,18 @@ class Ticket {
     if (this.job !== undefined) this.tickets.dispatch.hooks.onProgress(this.job, this.attempt, value)
   }
 
+  /** ... and of what it has cost. */
+  spent (total) {
+    spend(this.tickets.dispatch, this.job, total)
+  }
+
   // private from here on
 
   /** Whether the runner is to be told more than those of other jobs: another attempt, or a signal that aborts for this job alone. */
   needsContext () {
-    return this.signal !== undefined || this.timeoutMs !== Infinity || this.scope !== undefined || this.attempt > 1 || this.tickets.isInner
+    const { signal, timeoutMs, scope, attempt, tickets } = this
+    return signal !== undefined || timeoutMs !== Infinity || scope !== undefined || attempt > 1 || tickets.isInner ||
+      tickets.dispatch.costs !== null
   }
 
   /** Made when the runner asks for it: an AbortController takes 2 µs. */
@@ -123,6 +132,7 @@ class Ticket {
 Object.assign(Ticket.prototype, {
   attempt: 1,
   priority: 0,
+  cost: COST,
   verdict: undefined, // by which it was retired while it waited, unless that was for all of a batch
   controller: undefined, // of its runner's signal, once that was asked for
   abortReason: undefined,
@@ -166,6 +176,8 @@ class SharedTicket {
     this.lane = this.block = undefined
   }
 }
+
+SharedTicket.prototype.cost = COST
 
 /** Issues the tickets of a queue, and ends their jobs when their time is up or their signal aborts. */
 class Tickets {

@@ -10,6 +10,8 @@
 // In the heap of deadlines the row has one place, that of its first pending job. Jobs before that are due, and about to be put into the
 // list.
 
+const { COST } = require('../../job/cost')
+
 const JOB = 2
 const NUMBERS = 3
 const [DUE_AT, ORDER, GENERATION] = [0, 1, 2]
@@ -41,6 +43,7 @@ class TypeDelays {
     this.position = -1 // in the heap of deadlines
     this.order = 0 // there, of the first pending job
     this.counts = undefined // what was counted of the type while no job of it was in the list
+    this.dueOrder = null // of the tickets, once somebody has asked which is the first
   }
 
   get count () {
@@ -54,13 +57,29 @@ class TypeDelays {
   addTicket (ticket) {
     if (this.tickets === NONE) this.tickets = []
     ticket.at = this.tickets.push(ticket) - 1
+    if (this.dueOrder !== null) this.dueOrder.add(ticket, ticket.dueAt)
   }
 
-  dropTicket ({ at }) {
+  dropTicket (ticket) {
+    const { at } = ticket
+    if (this.dueOrder !== null) this.dueOrder.drop(ticket)
     const last = this.tickets.pop()
     if (at === this.tickets.length) return
     this.tickets[at] = last
     last.at = at
+  }
+
+  /**
+   * The one that falls due first. O(log tickets), the first time O(tickets).
+   * @returns {{ dueAt: number, hasRun: boolean, cost: number }} hasRun: it has been tried before
+   */
+  firstDue () {
+    const { first, end, numbers, tickets } = this
+    const inRow = first === end ? undefined : { dueAt: numbers[NUMBERS * first + DUE_AT], hasRun: false, cost: COST }
+    if (tickets.length === 0) return inRow
+    if (this.dueOrder === null) this.putInOrder()
+    const ticket = this.dueOrder.first
+    return inRow !== undefined && inRow.dueAt <= ticket.dueAt ? inRow : ticket
   }
 
   /** Whether a job that is due then is the last one of the row. */
@@ -141,6 +160,12 @@ class TypeDelays {
   }
 
   // private from here on
+
+  putInOrder () {
+    const { DueOrder } = require('../../platform/due-order')
+    this.dueOrder = new DueOrder()
+    for (const ticket of this.tickets) this.dueOrder.add(ticket, ticket.dueAt)
+  }
 
   compact () {
     const { first, end } = this

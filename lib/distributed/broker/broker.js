@@ -15,9 +15,10 @@ const { Troubles } = require('./troubles')
 const MOST_STALLS = 2 ** 31 - 1 // how often is too often, is decided here, not by BullMQ
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const FORGET_AFTER_MS = 60000
+const WAITING = ['wait', 'prioritized', 'delayed'] // where jobs of a type wait
 
 class Broker {
-  static format = 2 // of what this version keeps at the broker
+  static format = 3 // of what this version keeps at the broker
 
   /**
    * @param {object} options read
@@ -168,7 +169,7 @@ class Broker {
 
   /** Tells processes that types may have jobs. @returns {Promise<(number | string)[]>} how many wait, of each, or the text of an error */
   announce ({ types, ready, workers, wake }, places) {
-    const keys = [types, ready, workers, ...places.flatMap(place => [place.key('wait'), place.key('prioritized')])]
+    const keys = [types, ready, workers, ...places.flatMap(place => place.keysOf(WAITING))]
     return this.client.fairlaneAnnounce(keys.length, ...keys, 'PUBLISH', wake, ...places.map(({ name }) => name))
   }
 

@@ -20,7 +20,7 @@ class Place {
     this.ownBackend = undefined // made when it is needed: of many types that a process hears of it asks for few at once
     this.usedAt = 0 // when it was last asked for, by performance.now()
     this.usersCount = 0 // parts of the queue that keep it; it is not forgotten before they let go
-    this.counts = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0 }
+    this.counts = { accepted: 0, rejected: 0, done: 0, failed: 0, cancelled: 0, retried: 0, throttled: 0, joined: 0, lost: 0, spent: 0 }
     this.running = 0
   }
 

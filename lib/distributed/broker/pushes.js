@@ -69,19 +69,19 @@ class Pushes {
 /**
  * A job as it is pushed.
  * @param {{ jobName: string, data: string, delayMs: number, unshift: boolean, plan?: object, inbox?: string, opts?: object }} job plan: its
- *   priority, key and what goes with that; inbox: who waits for the result of one with a key; opts: what else is kept of it
+ *   priority, cost, key and what goes with that; inbox: who waits for the result of one with a key; opts: what else is kept of it
  * @returns {{ name: string, data: string, opts: string, plan: string }}
  */
 function entryOf ({ jobName: name, data, delayMs, unshift, plan, inbox, opts }) {
   if (!(delayMs > 0) && !unshift && plan === undefined && opts === undefined) return { name, data, opts: '{}', plan: '' }
-  const { key, keyUntil, onDuplicate, maxDelayMs, priority } = plan ?? {}
+  const { key, keyUntil, onDuplicate, maxDelayMs, priority, cost } = plan ?? {}
   const kept = { ...opts }
   if (unshift) kept.lifo = true
   if (delayMs > 0) kept.delay = delayMs
   if (priority > 0) kept.priority = priority
   const maxWaitMs = opts?.maxWaitMs < NO_LIMIT ? opts.maxWaitMs : undefined
   const isDelayed = delayMs > 0 || plan?.delayMs !== undefined
-  const said = { delayMs: isDelayed ? delayMs : undefined, maxWaitMs, front: unshift || undefined, priority }
+  const said = { delayMs: isDelayed ? delayMs : undefined, maxWaitMs, front: unshift || undefined, priority, cost }
   if (key !== undefined) {
     Object.assign(said, { key, keyUntil, onDuplicate, maxDelayMs: maxDelayMs === Infinity ? undefined : maxDelayMs, inbox })
   }

@@ -58,10 +58,15 @@ class Records {
     return recordOf(values)
   }
 
-  /** The same of many jobs of a partition, together. @returns {Promise<(object | undefined)[]>} */
-  async readAll (jobs) {
-    const answers = await this.broker.askAll(jobs.map(({ place, name }) => ['hmget', place.key(name), ...FIELDS]))
-    return answers.map(recordOf)
+  /**
+   * The same of many jobs of a partition, together.
+   * @param {{ place: object, name: string }[]} jobs
+   * @param {string[]} [fields] those that are asked for, `timestamp` first
+   * @returns {Promise<(object | undefined)[]>}
+   */
+  async readAll (jobs, fields = FIELDS) {
+    const answers = await this.broker.askAll(jobs.map(({ place, name }) => ['hmget', place.key(name), ...fields]))
+    return answers.map(values => recordOf(values, fields))
   }
 
   /** As callers see a job. */
@@ -105,9 +110,9 @@ function faultOf ({ fault, failedReason }) {
   return failedReason === undefined ? undefined : new Error(failedReason)
 }
 
-function recordOf (values) {
+function recordOf (values, fields = FIELDS) {
   if (values[0] === null) return undefined
-  return Object.fromEntries(FIELDS.map((name, at) => [name, values[at] ?? undefined]))
+  return Object.fromEntries(fields.map((name, at) => [name, values[at] ?? undefined]))
 }
 
 function numberOf (text) {

@@ -16,6 +16,7 @@ const { MAX_EVENTS } = require('./scripts/common')
 const { end } = require('./scripts/end')
 const { leave, push, pushAll, retry } = require('./scripts/push')
 const { clear, remove, wait } = require('./scripts/removal')
+const { spent } = require('./scripts/spent')
 const { again, held, look, take } = require('./scripts/take')
 
 // of the keys of a type, BullMQ's and ours
@@ -46,6 +47,7 @@ const scripts = {
   fairlaneHeld: held,
   fairlaneLook: look,
   fairlaneAgain: again,
+  fairlaneSpent: spent,
   fairlaneEnd: end,
   fairlanePush: push,
   fairlanePushAll: pushAll,
@@ -152,9 +154,8 @@ for i = 1, #KEYS do counts[i] = redis.call(ARGV[(i - 1) % #ARGV + 1], KEYS[i]) e
 return counts`
   },
 
-  // KEYS .types, .ready, .workers, of each type where its jobs wait: wait, prioritized
-  // ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of the types   → jobs that wait, of each, or
-  // the text of an error
+  // KEYS .types, .ready, .workers, of each type where its jobs wait: wait, prioritized, delayed
+  // ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of the types   → jobs that wait, delayed ones too, of each, or the text of an error
   fairlaneAnnounce: {
     lua: `
 local fresh, waiting = {}, {}
@@ -162,9 +163,9 @@ for i = 1, #ARGV - 2 do
   local name = ARGV[i + 2]
   redis.call('SADD', KEYS[1], name)
   if redis.call('SADD', KEYS[2], name) == 1 then fresh[#fresh + 1] = name end
-  local first, others = redis.pcall('LLEN', KEYS[2 * i + 2]), redis.pcall('ZCARD', KEYS[2 * i + 3])
-  local fault = type(first) == 'table' and first.err or type(others) == 'table' and others.err
-  waiting[i] = fault or first + others
+  local first, others, later = redis.pcall('LLEN', KEYS[3 * i + 1]), redis.pcall('ZCARD', KEYS[3 * i + 2]), redis.pcall('ZCARD', KEYS[3 * i + 3])
+  local fault = type(first) == 'table' and first.err or type(others) == 'table' and others.err or type(later) == 'table' and later.err
+  waiting[i] = fault or first + others + later
 end
 if #fresh > 0 then redis.call(ARGV[1], ARGV[2], cjson.encode({ redis.call('ZCARD', KEYS[3]), fresh })) end
 return waiting`

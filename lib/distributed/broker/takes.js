@@ -2,10 +2,11 @@
 
 // HOT (bench: distributed). Calls that take jobs, and that end them: their keys and arguments, and what their answers say.
 
+const { COST, isCost } = require('../../job/cost')
 const { countOf, dueAtOf, jsonOf } = require('./received')
 const { KEYS_TO_END } = require('./scripts/end')
 const { KEYS_TO_LOOK, KEYS_TO_TAKE } = require('./scripts/take')
-const { AMPLE_SLACK_MS, FOR_STARTS } = require('./slack')
+const { AMPLE_SLACK_MS, FOR_LATE_STARTS, FOR_STARTS, SLOW } = require('./slack')
 
 const NOBODY = Object.freeze([])
 const MOST_TRIES = 3 // of a call, while what limits all processes changes
@@ -38,6 +39,7 @@ class Takes {
     this.starts = starts
     this.token = token
     this.leaseMs = leaseMs
+    this.spending = new Map() // job → what its runner has said in this turn that it has cost
   }
 
   /** @returns {Promise<Answer | undefined>} undefined while what limits all processes changes again and again */
@@ -61,9 +63,18 @@ class Takes {
   /** A job has waited here for longer than it might. @returns {Promise<boolean>} whether it may start all the same */
   async mayStart (job) {
     const sentAt = performance.now()
-    const startMs = await this.broker.client.fairlaneAgain(...this.keysToTake(job.place), ...this.common(job.place))
+    const startMs = await this.broker.client.fairlaneAgain(...this.keysToTake(job.place), ...this.common(job.place), job.name)
     job.startBy = startBy(startMs, sentAt)
     return startMs >= 0
+  }
+
+  /**
+   * The runner of a job says what that has cost so far. The last word of a turn is sent, in a microtask, and so before the end of the job.
+   * @param {number} units
+   */
+  spent (job, units) {
+    if (this.spending.size === 0) queueMicrotask(() => this.tellSpent())
+    this.spending.set(job, units)
   }
 
   /**
@@ -92,6 +103,17 @@ class Takes {
 
   // private from here on
 
+  tellSpent () {
+    const { broker } = this
+    for (const [job, units] of this.spending) {
+      const { name, place, json: { attemptsStarted }, supply } = job
+      const args = [...this.common(place), name, attemptsStarted, units, 'PUBLISH', place.partition.wake]
+      // what is lost stays charged as it was
+      broker.client.fairlaneSpent(...this.keysToTake(place), ...args).then(isFree => { if (isFree === 1) supply.askAgain() }, ignore)
+    }
+    this.spending.clear()
+  }
+
   keysToTake (place) {
     return [...place.keysOf(KEYS_TO_TAKE), place.partition.limits]
   }
@@ -101,8 +123,20 @@ class Takes {
   }
 }
 
+/** By performance.now(), when the answer has come. @param {number} startMs 0: at any time */
+/** @returns {number | undefined} undefined: nothing was said of it, and no rate counts it */
+function costIn (text, isCharged) {
+  if (text === undefined) return isCharged ? COST : undefined
+  const cost = Number(text)
+  return isCost(cost) ? cost : COST // which the broker takes it for, too
+}
+
+function ignore () {}
+
 function startBy (startMs, sentAt) {
-  return startMs === 0 ? Infinity : sentAt + FOR_STARTS * startMs
+  if (startMs === 0) return Infinity
+  const isLate = startMs >= AMPLE_SLACK_MS || performance.now() - sentAt > SLOW * startMs
+  return sentAt + (isLate ? FOR_LATE_STARTS : FOR_STARTS) * startMs
 }
 
 /** What is read of a record, which another program may have written. */
@@ -120,6 +154,7 @@ function recordOf (flat) {
     attemptsMade: count('atm'),
     attemptsStarted: count('ats'),
     stalledCounter: count('stc'),
+    cost: costIn(raw.get('cost'), raw.has('charged')),
     hasKey: raw.has('key') // others may wait for its result
   }
 }

@@ -2,15 +2,16 @@
 
 // Jobs that this process pushes, and results that it waits for: admission, then the broker, then, if somebody waits, the end of the job.
 
-const { abortedError, closedError, typeError } = require('../../arguments/errors')
+const { abortedError, typeError } = require('../../arguments/errors')
 const { JobNames } = require('../names')
 
 class Adding {
   /**
    * @param {object} parts batches, broker, intake, jobs, observed, outcomes, results, stage
-   * @param {object} options read: token, serialize, priorityMs, isClosed
+   * @param {object} options read: token, serialize, priorityMs, isClosed, makeClosedError
    */
-  constructor ({ batches, broker, intake, jobs, observed, outcomes, results, stage }, { token, serialize, priorityMs, isClosed }) {
+  constructor ({ batches, broker, intake, jobs, observed, outcomes, results, stage }, options) {
+    const { token, serialize, priorityMs, isClosed, makeClosedError } = options
     this.batches = batches
     this.broker = broker
     this.intake = intake
@@ -23,12 +24,13 @@ class Adding {
     this.serialize = serialize
     this.hasPriorities = priorityMs !== undefined
     this.isClosed = isClosed
+    this.makeClosedError = makeClosedError
   }
 
   /** @returns {Promise<string>} the id of the job, when the broker has it */
   push (type, payload, unshift, jobOptions) {
-    this.checkPriority(jobOptions)
-    if (this.isClosed()) return this.refuse(undefined, closedError())
+    this.check(type, jobOptions)
+    if (this.isClosed()) return this.refuse(undefined, this.makeClosedError())
     const place = this.broker.place(type)
     const data = this.serialize.encode(payload, undefined)
     const refusal = this.refusal(place)
@@ -38,8 +40,8 @@ class Adding {
 
   /** @returns {Promise<any>} the result of the job */
   add (type, payload, unshift, jobOptions, signal) {
-    this.checkPriority(jobOptions)
-    if (this.isClosed()) return this.refuse(undefined, closedError())
+    this.check(type, jobOptions)
+    if (this.isClosed()) return this.refuse(undefined, this.makeClosedError())
     const { results } = this
     const { inbox } = results
     const place = this.broker.place(type)
@@ -82,8 +84,8 @@ class Adding {
    * @returns {Promise<string[]>} their ids
    */
   pushAll (jobs) {
-    for (const { jobOptions } of jobs) this.checkPriority(jobOptions)
-    if (this.isClosed()) return this.refuseAll(jobs.length, closedError())
+    for (const { type, jobOptions } of jobs) this.check(type, jobOptions)
+    if (this.isClosed()) return this.refuseAll(jobs.length, this.makeClosedError())
     const read = jobs.map(({ type, payload, jobOptions }) => {
       const data = this.serialize.encode(payload, undefined)
       return { place: this.broker.place(type), job: { ...jobOptions, jobName: this.names.next(), data, unshift: false } }
@@ -99,7 +101,7 @@ class Adding {
 
   /** @returns {Promise<any>} the result of a job that any process has pushed */
   wait (id, signal) {
-    if (this.isClosed()) return Promise.reject(closedError())
+    if (this.isClosed()) return Promise.reject(this.makeClosedError())
     if (signal?.aborted) return Promise.reject(abortedError(signal.reason))
     return new Promise((resolve, reject) => {
       let letGo = ignore
@@ -139,14 +141,16 @@ class Adding {
     return answer
   }
 
-  checkPriority ({ plan }) {
-    if (plan?.priority === undefined || this.hasPriorities) return
-    throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
+  check (type, { plan }) {
+    if (plan?.priority !== undefined && !this.hasPriorities) {
+      throw typeError('FAIRLANE_ERR_ARGUMENT', 'priority needs a queue with the option priorityMs')
+    }
+    if (plan?.cost !== undefined) this.intake.checkCost(type, plan.cost)
   }
 
   /** After encoding, which may have closed the queue. */
   refusal (place, count) {
-    return this.isClosed() ? closedError() : this.intake.refusal(place, count)
+    return this.isClosed() ? this.makeClosedError() : this.intake.refusal(place, count)
   }
 
   refuse (place, error) {

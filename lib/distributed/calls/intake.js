@@ -48,11 +48,12 @@ class Outlet {
 
 class Intake {
   /**
-   * @param {{ broker: object, announcer: object, pushes: object }} parts
+   * @param {{ broker: object, announcer: object, limits: object, pushes: object }} parts limits: of all processes
    * @param {{ maxWaitingPerType: { all: number, byType: Map<string, number> } }} options
    */
-  constructor ({ broker, announcer, pushes }, { maxWaitingPerType }) {
+  constructor ({ broker, announcer, limits, pushes }, { maxWaitingPerType }) {
     this.broker = broker
+    this.fleet = limits
     this.announcer = announcer
     this.pushes = pushes
     this.limits = maxWaitingPerType
@@ -74,6 +75,11 @@ class Intake {
     this.lookAt(outlet)
     const retryAfterMs = spread(Math.min(Math.max(Math.ceil((waiting - limit + count) / outlet.perMs), 1), LONGEST_RETRY_MS))
     return typeFullError({ type: place.type, waiting, limit, retryAfterMs })
+  }
+
+  /** @throws FAIRLANE_ERR_ARGUMENT as Fleet.checkCost() */
+  checkCost (type, cost) {
+    this.fleet.checkCost(type, cost)
   }
 
   /** Jobs that were not refused are pushed in a moment, or come to nothing. @returns {() => void} until that is called they count */
@@ -184,8 +190,8 @@ class Intake {
       if (batch.length > 1 && !isAway(err)) {
         for (const entry of batch) await this.store(outlet, [entry])
       } else if (batch.length > 1) {
-        // the first ones are late: those behind them may have some time left
-        const now = performance.now()
+        // the first ones are late, also if a timer is early by less than a ms: those behind them may have some time left
+        const now = Math.max(performance.now(), deadline)
         const late = batch.filter(entry => entry.deadline <= now || this.broker.isClosed)
         this.refuse(outlet, late, err)
         const rest = batch.filter(entry => !late.includes(entry))

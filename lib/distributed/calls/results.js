@@ -3,7 +3,7 @@
 // Callers of add() in this process, until the results of their jobs are there. Processes that run jobs send notices to the inbox of the
 // process that added them. Notices may be lost: so the record of a job is looked at after a while, in ever longer intervals.
 
-const { FairlaneError, closedError, resultLostError } = require('../../arguments/errors')
+const { FairlaneError, resultLostError } = require('../../arguments/errors')
 const { brokerError } = require('../broker/failures')
 const { inboxOf } = require('../broker/notices')
 const { faultOf: readFault, jsonOf, readNotice } = require('../broker/received')
@@ -29,12 +29,13 @@ class ResultWaiter {
 class Results {
   /**
    * @param {{ broker: object, records: object }} parts
-   * @param {{ token: string }} options what this process is called
+   * @param {{ token: string, makeClosedError: () => Error }} options token: what this process is called
    */
-  constructor ({ broker, records }, { token }) {
+  constructor ({ broker, records }, { token, makeClosedError }) {
     this.broker = broker
     this.records = records
     this.inbox = token
+    this.makeClosedError = makeClosedError
     this.waiters = new Map() // id → ResultWaiter[]
     this.size = 0
     this.timer = undefined
@@ -105,7 +106,7 @@ class Results {
   /** Those that still wait are told that the queue has closed. */
   close () {
     clearTimeout(this.timer)
-    this.settleAll(() => closedError())
+    this.settleAll(this.makeClosedError)
   }
 
   /** A job was taken away by this process. */

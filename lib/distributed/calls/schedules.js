@@ -4,7 +4,8 @@
 // (timer.js). Times are those of the broker's clock.
 
 const { rangeError, describe } = require('../../arguments/errors')
-const { Calendars, timesOf } = require('../../job/schedule-times')
+const { Calendars, NEVER, timesOf } = require('../../job/schedule-times')
+const { isCost } = require('../../job/cost')
 const { byPartition } = require('../broker/groups')
 const { jsonOf } = require('../broker/received')
 const scripts = require('../broker/scripts/schedules')
@@ -16,7 +17,7 @@ const KIND = 'r' // names of jobs that are pushed by hand begin with it
 
 /** A schedule, and how far it is. */
 class Schedule {
-  constructor (name, text, since, place, { cron, timezone, everyMs, data, catchUp, overlap, priority }) {
+  constructor (name, text, since, place, { cron, timezone, everyMs, data, catchUp, overlap, priority, cost, paused }) {
     this.name = name
     this.text = text
     this.since = since // when it became what it is, in ms since 1970
@@ -26,7 +27,9 @@ class Schedule {
     this.catchUp = catchUp
     this.overlap = overlap
     this.priority = priority
-    this.times = undefined
+    this.cost = isCost(cost) ? cost : undefined // undefined: nothing is said of it
+    this.paused = paused === true
+    this.times = this.paused ? NEVER : undefined
     this.state = '' // how far it is, as the broker has it
     this.doneUntil = since // times up to this one are dealt with
     this.lastAt = undefined // the last one whose job was pushed
@@ -93,14 +96,22 @@ class Schedules {
     await this.timer.changed()
   }
 
+  /** A schedule pushes nothing at its times, or does again: those between are over. */
+  async pause (name, paused) {
+    const { text } = await this.named(name, paused ? 'pauseSchedule' : 'resumeSchedule')
+    const said = JSON.stringify({ ...jsonOf(text), paused: paused || undefined })
+    await this.broker.soon(() => this.broker.client.fairlaneDefine(this.key, 'd', name, said))
+    this.timer.begin()
+    await this.timer.changed()
+  }
+
   /** Pushes a job of a schedule now; its times stay as they are. @returns {Promise<string>} its id */
   async run (name) {
-    const schedule = (await this.all()).find(schedule => schedule.name === name)
-    if (schedule === undefined) throw rangeError('FAIRLANE_ERR_ARGUMENT', `runSchedule: there is no schedule ${describe(name)}`)
-    const { place, data, priority } = schedule
+    const { place, data, priority, cost } = await this.named(name, 'runSchedule')
     const jobName = this.names.next()
     const limits = { schedule: { name, time: await this.timer.now() } }
-    await this.intake.push(place, { jobName, data, delayMs: 0, unshift: false, limits, plan: priority > 0 ? { priority } : undefined })
+    const plan = priority > 0 || cost !== undefined ? { priority, cost } : undefined
+    await this.intake.push(place, { jobName, data, delayMs: 0, unshift: false, limits, plan })
     return place.idOf(jobName)
   }
 
@@ -108,8 +119,8 @@ class Schedules {
   async list () {
     const all = await this.all()
     return all.map(schedule => {
-      const { name, nextAt, lastAt } = this.timed(schedule)
-      return { name, nextAt: nextAt === Infinity ? undefined : nextAt, lastAt }
+      const { name, nextAt, lastAt, paused } = this.timed(schedule)
+      return { name, nextAt: nextAt === Infinity ? undefined : nextAt, lastAt, ...paused && { paused } }
     })
   }
 
@@ -140,8 +151,16 @@ class Schedules {
 
   // private from here on
 
-  textOf ({ cron, timezone, everyMs, type = '', payload, catchUp, overlap, priority }) {
-    return JSON.stringify({ cron, timezone, everyMs, type, data: this.serialize.encode(payload, undefined), catchUp, overlap, priority })
+  /** @returns {Promise<Schedule>} rejects with FAIRLANE_ERR_ARGUMENT if there is none */
+  async named (name, method) {
+    const schedule = (await this.all()).find(schedule => schedule.name === name)
+    if (schedule !== undefined) return schedule
+    throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: there is no schedule ${describe(name)}`)
+  }
+
+  textOf ({ cron, timezone, everyMs, type = '', payload, catchUp, overlap, priority, cost }) {
+    const data = this.serialize.encode(payload, undefined)
+    return JSON.stringify({ cron, timezone, everyMs, type, data, catchUp, overlap, priority, cost })
   }
 
   /** @returns {Schedule | undefined} undefined if it was removed, or cannot be read */

@@ -149,11 +149,11 @@ class Timer {
 
   /** Times up to this one are dealt with; with a job for it, or without. */
   async step (schedule, time, isPushed) {
-    const { name, place, data, state, priority = 0, lastAt = '', lastJob = '' } = schedule
+    const { name, place, data, state, priority = 0, cost = '', lastAt = '', lastJob = '' } = schedule
     const jobName = scheduledName(name, time)
     const opts = { schedule: { name, time } }
     if (priority > 0) opts.priority = priority
-    const job = isPushed ? [jobName, data, JSON.stringify(opts), priority] : []
+    const job = isPushed ? [jobName, data, JSON.stringify(opts), priority, cost] : []
     const next = isPushed ? [time, time, jobName] : [time, lastAt, lastJob]
     const { times, types, ready, workers, limits, wake } = place.partition
     const keys = [times, types, ready, workers, limits, ...place.keysOf(KEYS_TO_PUSH), place.key(jobName)]

@@ -10,7 +10,8 @@
 // The hash on one node is written first: a write that ends halfway is completed by whoever takes a job next.
 
 const { isPassing } = require('../broker/failures')
-const { partitionOf } = require('../names')
+const { checkCost, mostCost, ofCost } = require('../../job/cost')
+const { nameOf, partitionOf } = require('../names')
 const { define } = require('./scripts')
 const { OF_COPIES, Terms, differences, fieldOfCap, fieldOfConcurrency, fieldsOfOptions, fieldsOfRates, nameIn, publicTerms } =
   require('./terms')
@@ -67,6 +68,11 @@ class Fleet {
     this.lookLater()
   }
 
+  /** In the place of open(): writes nothing, and follows nobody, until it is told to change something. */
+  visit () {
+    define(this.broker.client)
+  }
+
   stop () {
     this.isOver = true
     clearTimeout(this.timer)
@@ -78,6 +84,14 @@ class Fleet {
       if (rate !== undefined) terms.set('rate', rate === null ? undefined : JSON.stringify(rate))
       if (ratePerType !== undefined) terms.setAll('rates', fieldsOfRates(ratePerType))
     })
+  }
+
+  /** @throws FAIRLANE_ERR_ARGUMENT if a job of a type could never start by the rates of that, since it costs too much */
+  checkCost (type, cost) {
+    const { values } = this.terms
+    for (const rates of [values.get('rate'), values.get(`rates:${nameOf(type)}`) ?? values.get('rates')]) {
+      if (rates !== undefined) checkCost(cost, mostCost(JSON.parse(rates)))
+    }
   }
 
   setCap (type, cap) {
@@ -101,12 +115,29 @@ class Fleet {
   async heldMs () {
     await this.broker.soon(() => this.look())
     if (!this.terms.values.has('rate')) return this.heldMsNow
+    const waits = await Promise.all([this.permitsMs(), this.unitsMs()])
+    return Math.max(this.heldMsNow, ...waits)
+  }
+
+  /** In how many ms the rate of starts lets one start. */
+  async permitsMs () {
     const { define, keysOf } = require('./permits')
     const { client, name } = this.broker
     define(client)
-    const nothing = ['', 1, 0, 0, 0, 0, -1, 0, 0, '', '', 0]
+    const nothing = ['', 1, 0, 0, 0, 0, -1, 0, 0, '', '', 0, 0]
     const [, waitMs = 0] = await this.broker.soon(() => client.fairlanePermits(...keysOf(name), this.terms.generation, ...nothing))
-    return Math.max(this.heldMsNow, waitMs)
+    return waitMs
+  }
+
+  /** In how many ms the job may start that waits first for units of a rate of cost. */
+  async unitsMs () {
+    if (!ofCost(JSON.parse(this.terms.values.get('rate')))) return 0
+    const { define, keysOf } = require('./units')
+    const { client, name } = this.broker
+    define(client)
+    const args = [this.terms.generation, '', -1, 0, 0, '', '', 0]
+    const [, , , waitMs = 0] = await this.broker.soon(() => client.fairlaneUnits(...keysOf(name), ...args))
+    return waitMs
   }
 
   get heldMsNow () {
@@ -165,6 +196,7 @@ class Fleet {
     const terms = Terms.read(flat)
     const heldUntil = terms.values.get('heldUntil')
     terms.values.delete('heldUntil')
+    terms.values.delete('placesFrom') // of the permits' script
     const held = heldUntil === undefined ? -Infinity : performance.now() + Number(heldUntil) - Number(now)
     const isNew = known.born !== '' && terms.born !== known.born
     if (isNew && await this.fillIn(terms)) return

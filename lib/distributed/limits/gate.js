@@ -11,7 +11,8 @@
 const { isPassing } = require('../broker/failures')
 const { Hand } = require('./hand')
 const { Pass } = require('./pass')
-const { define, keysOf } = require('./permits')
+const { purseOf } = require('./purse')
+const { EARLY, LONGEST_WAIT_MS, LOST, define, keysOf } = require('./permits')
 
 const MOST_GOOD_MS = 100
 const AHEAD = 4 // times as long as a permit is good: for so long they are taken ahead
@@ -22,23 +23,27 @@ const ASK_AGAIN_MS = 1000 // a message that places are free may be lost
 const KEPT_OF_STARTS = 0.8
 const LEFT_OF_LEASE = 0.9
 const AFTER_FAILURE_MS = 250
+const KEEP_UNUSED_MS = 250 // so long permits that were not used wait for the next request, which gives them back
 
 class Gate {
   /**
    * @param {{ broker: object, limits: object, stage: object }} parts
    * @param {{ token: string, leaseMs: number }} options
    * @param {() => void} lost called when the places of all runners are others'
+   * @param {() => void} countCosts called when there is a rate of cost
    */
-  constructor ({ broker, limits, stage }, { token, leaseMs }, lost) {
+  constructor ({ broker, limits, stage }, { token, leaseMs }, lost, countCosts) {
     this.broker = broker
     this.limits = limits
     this.dispatch = stage.dispatch
     this.token = token
     this.leaseMs = leaseMs
     this.lost = lost
+    this.countCosts = countCosts
     this.keys = keysOf(broker.name)
     this.channel = this.keys[0]
-    this.rate = undefined // windows
+    this.rate = undefined // windows of starts
+    this.purse = null // units of rates of cost
     this.cap = Infinity
     this.goodMs = MOST_GOOD_MS // for how long a permit is good
     this.hand = new Hand()
@@ -54,12 +59,14 @@ class Gate {
     this.calls = Promise.resolve() // one after the other
     this.isAsking = false // for more
     this.isReporting = false // ... or is about to say what is free
-    this.mayAskAt = -Infinity // the broker has nothing to give before
+    this.promisedAt = -Infinity // when there may be a permit by what the broker has said
+    this.mayAskAt = -Infinity // the broker is not asked before, which has nothing to give
     this.lacksPlace = false // ... since it has no place, which a runner of this process may leave
     this.isWaitedFor = false // jobs wait for it to open
     this.answerMs = 0 // how long answers take
     this.timer = undefined
     this.timerAt = Infinity
+    this.giveBackAt = Infinity // when the broker is to be told of unused permits, if no request has done that
     this.spareTimer = undefined
     this.stretch = 0
     this.startsNow = 0 // in this stretch of time
@@ -71,7 +78,10 @@ class Gate {
   /** The limits have changed. @param {Map<string, string>} values fields @param {Iterable<object>} deliveries of jobs that run */
   update (values, deliveries) {
     const rate = values.get('rate')
-    this.rate = rate === undefined ? undefined : JSON.parse(rate)
+    const rates = rate === undefined ? [] : JSON.parse(rate)
+    const ofStarts = rates.filter(({ of }) => of !== 'cost')
+    this.rate = ofStarts.length === 0 ? undefined : ofStarts
+    this.purse = purseOf(this, rates.filter(({ of }) => of === 'cost'))
     if (this.rate === undefined) this.hand.dropAll()
     else this.goodMs = Math.min(MOST_GOOD_MS, ...this.rate.map(({ intervalMs }) => intervalMs / 20))
     const { cap } = this
@@ -80,6 +90,7 @@ class Gate {
       this.places = this.surplus = 0
       this.passes.clear()
       this.isKnown = false
+      this.leaseEndsAt = -Infinity
     } else if (cap === Infinity) {
       for (const delivery of deliveries) this.adopt(delivery)
       this.reportSoon()
@@ -93,7 +104,12 @@ class Gate {
 
   /** Whether it limits anything. */
   get isOn () {
-    return this.rate !== undefined || this.cap !== Infinity
+    return this.rate !== undefined || this.cap !== Infinity || this.purse !== null
+  }
+
+  /** Whether jobs wait for a place, and there is none. */
+  get lacksPlaces () {
+    return this.cap !== Infinity && this.isWaitedFor && this.places <= 0
   }
 
   // what the list of the queue in memory asks
@@ -106,9 +122,18 @@ class Gate {
     return isOpen
   }
 
-  count () {
+  /** Whether a job may start that costs so much, when it is open. */
+  isOpenFor (cost) {
+    const isOpen = this.purse === null || this.purse.has(cost, performance.now())
+    if (!isOpen) this.isWaitedFor = true
+    return isOpen
+  }
+
+  /** @param {object} [charge] what the job is expected to cost */
+  count (charge) {
     const permit = this.rate === undefined ? undefined : this.hand.take()
     this.next = new Pass(this, permit, this.cap !== Infinity)
+    if (this.purse !== null) this.next.charge = this.purse.take(charge.units)
     if (this.next.hasPlace) {
       this.places--
       this.passes.add(this.next)
@@ -119,6 +144,7 @@ class Gate {
   /** Nobody waits for it. */
   rest () {
     this.isWaitedFor = false
+    this.purse?.rest()
   }
 
   /** The pass of the token that gets its slot now. */
@@ -130,13 +156,20 @@ class Gate {
 
   // what passes ask
 
-  mayBegin (pass) {
+  mayBegin (pass, cost) {
     const now = performance.now()
     if (this.cap !== Infinity && !(this.passes.has(pass) && now < this.leaseEndsAt)) return false
+    if (!this.hasPermit(pass, now)) return false
+    if (this.purse === null) return true
+    pass.charge ??= this.purse.take(0)
+    return this.purse.settle(pass.charge, cost, now)
+  }
+
+  hasPermit (pass, now) {
     if (this.rate === undefined) return true
     if (!(pass.permit?.until > now)) {
       if (!this.hand.has(now)) return false
-      if (pass.permit !== undefined) this.hand.putBack(pass.permit, now)
+      if (pass.permit !== undefined) this.putBack(pass.permit, now)
       pass.permit = this.hand.take()
     }
     this.turn(now)
@@ -146,7 +179,8 @@ class Gate {
 
   ended (pass) {
     const now = performance.now()
-    if (pass.permit !== undefined && !pass.hasBegun) this.hand.putBack(pass.permit, now)
+    if (pass.permit !== undefined && !pass.hasBegun) this.putBack(pass.permit, now)
+    if (pass.charge !== undefined && !pass.hasBegun) this.purse?.putBack(pass.charge, now)
     if (!this.passes.delete(pass) || this.cap === Infinity) return
     if (this.isOver) {
       this.reportSoon()
@@ -165,16 +199,18 @@ class Gate {
 
   // what the worker asks
 
-  /** Processes that wait for places may ask for them. @param {string[]} tokens theirs */
+  /** Processes that wait for places, or permits, may ask for them. @param {string[]} tokens theirs */
   freed (tokens) {
     if (!tokens.includes(this.token)) return
     this.mayAskAt = -Infinity
+    this.purse?.look()
     this.dispatch.wake()
   }
 
-  /** Says that this process is there, and has its places. @returns {Promise<void>} */
+  /** Says that this process is there, and has its places; gives back what is left. @returns {Promise<void>} */
   renew () {
-    return this.cap === Infinity || this.passes.size + this.places === 0 ? Promise.resolve() : this.call(false)
+    const hasPlaces = this.cap !== Infinity && this.passes.size + this.places > 0
+    return hasPlaces || this.hand.unused.size > 0 ? this.call(false) : Promise.resolve()
   }
 
   /** Gives back what it has in hand, and asks for nothing more. @returns {Promise<void>} */
@@ -184,7 +220,7 @@ class Gate {
     clearTimeout(this.spareTimer)
     this.places = 0
     this.hand.dropAll()
-    return this.call(false)
+    return Promise.all([this.call(false), this.purse?.stop()])
   }
 
   // private from here on
@@ -194,6 +230,16 @@ class Gate {
     const spare = Math.max(0, Math.min(this.places, count))
     this.places -= spare
     this.surplus = Math.max(0, count - spare)
+  }
+
+  putBack (permit, now) {
+    this.hand.putBack(permit, now)
+    if (!this.isOver) {
+      this.wakeLater() // if nobody uses it, it is of use to others
+    } else {
+      this.hand.dropAll()
+      this.reportSoon()
+    }
   }
 
   hasPlace (now) {
@@ -214,7 +260,7 @@ class Gate {
     const hasPlace = this.cap === Infinity || this.hasPlace(now)
     if (hasPlace && this.rate !== undefined && this.hand.size >= Math.max(1, this.startsLately(now) / 2)) {
       this.wakeAt(this.hand.nextAt)
-    } else if (now < this.mayAskAt) {
+    } else if (now < this.mayAskAt && !(this.hand.unused.size > 0 && this.mayAskAt - now > KEEP_UNUSED_MS)) {
       this.wakeAt(Math.min(this.mayAskAt, this.hand.nextAt))
     } else {
       this.isAsking = true
@@ -253,10 +299,12 @@ class Gate {
     const wants = isForMore && !this.isOver ? this.wants(sentAt) : { places: 0, now: 0, all: 0 }
     const goodMs = Math.ceil(Math.min(Math.max(this.goodMs, 4 * this.answerMs), SLOWEST * this.goodMs))
     const held = this.passes.size + this.places
+    const promisedMs = Math.max(0, Math.ceil(this.promisedAt - sentAt))
     this.askedAt = sentAt
     const answer = await broker.client.fairlanePermits(
       ...this.keys, limits.terms.generation, this.token, this.leaseMs, held, wants.places, this.isKnown ? 1 : 0,
-      wants.now, wants.all, goodMs, AHEAD * Math.ceil(this.goodMs), 'PUBLISH', this.channel, this.places, ...unused.flat()
+      wants.now, wants.all, goodMs, AHEAD * Math.ceil(this.goodMs), 'PUBLISH', this.channel, this.places, promisedMs,
+      ...unused.flat()
     )
     const now = performance.now()
     this.answerMs += (now - sentAt - this.answerMs) / 5
@@ -265,13 +313,14 @@ class Gate {
       await limits.look()
       return
     }
-    const [, waitMs, places, isLost, othersCount, ...grants] = answer
+    const [, waitMs, places, state, othersCount, ...grants] = answer
     if (isForMore) {
-      this.mayAskAt = now + waitMs
+      if (waitMs !== promisedMs) this.promisedAt = now + waitMs
+      this.mayAskAt = Math.min(this.promisedAt, now + LONGEST_WAIT_MS)
       this.lacksPlace = this.cap !== Infinity && this.places + places <= 0
     }
     hand.add(grants, sentAt, now, goodMs)
-    if (this.cap !== Infinity) this.takePlaces(places, isLost === 1, othersCount, sentAt, held)
+    if (this.cap !== Infinity) this.takePlaces(places, state, othersCount, sentAt, held)
   }
 
   /** How much to ask for, of places and permits at once: either is over soon without the other. Of permits as many as were used lately. */
@@ -284,9 +333,9 @@ class Gate {
     return { places: placesFor(this.hand.size + all), now: Math.min(all, Math.max(1, Math.ceil(lately / AHEAD))), all }
   }
 
-  takePlaces (places, isLost, othersCount, sentAt, held) {
+  takePlaces (places, state, othersCount, sentAt, held) {
     this.othersCount = othersCount
-    if (isLost) {
+    if (state === LOST) {
       this.isKnown = false
       this.places = this.surplus = 0
       this.passes.clear()
@@ -294,7 +343,7 @@ class Gate {
       return
     }
     this.isKnown = true
-    this.leaseEndsAt = sentAt + LEFT_OF_LEASE * this.leaseMs
+    this.leaseEndsAt = state === EARLY ? -Infinity : sentAt + LEFT_OF_LEASE * this.leaseMs
     if (this.isOver) {
       if (places > 0) this.reportSoon()
       return
@@ -322,10 +371,12 @@ class Gate {
     this.reportSoon()
   }
 
-  /** The next time at which a permit begins or is over, or the broker may be asked. */
+  /** The next time at which a permit begins or is over, or the broker may be asked, or is to be told of unused permits. */
   wakeLater () {
     const now = performance.now()
-    const times = [this.hand.nextAt, this.hand.overAt, this.isWaitedFor ? this.mayAskAt : Infinity]
+    if (this.hand.unused.size === 0) this.giveBackAt = Infinity
+    else if (!(this.giveBackAt > now && this.giveBackAt < Infinity)) this.giveBackAt = now + KEEP_UNUSED_MS
+    const times = [this.hand.nextAt, this.hand.overAt, this.isWaitedFor ? this.mayAskAt : Infinity, this.giveBackAt]
     const at = Math.min(...times.filter(time => time > now))
     if (at < Infinity && !this.isOver) this.wakeAt(at)
   }
@@ -338,10 +389,12 @@ class Gate {
   }
 
   due () {
+    const now = performance.now()
     this.timerAt = Infinity
-    this.hand.dropLate(performance.now())
+    this.hand.dropLate(now)
     this.dispatch.wake()
-    if (!this.isWaitedFor && this.hand.size === 0 && this.hand.unused.size > 0) this.reportSoon() // they are of use to others
+    const mayWait = now < this.giveBackAt && (this.isWaitedFor || this.hand.size > 0)
+    if (this.hand.unused.size > 0 && !mayWait) this.reportSoon() // they are of use to others
     else this.wakeLater()
   }
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// What a token was given its slot with, while the queue has a rate or a globalConcurrency: a permit, a place, or both.
+// What a token was given its slot with, while the queue has a rate or a globalConcurrency: a permit, a place, units, or all of these.
 
 class Pass {
   /** @param {object} gate @param {{ until: number, mark: string } | undefined} permit */
@@ -8,14 +8,20 @@ class Pass {
     this.gate = gate
     this.permit = permit
     this.hasPlace = hasPlace
+    this.charge = undefined // units, of a rate of cost
     this.hasBegun = false
     this.hasEnded = false
   }
 
   /** Its runner is about to be called. @returns {boolean} false if it must not be: it is too late for that */
-  begin () {
-    this.hasBegun = this.gate.mayBegin(this)
+  begin (cost) {
+    this.hasBegun = this.gate.mayBegin(this, cost)
     return this.hasBegun
+  }
+
+  /** The runner says what the job has cost so far. */
+  spent (units) {
+    if (this.charge !== undefined) this.gate.purse?.correct(this.charge, units)
   }
 
   /** The slot was given back, or the runner has ended. A second time is none. */

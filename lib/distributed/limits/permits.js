@@ -12,8 +12,13 @@
 //
 //   now ──▶ T1 T2 │ T3 …      permits of times to come are given, too, up to aheadMs from now: few calls are needed then
 //
+// Who is told to wait for long is told, too, when another process gives permits back that it did not use. That comes first then: so permits
+// go from a process that is too busy to use them to one that is not.
+//
 // Times are the broker's, and never go back: a server that has taken over, and whose clock is behind, goes on from where it was. Leases of
 // places stand still while nobody calls, as when this node was away.
+
+const { CLOCK, NOW, WINDOW_OF, ratesThat } = require('./windows')
 
 // Where a rate is used up its permits are given evenly: else those that were used in a burst would come back in one, again and again. What
 // was saved up is spread over a second at most.
@@ -21,23 +26,30 @@ const EVEN = 0.9
 const LONGEST_SPREAD_MS = 1000
 const LEAST_STEP_MS = 10
 
+const LONG_MS = 1000 // who waits for longer is told of permits that come back
+const MOST_WAITING = 16 // processes that are told; others ask again by themselves
+const LONGEST_WAIT_MS = 10000 // after which a process asks again, as a message may be lost and its process be gone
+const KEPT_WAITING_MS = 1.5 * LONGEST_WAIT_MS // who has not asked for so long does not wait any more
+const OTHERS_FIRST_MS = 50 // who gives permits back asks again so much later than those who wait for them
+
+const EARLY = 1 // nothing may start by its places yet
+const LOST = 2 // its places are others' by now
+
 const scripts = {
   // KEYS .fleet, .permits, .places
   // ARGV generation, process, leaseMs, places that it has, places that it wants, 1: it had some before; permits that it wants at once, and
   // at most, -1 to be told only when the next one begins; goodMs, aheadMs, 'PUBLISH', channel, how many of the places that it has no job
-  // has; then of permits that were not used the mark, and how many
-  // → generation, ms until it should ask again, places, below 0 those that it is to let go, 1: those it had are lost, processes that wait
-  // for places; then of permits how many, in how many ms they begin, and their mark.   The generation alone, if it is another one: nothing
-  // is done then.
+  // has; in how many ms it should ask again by what it was told before; then of permits that were not used the mark, and how many
+  // → generation, ms until it should ask again, places, below 0 those that it is to let go, what is to be known of those that it has (LOST,
+  // EARLY, or 0), processes that wait for places; then of permits how many, in how many ms they begin, and their mark.   The generation
+  // alone, if it is another one: nothing is done then.
   fairlanePermits: {
     numberOfKeys: 3,
     lua: `
-local fleet = redis.call('HMGET', KEYS[1], 'generation', 'rate', 'concurrency')
+local fleet = redis.call('HMGET', KEYS[1], 'generation', 'rate', 'concurrency', 'placesFrom')
 if (fleet[1] or '') ~= ARGV[1] then return { fleet[1] or '' } end
-local time = redis.call('TIME')
-local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+${CLOCK}
 local answer = { ARGV[1], 0, 0, 0, 0 }
-local function text (n) return string.format('%.0f', n) end
 
 local mayStart = true -- a permit is of no use without a place
 if fleet[3] and ARGV[8] ~= '-1' then
@@ -73,16 +85,23 @@ if fleet[3] and ARGV[8] ~= '-1' then
   end
   local held, want = tonumber(ARGV[4]), tonumber(ARGV[5])
   if held > 0 and own.over == 0 and ARGV[6] == '1' then
-    answer[4] = 1
+    answer[4] = ${LOST}
     held = 0
   end
   local rest = tonumber(fleet[3]) - used - held
-  local granted = math.max(0, math.min(want, rest))
+  local soonMs = (tonumber(fleet[4]) or 0) - clock -- until then processes may run jobs that they have not told of
+  local most = soonMs > 0 and 0 or rest
+  local granted = math.max(0, math.min(want, most))
   answer[3] = granted
-  mayStart = granted + tonumber(ARGV[13]) > 0
+  mayStart = soonMs <= 0 and granted + tonumber(ARGV[13]) > 0
   if rest < 0 and held > 0 then answer[3] = -math.ceil(-rest * held / (used + held)) end -- of those that are too many each its share
   local isWaiting = granted < want
-  if isWaiting and not mayStart then answer[2] = math.max(answer[2], 1000) end
+  if soonMs > 0 then
+    answer[2] = soonMs
+    answer[4] = math.max(answer[4], ${EARLY})
+  elseif isWaiting and not mayStart then
+    answer[2] = math.max(answer[2], 1000)
+  end
   redis.call('HSET', key, 't:at', text(clock), 't:clock', text(leaseClock))
   if held + granted > 0 or isWaiting then
     redis.call('HSET', key, 'n:' .. ARGV[2], held + granted, 'e:' .. ARGV[2], text(leaseClock + lease))
@@ -96,7 +115,7 @@ if fleet[3] and ARGV[8] ~= '-1' then
     if process.waits then waiting[#waiting + 1] = name end
   end
   answer[5] = #waiting
-  local free = rest - granted
+  local free = most - granted
   if free > 0 and #waiting > 0 then
     table.sort(waiting, function (a, b) return processes[a].waits < processes[b].waits end)
     local told = {}
@@ -109,16 +128,11 @@ if fleet[3] and ARGV[8] ~= '-1' then
   if used + held + granted == 0 and not isWaiting and #waiting == 0 then redis.call('DEL', key) end
 end
 
-if fleet[2] then
+${ratesThat("rate.of ~= 'cost'")} -- of others the units are counted: units.js
+if #rates > 0 then
   local key = KEYS[2]
-  local kept = redis.call('HMGET', key, 'last', 'shift', 'tail', 'promised', 'evenUntil', 'stepAt', 'inStep')
-  local shift = tonumber(kept[2]) or 0
-  local now = clock + shift
-  local last = tonumber(kept[1]) or now
-  if now < last then
-    shift = shift + last - now
-    now = last
-  end
+  local kept = redis.call('HMGET', key, 'last', 'shift', 'tail', 'promised', 'evenUntil', 'stepAt', 'inStep', 'waiting')
+${NOW}
   local wantNow, wantAll = tonumber(ARGV[7]), tonumber(ARGV[8])
   local isAsked = wantAll < 0
   if isAsked then wantAll = 1 end
@@ -126,20 +140,18 @@ if fleet[2] then
   local goodMs, aheadMs = tonumber(ARGV[9]), tonumber(ARGV[10])
   local tail = math.max(tonumber(kept[3]) or now, now)
   local evenUntil, stepAt, inStep = tonumber(kept[5]) or 0, tonumber(kept[6]) or 0, tonumber(kept[7]) or 0
+${WINDOW_OF}
   local space = 0
   local windows = {}
-  for i, rate in ipairs(cjson.decode(fleet[2])) do
-    local name = text(rate.intervalMs) .. ':'
-    local state = redis.call('HMGET', key, name .. 'first', name .. 'sum')
-    windows[i] = {
-      limit = rate.limit, interval = rate.intervalMs, width = math.max(1, math.ceil(rate.intervalMs / 1000)), name = name,
-      first = tonumber(state[1]) or 0, sum = tonumber(state[2]) or 0
-    }
+  for i, rate in ipairs(rates) do
+    windows[i] = windowOf(rate)
     space = math.max(space, math.min(${EVEN} * (rate.intervalMs + goodMs), ${LONGEST_SPREAD_MS}) / rate.limit)
   end
 
-  for at = 14, #ARGV, 2 do
+  local back = 0 -- permits that may be given again
+  for at = 15, #ARGV, 2 do
     local mark, unused = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+    local most = 0
     for _, window in ipairs(windows) do
       local slice = math.floor(mark / window.width)
       local field = window.name .. text(slice)
@@ -148,7 +160,25 @@ if fleet[2] then
       if less > 0 then
         redis.call('HINCRBY', key, field, -less)
         window.sum = window.sum - less
+        most = math.max(most, less)
       end
+    end
+    back = back + most
+  end
+
+  -- processes that wait, the one first that has asked least lately, and when each has asked
+  local waiting = {}
+  for name, askedAt in string.gmatch(kept[8] or '', '([^,]+),(%d+)') do
+    local isGone = tonumber(askedAt) + ${KEPT_WAITING_MS} < now
+    if not isGone and not (name == ARGV[2] and wantAll > 0) then waiting[#waiting + 1] = { name, askedAt } end
+  end
+  if back > 0 and #waiting > 0 then
+    local told = {}
+    for i = 1, math.min(back, #waiting) do told[i] = table.remove(waiting, 1)[1] end
+    redis.call(ARGV[11], ARGV[12], cjson.encode({ freed = told }))
+    if wantAll > 0 then
+      wantAll = 0
+      answer[2] = math.max(answer[2], ${OTHERS_FIRST_MS})
     end
   end
 
@@ -201,10 +231,15 @@ if fleet[2] then
     end
     if at > now + aheadMs then
       if count == 0 then
-        local promised = tonumber(kept[4]) or 0
-        if promised < at or promised > at + 1000 + 10 * gap then promised = at end
+        local latest = at + 1000 + 10 * gap
+        local promised = now + aheadMs + tonumber(ARGV[14]) -- it comes at the time that it was told before
+        if promised < at or promised > latest then
+          promised = tonumber(kept[4]) or 0
+          if promised < at or promised > latest then promised = at end
+          redis.call('HSET', key, 'promised', text(promised + gap))
+        end
         answer[2] = math.max(1, promised - now - aheadMs)
-        redis.call('HSET', key, 'promised', text(promised + gap))
+        if answer[2] > ${LONG_MS} and #waiting < ${MOST_WAITING} then waiting[#waiting + 1] = { ARGV[2], text(now) } end
       end
       break
     end
@@ -235,8 +270,9 @@ if fleet[2] then
   end
 
   local longest = 0
+  for i, entry in ipairs(waiting) do waiting[i] = table.concat(entry, ',') end
   redis.call('HSET', key, 'last', text(now), 'shift', text(shift), 'tail', text(tail),
-    'evenUntil', text(evenUntil), 'stepAt', text(stepAt), 'inStep', inStep)
+    'evenUntil', text(evenUntil), 'stepAt', text(stepAt), 'inStep', inStep, 'waiting', table.concat(waiting, ','))
   for _, window in ipairs(windows) do
     redis.call('HSET', key, window.name .. 'first', text(window.first), window.name .. 'sum', text(window.sum))
     longest = math.max(longest, window.interval)
@@ -257,4 +293,4 @@ function define (client) {
   for (const [name, script] of Object.entries(scripts)) client.defineCommand(name, script)
 }
 
-module.exports = { define, keysOf }
+module.exports = { EARLY, LONGEST_WAIT_MS, LOST, define, keysOf }

@@ -7,6 +7,10 @@
 //
 // Generations are times by the broker's clock, in µs, each later than the one before: so the last one counts wherever two differ.
 
+// A globalConcurrency that comes to be while jobs run: nothing starts by it before all processes have said how many they run. So long they
+// take at most to follow.
+const FOLLOW_MS = 1000
+
 // HSET of many: what a call has may be more than unpack() takes
 const SET_ALL = `
 local function setAll (key, from, to)
@@ -43,14 +47,21 @@ local time = redis.call('TIME')
 local new = math.max(time[1] * 1000000 + time[2], (tonumber(generation) or 0) + 1, (tonumber(ARGV[2]) or 0) + 1)
 new = string.format('%.0f', new)
 local last = 5 + tonumber(ARGV[5])
+local isFirst = generation ~= '' and redis.call('HEXISTS', KEYS[1], 'concurrency') == 0
 redis.call('HSETNX', KEYS[1], 'born', new)
 redis.call('HSET', KEYS[1], 'generation', new)
 setAll(KEYS[1], 6, last)
 removeAll(KEYS[1], last + 1, #ARGV)
+local function inMs (ms) return string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + ms) end
 if ARGV[3] == '0' then
   redis.call('HDEL', KEYS[1], 'heldUntil')
 elseif ARGV[3] ~= '' then
-  redis.call('HSET', KEYS[1], 'heldUntil', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[3])))
+  redis.call('HSET', KEYS[1], 'heldUntil', inMs(tonumber(ARGV[3])))
+end
+if isFirst and redis.call('HEXISTS', KEYS[1], 'concurrency') == 1 then
+  redis.call('HSET', KEYS[1], 'placesFrom', inMs(${FOLLOW_MS}))
+elseif isFirst then
+  redis.call('HDEL', KEYS[1], 'placesFrom')
 end
 redis.call(ARGV[4], KEYS[1], cjson.encode({ limits = new }))
 return new`

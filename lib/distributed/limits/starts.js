@@ -16,17 +16,20 @@ class Starts {
     this.gate = null
     this.running = undefined // gives deliveries of jobs that run: as of tell(), before there can be a gate
     this.lost = undefined
+    this.countCosts = undefined
     parts.limits.follow({ changed: () => this.follow(), inLine: ignore, freed: tokens => this.gate?.freed(tokens) })
   }
 
   /**
    * @param {{ running: () => Iterable<object>, lost: () => void, changed: (names: string[] | undefined) => void,
-   *   inLine: (partition: object) => void }} hooks running: deliveries of jobs that run. lost: called when the places of all that runs are
-   *   others'. changed: ... when other limits count for some types, undefined: for all. inLine: as of Fleet.follow()
+   *   inLine: (partition: object) => void, countCosts: () => void }} hooks running: deliveries of jobs that run. lost: called when the
+   *   places of all that runs are others'. changed: ... when other limits count for some types, undefined: for all. inLine: as of
+   *   Fleet.follow(). countCosts: called when there is a rate of cost of the whole queue
    */
-  tell ({ running, lost, changed, inLine }) {
+  tell ({ running, lost, changed, inLine, countCosts }) {
     this.running = running
     this.lost = lost
+    this.countCosts = countCosts
     this.parts.limits.follow({
       changed (fields, isHeld) {
         const names = fields.filter(field => OF_COPIES.test(field)).map(nameIn)
@@ -74,7 +77,7 @@ class Starts {
     if (this.gate === null) {
       if (!values.has('rate') && !values.has('concurrency')) return
       const { Gate } = require('./gate')
-      this.gate = new Gate(this.parts, this.options, () => this.lost())
+      this.gate = new Gate(this.parts, this.options, () => this.lost(), () => this.countCosts())
     }
     this.gate.update(values, this.running())
     this.parts.stage.list.gate = this.gate.isOn ? this.gate : null

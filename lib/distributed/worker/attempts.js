@@ -12,6 +12,7 @@
 const { rethrow } = require('../../platform/clock')
 const { cancelledError, crashedError, overdueError, typeError } = require('../../arguments/errors')
 const { errorText } = require('../../job/error-text')
+const { readSpent } = require('../../job/cost')
 const { outcomeOf } = require('../../job/outcome')
 const { warnOfValue } = require('../../job/ignored-return')
 const { Ending } = require('./ending')
@@ -44,6 +45,7 @@ class Attempts {
     this.overdue = overdue
     this.outcomes = outcomes
     this.observed = observed // undefined without observers
+    if (observed !== undefined) stage.dispatch.interruptions.watcher = observed.watcher()
     this.progress = progress
     this.running = new Set() // jobs whose runners were called and whose slots are theirs
     this.abandoned = new Set() // jobs whose runners the closing queue has told to end
@@ -113,6 +115,18 @@ class Attempts {
     job.delivery = undefined
     this.abandoned.delete(job)
     this.stage.interrupt(delivery.ticket, this.cancel(job, delivery.hasBegun ? delivery : undefined))
+  }
+
+  /** The runner of a job says what that has cost so far. @throws FAIRLANE_ERR_ARGUMENT */
+  spent (delivery, job, total) {
+    const units = readSpent(total)
+    const { cost } = job
+    if (cost === undefined || cost === units || delivery.hasEnded || delivery.isSettled) return
+    job.cost = units
+    this.charge(job, units - cost)
+    this.share(delivery, units)
+    delivery.job.pass?.spent(units)
+    this.takes.spent(job, units)
   }
 
   /** Of jobs whose runners were called. */
@@ -218,7 +232,8 @@ class Attempts {
     this.running.add(job)
     job.place.running++
     this.observed?.begins(job)
-    const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, job, this.progress))
+    if (job.cost !== undefined) this.begins(delivery, job)
+    const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, job, this.progress, this))
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true
     warnOfValue(this.runner, value)
@@ -232,7 +247,7 @@ class Attempts {
       return false
     }
     // a slot that was given before there was a limit has no pass
-    if (pass === undefined ? this.stage.list.gate === null : pass.begin()) return true
+    if (pass === undefined ? this.stage.list.gate === null : pass.begin(job.cost)) return true
     this.putOff(delivery, job)
     return false
   }
@@ -296,6 +311,24 @@ class Attempts {
     this.finish(job, cancelledBy(job, error))
   }
 
+  /** A job begins that is charged what it costs: its type may have been charged what the one before it did. */
+  begins (delivery, job) {
+    const { cost } = job
+    this.charge(job, cost)
+    this.share(delivery, cost)
+    job.supply.lastCost = cost
+  }
+
+  /** The scheduler is told what a job that runs costs in all, if it shares that. */
+  share (delivery, units) {
+    if (this.stage.list.costs !== null) delivery.ticket.spent(units)
+  }
+
+  charge (job, units) {
+    this.outcomes.count(job.place, 'spent', units)
+    this.observed?.charged(job, units)
+  }
+
   maxAttemptsOf ({ own }) {
     return own.maxAttempts ?? this.maxAttempts
   }
@@ -330,9 +363,10 @@ class Attempts {
   /** It is too late for this slot, by what limits the whole queue: the job waits here for another one. */
   putOff (delivery, job) {
     job.delivery = undefined
-    delivery.giveBack()
     this.suspects.left(job, this.running.size)
-    job.supply.keep(job)
+    job.supply.keep(job) // before its slot is free: others wait behind it
+    this.stage.chooseAgain(job.place.type)
+    delivery.giveBack()
   }
 
   /** The slot is given back, and the job goes back to the broker. */

@@ -61,6 +61,11 @@ class Crew {
     this.supplies.get(place?.type)?.freed()
   }
 
+  /** Units of a rate of cost are free that a job of the type was charged. */
+  given (place) {
+    this.supplies.get(place?.type)?.askAgain()
+  }
+
   /** @param {object} [partition] of these types only */
   topUpAll (partition) {
     for (const supply of this.supplies.values()) {

@@ -10,7 +10,8 @@ class Ending {
    * @param {object} job
    * @param {'done' | 'dead' | 'cancelled' | 'retried' | 'postponed' | 'throttled' | 'returned'} kind
    * @param {object} [details] result, text of it, fault, error, delayMs, holdMs, fields
-   * @param {object} [delivery] of a runner that may go on, and keeps its place then
+   * @param {object} [delivery] of a runner that may go on, and keeps its place then; undefined of a job that was cancelled before that was
+   *   called
    */
   constructor (job, kind, details = {}, delivery = undefined) {
     this.job = job

@@ -65,7 +65,7 @@ class Endings {
 
   // private from here on
 
-  async call ({ job, kind, details }, fetches) {
+  async call ({ job, kind, details, delivery }, fetches) {
     const { fields, fault, text, delayMs, holdMs } = details
     const ms = this.keptMs
     const isWanted = job.inbox !== undefined
@@ -73,7 +73,9 @@ class Endings {
       case 'done':
         return this.takes.end(job, kind, { value: text ?? 'null', ms: text === undefined ? 0 : ms, isWanted }, fetches)
       case 'dead': case 'cancelled':
-        return this.takes.end(job, kind, { value: errorOf(fault).message, ms, isWanted, fields }, fetches)
+        return this.takes.end(job, delivery === undefined && kind === 'cancelled' ? 'withdrawn' : kind, {
+          value: errorOf(fault).message, ms, isWanted, fields
+        }, fetches)
       case 'retried': case 'postponed':
         return this.takes.end(job, kind, { ms: delayMs, fields }, fetches)
       case 'throttled':

@@ -19,6 +19,11 @@ class Observed {
     this.ledger.started(job.number)
   }
 
+  /** A job that runs is charged so many units more, or fewer. */
+  charged (job, units) {
+    this.ledger.charged(job.number, units)
+  }
+
   /** A job has come to an end in this process. @param {{ job: object, kind: string, details: object }} ending */
   ends ({ job, kind, details: { error } }) {
     const { ledger } = this
@@ -38,6 +43,15 @@ class Observed {
         ledger.postponed(number, error)
       }
       ledger.unaccepted(number)
+    }
+  }
+
+  /** What the queue in memory tells of runners that go on in their slots though their jobs have ended. */
+  watcher () {
+    const { ledger } = this
+    return {
+      outlives: ({ payload: { job } }) => job !== undefined && job.number > 0 ? ledger.outlived(job.number) : undefined,
+      ends: told => ledger.outlivedEnds(told)
     }
   }
 

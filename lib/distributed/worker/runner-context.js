@@ -9,12 +9,14 @@ class RunnerContext extends DeliveryContext {
   #delivery
   #job
   #progress
+  #attempts
 
-  constructor (delivery, job, progress) {
+  constructor (delivery, job, progress, attempts) {
     super(delivery.id, delivery.type, delivery.attempt, delivery.slot)
     this.#delivery = delivery
     this.#job = job
     this.#progress = progress
+    this.#attempts = attempts
     Object.freeze(this)
   }
 
@@ -32,6 +34,11 @@ class RunnerContext extends DeliveryContext {
       const { hasEnded, isSettled } = this.#delivery
       if (!hasEnded && !isSettled) this.#progress.said(this.#job, value)
     }
+  }
+
+  /** Says what the job has cost so far, from its start on. It may be taken off the context, too. */
+  get spent () {
+    return total => { this.#attempts.spent(this.#delivery, this.#job, total) }
   }
 }
 

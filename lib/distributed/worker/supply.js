@@ -10,6 +10,7 @@
 // the broker; if there is none the slot is given back. What is to be asked is decided in a microtask, after the queue in memory has filled
 // its slots: so the end of a job brings the next one with the same call, if a slot waits for it.
 
+const { COST } = require('../../job/cost')
 const { Arrivals } = require('./arrivals')
 const { Ending, lostError } = require('./ending')
 const { TakenJob } = require('./taken-job')
@@ -37,6 +38,7 @@ class Supply {
     this.askersCount = 0 // slots for which the broker is to be asked, or is being asked
     this.askingCount = 0 // calls on their way that may bring a job
     this.tellingCount = 0 // calls on their way that end one
+    this.lastCost = COST // of the job that has begun last, if the scheduler shares costs
     this.window = 0 // how many jobs may be asked for at once; 0: the type is dry
     this.stillCount = 0 // how often in a row the broker had jobs and gave none
     this.isRated = false // a rate is used up: jobs must start soon after they were taken

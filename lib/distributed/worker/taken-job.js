@@ -22,6 +22,7 @@ class TakenJob {
     this.renewedAt = sentAt // when its lease began at the earliest
     this.startBy = startBy // later its permit to start is over, by performance.now()
     this.delivery = undefined // its slot
+    this.cost = json.cost ?? supply.parts.slots.unsaidCost // what it is charged, as far as anybody counts that
     this.attempt = 0
     this.number = 0 // that observers know it by, while it runs
     this.isEnding = false // the broker is being told of its end

@@ -82,6 +82,7 @@ class Worker {
     given.starts.tell({
       running: () => parts.attempts.deliveries(),
       lost: () => parts.attempts.loseAll(),
+      countCosts: () => parts.slots.shareCosts(),
       changed: names => parts.crew.recheckAll(names),
       inLine: partition => parts.crew.recheckPartition(partition)
     })
@@ -101,6 +102,11 @@ class Worker {
   /** ... of a type. */
   prefetchedOf (type) {
     return this.parts.crew.supplies.get(type)?.prefetched.length ?? 0
+  }
+
+  /** Runners of a type that go on in their slots though their jobs have ended. O(all such) */
+  overdueOf (type) {
+    return this.parts.stage.overdueOf(type)
   }
 
   /** Slots for which the broker is being asked. O(types). */

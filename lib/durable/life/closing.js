@@ -32,7 +32,7 @@ class Closing {
    * @returns {Promise<number>} how many runners had not ended
    */
   close (drain, timeoutMs, cause) {
-    if (this.promise === undefined) this.begin(drain)
+    if (this.promise === undefined) this.begin(drain, cause)
     else if (!drain) this.leaving.leave()
     if (timeoutMs === 0) this.abandon(cause)
     else if (timeoutMs !== undefined) this.limit(timeoutMs, cause)
@@ -56,10 +56,10 @@ class Closing {
 
   // private from here on
 
-  begin (drain) {
-    this.status.closing()
+  begin (drain, cause) {
+    this.status.closing(cause)
     if (!drain) this.leaving.leave()
-    this.promise = behindOthers(this.end(this.stage.close(true)))
+    this.promise = behindOthers(this.end(this.stage.close(true, undefined, cause)))
     this.promise.catch(ignore)
     this.status.isClosed = true
   }

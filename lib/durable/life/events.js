@@ -29,7 +29,9 @@ class Events {
     }
     if (this.untold.length > 0) this.tellUntold()
     if (this.emitter.listenerCount(event) === 0) return
-    this.stage.call(() => this.emitter.emit(event, value, more))
+    const args = [value, more]
+    while (args.length > 0 && args.at(-1) === undefined) args.pop()
+    this.stage.call(() => this.emitter.emit(event, ...args))
   }
 
   /** Passes on an event of the queue in memory, which has seen to the context. */

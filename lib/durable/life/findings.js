@@ -26,7 +26,7 @@ class Findings {
     const read = this.records.read(seq)
     const { options } = read
     const at = pushedAt(read.bytes)
-    this.waiting.found(options)
+    this.waiting.found(seq, options)
     this.keys.found(type, seq, options, state, at)
     if (typeof options.keyUntil === 'number') this.pastTimes.checkKey(seq, read, at)
     if (options.schedule !== undefined && !options.byHand) this.schedules.found(seq, options.schedule, state)

@@ -25,6 +25,7 @@ class Counts {
     this.retried = 0
     this.throttled = 0
     this.joined = 0
+    this.spent = 0
   }
 
   /** A job was taken in, was found on disk, or was a dead letter. */
@@ -43,6 +44,12 @@ class Counts {
   settle (what, type) {
     this[what]++
     this.types.count(type, what, 1, -1)
+  }
+
+  /** A job that runs is charged so many units of cost more, or fewer. */
+  charge (type, units) {
+    this.spent += units
+    this.types.count(type, 'spent', units, 0)
   }
 
   /** Something else became of a job, or of one that is none. @param {'retried' | 'throttled' | 'joined'} what */

@@ -8,7 +8,7 @@
 
 const { Slice } = require('../../platform/slice')
 const { NONE } = require('../push/job-options')
-const { WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER } = require('../run/job-state')
+const { WAITING, STARTED, DUE, INTERRUPTED, REVIVED, DEAD, OVER, hasStarted } = require('../run/job-state')
 const { LONG_WORK, nextTurn } = require('../../log/turns')
 
 // Of putting one job into the queue, in pieces of LONG_WORK.
@@ -17,9 +17,9 @@ const PIECES = 2
 class Restore {
   /**
    * @param {{ [name: string]: object }} parts of the queue
-   * @param {{ maxAttempts: number }} options
+   * @param {{ maxAttempts: number, isVisited?: boolean }} options isVisited: it is opened by somebody who runs nothing
    */
-  constructor ({ clocks, endings, findings, pastTimes, retries, status, store, waiting }, { maxAttempts }) {
+  constructor ({ clocks, endings, findings, pastTimes, retries, status, store, waiting }, { maxAttempts, isVisited = false }) {
     this.clocks = clocks
     this.endings = endings
     this.findings = findings
@@ -31,6 +31,7 @@ class Restore {
     this.survey = undefined // of the log
     this.ages = undefined // of the jobs, if they have priorities
     this.maxAttempts = maxAttempts
+    this.isVisited = isVisited
     this.slice = new Slice(LONG_WORK)
     this.interrupted = [] // jobs that had a slot, in the order of their numbers
     this.due = [] // failed jobs whose time has come
@@ -75,6 +76,10 @@ class Restore {
       return
     }
     this.findings.live(type)
+    if (this.isVisited) {
+      this.keep(seq, type, atHead, options, state)
+      return
+    }
     if (isDamaged) {
       this.endings.damaged(seq, type, state?.attempts ?? 0)
       return
@@ -84,7 +89,15 @@ class Restore {
     this.ages?.end()
   }
 
-  /** A job that has not settled. */
+  /** A job that has not settled, where nothing is decided: what becomes of it by its times and attempts is for who runs it. */
+  keep (seq, type, atHead, options, state) {
+    const dueAt = state?.phase === DUE ? state.dueAt : hasStarted(state) ? 0 : options.dueAt
+    const leftMs = this.clocks.leftUntil(dueAt, Infinity)
+    if (leftMs > 0) this.retries.add(seq, type, leftMs)
+    else this.waiting.place(seq, type, atHead)
+  }
+
+  /** A job that has not settled, by what has become of it. */
   put (seq, type, atHead, options, state) {
     switch (state?.phase) {
       case undefined:

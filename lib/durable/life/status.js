@@ -12,6 +12,7 @@ class Status {
   constructor () {
     this.error = undefined // of the log: nothing is written any more
     this.isClosed = false // nothing new is taken in
+    this.cause = undefined // { cause } of the errors from then on, if a signal has closed the queue
     this.isOver = false // the log is closed
     this.whenClosing = [] // functions
     this.whenFailed = [] // ... that are given the error
@@ -22,11 +23,12 @@ class Status {
   /** @throws FAIRLANE_ERR_IO, FAIRLANE_ERR_CLOSED: what asks something of jobs is too late */
   check () {
     if (this.error !== undefined) throw this.error
-    if (this.isClosed) throw closedError()
+    if (this.isClosed) throw closedError(this.cause)
   }
 
-  /** The queue is about to close. */
-  closing () {
+  /** The queue is about to close. @param {{ cause: any }} [cause] of the errors from then on */
+  closing (cause) {
+    this.cause = cause
     for (const stop of this.whenClosing) stop()
   }
 
@@ -39,7 +41,7 @@ class Status {
   /** The log is closed. */
   over () {
     this.isOver = true
-    const error = this.error ?? closedError()
+    const error = this.error ?? closedError(this.cause)
     for (const stop of this.whenOver) stop(error)
   }
 

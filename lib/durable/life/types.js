@@ -3,7 +3,7 @@
 // What is counted of each type: how many jobs it has, and what became of them since it had none. A type without jobs and dead letters is
 // forgotten, and begins anew. Jobs without a type are of none, unless the queue has a scheduler, to which their type is ''.
 
-const WHAT = ['accepted', 'rejected', 'done', 'failed', 'cancelled', 'retried', 'throttled', 'joined']
+const WHAT = ['accepted', 'rejected', 'done', 'failed', 'cancelled', 'retried', 'throttled', 'joined', 'spent']
 
 class TypeCounts {
   constructor (type) {
@@ -19,6 +19,7 @@ class TypeCounts {
     this.retried = 0
     this.throttled = 0
     this.joined = 0
+    this.spent = 0
   }
 }
 
@@ -48,6 +49,11 @@ class Types {
   statsOf (type) {
     const counts = this.of(type)
     return Object.fromEntries(WHAT.map(what => [what, counts[what]]))
+  }
+
+  /** Those that have delayed jobs. O(types). */
+  * delayedTypes () {
+    for (const { type, delayed } of this.byType.values()) if (delayed > 0) yield type
   }
 
   /** So many jobs more, or fewer, wait for their time. @param {string | undefined} [type] */

@@ -82,10 +82,11 @@ class Adding {
 
   /** Some have left; jobs that all have left are cancelled. */
   left (signal, rejects, deserted, fault) {
-    for (const reject of rejects) reject(fault ?? abortedError(signal.reason))
+    const makeError = () => abortedError(signal.reason)
+    for (const reject of rejects) reject(fault ?? makeError())
     if (deserted.length === 0) return
     if (deserted.some(({ job }) => idOf(job) === undefined)) this.writing.writeNow()
-    this.jobs.cancelNow(new Set(deserted.map(({ job }) => idOf(job))))
+    this.jobs.cancelNow(new Set(deserted.map(({ job }) => idOf(job))), fault === undefined ? makeError : undefined)
   }
 }
 

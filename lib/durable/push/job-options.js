@@ -16,6 +16,7 @@ const { headLength, LENGTH_BYTES, STAMP_BYTES } = require('./serialize')
 //   7  time f64 | name                    of a schedule, and when that was due
 //   8  text                               what a schedule is: of no job, but of a note (../schedule/notes.js)
 //   9  as 7                               of a schedule that was run by a call, and when
+//  10  cost f64
 
 const MAX_KEY_BYTES = 2 ** 15
 const UNTIL_STARTED = -1
@@ -24,13 +25,16 @@ const FIELD_BYTES = 3
 
 /** Frozen where it is shared; what is not said is undefined. */
 class JobOptions {
-  constructor ({ delayMs = 0, dueAt = 0, maxAttempts, timeoutMs, maxWaitMs, priority = 0, key, keyUntil, schedule, byHand = false, note }) {
+  constructor ({
+    delayMs = 0, dueAt = 0, maxAttempts, timeoutMs, maxWaitMs, priority = 0, cost, key, keyUntil, schedule, byHand = false, note
+  }) {
     this.delayMs = delayMs
     this.dueAt = dueAt // in ms since 1970, of a job with a delay
     this.maxAttempts = maxAttempts
     this.timeoutMs = timeoutMs
     this.maxWaitMs = maxWaitMs
     this.priority = priority
+    this.cost = cost
     this.key = key
     this.keyUntil = keyUntil // 'started', 'settled', or so many ms since the push
     this.schedule = schedule // { name, time } of which the job is
@@ -51,7 +55,8 @@ const readers = new Map([
   [6, bytes => ({ keyUntil: untilOf(bytes.readDoubleLE(0)), key: bytes.toString('utf8', 8) })],
   [7, bytes => ({ schedule: readTime(bytes) })],
   [8, bytes => ({ note: bytes.toString('utf8') })],
-  [9, bytes => ({ schedule: readTime(bytes), byHand: true })]
+  [9, bytes => ({ schedule: readTime(bytes), byHand: true })],
+  [10, bytes => ({ cost: bytes.readDoubleLE(0) })]
 ])
 
 module.exports = { JobOptions, NONE, optionsOf, putOff, headOf, readHead, refusalOf }
@@ -72,7 +77,8 @@ function putOff (options, delayMs, now) {
  * @param {JobOptions} options
  * @returns {Buffer}
  */
-function headOf (stamp, { delayMs, dueAt, maxAttempts, timeoutMs, maxWaitMs, priority, key, keyUntil, schedule, byHand, note }) {
+function headOf (stamp, options) {
+  const { delayMs, dueAt, maxAttempts, timeoutMs, maxWaitMs, priority, cost, key, keyUntil, schedule, byHand, note } = options
   const fields = []
   if (delayMs > 0) fields.push(field(1, dueAt, delayMs))
   if (maxAttempts !== undefined) fields.push(field(2, maxAttempts))
@@ -82,6 +88,7 @@ function headOf (stamp, { delayMs, dueAt, maxAttempts, timeoutMs, maxWaitMs, pri
   if (key !== undefined) fields.push(textField(6, [numberOf(keyUntil)], key))
   if (schedule !== undefined) fields.push(textField(byHand ? 9 : 7, [schedule.time], schedule.name))
   if (note !== undefined) fields.push(textField(8, [], note))
+  if (cost !== undefined) fields.push(field(10, cost))
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt16LE(fields.reduce((sum, { length }) => sum + length, 0))
   return Buffer.concat([stamp, length, ...fields])
@@ -121,7 +128,7 @@ function textField (name, numbers, text) {
 }
 
 function readTime (bytes) {
-  return { time: bytes.readDoubleLE(0), name: bytes.toString('utf8', 8) }
+  return Object.freeze({ time: bytes.readDoubleLE(0), name: bytes.toString('utf8', 8) })
 }
 
 function numberOf (keyUntil) {

@@ -100,8 +100,8 @@ class PushAll {
     try {
       fresh = this.freshOf(pushes, changes, now)
       if (fresh.length + changes.size === 0) return this.numbersOf(pushes, undefined)
-      const { error, type } = this.refusal(fresh, [...changes.values()])
-      if (error !== undefined) return this.refusals.tell(type, error).promise
+      const error = this.refusal(fresh, [...changes.values()])
+      if (error !== undefined) return this.refusals.tellAll(pushes, error)
       return this.numbersOf(pushes, this.write(fresh, [...changes.values()]))
     } catch (err) {
       return Promise.reject(err) // a record that is to be changed cannot be read
@@ -153,15 +153,14 @@ class PushAll {
   }
 
   /** A push changes a new job. */
-  replace (twin, { encoded, jobOptions: { onDuplicate, delayMs = twin.delayMs, maxDelayMs } }, now) {
+  replace (twin, { encoded, jobOptions: { cost, onDuplicate, delayMs = twin.delayMs, maxDelayMs } }, now) {
     twin.encoded = encoded
+    if (cost !== twin.options.cost) twin.options = { ...twin.options, cost }
     if (onDuplicate !== 'postpone' || twin.delayMs === 0) return
     twin.options = putOff(twin.options, Math.min(delayMs, maxDelayMs), now)
   }
 
-  /**
-   * @returns {{ error: Error | undefined, type: string | undefined }} why not all can be taken in, each of which counts for those behind it
-   */
+  /** @returns {Error | undefined} why not all can be taken in, each of which counts for those behind it; counted once */
   refusal (fresh, changes) {
     const { dispatch } = this.stage
     let bytes = 0
@@ -171,7 +170,7 @@ class PushAll {
       bytes += change.growth
       frameBytes += sizeOf(type, change.bytes.length + encoded.length)
       const error = this.refusals.count(this.sharing.refusal(change, bytes))
-      if (error !== undefined) return { error, type }
+      if (error !== undefined) return error
     }
     let counted = 0
     let error
@@ -187,8 +186,7 @@ class PushAll {
     }
     dispatch.delayed -= counted
     for (const { type } of fresh.slice(0, counted)) this.retries.countType(type, -1)
-    const { type } = fresh[counted] ?? fresh.at(-1) ?? changes[0]
-    return { error: error ?? this.refusals.ofRecords(fresh.length + changes.length, frameBytes), type }
+    return error ?? this.refusals.ofRecords(fresh.length + changes.length, frameBytes)
   }
 
   /**

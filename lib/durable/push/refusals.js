@@ -54,6 +54,20 @@ class Refusals {
     this.ledger?.refused(type, error)
     return { job: undefined, promise: Promise.reject(error), entry: undefined }
   }
+
+  /**
+   * Several pushes are refused together, one of which is counted.
+   * @param {{ type: string | undefined }[]} pushes
+   * @returns {Promise<never>}
+   */
+  tellAll (pushes, error) {
+    this.counts.rejected += pushes.length - 1
+    for (const { type } of pushes) {
+      this.counts.types.count(type, 'rejected', 1, 0)
+      this.ledger?.refused(type, error)
+    }
+    return Promise.reject(error)
+  }
 }
 
 module.exports = { Refusals }

@@ -38,14 +38,14 @@ class Reverts {
       this.keys.lost(job)
       this.counts.unaccept(type)
     }
-    for (const job of reverted.keys()) this.forget(idOf(job))
+    for (const job of reverted.keys()) this.forget(job)
     this.admission.freed()
     this.idle.check()
   }
 
-  /** @param {number | undefined} seq undefined: of a job that was never given to the store */
-  forget (seq) {
-    this.retries.settled(seq)
+  forget (job) {
+    const seq = idOf(job) // undefined: of a job that was never given to the store
+    this.retries.left(job)
     this.flushes.settled(seq)
     if (seq !== undefined) this.ledger?.unaccepted(seq)
   }

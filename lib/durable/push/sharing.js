@@ -20,6 +20,7 @@ class Change {
     this.bytes = bytes // its own
     this.encoded = undefined // its payload then
     this.delayMs = undefined // from then on, if it is put off
+    this.cost = undefined // what it costs then, if anything is said of that
     this.promise = undefined // of its number, when the change is safe
   }
 
@@ -93,6 +94,7 @@ class Sharing {
   /** One more push. @param {Uint8Array} encoded @param {object} jobOptions */
   add (change, encoded, jobOptions) {
     change.encoded = encoded
+    change.cost = jobOptions.cost
     change.delayMs = this.delayOf(change.entry, jobOptions) ?? change.delayMs
   }
 
@@ -102,16 +104,17 @@ class Sharing {
   }
 
   /** Has a change be written with a batch. Throws as Batch.replace(). */
-  put (batch, { entry, bytes, options, encoded, delayMs }) {
+  put (batch, { entry, bytes, options, encoded, cost, delayMs }) {
     const changed = delayMs === undefined ? options : putOff(options, delayMs, this.clocks.now())
-    batch.replace(entry.job, headOf(bytes.subarray(0, STAMP_BYTES), changed), encoded)
+    batch.replace(entry.job, headOf(bytes.subarray(0, STAMP_BYTES), { ...changed, cost }), encoded)
   }
 
   /** A change is being written. @param {object} group that it is in @returns {Promise<number>} the number of the job, when it is safe */
-  follow ({ entry: { job: seq }, delayMs }, group) {
+  follow ({ entry: { job: seq }, type, cost, delayMs }, group) {
     const { undo, finish } = delayMs === undefined ? NOT_MOVED : this.move(seq, this.clocks.time() + delayMs)
     return group.promise.then(() => {
       finish()
+      this.retries.replaceCost(seq, type, cost)
       return seq
     }, err => {
       undo()

@@ -8,6 +8,7 @@
 //    └──── recall() ◀──┘
 
 const { warnOfValue } = require('../../job/ignored-return')
+const { readSpent } = require('../../job/cost')
 const { Delivery } = require('../../job/delivery')
 const { NONE } = require('../push/job-options')
 const { JobState, hasStarted } = require('./job-state')
@@ -21,10 +22,11 @@ class Attempts {
    * @param {{ [name: string]: object }} parts of the queue
    * @param {{ runner: Function, settleBy: string, serialize: object }} options runner: the caller's
    */
-  constructor ({ keys, limits, outage, records, report: { events, ledger }, retries, stage, writing }, { runner, settleBy, serialize }) {
-    this.events = events
+  constructor ({ keys, limits, outage, records, report, retries, stage, writing }, { runner, settleBy, serialize }) {
+    this.counts = report.counts
+    this.events = report.events
     this.keys = keys
-    this.ledger = ledger
+    this.ledger = report.ledger
     this.limits = limits
     this.outage = outage
     this.records = records
@@ -45,7 +47,7 @@ class Attempts {
     const delivery = new Delivery(job, done, slot, this.stage.starting(), this.stage.waitsUntil)
     this.deliveries.set(job, delivery)
     if (this.limits.isOn) this.limits.limiter.took(delivery)
-    if (!this.retries.mayStart(job)) delivery.giveBack()
+    if (!this.retries.mayStart(job)) this.giveBack(delivery)
     else if (idOf(job) === undefined) job.written.then(() => this.whenWritten(delivery))
     else this.whenWritten(delivery)
   }
@@ -92,7 +94,7 @@ class Attempts {
     for (const delivery of [...this.deliveries.values()].reverse()) {
       if (delivery.hasBegun || delivery.isGivenBack || !test(delivery)) continue
       delivery.isRecalled = true
-      delivery.giveBack()
+      this.giveBack(delivery)
     }
   }
 
@@ -110,6 +112,16 @@ class Attempts {
     else this.outage.change(seq, hasBegun ? JobState.interrupted : JobState.waiting)
   }
 
+  /** The runner of a job says what that has cost so far. @throws FAIRLANE_ERR_ARGUMENT */
+  spent (delivery, total) {
+    const units = readSpent(total)
+    const { id: seq, cost, ticket, hasEnded, isSettled } = delivery
+    if (cost === undefined || cost === units || hasEnded || isSettled) return
+    this.charges(delivery, units)
+    this.retries.setCost(seq, units)
+    ticket.spent(units)
+  }
+
   /** The log has failed: no more runners are called. */
   end () {
     this.isOver = true
@@ -121,8 +133,8 @@ class Attempts {
   whenWritten (delivery) {
     const seq = idOf(delivery.job)
     const safe = this.writing.whenSafe(seq)
-    if (safe !== undefined) safe.then(() => this.attempt(delivery, seq), () => delivery.giveBack())
-    else if (seq === undefined) delivery.giveBack()
+    if (safe !== undefined) safe.then(() => this.attempt(delivery, seq), () => this.giveBack(delivery))
+    else if (seq === undefined) this.giveBack(delivery)
     else this.attempt(delivery, seq)
   }
 
@@ -176,23 +188,38 @@ class Attempts {
       return
     }
     this.begins(delivery)
-    if (this.limits.isOn) this.limits.limiter.starts(delivery)
-    const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, this.events))
+    if (this.limits.isOn) this.charges(delivery, this.limits.limiter.starts(delivery))
+    const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, this.events, this))
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true
     warnOfValue(this.runner, value)
   }
 
-  begins ({ id: seq, options }) {
+  /** A job is charged so many units in all, where that is counted. */
+  charges (delivery, units) {
+    if (units === undefined) return
+    const { id: seq, type, cost = 0 } = delivery
+    delivery.cost = units
+    this.counts.charge(type, units - cost)
+    this.ledger?.charged(seq, units - cost)
+  }
+
+  /** The runner of a job was not called: it gives its slot back, and is charged nothing. */
+  giveBack (delivery) {
+    if (this.stage.list.costs !== null) delivery.ticket.spent(0)
+    delivery.giveBack()
+  }
+
+  begins ({ id: seq, type, options }) {
     if (options !== NONE) this.keys.started(seq)
-    this.ledger?.started(seq)
+    this.ledger?.started(seq, type)
   }
 
   /** Whether something came over a job before its runner was called; then its slot is given back. */
   isLost (delivery) {
     if (delivery.isRecalled) return true
     if (!delivery.isSettled && !this.isOver) return false
-    delivery.giveBack()
+    this.giveBack(delivery)
     return true
   }
 }

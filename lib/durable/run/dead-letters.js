@@ -57,6 +57,7 @@ class DeadLetters {
       const group = this.outage.change(id, JobState.revived)
       this.flushes.revived(id)
       this.ledger?.revived(id)
+      this.waiting.setCost(id, options.cost)
       this.waiting.place(id, type, false, Infinity, options.priority)
       return group
     })

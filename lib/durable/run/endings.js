@@ -94,7 +94,7 @@ class Endings {
   }
 
   left (seq) {
-    this.retries.settled(seq)
+    this.retries.left(seq)
     this.flushes.settled(seq)
   }
 }

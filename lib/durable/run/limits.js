@@ -7,15 +7,16 @@ const { capOf } = require('../../core/internals')
 
 class Limits {
   /**
-   * @param {{ core: object, stage: object }} parts of the queue
+   * @param {{ core: object, stage: object, waiting: object }} parts of the queue
    * @param {{ rates: { rate?: object[], ratePerType: object } | undefined }} options rates: as read
    */
-  constructor ({ core, stage }, { rates }) {
+  constructor ({ core, stage, waiting }, { rates }) {
     this.core = core
+    this.waiting = waiting
     this.scheduler = core.scheduler
     this.stage = stage
     this.made = undefined // a limiter
-    if (rates !== undefined) this.make(rates)
+    if (rates !== undefined || stage.list.needsCost) this.make(rates ?? limitOptions().readRateOptions({}))
   }
 
   /** Whether there may be anything that holds back starts. */
@@ -27,10 +28,20 @@ class Limits {
     return this.made ?? this.make(limitOptions().readRateOptions({}))
   }
 
+  /** A job is pushed. @param {object | undefined} jobOptions @throws FAIRLANE_ERR_ARGUMENT if it costs too much to start ever */
+  accept (type, { cost } = {}) {
+    if (cost !== undefined) this.limiter.checkCost(cost, type)
+  }
+
+  /** From now on it is counted what jobs cost. */
+  countCosts () {
+    this.limiter.countCosts()
+  }
+
   /** What limits a type. `rate`: one, several, or null. */
   of (type) {
     const { core, made, scheduler } = this
-    const rates = (made?.limits?.ratesOf(type) ?? []).map(({ limit, intervalMs }) => ({ limit, intervalMs }))
+    const rates = (made?.limits?.ratesOf(type) ?? []).map(rate => ({ ...rate }))
     return {
       cap: capOf(scheduler, type),
       rate: rates.length > 1 ? rates : rates[0] ?? null,
@@ -43,8 +54,9 @@ class Limits {
 
   make (rates) {
     const { ReservingLimiter } = limits()
-    const { scheduler, stage: { list, dispatch, deadlines } } = this
-    this.made = new ReservingLimiter({ list, dispatch }, scheduler, { clock: deadlines.clock, deadlinesOf: () => deadlines }, rates)
+    const { scheduler, stage: { list, dispatch, deadlines }, waiting } = this
+    const queue = { clock: deadlines.clock, deadlinesOf: () => deadlines, costOf: job => waiting.costOf(job) }
+    this.made = new ReservingLimiter({ list, dispatch }, scheduler, queue, rates)
     return this.made
   }
 }

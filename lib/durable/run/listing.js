@@ -2,6 +2,9 @@
 
 // What is asked of all jobs, or of those of a type: which wait, how many there are, what limits them, and whether more are taken in.
 
+const { eachHead, groupIn } = require('../../core/internals')
+const { idOf } = require('./records')
+
 class Listing {
   /**
    * @param {{ [name: string]: object }} parts of the queue; core: the queue in memory
@@ -38,15 +41,8 @@ class Listing {
 
   /** @param {string | undefined} type @returns {Promise<object>} how many jobs there are; of a type also what limits it */
   async counts (type) {
-    if (type !== undefined) return { ...this.countsOf(type, this.attempts.runningByType()), ...this.limits.of(type) }
-    const { core, dead, retries } = this
-    return {
-      waiting: core.waiting + retries.uncounted,
-      delayed: retries.delayed.size,
-      running: core.running,
-      dead: dead.size,
-      types: retries.types.size
-    }
+    if (type !== undefined) return { ...this.countsOf(type), ...this.limits.of(type) }
+    return { ...this.countsOfAll(), dead: this.dead.size, types: this.retries.types.size }
   }
 
   /** @returns {Promise<object[]>} what counts of each type, those with most jobs first */
@@ -58,18 +54,37 @@ class Listing {
 
   /** What became of jobs of a type since it had none; and, as in memory, how many there are. */
   statsOf (type) {
-    const { waiting, running, delayed } = this.countsOf(type, this.attempts.runningByType())
-    return { ...this.retries.types.statsOf(type), waiting, running, delayed, types: waiting + running > 0 ? 1 : 0 }
+    const { waiting, running, delayed } = this.countsOf(type)
+    const overdue = this.stage.overdueOf(type)
+    const types = waiting + running > 0 ? 1 : 0
+    return { ...this.retries.types.statsOf(type), waiting, running, overdue, delayed, types, ...groupIn(this.core, type) }
+  }
+
+  /**
+   * Calls visit(id) for the job of each type that is to start next, if it is written; without a scheduler for the first of all.
+   * @param {string[]} [only] those of these types, at least
+   */
+  eachHead (visit, only) {
+    const { list } = this.stage
+    const see = job => { if (idOf(job) !== undefined) visit(idOf(job)) }
+    if (list.scheduler !== undefined) eachHead(list, (number, job) => see(job), only)
+    else if (list.size > 0) see(list.first())
+  }
+
+  /** How many jobs there are, whatever their types. */
+  countsOfAll () {
+    const { core, retries } = this
+    return { waiting: core.waiting + retries.uncounted, delayed: retries.delayed.size, running: core.running }
+  }
+
+  /** How many there are of a type. @param {Map<string, number>} [running] how many of each type */
+  countsOf (type, running = this.attempts.runningByType()) {
+    const { jobs, delayed, dead } = this.retries.types.of(type)
+    const startedCount = running.get(type) ?? 0
+    return { waiting: jobs - startedCount, delayed, running: startedCount + this.stage.overdueOf(type), dead }
   }
 
   // private from here on
-
-  /** @param {Map<string, number>} running how many of each type */
-  countsOf (type, running) {
-    const { jobs, delayed, dead } = this.retries.types.of(type)
-    const runningCount = running.get(type) ?? 0
-    return { waiting: jobs - runningCount, delayed, running: runningCount, dead }
-  }
 
   * ofType (type) {
     for (const job of this.records.entries(this.core.jobs(), this.retries.list())) if (job.type === type) yield job

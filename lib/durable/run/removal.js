@@ -28,7 +28,10 @@ class Removal {
   cancel (jobs, makeError, { types, whenLogged = ignore } = {}) {
     const buffered = jobs.filter(job => idOf(job) === undefined)
     // first, for writing others may have them written
-    for (const job of buffered) this.writing.cancel(job, makeError())
+    for (const job of buffered) {
+      this.writing.cancel(job, makeError())
+      this.waiting.forget(job)
+    }
     this.store.log.commitNow(false)
     // what could not be written just now is no job: its push tells
     const all = jobs.filter(job => !this.waiting.isGone(job))

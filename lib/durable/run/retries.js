@@ -42,6 +42,7 @@ class Retries {
     this.newCounts = new Map() // type → those of it
     stage.countDelayed(type => this.newCounts.get(type) ?? 0)
     this.delayed = new Map() // seq → DelayedJob
+    this.dueOrders = null // type → DueOrder of those, once somebody has asked which is the first
     // were running when the process ended, and have one attempt left
     this.suspects = new Map() // type → { seq, type }[]
     this.suspectsCount = 0 // of those
@@ -65,26 +66,31 @@ class Retries {
     const job = new DelayedJob(this, seq, type, first)
     this.delayed.set(seq, job)
     this.types.delay(type, 1)
-    if (this.isStopped) return
-    if (first !== undefined) this.countNew(job, 1)
-    this.deadlines.addAnyway(job, ms)
+    if (!this.isStopped) {
+      if (first !== undefined) this.countNew(job, 1)
+      this.deadlines.addAnyway(job, ms)
+    }
+    if (this.dueOrders !== null) this.putInOrder(job)
   }
 
   /** Puts a job into the queue that was pushed just now; one with a delay when that is over. */
   placeNew (job, type, atHead, options) {
-    const { delayMs, maxWaitMs, priority } = options
+    const { delayMs, maxWaitMs, priority, cost } = options
+    this.waiting.setCost(job, cost)
     if (delayMs > 0) this.placeLater(job, type, atHead, options, delayMs)
     else this.waiting.place(job, type, atHead, this.waiting.limitOf(maxWaitMs), priority)
   }
 
   /** Has a job put into the queue in so many ms, for the first time: its wait begins then. */
-  placeLater (job, type, atHead, { maxWaitMs, priority }, ms) {
+  placeLater (job, type, atHead, { maxWaitMs, priority, cost }, ms) {
+    this.waiting.setCost(job, cost)
     const scope = this.stage.keepsContext ? asyncScope() : undefined
     this.add(job, type, ms, { atHead, maxWaitMs: this.waiting.limitOf(maxWaitMs), priority, scope })
   }
 
   /** A job is written that was not. @returns {boolean} whether it still waits for its time */
   written (buffered, seq) {
+    this.waiting.written(buffered, seq)
     const job = renumber(this.delayed, buffered, seq)
     if (job !== undefined) job.seq = seq
     return job !== undefined
@@ -101,6 +107,7 @@ class Retries {
     if (job === undefined || this.isStopped) return
     this.deadlines.remove(job)
     this.deadlines.addAnyway(job, ms)
+    if (this.dueOrders !== null) this.dueOrders.get(this.orderOf(job)).move(job, this.deadlines.dueAt(job))
   }
 
   /** As delay(), to a time by the queue's clock. */
@@ -143,7 +150,23 @@ class Retries {
     this.waiting.place(job, type, true, maxWaitMs)
   }
 
-  /** A job has settled, or was taken out. */
+  /** What a job costs is known better now: a later attempt costs so much. */
+  setCost (seq, cost) {
+    this.waiting.setCost(seq, cost)
+  }
+
+  /** A job that waits has another payload, and so costs something else. */
+  replaceCost (seq, type, cost) {
+    this.waiting.replaceCost(seq, type, cost)
+  }
+
+  /** A job is no more, or is a dead letter. @param {number | object} job what stood in the queue for it */
+  left (job) {
+    this.waiting.forget(job)
+    this.settled(idOf(job))
+  }
+
+  /** A job has settled, was taken out, or comes back. */
   settled (seq) {
     if (!this.placed.has(seq)) return
     this.unplace(seq)
@@ -206,7 +229,47 @@ class Retries {
     return removed
   }
 
+  /**
+   * The delayed job that falls due first. O(log delayed), the first time O(delayed × log).
+   * @param {string | undefined} type undefined: of all, without a scheduler. O(types with delayed jobs)
+   * @returns {{ dueAt: number, hasRun: boolean, cost: number } | undefined}
+   */
+  firstDue (type) {
+    if (this.dueOrders === null) {
+      this.dueOrders = new Map()
+      for (const job of this.delayed.values()) this.putInOrder(job)
+    }
+    const orders = type === undefined ? [...this.dueOrders.values()] : [this.dueOrders.get(type)]
+    let due
+    for (const order of orders) {
+      if (order === undefined) continue
+      const job = order.first
+      const dueAt = this.deadlines.dueAt(job)
+      if (due === undefined || dueAt < due.dueAt) due = { dueAt, hasRun: job.first === undefined, cost: this.waiting.costOf(job.seq) }
+    }
+    return due
+  }
+
   // private from here on
+
+  putInOrder (job) {
+    const { DueOrder } = require('../../platform/due-order')
+    const type = this.orderOf(job)
+    if (!this.dueOrders.has(type)) this.dueOrders.set(type, new DueOrder())
+    this.dueOrders.get(type).add(job, this.deadlines.dueAt(job))
+  }
+
+  takeOutOfOrder (job) {
+    const type = this.orderOf(job)
+    const order = this.dueOrders.get(type)
+    order.drop(job)
+    if (order.size === 0) this.dueOrders.delete(type)
+  }
+
+  /** The type in whose order a delayed job stands. */
+  orderOf ({ type }) {
+    return type ?? this.types.noType
+  }
 
   due (job) {
     // a job that fell due at the same time may have had this one removed
@@ -219,6 +282,7 @@ class Retries {
   forget (job) {
     if (this.delayed.get(job.seq) !== job) return false
     this.delayed.delete(job.seq)
+    if (this.dueOrders !== null) this.takeOutOfOrder(job)
     this.types.delay(job.type, -1)
     if (job.first !== undefined && !this.isStopped) this.countNew(job, -1)
     return true

@@ -8,12 +8,14 @@ const { DeliveryContext } = require('../../job/delivery')
 class RunnerContext extends DeliveryContext {
   #delivery
   #events
+  #attempts
 
-  constructor (delivery, events) {
+  constructor (delivery, events, attempts) {
     const { id, type, attempt, slot } = delivery
     super(id, type, attempt, slot)
     this.#delivery = delivery
     this.#events = events
+    this.#attempts = attempts
     Object.freeze(this)
   }
 
@@ -33,6 +35,13 @@ class RunnerContext extends DeliveryContext {
       const { id, type, payload, attempt, hasEnded, isSettled } = delivery
       if (!hasEnded && !isSettled) events.tell('progress', { id, type, payload, attempt, value })
     }
+  }
+
+  /** Says what the job has cost so far, from its start on; nothing is written. It may be taken off the context, too. */
+  get spent () {
+    const delivery = this.#delivery
+    const attempts = this.#attempts
+    return total => { attempts.spent(delivery, total) }
   }
 }
 

@@ -33,6 +33,13 @@ class SingleJobs {
     return this.lookup.get(id)
   }
 
+  /** @param {{ type: string | undefined, limit: number }} which @returns {Promise<object[]>} that run, in the order of their starts */
+  async running ({ type, limit }) {
+    this.status.check()
+    const runs = [...this.attempts.deliveries.values()].filter(run => run.hasBegun && (type === undefined || run.type === type))
+    return runs.slice(0, limit).map(({ id, type, attempt }) => ({ id, type, attempt, startedAt: undefined, overdue: false }))
+  }
+
   /** @returns {Promise<boolean>} when that is safe; false if there is no such job that waits or runs */
   async cancel (id) {
     this.status.check()
@@ -42,11 +49,11 @@ class SingleJobs {
     return cancel.promise
   }
 
-  /** Cancels those of some jobs that wait or run, at once. @param {Set<number | undefined>} ids */
-  cancelNow (ids) {
+  /** Cancels those of some jobs that wait or run, at once. @param {Set<number | undefined>} ids @param {() => Error} [makeError] */
+  cancelNow (ids, makeError) {
     if (this.status.error !== undefined) return
     const there = new Set([...ids].filter(id => id !== undefined && this.lookup.isPending(id)))
-    if (there.size > 0) this.idle.after(() => this.end(there)).catch(ignore)
+    if (there.size > 0) this.idle.after(() => this.end(there, makeError)).catch(ignore)
   }
 
   // private from here on
@@ -68,8 +75,12 @@ class SingleJobs {
     }
   }
 
-  /** @param {Set<number>} ids of jobs that wait or run @returns {Promise<void>} when that is safe */
-  end (ids) {
+  /**
+   * @param {Set<number>} ids of jobs that wait or run
+   * @param {() => Error} [makeError] one for each
+   * @returns {Promise<void>} when that is safe
+   */
+  end (ids, makeError = cancelledError) {
     const running = this.attempts.deliveriesOf(ids)
     for (const delivery of running) delivery.isCancelled = true
     if (running.length < ids.size) {
@@ -77,9 +88,9 @@ class SingleJobs {
       this.stage.withdraw(list => list.remove(job => ids.has(idOf(job))), ignore)
     }
     let safe
-    this.removal.cancel([...ids], cancelledError, { whenLogged: group => { safe = this.outage.safe(group) } })
+    this.removal.cancel([...ids], makeError, { whenLogged: group => { safe = this.outage.safe(group) } })
     for (const delivery of running) {
-      if (delivery.hasBegun) this.stage.interrupt(delivery.ticket, cancelledError())
+      if (delivery.hasBegun) this.stage.interrupt(delivery.ticket, makeError())
       else delivery.giveBack()
     }
     return safe

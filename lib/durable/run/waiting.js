@@ -2,7 +2,8 @@
 
 // The jobs that stand in the queue in memory, by their numbers; those that are not written yet as BufferedJobs.
 
-const { idOf } = require('./records')
+const { COST } = require('../../job/cost')
+const { idOf, renumber } = require('./records')
 
 class Waiting {
   /**
@@ -15,6 +16,8 @@ class Waiting {
     this.hasTypes = hasTypes
     this.maxWaitMs = maxWaitMs
     this.isLimited = maxWaitMs !== Infinity // some jobs may wait for a time only
+    this.costs = new Map() // job → what it costs, of those that do not cost as much as any
+    this.whenCosted = undefined // called when a job is there of which that is said
     this.isLeft = false // what waits stays on disk: the queue closes, and starts nothing
   }
 
@@ -45,8 +48,39 @@ class Waiting {
   }
 
   /** Options of a job are there that were said when it was pushed, perhaps by another process. */
-  found ({ maxWaitMs = Infinity }) {
+  found (job, { maxWaitMs = Infinity, cost }) {
     this.limitOf(maxWaitMs)
+    this.setCost(job, cost)
+  }
+
+  /** What a job costs, be it in the queue or elsewhere. */
+  costOf (job) {
+    return this.costs.get(idOf(job) ?? job) ?? COST
+  }
+
+  /** @param {number | undefined} cost undefined: nothing is said of it */
+  setCost (job, cost) {
+    if (cost === undefined) return
+    this.whenCosted()
+    if (cost === COST) this.forget(job)
+    else this.costs.set(idOf(job) ?? job, cost)
+  }
+
+  /** A job has another payload. It, and those behind it, may have to wait for longer, or not any more. */
+  replaceCost (job, type, cost = COST) {
+    if (this.costOf(job) === cost) return
+    this.setCost(job, cost)
+    this.stage.look(this.hasTypes ? type : undefined)
+  }
+
+  /** A job is written that was not. */
+  written (buffered, seq) {
+    renumber(this.costs, buffered, seq)
+  }
+
+  /** A job is no more, or is a dead letter. */
+  forget (job) {
+    this.costs.delete(idOf(job) ?? job)
   }
 
   /** Whether a job that stands in the queue could not be written: it is about to be taken out. */

@@ -50,8 +50,9 @@ class Notes {
   }
 
   /** What a schedule is. @returns {object} for write() */
-  meaningOf ({ name, type, payload, cron, everyMs, timezone, catchUp, overlap, priority }) {
-    const note = JSON.stringify({ name, cron, everyMs, timezone, catchUp, overlap, priority, serialize: nameOf(this.serializer) })
+  meaningOf ({ name, type, payload, cron, everyMs, timezone, catchUp, overlap, priority, cost, paused }) {
+    const about = { name, cron, everyMs, timezone, catchUp, overlap, priority, cost, paused }
+    const note = JSON.stringify({ ...about, serialize: nameOf(this.serializer) })
     return { type, said: { note }, payload: Buffer.from(encode(this.serializer, payload)) }
   }
 
@@ -94,6 +95,11 @@ class Notes {
     } catch {
       return false // what is to be encoded is another one by now
     }
+  }
+
+  /** Whether a note says that a schedule is paused. */
+  isPause ({ options: { note } }) {
+    return JSON.parse(note).paused === true
   }
 
   /** A record is not needed any more, if its job has ended. @returns {object | undefined} as outage.finish() */

@@ -26,8 +26,10 @@ class Schedule {
   }
 
   /** It is another one from now on, and as far as it was. */
-  become ({ times, cron, everyMs, timezone, type, payload, catchUp, overlap, priority } = {}) {
-    this.times = times
+  become ({ times, cron, everyMs, timezone, type, payload, catchUp, overlap, priority, cost, paused } = {}) {
+    this.ownTimes = times
+    this.times = paused ? require('../../job/schedule-times').NEVER : times
+    this.paused = paused // true, or undefined
     this.cron = cron
     this.everyMs = everyMs
     this.timezone = timezone
@@ -36,6 +38,7 @@ class Schedule {
     this.catchUp = catchUp
     this.overlap = overlap
     this.priority = priority
+    this.cost = cost
   }
 
   get nextAt () {

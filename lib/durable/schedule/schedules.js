@@ -81,6 +81,18 @@ class Schedules {
     }
   }
 
+  /** As begin(), of a queue that is opened by somebody who runs nothing: they push nothing, and have no next time. */
+  show () {
+    this.isStopped = true
+    for (const schedule of this.byName.values()) {
+      try {
+        if (!this.isKnown(schedule)) this.byName.delete(schedule.name)
+      } catch {
+        this.byName.delete(schedule.name) // what it needs is not here; its records stay
+      }
+    }
+  }
+
   /**
    * Writes that a job has ended: it is gone, or its record says only how far its schedule is.
    * @returns {object | undefined} as outage.finish()
@@ -97,8 +109,8 @@ class Schedules {
 
   /** @returns {Promise<{ name: string, nextAt: number | undefined, lastAt: number | undefined }[]>} */
   async list () {
-    return [...this.byName.values()].map(({ name, nextAt, lastAt }) => ({
-      name, nextAt: this.isStopped || nextAt === Infinity ? undefined : nextAt, lastAt
+    return [...this.byName.values()].map(({ name, nextAt, lastAt, paused }) => ({
+      name, nextAt: this.isStopped || nextAt === Infinity ? undefined : nextAt, lastAt, ...paused && { paused }
     }))
   }
 
@@ -125,6 +137,16 @@ class Schedules {
     if (!this.isStopped) this.arm(schedule)
   }
 
+  /** A schedule pushes nothing at its times, or does again: those between are over. @returns {Promise<void>} when that is safe */
+  async pause (name, paused) {
+    const schedule = this.named(name, paused ? 'pauseSchedule' : 'resumeSchedule')
+    schedule.refused = []
+    await this.set({ ...schedule, times: schedule.ownTimes, paused: paused || undefined })
+    if (paused || this.isStopped) return
+    schedule.isAnew = true // or times that have passed would be missed ones when the queue is opened again
+    this.look(schedule)
+  }
+
   /** There is no such schedule from now on; jobs that it has pushed stay. @returns {Promise<void>} when that is safe */
   async remove (name) {
     this.status.check()
@@ -136,11 +158,8 @@ class Schedules {
 
   /** Pushes a job of a schedule, whatever its times are. @returns {Promise<number>} as Intake.push() */
   async run (name) {
-    this.status.check()
-    const schedule = this.byName.get(name)
-    if (schedule === undefined) throw rangeError('FAIRLANE_ERR_ARGUMENT', `runSchedule: there is no schedule ${describe(name)}`)
-    const { type, payload, priority } = schedule
-    return this.intake.push(type, payload, false, { schedule: { name, time: this.now() }, byHand: true, priority })
+    const { type, payload, priority, cost } = this.named(name, 'runSchedule')
+    return this.intake.push(type, payload, false, { schedule: { name, time: this.now() }, byHand: true, priority, cost })
   }
 
   /** The queue closes. */
@@ -176,6 +195,14 @@ class Schedules {
     return this.status.error !== undefined || this.status.isOver
   }
 
+  /** @throws FAIRLANE_ERR_ARGUMENT if there is none, FAIRLANE_ERR_CLOSED */
+  named (name, method) {
+    this.status.check()
+    const schedule = this.byName.get(name)
+    if (schedule !== undefined) return schedule
+    throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: there is no schedule ${describe(name)}`)
+  }
+
   foundOf (name) {
     if (!this.byName.has(name)) this.byName.set(name, new Schedule(this, name))
     return this.byName.get(name)
@@ -190,6 +217,10 @@ class Schedules {
       schedule.become(this.notes.read(found))
       schedule.isNoted = true
     } else {
+      // a pause stays as long as the option says the same
+      if (found !== undefined && this.notes.isPause(found) && this.notes.isSame(found, { ...schedule, paused: true })) {
+        schedule.become({ ...schedule, paused: true })
+      }
       schedule.isNoted = found !== undefined && this.notes.isSame(found, schedule)
     }
     return true
@@ -282,12 +313,12 @@ class Schedules {
 
   /** Pushes the job of a time. */
   push (schedule, time) {
-    const { name, type, payload, priority } = schedule
+    const { name, type, payload, priority, cost } = schedule
     schedule.doneUntil = Math.max(schedule.doneUntil, time)
     schedule.pendingCount++
     const ended = () => { schedule.pendingCount-- }
     try {
-      this.intake.push(type, payload, false, { schedule: { name, time }, priority }).then(seq => {
+      this.intake.push(type, payload, false, { schedule: { name, time }, priority, cost }).then(seq => {
         ended()
         this.pushed(schedule, seq, time)
       }, err => {

@@ -2,6 +2,7 @@
 
 // What becomes of an attempt: done, failed for good, to be made again, or one that does not count.
 
+const { FairlaneError } = require('../../arguments/errors')
 const { Postponed, Throttled } = require('../../job/postponing')
 const { equal, expect, reasonOf, rejects } = require('./expect')
 
@@ -64,6 +65,21 @@ exports.attempts = function ({ test, has }) {
     await rejects(time.passes(40, result), 'TIMEOUT')
     equal([signal.aborted, signal.reason.code], [true, 'FAIRLANE_ERR_TIMEOUT'])
     gate.release()
+  })
+
+  test('that fairlane ends fail with a FairlaneError, wherever the job ran', [], async stage => {
+    const time = stage.time()
+    const { gate, queue } = await stage.openGated({ ...time.options, timeoutMs: 40, maxAttempts: 1 })
+    time.begin()
+    const result = stage.add(queue, 1)
+    await gate.until(1)
+    const error = await rejects(time.passes(40, result), 'TIMEOUT')
+    gate.release()
+    expect(error instanceof FairlaneError, 'it is another error')
+    if (!has('deadLetters')) return
+    await stage.until(async () => (await queue.deadLetters()).length === 1)
+    const [letter] = await queue.deadLetters()
+    expect(letter.error instanceof FairlaneError, 'that of the dead letter is another error')
   })
 
   test('take as long as the job says', [], async stage => {

@@ -31,6 +31,12 @@ const CAPABILITIES = {
     elsewhere: '`context.id` is `undefined`; a history has ids of its own',
     why: 'who waits for a job in memory has its callback or its promise'
   },
+  lastProgress: {
+    what: '`get(id)` has the last `progress` of a job',
+    engines: [BROKER],
+    elsewhere: 'the event `progress`',
+    why: 'elsewhere whoever asks is in the process that runs the job, and may listen'
+  },
   risingIds: {
     what: 'ids are numbers that rise',
     engines: [DISK],
@@ -38,9 +44,9 @@ const CAPABILITIES = {
     why: 'one process gives the numbers; many would have to ask each other'
   },
   lookup: {
-    what: '`get(id)`, `cancel(id)`',
+    what: '`get(id)`, `cancel(id)`, `listRunning(options)`',
     engines: [DISK, BROKER],
-    members: ['get', 'cancel'],
+    members: ['get', 'cancel', 'listRunning'],
     elsewhere: '`jobs()` shows what waits; the `signal` of `add` cancels a job',
     why: 'jobs in memory have no ids'
   },
@@ -50,6 +56,12 @@ const CAPABILITIES = {
     members: ['deadLetters', 'retryDead', 'deleteDead'],
     elsewhere: 'the callback, the promise and the event `failed` tell of the error',
     why: 'nobody may be there to be told of a job that survived'
+  },
+  costs: {
+    what: 'rates `of: \'cost\'`, the option `cost` of a job, and `context.spent(total)`',
+    engines: [MEMORY, DISK, BROKER],
+    elsewhere: 'rates of starts',
+    why: 'an engine of others may have none'
   },
   attemptsByDefault: {
     what: '`maxAttempts` is 5 by default',
@@ -85,9 +97,9 @@ const CAPABILITIES = {
     why: 'partitions are on different nodes'
   },
   schedules: {
-    what: '`schedules`, `setSchedule(name, schedule)`, `runSchedule(name)`, `listSchedules()`, `context.schedule`',
+    what: '`schedules`, `setSchedule(name, schedule)`, `runSchedule(name)`, `pauseSchedule(name)`, `resumeSchedule(name)`, `listSchedules()`, `context.schedule`',
     engines: [DISK, BROKER],
-    members: ['setSchedule', 'runSchedule', 'listSchedules'],
+    members: ['setSchedule', 'runSchedule', 'pauseSchedule', 'resumeSchedule', 'listSchedules'],
     options: { schedules: { tick: { everyMs: 3600000, type: 't' } } },
     elsewhere: 'a timer, or `croner`, beside `add`',
     why: 'a schedule in memory would not survive its process'
@@ -135,11 +147,42 @@ const CAPABILITIES = {
     elsewhere: "`'json'` at a broker",
     why: 'dashboards read JSON'
   },
+  valuesAsTheyAre: {
+    what: 'a result, and what a job failed with, are told as they are',
+    engines: [MEMORY, DISK],
+    elsewhere: 'results are JSON, and `undefined` is `null`; an error is a new one with the same `name`, `message` and `code`, and so is what is no error. On disk ' +
+      'those of dead letters are, too',
+    why: 'the runner was in another process'
+  },
+  anyText: {
+    what: 'types and keys are any text',
+    engines: [MEMORY],
+    elsewhere: 'well-formed Unicode, else `FAIRLANE_ERR_TYPE` and `FAIRLANE_ERR_ARGUMENT`; a type that is too long is `FAIRLANE_ERR_TOO_LARGE`: at a broker beyond 1024 characters',
+    why: 'what cannot be written, or read back as it is, would be another type'
+  },
   typesWithoutScheduler: {
     what: 'a type is kept without a scheduler',
     engines: [DISK, BROKER],
-    elsewhere: '`types()` is empty, and `counts(type)` and `stats(type)` are `FAIRLANE_ERR_ARGUMENT`',
+    elsewhere: '`types()` is empty, and `counts(type)`, `stats(type)` and `explain(type)` are `FAIRLANE_ERR_ARGUMENT`',
     why: 'a plain list has no room for it'
+  },
+  noTypeAtAll: {
+    what: 'the type of a job that was given none is `undefined`',
+    engines: [MEMORY, DISK],
+    elsewhere: "`''`",
+    why: 'at a broker each job is in the queue of its type'
+  },
+  typesApart: {
+    what: 'without a scheduler, too, types have `ratePerType`, `maxWaitingPerType` and `holdType`, and `Throttled` holds only the type of its job',
+    engines: [BROKER],
+    elsewhere: 'these need a scheduler: `FAIRLANE_ERR_OPTION`, `FAIRLANE_ERR_SCHEDULER`; without one `Throttled` holds the queue',
+    why: 'without a scheduler all jobs wait in one line, but for those at a broker, where each type has its own'
+  },
+  statsOfNow: {
+    what: '`stats()` has `waiting`, `delayed`, `types` and `heldTypes`, too',
+    engines: [MEMORY, DISK],
+    elsewhere: '`counts()`; there `stats()` has `prefetched` and `lost`',
+    why: 'no process has a view of all that waits'
   },
   ownTime: {
     what: 'the option `clock` is the time of all limits; `maxWaitMs` ends a job to the ms',
@@ -161,6 +204,12 @@ const CAPABILITIES = {
     elsewhere: '1000 or above',
     why: 'permits are taken ahead, for a part of the interval'
   },
+  longTimes: {
+    what: '`delayMs`, the ms of holds and `intervalMs` are any finite number',
+    engines: [MEMORY, DISK],
+    elsewhere: 'up to 2^53 − 1',
+    why: 'the broker counts whole ms, which must be exact'
+  },
   limitsAtOnce: {
     what: '`hold`, `holdType` and `setRates` give the queue, `heldMs` a number',
     engines: [MEMORY, DISK],
@@ -181,8 +230,20 @@ const CAPABILITIES = {
     elsewhere: '`maxWaitingPerType`',
     why: 'the count of all partitions is on no node'
   },
+  exactMaxWaiting: {
+    what: '`maxWaitingPerType` goes by what waits at the moment',
+    engines: [MEMORY, DISK],
+    elsewhere: 'by what the broker said last, and what this process has pushed since',
+    why: 'to ask before each push would cost a call'
+  },
+  abortReasons: {
+    what: 'where the signal of `add` ends a job that runs, its runner and listeners of `cancelled` are told the reason, as `cause`',
+    engines: [MEMORY, DISK],
+    elsewhere: 'the promise of `add` has it',
+    why: 'the runner may be in another process, and a reason is any value'
+  },
   folder: {
-    what: '`path` and the other options of a log: `capacity`, `capacityBytes`, `ack`, …; `diskBytes()`, `recovered`',
+    what: '`path` and the other options of a log: `capacity`, `capacityBytes`, `ack`, …; `diskBytes()`, `recovered`; the events `outage` and `outageover`, and the error of a log that has failed in `close`',
     engines: [DISK],
     members: ['diskBytes', 'recovered'],
     options: { path: '/tmp/jobs', capacity: 1000, ack: 'os' },
@@ -217,8 +278,20 @@ const CAPABILITIES = {
     elsewhere: '`add`, with the code in the runner',
     why: 'a function cannot be written down, and a slot ends with its process'
   },
+  explainsAtOnce: {
+    what: '`explain(type)` gives an object',
+    engines: [MEMORY, DISK],
+    elsewhere: 'it gives a promise of one, of what the broker and this process know',
+    why: 'the broker has to answer, and no process knows the slots of others'
+  },
+  ownCaps: {
+    what: '`counts(type)` has the `cap` of the scheduler and `paused` by `pauseType()`',
+    engines: [MEMORY, DISK],
+    elsewhere: 'those of all processes: `globalTypeCap`, `globalTypeCaps`, `pauseGlobal(type)`',
+    why: 'caps and pauses of a process are no matter of the others'
+  },
   callsAfterClose: {
-    what: '`counts()`, `types()`, `heldMs()`, `clear()` and `onIdle()` of a queue that is closed',
+    what: '`counts()`, `types()`, `heldMs()`, `hold()`, `holdType()`, `setRates()`, `clear()` and `onIdle()` of a queue that is closed, and `listSchedules()` on disk',
     engines: [MEMORY, DISK],
     elsewhere: '`FAIRLANE_ERR_CLOSED`',
     why: 'the connection is closed, too'
@@ -237,7 +310,7 @@ const CAPABILITIES = {
     why: 'no process has a view of all that waits'
   },
   history: {
-    what: '`observers` may be histories',
+    what: '`observers` may be histories, and controls of `fairlane/adaptive`',
     engines: [MEMORY, DISK],
     elsewhere: 'metrics may; `get(id)` and dashboards show the records of the broker',
     why: 'no process sees each job'

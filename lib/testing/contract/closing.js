@@ -113,6 +113,7 @@ exports.closing = function ({ test, has }) {
     const { queue } = await stage.openGated({ scheduler: 'equal' })
     await queue.close()
     equal([(await queue.counts()).waiting, await queue.types(), await queue.heldMs(), await queue.clear()], [0, [], 0, 0])
+    for (const given of [queue.hold(1), queue.holdType('a', 1), queue.setRates({ rate: null })]) equal(given === queue, true)
     await queue.onIdle()
   })
 
@@ -120,7 +121,8 @@ exports.closing = function ({ test, has }) {
     if (has('callsAfterClose')) return
     const { queue } = await stage.openGated()
     await queue.close()
-    for (const method of ['counts', 'types', 'heldMs', 'clear', 'onIdle']) await rejects((async () => queue[method]())(), 'CLOSED', method)
+    for (const method of ['counts', 'types', 'heldMs', 'clear', 'onIdle', 'listSchedules']) await rejects((async () => queue[method]())(), 'CLOSED', method)
+    for (const given of [queue.hold(1), queue.holdType('a', 1), queue.setRates({ rate: null })]) await rejects(given, 'CLOSED')
   })
 
   test('flush() of a queue that has closed resolves: there is nothing left to store', [], async stage => {

@@ -35,6 +35,9 @@ exports.counts = function ({ test, has }) {
     const caps = has('fleetLimits') ? { globalTypeCap: 2 } : { schedulerOptions: { maxTypeCap: 2 } }
     const { queue } = await stage.openGated({ scheduler: 'equal', concurrency: 5, ...caps })
     equal((await queue.counts('a')).cap, 2)
+    if (has('ownCaps')) return
+    const { queue: other } = await stage.openGated({ scheduler: 'equal', schedulerOptions: { maxTypeCap: 2 } })
+    equal((await other.counts('a')).cap, Infinity)
   })
 
   test('counts(type) tells the rate, and for how long the type is held', [], async stage => {
@@ -104,6 +107,12 @@ exports.counts = function ({ test, has }) {
     equal([accepted, ...names.slice(1).map(name => stats[name])], [3, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0], names.join())
   })
 
+  test('stats() has what there is now, where a process sees it', [], async stage => {
+    const { queue } = await filled(stage)
+    const { waiting, delayed, types, heldTypes } = queue.stats()
+    equal([waiting, delayed, types, heldTypes], has('statsOfNow') ? [4, 1, 2, 0] : [undefined, undefined, undefined, undefined])
+  })
+
   test('stats(type) counts the same of a type, but for misuse and overrun', [], async stage => {
     const { gate, queue } = await stage.openGated({ scheduler: 'equal', maxAttempts: 2 })
     stage.add(queue, 1, { type: 'a' })
@@ -118,6 +127,26 @@ exports.counts = function ({ test, has }) {
     equal([accepted, rejected, done, failed, cancelled, retried, throttled, joined, running], [2, 0, 0, 0, 0, 1, 0, 1, 2])
     equal([misuse, overrun], [undefined, undefined])
     gate.release(2)
+  })
+
+  test('stats() has a runner that goes on after its timeout among those that run, as overdue', [], async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', concurrency: 1, maxAttempts: 1, timeoutMs: 20 })
+    const numbers = stats => [stats.running, stats.overdue, stats.overrun]
+    await rejects(stage.add(queue, 1, { type: 'a' }), 'TIMEOUT')
+    equal([numbers(queue.stats()), queue.running], [[1, 1, 0], 1])
+    equal(numbers(queue.stats('a')), [1, 1, undefined])
+    gate.release()
+    await stage.until(() => queue.stats().running === 0)
+    equal([numbers(queue.stats()), numbers(queue.stats('a'))], [[0, 0, 0], [0, 0, undefined]])
+  })
+
+  test('stats() has a runner whose slot was released as overrun only', [], async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', maxAttempts: 1, timeoutMs: 20, onTimeout: 'release' })
+    await rejects(stage.add(queue, 1, { type: 'a' }), 'TIMEOUT')
+    const { running, overdue, overrun } = queue.stats()
+    equal([running, overdue, overrun, queue.stats('a').running], [0, 0, 1, 0])
+    gate.release()
+    await stage.until(() => queue.stats().overrun === 0)
   })
 
   test('a second end of a job is counted as misuse', [], async stage => {

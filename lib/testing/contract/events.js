@@ -50,6 +50,28 @@ exports.events = function ({ test, has }) {
     gate.release()
   })
 
+  test('come with one argument', [], async stage => {
+    const { gate, queue } = await stage.openGated({ maxAttempts: 2 })
+    const counts = new Map()
+    for (const event of [...WITH_JOBS, 'close']) queue.on(event, (...args) => { counts.set(event, args.length) })
+    stage.add(queue, 1)
+    await gate.until(1)
+    gate.started[0].context.progress(1)
+    gate.fail(new Error('once'))
+    await gate.until(2)
+    gate.release()
+    stage.add(queue, 2, { maxAttempts: 1 })
+    await gate.until(3)
+    gate.fail(new Error('for good'))
+    await stage.until(() => counts.has('failed'))
+    queue.pause()
+    stage.add(queue, 3)
+    await queue.flush()
+    await queue.clear()
+    await queue.close({ timeoutMs: 0 })
+    equal([...counts].sort(), [...WITH_JOBS, 'close'].sort().map(event => [event, 1]))
+  })
+
   test('close tells how many runners had not ended', [], async stage => {
     const { gate, queue } = await stage.openGated()
     stage.add(queue, 1)

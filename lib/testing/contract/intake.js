@@ -53,6 +53,24 @@ exports.intake = function ({ test, has }) {
     equal(await Promise.all(types.map(type => queue.add(1, { type }))), types.map(String))
   })
 
+  test('a job that was given no type has none', [], async stage => {
+    const queue = await stage.open((payload, done, { type }) => done(null, typeof type), { settleBy: 'callback' })
+    equal(await queue.add(1), has('noTypeAtAll') ? 'undefined' : 'string')
+    equal(await queue.add(1, { delayMs: 1 }), has('noTypeAtAll') ? 'undefined' : 'string')
+  })
+
+  test('types and keys that cannot be written are refused', [], async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal' })
+    queue.pause()
+    const calls = [['TYPE', { type: '\ud800' }], ['ARGUMENT', { type: 't', key: '\ud800' }]]
+    for (const [code, options] of calls) {
+      if (has('anyText')) stage.add(queue, 1, options)
+      else throws(() => queue.add(1, options), code)
+    }
+    if (!has('anyText')) equal((await reasonOf((async () => queue.add(1, { type: 'x'.repeat(70000) }))()))?.code, 'FAIRLANE_ERR_TOO_LARGE')
+    equal(queue.stats().accepted, has('anyText') ? 2 : 0)
+  })
+
   test('a type that has as much waiting as it may gets no more, and is told when to come back', [], async stage => {
     const { queue } = await stage.openGated({ scheduler: 'equal', maxWaitingPerType: 1 })
     queue.pause()
@@ -63,6 +81,16 @@ exports.intake = function ({ test, has }) {
     stage.add(queue, 3, { type: 'u' })
     await queue.flush()
     equal([queue.stats().accepted, queue.stats().rejected], [2, 1])
+  })
+
+  test('a type that has as many delayed as may wait gets no more', [], async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal', maxWaitingPerType: 2 })
+    for (let n = 0; n < 2; n++) {
+      stage.add(queue, n, { type: 't', delayMs: 600000 })
+      await queue.flush()
+    }
+    const { waiting } = await rejects(queue.add(2, { type: 't' }), 'TYPE_FULL')
+    equal(waiting, 2)
   })
 
   test('a queue that has as much waiting as it may refuses jobs', 'maxWaiting', async stage => {
@@ -97,7 +125,7 @@ exports.intake = function ({ test, has }) {
     queue.pause()
     const error = await rejects(queue.pushAll([1, 2, 3].map(payload => ({ type: 't', payload }))), 'TYPE_FULL')
     equal([error.type, error.limit], ['t', 2])
-    equal([(await queue.counts()).waiting, queue.stats().accepted], [0, 0])
+    equal([(await queue.counts()).waiting, queue.stats().accepted, queue.stats().rejected], [0, 0, 3])
     for (const jobs of [5, [5], [{ type: 't', payload: 1, delay: 1 }]]) throws(() => queue.pushAll(jobs), 'ARGUMENT')
     throws(() => queue.pushAll([{ payload: 1 }]), 'TYPE_REQUIRED')
   })

@@ -167,6 +167,28 @@ exports.keys = function ({ test, has }) {
     equal(await fourth, 4)
   })
 
+  test('with a number are free if the job has waited for too long', [], async stage => {
+    const time = stage.time()
+    const { gate, queue } = await stage.openGated({ ...time.options, concurrency: 1 })
+    const said = { key: 'k', keyUntil: 600000 }
+    const runs = stage.add(queue, 'runs')
+    await gate.until(1)
+    const late = stage.add(queue, 'late', { ...said, maxWaitMs: 40 })
+    await queue.flush()
+    if (has('ownTime')) {
+      await rejects(time.passes(40, late), 'MAX_WAIT')
+    } else {
+      await new Promise(resolve => setTimeout(resolve, 80))
+    }
+    gate.release()
+    await runs
+    await rejects(late, 'MAX_WAIT')
+    const again = stage.add(queue, 'again', said)
+    await gate.until(2)
+    gate.release()
+    equal(await again, 'again')
+  })
+
   test('are free if the job is cleared before it starts', [], async stage => {
     const { gate, queue } = await stage.openGated()
     queue.pause()

@@ -3,7 +3,7 @@
 // Rates and holds: what they let through, and what ends them.
 
 const { Throttled } = require('../../job/postponing')
-const { equal, expect, rejects } = require('./expect')
+const { equal, expect, rejects, throws } = require('./expect')
 
 exports.limits = function ({ test, has }) {
   const intervalMs = 1000
@@ -102,6 +102,21 @@ exports.limits = function ({ test, has }) {
     }
   })
 
+  test('times that are longer than any clock counts are taken, or refused', [], async stage => {
+    const { queue } = await stage.openGated({ scheduler: 'equal' })
+    const long = 2 ** 60
+    const calls = [
+      () => stage.add(queue, 1, { type: 'a', delayMs: long }), () => queue.hold(long), () => queue.holdType('a', long),
+      () => queue.setRates({ rate: { limit: 1, intervalMs: long } })
+    ]
+    for (const call of calls) has('longTimes') ? call() : throws(call, 'ARGUMENT')
+    const longest = Number.MAX_SAFE_INTEGER
+    stage.add(queue, 1, { type: 'a', delayMs: longest })
+    await queue.flush()
+    await queue.hold(longest)
+    expect(await queue.heldMs() > longest / 2, 'it is not held for so long')
+  })
+
   test('holdType holds a type for so long, and 0 ends that', [], async stage => {
     const { gate, queue } = await stage.openGated({ scheduler: 'equal' })
     await queue.holdType('a', 600000)
@@ -117,6 +132,37 @@ exports.limits = function ({ test, has }) {
     equal(await queue.heldMs('a'), 0)
     await queue.holdType('a', 0)
     gate.release(2)
+  })
+
+  test('types are limited without a scheduler, too', 'typesApart', async stage => {
+    const { gate, queue } = await stage.openGated({ ratePerType: { limit: 1, intervalMs: 600000 }, maxWaitingPerType: 2 })
+    await queue.holdType('held', 600000)
+    for (const type of ['a', 'a', 'b', 'held']) stage.add(queue, type, { type })
+    await gate.until(2)
+    await stage.quiet()
+    equal(gate.started.map(({ payload }) => payload).sort(), ['a', 'b'])
+    await queue.setRates({ ratePerType: null })
+    await gate.until(3)
+    gate.fail(new Throttled(600000))
+    await stage.until(async () => (await Promise.all([queue.heldMs('a'), queue.heldMs('b')])).some(ms => ms > 590000))
+    equal(await queue.heldMs(), 0)
+    gate.release(2)
+  })
+
+  test('types cannot be limited without a scheduler', [], async stage => {
+    if (has('typesApart')) return
+    for (const options of [{ ratePerType: { limit: 1, intervalMs: 1000 } }, { maxWaitingPerType: 2 }]) await stage.refuses(options, 'OPTION')
+    const { gate, queue } = await stage.openGated({ concurrency: 1 })
+    throws(() => queue.holdType('a', 1), 'SCHEDULER', 'holdType')
+    throws(() => queue.heldMs('a'), 'SCHEDULER', 'heldMs')
+    throws(() => queue.setRates({ ratePerType: { limit: 1, intervalMs: 1000 } }), 'SCHEDULER', 'setRates')
+    for (const type of ['a', 'b']) stage.add(queue, type, { type })
+    await gate.until(1)
+    gate.fail(new Throttled(600000))
+    await stage.until(() => queue.heldMs() > 590000)
+    equal(gate.started.length, 1)
+    queue.hold(0)
+    await gate.until(2)
   })
 
   test('hold holds all jobs for so long, and 0 ends that', [], async stage => {

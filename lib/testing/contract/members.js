@@ -7,7 +7,7 @@ const { CAPABILITIES } = require('./capabilities')
 const { equal, expect, rejects, throws } = require('./expect')
 
 const METHODS = [
-  'add', 'push', 'pushType', 'unshift', 'unshiftType', 'map', 'counts', 'types', 'stats', 'pause', 'resume', 'pauseType', 'resumeType', 'isTypePaused',
+  'add', 'push', 'pushType', 'unshift', 'unshiftType', 'map', 'counts', 'explain', 'types', 'stats', 'pause', 'resume', 'pauseType', 'resumeType', 'isTypePaused',
   'hold', 'holdType', 'heldMs', 'setRates', 'clear', 'onIdle', 'flush', 'close', 'on', 'off', 'once'
 ]
 const VALUES = { concurrency: 10, running: 0, paused: false, closed: false, scheduler: null }

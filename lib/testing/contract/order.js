@@ -2,6 +2,7 @@
 
 // In which order jobs start, and when.
 
+const { Postponed } = require('../../job/postponing')
 const { equal, expect, throws } = require('./expect')
 
 exports.order = function ({ test, has }) {
@@ -74,6 +75,31 @@ exports.order = function ({ test, has }) {
     gate.release()
   })
 
+  test('of jobs that come back: they go before those that wait', [], async stage => {
+    const time = stage.time()
+    const one = has('processes') && { prefetch: 0 }
+    const { gate, queue } = await stage.openGated({ ...time.options, ...one, scheduler: 'equal', concurrency: 1, maxAttempts: 2, backoffMs: 60 })
+    const isBack = async () => (await queue.counts()).delayed === 0
+    stage.add(queue, 'first', { type: 't' })
+    await gate.until(1)
+    for (const payload of ['a', 'b', 'c']) stage.add(queue, payload, { type: 't' })
+    await queue.flush()
+    for (const [error, count] of [[new Error('expected'), 2], [new Postponed(60), 4]]) {
+      time.begin()
+      gate.fail(error)
+      await gate.until(count)
+      const later = new Promise(resolve => (time.options.clock ?? globalThis).setTimeout(resolve, 120))
+      await time.passes(120, later)
+      if (!has('processes')) await stage.until(isBack) // at a broker when a job is taken
+      gate.release()
+      await gate.until(count + 1)
+    }
+    gate.release()
+    await gate.until(6)
+    gate.release()
+    equal(gate.started.map(({ payload }) => payload), ['first', 'a', 'first', 'b', 'first', 'c'])
+  })
+
   test('of types is that of the scheduler: a quiet one does not wait for a flood', [], async stage => {
     const flood = Array.from({ length: 40 }, (_, n) => n)
     const jobs = [...flood.map(n => [n, { type: 'noisy' }]), ['quiet', { type: 'quiet' }]]
@@ -103,7 +129,7 @@ exports.order = function ({ test, has }) {
     await gate.until(1)
     equal(gate.started[0].payload, 'b')
     equal([queue.isTypePaused('a'), queue.isTypePaused('b')], [true, false])
-    equal((await queue.counts('a')).paused, !has('processes'), 'counts(type).paused')
+    equal((await queue.counts('a')).paused, has('ownCaps'), 'counts(type).paused')
     queue.pause()
     queue.resumeType('a')
     await stage.quiet()

@@ -59,6 +59,23 @@ exports.runners = function ({ test, has }) {
     }
   })
 
+  test('give results, and fail, with what the caller gets as it is', 'valuesAsTheyAre', async stage => {
+    const values = [undefined, new Map([[1, 2]]), Object.assign(new RangeError('expected'), { more: 1 }), 'text']
+    const queue = await stage.open((n, done) => n < 2 ? done(null, values[n]) : done(values[n]), { settleBy: 'callback', maxAttempts: 1 })
+    const told = [await queue.add(0), await queue.add(1), await reasonOf(queue.add(2)), await reasonOf(queue.add(3))]
+    expect(told.every((value, n) => value === values[n]), 'a value is another one')
+  })
+
+  test('give results that become JSON, and fail with what becomes an error', [], async stage => {
+    if (has('valuesAsTheyAre')) return
+    const values = [undefined, { at: new Date(0) }, Object.assign(new RangeError('expected'), { code: 'E', more: 1 }), 'text']
+    const queue = await stage.open((n, done) => n < 2 ? done(null, values[n]) : done(values[n]), { settleBy: 'callback', maxAttempts: 1 })
+    equal([await queue.add(0), await queue.add(1)], [null, { at: '1970-01-01T00:00:00.000Z' }])
+    const shown = ({ name, message, code, more }) => [name, message, code, more]
+    equal(shown(await reasonOf(queue.add(2))), ['RangeError', 'expected', 'E', undefined])
+    equal(shown(await reasonOf(queue.add(3))), ['Error', 'text', undefined, undefined])
+  })
+
   test('are told of their job', [], async stage => {
     const { gate, queue } = await stage.openGated({ scheduler: 'equal' })
     stage.add(queue, 1, { type: 't', timeoutMs: 60000 })

@@ -26,12 +26,25 @@ exports.schedules = function ({ test }) {
     while (gate.open.length > 0) gate.release()
   })
 
+  test('have jobs that cost what the schedule says', ['schedules', 'costs'], async stage => {
+    const often = { everyMs: 100, type: 't', payload: 'tick', cost: 5, overlap: true }
+    const rate = { limit: 12, intervalMs: 600000, of: 'cost' }
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', schedules: { often, daily: { ...often, everyMs: 24 * HOUR, type: 'd', cost: 7 } }, ratePerType: rate })
+    await queue.runSchedule('daily')
+    await gate.until(3)
+    await stage.until(async () => (await queue.counts('t')).waiting > 0)
+    equal(gate.started.length, 3)
+    equal(['t', 'd'].map(type => queue.stats(type).spent), [10, 7])
+    await queue.setSchedule('often', null)
+    while (gate.open.length > 0) gate.release()
+  })
+
   test('are run now by runSchedule, which gives the id of the job', 'schedules', async stage => {
     const { gate, queue } = await stage.openGated({ scheduler: 'equal', schedules: { hourly } })
     const id = await queue.runSchedule('hourly')
     await gate.until(1)
     const [{ payload, context }] = gate.started
-    equal([context.id, payload, context.type, context.schedule.name], [id, 'tick', 't', 'hourly'])
+    equal([context.id, payload, context.type, context.schedule.name, Object.isFrozen(context.schedule)], [id, 'tick', 't', 'hourly', true])
     gate.release()
   })
 
@@ -48,6 +61,32 @@ exports.schedules = function ({ test }) {
     await queue.setSchedule('hourly', null)
     equal(await queue.listSchedules(), [])
     await queue.setSchedule('hourly', null)
+  })
+
+  test('push nothing while they are paused, but by runSchedule', 'schedules', async stage => {
+    const often = { everyMs: 50, type: 't', payload: 'tick', overlap: true }
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', schedules: { often, hourly } })
+    await gate.until(1)
+    await queue.pauseSchedule('often')
+    const pausedAt = Date.now()
+    const byName = async () => Object.fromEntries((await queue.listSchedules()).map(({ name, ...more }) => [name, more]))
+    const { often: paused, hourly: other } = await byName()
+    equal([paused.nextAt, paused.paused, other.paused, other.nextAt > pausedAt], [undefined, true, undefined, true])
+    const id = await queue.runSchedule('often')
+    await stage.until(async () => Date.now() > pausedAt + 150 && gate.started.some(({ context }) => context.id === id))
+    const resumedAt = Date.now()
+    await queue.resumeSchedule('often')
+    equal((await byName()).often.paused, undefined)
+    const timesOf = (from, to) => gate.started.filter(({ context }) => context.id !== id).map(({ context }) => context.schedule.time)
+      .filter(time => time > from && time < to)
+    await stage.until(async () => timesOf(resumedAt, Infinity).length > 0)
+    equal(timesOf(pausedAt, resumedAt), [])
+    await queue.setSchedule('often', null)
+    while (gate.open.length > 0) gate.release()
+    for (const method of ['pauseSchedule', 'resumeSchedule']) {
+      equal((await reasonOf((async () => queue[method]('nobody'))()))?.code, 'FAIRLANE_ERR_ARGUMENT')
+      throws(() => queue[method](''), 'ARGUMENT')
+    }
   })
 
   test('stay when the queue is opened without them', ['schedules', 'survival'], async stage => {

@@ -43,6 +43,22 @@ exports.signals = function ({ test, has }) {
     equal([done, failed, cancelled, retried], [1, 0, 1, 0])
   })
 
+  test('tell why, in the runner and to listeners', 'abortReasons', async stage => {
+    const { gate, queue } = await stage.openGated({ concurrency: 1 })
+    const told = stage.listen(queue, 'cancelled')
+    const [first, second] = [new AbortController(), new AbortController()]
+    stage.add(queue, 1, { signal: first.signal })
+    await gate.until(1)
+    stage.add(queue, 2, { signal: second.signal })
+    await queue.flush()
+    second.abort('second')
+    first.abort('first')
+    await stage.until(() => told.length === 2)
+    equal(told.map(([, { payload, error }]) => [payload, error.cause]).sort(), [[1, 'first'], [2, 'second']])
+    equal(gate.started[0].context.signal.reason.cause, 'first')
+    gate.release()
+  })
+
   test('that have aborted already have the job refused', [], async stage => {
     const { gate, queue } = await stage.openGated()
     await rejects(queue.add(1, { signal: AbortSignal.abort() }), 'ABORTED')
@@ -81,7 +97,7 @@ exports.signals = function ({ test, has }) {
       gate.release()
       equal([await first, await closed], [1, 0])
     }
-    await rejects(second, 'CLOSED')
+    for (const promise of [second, queue.add(3)]) equal((await rejects(promise, 'CLOSED')).cause, 'why')
     equal(gate.started.length, 1)
   })
 }

@@ -2,7 +2,7 @@
 
 // What is asked of single jobs by their ids, and what is done with those that will not be tried again.
 
-const { equal, expect, reasonOf, rejects } = require('./expect')
+const { equal, expect, reasonOf, rejects, throws } = require('./expect')
 
 const coded = code => Object.assign(new RangeError('expected'), { code })
 
@@ -29,7 +29,31 @@ exports.single = function ({ test, has }) {
     equal(await queue.get(unknownId()), undefined)
   })
 
-  test('get has the last progress of a job', 'processes', async stage => {
+  test('listRunning gives the jobs that run, those first that have run longest', 'lookup', async stage => {
+    const { gate, queue } = await stage.openGated({ scheduler: 'equal', concurrency: 2, maxAttempts: 2, backoffMs: 1 })
+    equal(await queue.listRunning(), [])
+    const ids = []
+    for (const [i, type] of ['a', 'b', 'a'].entries()) {
+      ids.push(await queue.pushType(type, 'x'.repeat(1000)))
+      if (i < 2) await gate.until(i + 1)
+    }
+    const shown = async options => (await queue.listRunning(options)).map(({ id, type, attempt, overdue }) => [id, type, attempt, overdue])
+    // at a broker a job that was taken and waits for a slot here is among them; and two may have been taken in one ms
+    const both = [[ids[0], 'a', 1, false], [ids[1], 'b', 1, false]]
+    equal((await shown()).slice(0, 2).sort(([, a], [, b]) => a.localeCompare(b)), both)
+    equal([await shown({ type: 'b' }), (await shown({ limit: 1 })).length], [both.slice(1), 1])
+    equal(await shown({ type: 'none' }), [])
+    gate.fail(coded('E_OWN'))
+    await gate.until(3)
+    gate.release()
+    await gate.until(4)
+    await stage.until(async () => (await shown()).length === 2)
+    equal((await shown()).sort(([, , a], [, , b]) => a - b), [[ids[2], 'a', 1, false], [ids[0], 'a', 2, false]])
+    for (const options of [{ limit: 0 }, { limit: 1.5 }, { more: 1 }, 5]) throws(() => queue.listRunning(options), 'ARGUMENT')
+    while (gate.open.length > 0) gate.release()
+  })
+
+  test('get has the last progress of a job', 'lastProgress', async stage => {
     const { gate, queue } = await stage.openGated()
     const told = stage.next(queue, 'progress')
     const id = await queue.push(1)

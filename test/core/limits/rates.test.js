@@ -231,6 +231,29 @@ describe('the option ratePerType', function () {
     assert.deepEqual([...times('b'), ...times('c')].sort((a, b) => a - b), [0, 0, 100, 100])
   })
 
+  it('loses no job of a type that gets a lane of its own while it is asked for the rate of that', async function () {
+    let isOpening = false
+    const { queue, pass, times } = startsOf(fairlane, {
+      scheduler: 'equal',
+      maxTypes: 1,
+      ratePerType: type => {
+        if (isOpening) {
+          isOpening = false
+          queue.pauseType(type).resumeType(type)
+        }
+        return { limit: 1, intervalMs: 100 }
+      }
+    })
+    queue.pushType('own', 0).pushType('b', 1).pushType('b', 2).pushType('b', 3)
+    await pass(0)
+    isOpening = true
+    queue.holdType('b', 10)
+    checkInvariants(queue)
+    assert.equal(queue.stats('b').waiting, 2)
+    await pass(1000)
+    assert.deepEqual(times('b'), [0, 100, 200])
+  })
+
   it('needs a scheduler whose types can be paused', function () {
     const ratePerType = { limit: 1, intervalMs: 1 }
     const scheduler = { queued () {}, next () {}, started () {}, ended () {} }

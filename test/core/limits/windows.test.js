@@ -1,7 +1,7 @@
 'use strict'
 
 const assert = require('node:assert')
-const { Limit } = require('../../../lib/core/limits/windows')
+const { Limit } = require('../../../lib/core/limits/limit')
 const { mostWithin } = require('../../support/starts')
 const { seeded, seedFromEnvironment } = require('../../support/random')
 
@@ -42,9 +42,9 @@ describe('a limit of rate', function () {
 
   it('says by its counts alone whether one has to wait', function () {
     const limit = new Limit([{ limit: 1, intervalMs: 10 }])
-    assert.equal(limit.isUsedUp, false)
+    assert.equal(limit.lacks(), false)
     limit.add(0)
-    assert.equal(limit.isUsedUp, true)
+    assert.equal(limit.lacks(), true)
   })
 
   it('counts what started under another limit of the same interval, but not of another one', function () {
@@ -61,7 +61,7 @@ describe('a limit of rate', function () {
     before.add(0)
     new Limit([{ limit: 3, intervalMs: 100 }], before).add(0)
     before.add(0)
-    assert.equal(before.isUsedUp, false)
+    assert.equal(before.lacks(), false)
   })
 
   it('above 64 takes the room of 66 entries at most, also where it is never reached', function () {

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { ArrivalOrder } = require('../../../lib/core/lists/arrival-order')
 const { seeded, seedFromEnvironment } = require('../../support/random')
 
-const METHODS = ['queued', 'started', 'ended', 'removed', 'paused', 'resumed', 'forget', 'isNamed']
+const METHODS = ['queued', 'started', 'ended', 'charged', 'removed', 'paused', 'resumed', 'forget', 'isNamed']
 
 describe('the arrival order in the place of a scheduler', function () {
   it('passes on all that it is told and asked, with each argument', function () {
@@ -15,7 +15,7 @@ describe('the arrival order in the place of a scheduler', function () {
     }]))
     const order = new ArrivalOrder(scheduler, [])
     const lane = { size: 1, headSeq: 0, isPaused: false }
-    const calls = METHODS.map(name => [name, name === 'isNamed' ? 'a' : lane, ...{ started: [5], ended: [5, 6] }[name] ?? []])
+    const calls = METHODS.map(name => [name, name === 'isNamed' ? 'a' : lane, ...{ started: [5, 2], ended: [5, 6, 3], charged: [1, 5] }[name] ?? []])
     for (const [name, ...args] of calls) {
       const returned = order[name](...args)
       if (name === 'forget' || name === 'isNamed') assert.equal(returned, name)
@@ -23,13 +23,14 @@ describe('the arrival order in the place of a scheduler', function () {
     assert.deepEqual(told, calls)
   })
 
-  it('does without removed(), and knows what has happened though the scheduler throws', function () {
+  it('does without removed() and charged(), and knows what has happened though the scheduler throws', function () {
     const fail = () => { throw new Error('mine') }
     const lanes = [{ size: 1, headSeq: 3, isPaused: false }, { size: 1, headSeq: 2, isPaused: false }]
     const order = new ArrivalOrder({ queued: fail, started: fail, ended: fail, paused: fail, resumed: fail }, lanes)
     assert.equal(order.next(), lanes[1])
     lanes[1].size = 0
     order.removed(lanes[1])
+    order.charged(lanes[1], 1)
     assert.equal(order.next(), lanes[0])
     lanes[0].isPaused = true
     assert.throws(() => order.paused(lanes[0]), /mine/)

@@ -38,6 +38,16 @@ function numbers (from, to) {
 const SIZES = [0, 1, 2, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 1055, 1056, 1057, 2079, 2080, 2081, 5000]
 
 describe('the FIFO list', function () {
+  it('knows its first job, whatever stands before that', () => {
+    for (const markCount of [0, 1, 31, 32, 33, 1056, 1057, 2081]) {
+      const list = new Fifo()
+      for (let generation = 1; generation <= markCount; generation++) list.barrier(generation)
+      list.push(undefined, 'first', 'settled')
+      list.push(undefined, 'second', 'settled')
+      assert.deepEqual(list.first(), { payload: 'first', whenSettled: 'settled' }, markCount)
+    }
+  })
+
   it('is empty at first', function () {
     const list = new Fifo()
     assert.equal(list.size, 0)

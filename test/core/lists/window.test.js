@@ -30,6 +30,16 @@ function take (list, scheduler, at) {
 }
 
 describe('the window', function () {
+  it('knows the number of the first job of a type, which is that of no job that was taken out', () => {
+    const { list } = make()
+    for (const type of ['a', 'b', 'b']) list.push(type, type, undefined)
+    assert.deepEqual(['a', 'b', 'none'].map(type => list.numberOf(type)), [0, 1, undefined])
+    let removedCount = 0
+    list.remove((payload, type) => type === 'b' && removedCount++ === 0)
+    list.tellRemovals()
+    assert.deepEqual(['a', 'b', 'none'].map(type => list.numberOf(type)), [0, 2, undefined])
+  })
+
   it('shows the waiting types in arrival order, with holes where jobs are gone, and never one at the head', function () {
     const { list, scheduler } = make()
     for (const [type, payload] of [['a', 1], ['b', 2], ['c', 3], ['d', 4], ['e', 5]]) list.push(type, payload)

@@ -7,15 +7,18 @@ import quickq from 'fairlane/compat/quickq'
 import fastq from 'fairlane/compat/fastq'
 import async from 'fairlane/compat/async'
 import { fairFetch } from 'fairlane/fetch'
+import { admission } from 'fairlane/http'
 import { runChecks } from './checks.cjs'
 import fetchChecks from './fetch-checks.cjs'
+import httpChecks from './http-checks.cjs'
 
 const { Fair, Capped, Equal } = schedulers
 
 const { origin } = globalThis.location
 
-runChecks({ fairlane, Queue, schedulers: { Fair, Capped, Equal }, testing, quickq, fastq, async, fairFetch, origin }, {
+runChecks({ fairlane, Queue, schedulers: { Fair, Capped, Equal }, testing, quickq, fastq, async, fairFetch, admission, origin }, {
   ...fetchChecks,
+  ...httpChecks,
   'no name of Node is left behind' () {
     const left = ['global', 'process', 'setImmediate'].filter(name => name in globalThis)
     if (left.length > 0) throw new Error(left.join())

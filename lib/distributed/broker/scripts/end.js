@@ -56,9 +56,14 @@ local function leaveKey ()
   if key and freeAt() <= nowMs and hasKey(keys, key, id) then freeKey(keys, timed, key) end
 end
 
+-- it has never begun, if this start has not
+local function isNew ()
+  return not (had[8] or had[9] or had[10])
+end
+
 -- the job was taken and is put back: it has not begun
 local function waitAgain ()
-  if had[8] or had[9] or had[10] then return end
+  if not isNew() then return end
   if had[11] then redis.call('ZADD', late, had[11], id) end
   if not key or untilWhen == 'settled' then return end
   if untilWhen == 'started' then
@@ -103,6 +108,15 @@ function endings.cancelled ()
   leaveKey()
   if isKept and freeAt() > nowMs then finish(completed, 'failedReason') else remove('-' .. ARGV[14]) end
   event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
+end
+
+-- before it has begun
+function endings.withdrawn ()
+  if key and isNew() and hasKey(keys, key, id) then
+    freeKey(keys, timed, key)
+    untilWhen = 'settled'
+  end
+  endings.cancelled()
 end
 
 local function delay ()

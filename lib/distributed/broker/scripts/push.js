@@ -14,6 +14,7 @@
 //   front        it was unshifted, and goes before all others once it is due
 //   late         when it has waited for too long, in ms since 1970; it is in .late by that until it is taken
 //   due          when it is due, if that was put off
+//   cost         what it costs, if anything was said of that; charged, marks: take.js
 
 const { KEYS_OF_JOBS, MAX_EVENTS, TIME } = require('./common')
 
@@ -24,7 +25,7 @@ const KEYS_TO_PUSH = ['wait', 'prioritized', 'delayed', 'meta', 'id', 'events', 
 /**
  * Lua: push(q, jobs) → for each [name, state]: 0 it is stored, 1 it shares one that waits or runs, 2 one that has ended. q has the keys
  * wait, prioritized, delayed, meta, id, events, keys, timed, late; prefix, and priorityMs where jobs have priorities. A job has name,
- * data, opts, and plan: delayMs, maxWaitMs, front, priority, key, keyUntil, onDuplicate, maxDelayMs, inbox, or none of them.
+ * data, opts, and plan: delayMs, maxWaitMs, front, priority, cost, key, keyUntil, onDuplicate, maxDelayMs, inbox, or none of them.
  */
 const PUSH = `${TIME}${KEYS_OF_JOBS}
 local function tell (q, ...)
@@ -75,6 +76,7 @@ local function share (q, job, name, nowMs)
   end
   if plan.onDuplicate == 'join' or had[4] or had[5] or had[6] or redis.call('EXISTS', record .. ':lock') == 1 then return { name, 1 } end
   redis.call('HSET', record, 'data', job.data)
+  if plan.cost then redis.call('HSET', record, 'cost', whole(plan.cost)) else redis.call('HDEL', record, 'cost') end
   if plan.onDuplicate == 'postpone' and redis.call('ZREM', q.delayed, name) == 1 then
     local opts = cjson.decode(had[7])
     local delayMs = plan.delayMs or opts.delay or 0
@@ -99,6 +101,7 @@ local function store (q, job, now, nowMs)
     redis.call('HSET', q.keys, plan.key, '0:' .. name)
   end
   if plan.front and delayMs > 0 then more[#more + 1] = 'front' more[#more + 1] = 1 end
+  if plan.cost then redis.call('HSET', record, 'cost', whole(plan.cost)) end
   redis.call('HSET', record, 'name', 'job', 'data', job.data, 'opts', job.opts, 'timestamp', whole(nowMs), 'delay', whole(delayMs),
     'priority', plan.priority or 0, unpack(more))
   if plan.maxWaitMs then expect(q, name, nowMs + delayMs + plan.maxWaitMs) end

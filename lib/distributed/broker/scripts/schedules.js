@@ -55,8 +55,8 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
   },
 
   // KEYS .times, .types, .ready, .workers, .limits, KEYS_TO_PUSH, the record   ARGV name of the schedule, how far it was, how far it is,
-  // 'PUBLISH' or 'SPUBLISH', .wake, name of the type, prefix, then of the job, if there is one, its name, data, opts and priority
-  // → how far it is
+  // 'PUBLISH' or 'SPUBLISH', .wake, name of the type, prefix, then of the job, if there is one, its name, data, opts, priority and cost,
+  // '' if nothing is said of that   → how far it is
   fairlaneTime: {
     numberOfKeys: 6 + KEYS_TO_PUSH.length,
     lua: `${PUSH}
@@ -68,7 +68,7 @@ if name and redis.call('EXISTS', record) == 0 then
   push({
     wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
     late = late, prefix = ARGV[7], priorityMs = tonumber(redis.call('HGET', limits, 'priorityMs') or '')
-  }, { { name = name, data = ARGV[9], opts = ARGV[10], plan = { priority = tonumber(ARGV[11]) } } })
+  }, { { name = name, data = ARGV[9], opts = ARGV[10], plan = { priority = tonumber(ARGV[11]), cost = tonumber(ARGV[12]) } } })
   redis.call('SADD', types, typeName)
   if redis.call('SADD', ready, typeName) == 1 then
     redis.call(ARGV[4], ARGV[5], cjson.encode({ redis.call('ZCARD', workers), { typeName } }))

@@ -10,7 +10,11 @@
 //   1000          count, first and next entry, end of the slice, jobs in the last entry, times of the first and of the last one, each
 //                 a double
 //   1000:7        when the jobs of an entry have started, and how many it stands for
+//   c1000         as 1000, of a rate of cost: units are counted in place of jobs
 //   first         when the next job may start, and the processes that ask for it then, with commas between
+//
+// In the record of a job stands where its units are, while a rate of cost holds: `charged`, how many, and `marks`: of each window the name,
+// the number of an entry and the units in that, the newest last.
 //
 // A start that is granted happens later, in the process, up to a slack: an entry counts from then on. The slack is short where a rate may
 // be used up, and long enough for jobs that are taken ahead where what waits is far from that.
@@ -44,7 +48,7 @@ local function promote (nowMs, priorityMs)
     local had = redis.call('HMGET', record, 'front', 'ats', 'priority')
     redis.call('ZREM', delayed, id)
     redis.call('HSET', record, 'delay', 0)
-    if had[1] and not had[2] then
+    if had[1] or had[2] then -- it was unshifted, or comes back from an attempt: it goes before all others
       redis.call('RPUSH', wait, id)
     elseif priorityMs then -- its place is that of a job which is pushed when it is due
       local place = whole(due[at + 1] / 4.096 - (tonumber(had[3]) or 0) * priorityMs * 1000)
@@ -100,16 +104,32 @@ local function forget (window, now)
   end
 end
 
+local function costOf (id)
+  local text = string.match(redis.call('HGET', prefix .. id, 'cost') or '', '^%d+$')
+  return text and #text < 17 and tonumber(text) or 1
+end
+
+-- what the next job costs
+local function costOfNext ()
+  local id = redis.call('LINDEX', wait, -1) or redis.call('ZRANGE', prioritized, 0, 0)[1]
+  return id and costOf(id) or 1
+end
+
+-- how much there is too much of in a window for the next job, which needs so much; one that costs more than the limit needs all of it
+local function missingIn (window)
+  return window.need == 0 and 0 or window.count - window.limit + math.min(window.need, window.limit)
+end
+
 local isLook = false -- nothing is written
 
--- in how many microseconds one more may start
+-- in how many microseconds the next job may start
 local function pauseOf (window, now)
-  if not isLook and window.count >= window.limit then
+  if not isLook and missingIn(window) > 0 then
     local first = window.first
     forget(window, now)
     if window.first > first then save(window) end -- another rate may hold the job back
   end
-  local missing = window.count - window.limit + 1
+  local missing = missingIn(window)
   if missing <= 0 then return 0 end
   local at, count
   for number = window.first, window.next - 1 do
@@ -120,18 +140,25 @@ local function pauseOf (window, now)
   return math.max(isLook and 0 or 1, at + window.length - now)
 end
 
--- the windows of a type, in how many microseconds the next job may start, and how many ms after the call for it was sent
-local function windowsOf (text, waiting, now)
+-- the windows of a type, in how many microseconds the next job may start, and how many ms after the call for it was sent; cost: of that
+-- job, nil if it is to be looked up
+local function windowsOf (text, waiting, now, cost)
   local rates, windows, ids, pause, startMs = cjson.decode(text), {}, {}, 0, 0
   if #rates == 0 then return windows, 0, 0 end
   for i, rate in ipairs(rates) do
-    ids[i] = whole(rate.intervalMs)
+    ids[i] = (rate.of == 'cost' and 'c' or '') .. whole(rate.intervalMs)
     if i > 1 and rates[i - 1].intervalMs == rate.intervalMs then ids[i] = ids[i] .. '.' .. i end
+    if rate.of == 'cost' and not cost then cost = costOfNext() end
   end
   local states = redis.call('HMGET', starts, unpack(ids))
   for i, rate in ipairs(rates) do
-    local window = { id = ids[i], limit = rate.limit, length = rate.intervalMs * 1000 }
+    local window = { id = ids[i], limit = rate.limit, length = rate.intervalMs * 1000, isOfCost = rate.of == 'cost', need = 1 }
     window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt = 0, 0, 0, 0, 0, 0, 0
+    if window.isOfCost then
+      window.need = cost
+      window.first = math.floor(now / 100) -- no mark of an entry that is gone is that of a later one
+      window.next = window.first
+    end
     if states[i] then
       window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt =
         struct.unpack('<ddddddd', states[i])
@@ -139,14 +166,14 @@ local function windowsOf (text, waiting, now)
     windows[i] = window
     pause = math.max(pause, pauseOf(window, now))
     local slackMs = ${AMPLE_SLACK_MS}
-    if window.count + waiting > rate.limit / 2 then slackMs = math.min(${LONGEST_SLACK_MS}, rate.intervalMs * ${SLACK}) end
+    if window.count + waiting * window.need > rate.limit / 2 then slackMs = math.min(${LONGEST_SLACK_MS}, rate.intervalMs * ${SLACK}) end
     if startMs == 0 or slackMs < startMs then startMs = slackMs end
   end
   return windows, pause, startMs
 end
 
 local function hasRoom (window, at, count)
-  local missing = window.count - window.limit + count
+  local missing = window.count - window.limit + count * window.need
   for number = window.first, window.next - 1 do
     if missing <= 0 then break end
     local startedAt, some = entryOf(window.id .. ':' .. number)
@@ -172,26 +199,62 @@ local function comesLater (windows, at, now)
   return 0
 end
 
--- → in how many microseconds one more may start
-local function note (windows, now, startMs)
-  local longest, pause = 0, 0 -- longest: until all that is there now is over
+-- so many starts, or units, count from then on
+local function add (window, count, now, startMs)
+  window.lastAt = math.max(window.lastAt, now + startMs * 1000)
+  if window.inLast == 0 or now >= window.sliceEnd then
+    forget(window, now)
+    if window.count == 0 then window.firstAt = window.lastAt end
+    window.next = window.next + 1
+    window.inLast = 0
+    local isSliced = window.isOfCost or window.limit > ${FINEST}
+    window.sliceEnd = isSliced and now + math.ceil(window.length / ${FINEST}) or 0
+  end
+  window.count = window.count + count
+  window.inLast = window.inLast + count
+  save(window)
+  redis.call('HSET', starts, window.id .. ':' .. window.next - 1, struct.pack('<dd', window.lastAt, window.inLast))
+end
+
+-- .starts stays until all that is in any of the windows is over
+local function keep (windows, now)
+  local longest = 0
   for _, window in ipairs(windows) do
-    window.lastAt = math.max(window.lastAt, now + startMs * 1000)
-    if window.inLast == 0 or now >= window.sliceEnd then
-      forget(window, now)
-      if window.count == 0 then window.firstAt = window.lastAt end
-      window.next = window.next + 1
-      window.inLast = 0
-      window.sliceEnd = window.limit > ${FINEST} and now + math.ceil(window.length / ${FINEST}) or 0
-      longest = math.max(longest, window.lastAt + window.length + window.length / ${FINEST} - now)
-    end
-    window.count = window.count + 1
-    window.inLast = window.inLast + 1
-    save(window)
-    redis.call('HSET', starts, window.id .. ':' .. window.next - 1, struct.pack('<dd', window.lastAt, window.inLast))
-    pause = math.max(pause, pauseOf(window, now))
+    if window.count > 0 then longest = math.max(longest, window.lastAt + window.length + window.length / ${FINEST} - now) end
   end
   if longest > 0 then redis.call('PEXPIRE', starts, whole(math.ceil(longest / 1000))) end
+end
+
+-- a job starts, that costs what the windows of cost need
+local function note (windows, now, startMs)
+  for _, window in ipairs(windows) do
+    if window.need > 0 then add(window, window.need, now, startMs) end
+  end
+  keep(windows, now)
+end
+
+-- what a job is charged stands in its record
+local function charge (id, windows, had)
+  local marks, cost = { had }, nil
+  for _, window in ipairs(windows) do
+    if window.isOfCost then
+      cost = window.need
+      if cost > 0 then marks[#marks + 1] = window.id .. '/' .. whole(window.next - 1) .. '/' .. whole(cost) end
+    end
+  end
+  if cost then redis.call('HSET', prefix .. id, 'charged', whole(cost), 'marks', table.concat(marks, ' ')) end
+end
+
+-- in how many microseconds the next job may start, after another one
+local function pauseOfAll (windows, now)
+  local pause, cost = 0, nil
+  for _, window in ipairs(windows) do
+    if window.isOfCost then
+      cost = cost or costOfNext()
+      window.need = cost
+    end
+    pause = math.max(pause, pauseOf(window, now))
+  end
   return pause
 end
 
@@ -230,7 +293,9 @@ local function take (now)
     if not id then return nothing(generation, 0, nowMs) end
     redis.call('LPUSH', active, id)
   end
-  pause = note(windows, now, startMs)
+  note(windows, now, startMs)
+  charge(id, windows)
+  pause = pauseOfAll(windows, now)
   local record = prefix .. id
   redis.call('SET', record .. ':lock', token, 'PX', leaseMs)
   redis.call('HSET', record, 'processedOn', whole(nowMs))
@@ -247,17 +312,18 @@ module.exports = {
   KEYS_TO_LOOK,
   KEYS_TO_TAKE,
   TAKE,
-  // a job that was taken, and starts later than it might: it counts once more   → in how many ms from the call it must start; 0: at any
-  // time; -1: it may not start now
+  // ARGV behind those of a take: a job that was taken, and starts later than it might: it counts once more   → in how many ms from the call
+  // it must start; 0: at any time; -1: it may not start now
   again: {
     numberOfKeys: KEYS_TO_TAKE.length + 1,
     lua: `${TAKE}
 local all, own = unpack(redis.call('HMGET', limits, 'rates', 'rates:' .. typeName))
 if not (own or all) then return 0 end
 local now = clock()
-local windows, pause, startMs = windowsOf(own or all, math.huge, now)
+local windows, pause, startMs = windowsOf(own or all, math.huge, now, costOf(ARGV[6]))
 if pause > 0 then return -1 end
 note(windows, now, startMs)
+charge(ARGV[6], windows, redis.call('HGET', prefix .. ARGV[6], 'marks') or nil)
 return math.floor(startMs)`
   },
   take: {
@@ -278,6 +344,7 @@ local rates = redis.call('HMGET', limits, unpack(fields))
 local answer = {}
 for i = 1, #ARGV - 5 do
   starts, wait, prioritized = unpack(KEYS, ${KEYS_TO_TAKE.length - 1} + 3 * i, ${KEYS_TO_TAKE.length + 1} + 3 * i)
+  prefix = string.sub(wait, 1, -5) -- what stands before 'wait'
   local own, pause = rates[i + 1] or rates[1], 0
   if own and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) > 0 then pause = select(2, windowsOf(own, 0, now)) end
   answer[i] = math.ceil(pause / 1000)

@@ -1,12 +1,15 @@
 'use strict'
 
 // Changes the hot files in small ways, one at a time, and looks whether a test notices (docs/decisions/0044-mutants.md). By hand, on
-// Node 22 or later:
+// Node 22 or later. The first time it installs StrykerJS here, where nobody needs it who only runs the tests:
 //
 //   npm run mutate                     all of them, which takes an hour or two
 //   npm run mutate -- heap run-queue    these
 
+const { execFileSync } = require('node:child_process')
+const { existsSync } = require('node:fs')
 const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
 const { parseArgs } = require('node:util')
 
 const CORE = 'lib/core'
@@ -56,7 +59,7 @@ const files = {
 main(parseArgs({ allowPositionals: true }).positionals)
 
 async function main (names) {
-  const { Stryker } = await import('@stryker-mutator/core')
+  const { Stryker } = await stryker()
   process.env.SEED ??= '1' // the same rounds for each mutant
   for (const name of names.length > 0 ? names : Object.keys(files)) {
     const [file, tests] = files[name]
@@ -64,10 +67,17 @@ async function main (names) {
   }
 }
 
+async function stryker () {
+  if (!existsSync(join(__dirname, 'node_modules'))) {
+    execFileSync(process.execPath, [process.env.npm_execpath, 'install', '--no-package-lock', '--no-audit', '--no-fund'], { cwd: __dirname, stdio: 'inherit' })
+  }
+  return import(pathToFileURL(require.resolve('@stryker-mutator/core')))
+}
+
 function optionsFor (name, file, tests) {
   return {
     mutate: [file],
-    plugins: [join(__dirname, 'support', 'mutation-runner.js')],
+    plugins: [join(__dirname, 'runner.js')],
     testRunner: 'mocha',
     testFiles: tests.split(' '),
     coverageAnalysis: 'perTest',

@@ -1,0 +1,101 @@
+'use strict'
+
+// Reads the command line, by parseArgs() of Node. What is unknown is said with the nearest name that is known.
+
+const { parseArgs } = require('node:util')
+const { hintOf } = require('../arguments/hints')
+const { COMMANDS, OPTIONS } = require('./commands')
+
+/** The program was used wrongly. */
+class UsageError extends Error {}
+
+/**
+ * @param {string[]} args
+ * @param {object} env
+ * @returns {{ name: string, values: object, rest: string[] }} name: of a command. values: of options, and of the target `path`, or
+ *   `connection` and `name`. rest: what else is said, such as ids
+ * @throws UsageError
+ */
+function readLine (args, env) {
+  const { tokens } = parseArgs({ args, options: OPTIONS, strict: false, allowPositionals: true, tokens: true })
+  const words = tokens.filter(({ kind }) => kind === 'positional').map(({ value }) => value)
+  const given = tokens.filter(({ kind }) => kind === 'option')
+  if (given.some(({ rawName }) => rawName === '--version')) return { name: 'version', values: flagsOf(given), rest: [] }
+  const { name, rest } = commandOf(words)
+  const wantsHelp = name === 'help' || given.some(({ rawName }) => rawName === '--help' || rawName === '-h')
+  if (wantsHelp) return { name: 'help', values: flagsOf(given), rest: name === 'help' ? [commandOf(rest).name] : [name] }
+  return { name, ...valuesOf(name, args, given, rest, env) }
+}
+
+/** Options that every command has. */
+function flagsOf (given) {
+  return { json: given.some(({ rawName }) => rawName === '--json') }
+}
+
+/** A command has one word or two. */
+function commandOf ([first = 'help', second, ...rest]) {
+  const pair = `${first} ${second}`
+  if (COMMANDS.has(pair)) return { name: pair, rest }
+  if (first === 'help' || COMMANDS.has(first)) return { name: first, rest: second === undefined ? [] : [second, ...rest] }
+  const seconds = [...COMMANDS.keys()].filter(name => name.startsWith(`${first} `))
+  if (seconds.length === 0) throw unknown('command', first, ['help', ...new Set(Array.from(COMMANDS.keys(), name => name.split(' ')[0]))])
+  if (second === undefined) throw new UsageError(`'${first}' is followed by one of ${seconds.map(name => name.slice(first.length + 1)).join(', ')}`)
+  throw unknown('command', pair, seconds)
+}
+
+function valuesOf (name, args, given, words, env) {
+  const command = COMMANDS.get(name)
+  const options = Object.fromEntries(command.options.map(option => [option, OPTIONS[option]]))
+  for (const { name: option, rawName } of given) {
+    if (!Object.hasOwn(options, option) || rawName !== `--${option}`) {
+      throw unknown(`option of '${name}'`, rawName, command.options.map(option => `--${option}`))
+    }
+  }
+  const values = strictly({ args, options, allowPositionals: true })
+  const rest = words.slice()
+  if (values.connection === undefined && values.path === undefined) {
+    if (env.FAIRLANE_CONNECTION !== undefined && (values.name !== undefined)) values.connection = [env.FAIRLANE_CONNECTION]
+    else if (rest.length > 0) values.path = rest.shift()
+  }
+  checkTarget(name, values, command)
+  for (const option of ['limit', 'port']) if (values[option] !== undefined) values[option] = wholeOf(option, values[option])
+  const wrong = command.check?.(values, rest)
+  if (wrong !== undefined) throw new UsageError(`'${name}': ${wrong}`)
+  if (!command.takesIds && rest.length > 0) throw new UsageError(`'${name}' takes a folder and options, and no '${rest[0]}'`)
+  return { values, rest }
+}
+
+/** What Node finds wrong: a value that is missing, or is none. */
+function strictly (line) {
+  try {
+    return { ...parseArgs(line).values }
+  } catch (err) {
+    throw new UsageError(err.message.split('\n')[0])
+  }
+}
+
+function checkTarget (name, { path, connection, name: queue }, { isOfFolders }) {
+  if (path !== undefined && (connection !== undefined || queue !== undefined)) {
+    throw new UsageError('the queue is in a folder, or at a broker with --connection and --name: say one of them')
+  }
+  if (path === '') throw new UsageError('the folder has no name')
+  if (path === undefined && isOfFolders) throw new UsageError(`'${name}' needs a folder: fairlane ${name} FOLDER`)
+  if (path === undefined && connection === undefined) {
+    throw new UsageError(`'${name}' needs a queue: a folder, or --connection URL --name QUEUE`)
+  }
+  if (path === undefined && queue === undefined) throw new UsageError('--connection needs --name, which queue it is there')
+}
+
+function wholeOf (option, text) {
+  const number = Number(text)
+  const least = option === 'port' ? 0 : 1
+  const most = option === 'port' ? 65535 : Number.MAX_SAFE_INTEGER
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number
+  throw new UsageError(`--${option} must be a whole number from ${least} on, not '${text}'`)
+}
+
+function unknown (what, name, known) {
+  return new UsageError(`there is no ${what} '${name}'${hintOf(name, known)}`)
+}
+
+module.exports = { UsageError, readLine }

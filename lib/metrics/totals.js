@@ -1,0 +1,62 @@
+'use strict'
+
+// All types together: what has been counted of them, and what there is of them now.
+
+const { DELAYED, DEAD } = require('../ledger/segment')
+const { USED: FORMER_USED, DONE_LESS_RUNS, FAILED, CANCELLED, RETRIED, THROTTLED, POSTPONED, FIRST_BUCKET } = require('./places')
+const { SINCE, STARTED, USED } = require('./types')
+
+/** Counts and times, since the queue began. */
+class Totals {
+  /** @param {object} meter @param {number} ms now. O(types + places) */
+  constructor (meter, ms) {
+    const { originMs, overdue, places, records: { names }, types: { cells } } = meter
+    const sum = places.sum()
+    const { bucketCount, firstOfRun } = places
+    this.ms = ms
+    this.waitBuckets = sum.slice(FIRST_BUCKET, FIRST_BUCKET + bucketCount)
+    this.started = addedUp(this.waitBuckets)
+    this.done = addedUp(sum.subarray(firstOfRun, firstOfRun + bucketCount)) + sum[DONE_LESS_RUNS]
+    this.failed = sum[FAILED]
+    this.cancelled = sum[CANCELLED]
+    this.retried = sum[RETRIED]
+    this.throttled = sum[THROTTLED]
+    this.postponed = sum[POSTPONED]
+    this.slotMs = sum[FORMER_USED] + overdue.slotMs(ms)
+    this.overdue = overdue.size
+    this.waiting = this.delayed = this.dead = 0
+    this.running = overdue.size
+    this.waitingSince = Infinity // since when jobs of some type have waited, and never none
+    this.movedAt = meter.endedAt // when a job last started, or ended
+    names.each((number, counts, at) => {
+      const waiting = names.waitingOf(number)
+      const running = names.runningOf(number)
+      this.waiting += waiting
+      this.running += running
+      this.delayed += counts[at + DELAYED]
+      this.dead += counts[at + DEAD]
+      this.slotMs += cells[number + USED] + running * (ms - originMs)
+      if (waiting > 0 && cells[number + SINCE] < this.waitingSince) this.waitingSince = cells[number + SINCE]
+      if (cells[number + STARTED] > this.movedAt) this.movedAt = cells[number + STARTED]
+    })
+  }
+
+  /** For how long jobs have waited, and none has started or ended. */
+  get standstillMs () {
+    return this.waiting === 0 ? 0 : Math.max(this.ms - Math.max(this.waitingSince, this.movedAt), 0)
+  }
+}
+
+/** @param {Iterable<number>} counts */
+function addedUp (counts) {
+  let sum = 0
+  for (const count of counts) sum += count
+  return sum
+}
+
+/** What a type, or all, counted since then; what was taken back is not counted again. @returns {number} */
+function rise (now, before) {
+  return Math.max(now - before, 0)
+}
+
+module.exports = { Totals, rise }

@@ -1,0 +1,29 @@
+'use strict'
+
+// How options of 'equal' are read, and which of them want another scheduler than the class Equal.
+
+const { typeError } = require('../lib/arguments/errors')
+const { capReaders } = require('./options')
+const { readWeights } = require('./weights')
+
+const OPTION = 'FAIRLANE_ERR_OPTION'
+
+const readers = {
+  ...capReaders,
+  weights: readWeights,
+  groupOf: fixed,
+  chargeBy: fixed,
+  groupWeights: needsGroups,
+  groupCaps: needsGroups,
+  maxGroupCap: needsGroups
+}
+
+function fixed (value, name) {
+  throw typeError(OPTION, `${name} can be given to a queue or to makeEqual(), when the scheduler is made`)
+}
+
+function needsGroups (value, name) {
+  throw typeError(OPTION, `${name} needs groupOf, by which types have groups`)
+}
+
+module.exports = { readers }
