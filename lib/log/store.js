@@ -249,11 +249,16 @@ class Store {
     return payload
   }
 
-  /** Writes all to the disk and ends the log; then another process may open it. Rejects with FAIRLANE_ERR_IO. */
-  async close () {
+  /** No room is given back any more. @returns {Promise<void>} resolves when all that was appended is synced, or has failed */
+  async rest () {
     await this.compactor.stop()
     // Pushes that find the disk full fail alone, and nothing of them is left to write. What was appended meanwhile is to be synced too.
     while (this.log.error === undefined && (!await this.log.flush().then(() => true, () => false) || !this.log.isSynced));
+  }
+
+  /** Writes all to the disk and ends the log; then another process may open it. Rejects with FAIRLANE_ERR_IO. */
+  async close () {
+    await this.rest()
     if (this.log.error === undefined && this.log.stays()) {
       // a segment that could not be removed is no end that recovery would expect
       const isWhole = this.log.leftOver === undefined

@@ -124,10 +124,12 @@ class Outage {
     this.meetLater()
   }
 
-  /** @returns {Promise<void>} resolves when all is written; or, once it is given up, after a last try */
+  /** @returns {Promise<void>} resolves when all is written; once it is given up after a last try, or two, since one may give room back */
   async close () {
     while (this.isLosing && !this.isGivenUp && !this.isStopped) await this.next().catch(() => {})
     if (!this.isStopped) this.tryToWrite()
+    await this.store.rest()
+    if (!this.isStopped && this.isLosing) this.tryToWrite()
     this.stop(this.error)
   }
 
