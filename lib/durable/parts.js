@@ -192,13 +192,18 @@ function prepare (runner, { path, jobs, queue }, environment, makeQueue) {
     parts.isVisited = jobs.isVisited === true
     const serialize = parts.isVisited ? undefined : jobs.serialize // by which the folder is checked, and marked
     parts.store = await openJobStore(path, { ...jobs, serialize, observer: survey }, environment)
-    await observe(parts, observers, clock)
-    connect(parts, options)
-    parts.core.pause()
-    const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, parts.clocks) : undefined
-    await parts.restore.run(survey, ages)
-    if (parts.isVisited) parts.schedules.show()
-    else await begin(parts)
+    try {
+      observe(parts, observers, clock)
+      connect(parts, options)
+      parts.core.pause()
+      const ages = hasLevels ? new (levels().Ages)(parts.stage.list, survey, parts.clocks) : undefined
+      await parts.restore.run(survey, ages)
+      if (parts.isVisited) parts.schedules.show()
+      else await parts.schedules.begin()
+    } catch (err) {
+      await abandon(parts)
+      throw err
+    }
     return parts
   }
 }
@@ -219,27 +224,17 @@ function levels () {
 }
 
 /** Has observers make their ledger, which the parts tell what becomes of jobs. Without one, that is undefined. */
-async function observe (parts, observers, clock) {
-  try {
-    const eachHead = (...args) => parts.listing.eachHead(...args)
-    const read = { clock, hasIds: true, concurrency: parts.core.concurrency, eachHead }
-    parts.ledger = attach(observers, parts.queue, read)
-    if (read.concurrency !== parts.core.concurrency) parts.core.concurrency = read.concurrency
-  } catch (err) {
-    await parts.store.close()
-    throw err
-  }
+function observe (parts, observers, clock) {
+  const eachHead = (...args) => parts.listing.eachHead(...args)
+  const read = { clock, hasIds: true, concurrency: parts.core.concurrency, eachHead }
+  parts.ledger = attach(observers, parts.queue, read)
+  if (read.concurrency !== parts.core.concurrency) parts.core.concurrency = read.concurrency
 }
 
-/** Has schedules begin. Some may be kept that cannot be read: then the log is closed again. */
-async function begin ({ schedules, status, store }) {
-  try {
-    await schedules.begin()
-  } catch (err) {
-    schedules.stop()
-    if (status.error === undefined) await store.close()
-    throw err
-  }
+/** Gives the folder back: the queue cannot be opened. A log that has failed closes by itself. */
+async function abandon ({ schedules, status, store }) {
+  schedules?.stop()
+  if (status?.error === undefined) await store.close()
 }
 
 /** Makes the other parts, in the order of the table, and has those hear from others that are to. */

@@ -8,6 +8,7 @@ const { Bench, EPOCH } = require('./bench')
 const { systemError } = require('../log/disk')
 const { FOLDER, unlocked } = require('../log/history')
 const { JobState } = require('../../lib/durable/run/job-state')
+const { durable } = require('../../lib/durable/durable-queue')
 const { openJobStore } = require('../../lib/durable/life/job-store')
 
 const DAY = 24 * 3600 * 1000
@@ -425,6 +426,21 @@ describe('opening a queue', () => {
       warnings.release()
       restore()
     }
+  })
+
+  it('gives the folder back if it fails, whatever has failed', async () => {
+    await bench.open()
+    await bench.queue.push('a', { delayMs: 1000 })
+    await bench.queue.close()
+    const kept = new Set()
+    const lock = async () => {
+      kept.add(lock)
+      return { release: async () => kept.delete(lock), isOurs: () => true }
+    }
+    const now = () => { throw new Error('no time') }
+    await assert.rejects(durable(() => {}, { path: FOLDER }, { files: bench.disk, lock, now }), /no time/)
+    assert.equal(kept.size, 0)
+    assert.equal(bench.disk.openCount, 0)
   })
 })
 
