@@ -103,7 +103,7 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBro
   globalConcurrency?: number | undefined
 
   /**
-   * A process that sends no heartbeat for so many ms loses its jobs to others. At least 1000, and the same in all processes.
+   * A process that sends no heartbeat for so many ms loses its jobs to others. At least 1000. Each process has its own.
    *
    * @default 30000
    */

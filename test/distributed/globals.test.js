@@ -30,19 +30,28 @@ describeWithRedis('what the broker keeps of a queue', function () {
 
   it('refuses another number of partitions than the one at the broker', async () => {
     await at.open(null)
-    await assert.rejects(at.open(null, { partitions: 2 }), { code: 'FAIRLANE_ERR_OPTION' })
+    await assert.rejects(at.open(null, { partitions: 2 }), { code: 'FAIRLANE_ERR_OPTION', message: /^partitions is 2, and .* has 1:/ })
     await at.open(null, { partitions: 1 })
   })
 
-  it('refuses what has another format', async () => {
-    const kept = (...format) => at.server.cli(format.length > 0 ? 'hset' : 'hget', `{fairlane:${at.name}}:.queue`, 'format', ...format)
-    await at.open(null)
-    assert.equal(kept(), String(Broker.format))
+  it('refuses what has another format, says what to do, and leaves all as it is', async () => {
+    const key = `{fairlane:${at.name}}:.queue`
+    const queue = await at.open(null)
+    await queue.pushType('a', 'waits')
+    await queue.close()
+    assert.equal(at.server.cli('hget', key, 'format'), String(Broker.format))
+    at.server.cli('hdel', key, 'serializer') // as in a format that does not have it
+    const keys = at.server.cli('keys', `{fairlane:${at.name}}*`).split('\n').sort()
     for (const format of [Broker.format - 1, Broker.format + 1, 'x']) {
-      kept(String(format))
-      await assert.rejects(at.open(null), { code: 'FAIRLANE_ERR_BROKER' })
-      assert.equal(kept(), String(format))
+      at.server.cli('hset', key, 'format', String(format))
+      await assert.rejects(at.open(async () => {}), { code: 'FAIRLANE_ERR_BROKER', message: /has format .*: let processes of the other version empty it, or/ })
+      assert.equal(at.server.cli('hget', key, 'format'), String(format))
+      assert.equal(at.server.cli('hget', key, 'serializer').trim(), '')
+      assert.deepEqual(at.server.cli('keys', `{fairlane:${at.name}}*`).split('\n').sort(), keys)
     }
+    at.server.cli('hset', key, 'format', String(Broker.format))
+    const { waiting } = await (await at.open(null)).counts()
+    assert.equal(waiting, 1)
   })
 
   it('keeps a hold until it is over, though its type is idle, or has a rate that is taken away', async () => {

@@ -51,6 +51,22 @@ describeWithRedis('the keeper', function () {
     assert.match(warnings[0], /has refused the check of the type 'bad-.*WRONGTYPE/)
   })
 
+  it('of a short lease leaves a process alone that has a long one, and its jobs', async () => {
+    let end
+    const slow = await at.open(() => new Promise(resolve => { end = resolve }), { leaseMs: 60000, concurrency: 1 })
+    await slow.push(1)
+    await until(() => end !== undefined)
+    const starts = []
+    const quick = await at.open(async n => { starts.push(n) }, { leaseMs: 1000 })
+    const walkedAt = async () => (await quick.health()).lastKeeperWalkAt ?? 0
+    const begun = Date.now()
+    await until(async () => await walkedAt() > begun + 3500)
+    assert.equal(at.server.cli('zcard', key('.workers')).trim(), '2')
+    assert.deepEqual(starts, [])
+    end()
+    await until(() => slow.stats().done === 1)
+  })
+
   it('recovers jobs of a type even if a key is of the wrong kind that it does not need for that', async () => {
     const producer = await at.open(null)
     await leaveJob(producer, 'a')

@@ -235,18 +235,21 @@ class Broker {
 
   /** The first look at the broker. */
   async look () {
-    const { format: own } = Broker
-    const count = this.partitions.length
-    const [format, partitions, serializer] = await this.client.fairlaneOpen(`{fairlane:${this.name}}:.queue`, own, count, this.serializer)
-    if (format !== String(own)) {
-      throw new FairlaneError('FAIRLANE_ERR_BROKER', `The queue at the broker has format ${format}, which this version does not know`)
+    const own = String(Broker.format)
+    const { name, serializer: encoding, partitions: { length: count } } = this
+    const shared = ['partitions', count, 'serializer', encoding]
+    const [format, partitions, serializer] = await this.client.fairlaneOpen(`{fairlane:${name}}:.queue`, own, ...shared)
+    if (format !== own) {
+      const message = `The queue ${name} at the broker has format ${format}, and this version knows ${own}`
+      throw new FairlaneError('FAIRLANE_ERR_BROKER', `${message}: let processes of the other version empty it, or take another name`)
     }
     if (Number(partitions) !== count) {
-      throw typeError('FAIRLANE_ERR_OPTION', `partitions is ${count}, and the queue at the broker has ${partitions}`)
+      const message = `partitions is ${count}, and the queue ${name} at the broker has ${partitions}`
+      throw typeError('FAIRLANE_ERR_OPTION', `${message}: give as many, or take another name`)
     }
-    if (serializer !== this.serializer) {
-      const message = `The jobs at the broker have serialize: '${serializer}', and the queue is opened with '${this.serializer}'`
-      throw new FairlaneError('FAIRLANE_ERR_SERIALIZER', `${message} (${this.name})`)
+    if (serializer !== encoding) {
+      const message = `The jobs at the broker have serialize: '${serializer}', and the queue is opened with '${encoding}'`
+      throw new FairlaneError('FAIRLANE_ERR_SERIALIZER', `${message} (${name})`)
     }
   }
 

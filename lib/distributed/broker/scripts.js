@@ -6,7 +6,7 @@
 //   .queue    hash     the format of all this, the number of partitions, and how payloads are encoded
 //   .types    set      types that have, or had, anything at the broker
 //   .ready    set      types with jobs that wait for a process to take them
-//   .workers  zset     processes that run jobs, by when they were last heard of
+//   .workers  zset     processes that run jobs, by the time until which they count as there, in ms since 1970
 //   .keeper   string   the process that looks after leases now
 //   .walked   string   when it last had, in ms since 1970
 //   .wake     channel  types that have become ready
@@ -57,14 +57,19 @@ const scripts = {
   fairlaneClear: clear,
   fairlaneWait: wait,
 
-  // KEYS .queue   ARGV format, partitions, serializer   → what is kept of these: those of the process that opened it first
+  // KEYS .queue   ARGV format, then fields and values that all processes share   → the format, and what is kept of these: those of the
+  // process that opened it first. What has another format is left as it is.
   fairlaneOpen: {
     numberOfKeys: 1,
     lua: `
 redis.call('HSETNX', KEYS[1], 'format', ARGV[1])
-redis.call('HSETNX', KEYS[1], 'partitions', ARGV[2])
-redis.call('HSETNX', KEYS[1], 'serializer', ARGV[3])
-return redis.call('HMGET', KEYS[1], 'format', 'partitions', 'serializer')`
+local kept = { redis.call('HGET', KEYS[1], 'format') }
+if kept[1] ~= ARGV[1] then return kept end
+for i = 2, #ARGV, 2 do
+  redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1])
+  kept[#kept + 1] = redis.call('HGET', KEYS[1], ARGV[i])
+end
+return kept`
   },
 
   // KEYS .limits   ARGV a generation, fields and values   → the generation. What is there stays.

@@ -23,7 +23,6 @@ class Keeper {
     this.late = late
     this.periodMs = leaseMs / 2
     this.resultTtlMs = resultTtlMs
-    this.leaseMs = leaseMs
     this.token = token
     this.timer = undefined
     this.isOver = false
@@ -60,7 +59,7 @@ class Keeper {
     const { client } = this.broker
     const isMine = await client.set(partition.key('keeper'), this.token, 'PX', Math.floor(this.periodMs), 'NX')
     if (isMine === null) return
-    await client.zremrangebyscore(partition.workers, '-inf', Date.now() - 3 * this.leaseMs)
+    await client.zremrangebyscore(partition.workers, '-inf', Date.now())
     let cursor = '0'
     do {
       const [next, names] = await client.sscan(partition.types, cursor, 'COUNT', MOST_AT_ONCE)

@@ -4,6 +4,7 @@
 // which the broker does not agree are lost.
 
 const MOST_AT_ONCE = 1000
+const LEASES_THERE = 3 // for so many a process counts as there since its last heartbeat
 
 class Leases {
   /**
@@ -33,7 +34,8 @@ class Leases {
 
   /** Says that this process is there. @returns {Promise<any>[]} to each partition */
   heartbeats () {
-    return this.broker.partitions.map(({ workers }) => this.broker.client.zadd(workers, Date.now(), this.token))
+    const until = Date.now() + LEASES_THERE * this.leaseMs
+    return this.broker.partitions.map(({ workers }) => this.broker.client.zadd(workers, until, this.token))
   }
 
   /** Says that this process is gone. */
