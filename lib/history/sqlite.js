@@ -6,7 +6,7 @@ const { FairlaneError } = require('../arguments/errors')
 const { jobOf } = require('./jobs')
 const { ascending } = require('./scan')
 
-const COLUMNS = ['id', 'type', 'state', 'attempts', 'accepted_at', 'started_at', 'ended_at', 'error']
+const COLUMNS = ['id', 'type', 'state', 'attempts', 'accepted_at', 'started_at', 'ended_at', 'error', 'cost']
 
 /**
  * Writes the jobs with ids above `after`, in one transaction; one that is in the table already is written anew.
@@ -35,14 +35,25 @@ function exportTo (ledger, database, { table, after }) {
 function insertAll (ledger, database, name, after) {
   let last = after === -Infinity ? undefined : after
   database.exec(`CREATE TABLE IF NOT EXISTS ${name} (id INTEGER PRIMARY KEY, type TEXT, state TEXT, attempts INTEGER, ` +
-    'accepted_at REAL, started_at REAL, ended_at REAL, error TEXT)')
-  const insert = database.prepare(`INSERT OR REPLACE INTO ${name} (${COLUMNS.join(', ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
+    'accepted_at REAL, started_at REAL, ended_at REAL, error TEXT, cost INTEGER)')
+  addCost(database, name)
+  const insert = database.prepare(`INSERT OR REPLACE INTO ${name} (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`)
   ascending(ledger, after, (rows, row, id) => {
-    const { type = null, state, attempts, acceptedAt, startedAt = null, endedAt = null, error = null } = jobOf(ledger, rows, row, id)
-    insert.run(id, type, state, attempts, acceptedAt, startedAt, endedAt, error)
+    const job = jobOf(ledger, rows, row, id)
+    const { type = null, state, attempts, acceptedAt, startedAt = null, endedAt = null, error = null, cost = null } = job
+    insert.run(id, type, state, attempts, acceptedAt, startedAt, endedAt, error, cost)
     last = id
   })
   return last
+}
+
+/** To a table that was made before there were costs. */
+function addCost (database, name) {
+  try {
+    database.prepare(`SELECT cost FROM ${name} LIMIT 0`)
+  } catch {
+    database.exec(`ALTER TABLE ${name} ADD COLUMN cost INTEGER`)
+  }
 }
 
 function takeBack (database) {

@@ -5,7 +5,7 @@ const { OBSERVE } = require('../../lib/core/internals')
 const { History } = require('../../lib/history')
 const { fakeClock } = require('../../lib/testing')
 
-const COLUMNS = ['id', 'type', 'state', 'attempts', 'accepted_at', 'started_at', 'ended_at', 'error']
+const COLUMNS = ['id', 'type', 'state', 'attempts', 'accepted_at', 'started_at', 'ended_at', 'error', 'cost']
 
 /** A database that understands what exportTo() says to it; Node 20 has no other. */
 class FakeDatabase {
@@ -20,6 +20,7 @@ class FakeDatabase {
 
   prepare (sql) {
     this.said.push(sql)
+    if (sql.startsWith('SELECT cost') && this.isOld) throw new Error('no such column: cost')
     return {
       run: (...values) => {
         if (this.rows.size === this.mostRows) throw new Error('the disk is full')
@@ -38,6 +39,7 @@ function example () {
   for (let id = 1; id <= 60000; id++) {
     if (id % 1000 === 0) continue
     ledger.started(id)
+    if (id % 5 === 0) ledger.charged(id, id)
     clock.advance(1)
     ledger.ended(id, id % 7 === 0, new Error(`of ${id}`))
   }
@@ -46,8 +48,10 @@ function example () {
 
 /** What the table is to hold, by the list. */
 function expected (history) {
-  return [...history.list({ limit: Infinity })].reverse().map(({ id, type, state, attempts, acceptedAt, startedAt, endedAt, error }) =>
-    [id, type ?? null, state, attempts, acceptedAt, startedAt ?? null, endedAt ?? null, error ?? null])
+  return [...history.list({ limit: Infinity })].reverse().map(job => {
+    const { id, type, state, attempts, acceptedAt, startedAt, endedAt, error, cost } = job
+    return [id, type ?? null, state, attempts, acceptedAt, startedAt ?? null, endedAt ?? null, error ?? null, cost ?? null]
+  })
 }
 
 describe('exportTo', function () {
@@ -66,6 +70,19 @@ describe('exportTo', function () {
     assert.match(rest.said[1], /"a ""table"""/)
     assert.equal(history.exportTo(rest, { after: 60000 }), 60000)
     assert.equal(new History().exportTo(rest), undefined)
+  })
+
+  it('adds the column of costs to a table that was made before there were any', function () {
+    const history = example()
+    assert(expected(history).some(row => row.at(-1) === 59995))
+    const database = new FakeDatabase()
+    database.isOld = true
+    history.exportTo(database)
+    assert.deepEqual([...database.rows.values()], expected(history))
+    assert.equal(database.said.filter(sql => sql === 'ALTER TABLE "jobs" ADD COLUMN cost INTEGER').length, 1)
+    const fresh = new FakeDatabase()
+    history.exportTo(fresh)
+    assert.equal(fresh.said.filter(sql => sql.startsWith('ALTER')).length, 0)
   })
 
   it('takes back what it has written if the database fails, and says how it has', function () {
@@ -110,6 +127,8 @@ describe('exportTo', function () {
     const { DatabaseSync } = sqlite() ?? this.skip()
     const history = example()
     const database = new DatabaseSync(':memory:')
+    database.exec('CREATE TABLE jobs (id INTEGER PRIMARY KEY, type TEXT, state TEXT, attempts INTEGER, ' +
+      'accepted_at REAL, started_at REAL, ended_at REAL, error TEXT)') // as before there were costs
     history.exportTo(database)
     assert.equal(history.exportTo(database), 60000)
     const rows = database.prepare('SELECT * FROM jobs ORDER BY id').all()
