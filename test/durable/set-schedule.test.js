@@ -302,6 +302,17 @@ describe('schedules of a durable queue', () => {
     assert.deepEqual(await namesOf(await open({ serialize: 'json' })), ['a'])
   })
 
+  it('keep a folder from being opened where their payloads cannot be decoded', async () => {
+    const serialize = { encode: text => Buffer.from(text), decode: String }
+    const failure = new Error('of another version')
+    await open({ schedules: { a: { everyMs: 1000, payload: 'text' } }, serialize })
+    await bench.queue.close()
+    const decode = () => { throw failure }
+    await assert.rejects(open({ serialize: { ...serialize, decode } }), ({ code, message, cause }) =>
+      code === 'FAIRLANE_ERR_SERIALIZER' && message.includes('the schedule a ') && cause === failure)
+    assert.deepEqual(await namesOf(await open({ serialize })), ['a'])
+  })
+
   it('whose payload cannot be encoded any more by then are there, and that is an uncaught exception', async () => {
     const uncaught = captureUncaught()
     const payload = { fn: 1 }

@@ -24,6 +24,7 @@ const engines = [
       'has its jobs if its process was killed, and nothing of what that left half written': OF_NODE,
       'has no segment of that version any more once all is rewritten': OF_NODE,
       'is there as it was whatever call to the disk fails while it is opened, and wherever the process dies then': OF_NODE,
+      'has all jobs, dead letters, schedules and keys that it had': OF_NODE,
       'of what is no folder fails, and leaves nothing open': 'Bun gives EFAULT for ENOTDIR',
       'does not come for a runner that takes done, or may': 'Bun leaves comments out of the source of a function',
       "is the type 'class Plain {}'": 'Bun sets the source of a class in its own way',

@@ -84,7 +84,16 @@ class Notes {
     }
     const { Calendars, timesOf } = require('../../job/schedule-times')
     this.calendars ??= new Calendars()
-    return { ...about, type, payload: decode(this.serializer, bytes, true), times: timesOf(about, about.name, this.calendars) }
+    return { ...about, type, payload: this.payloadOf(about.name, bytes), times: timesOf(about, about.name, this.calendars) }
+  }
+
+  payloadOf (name, bytes) {
+    try {
+      return decode(this.serializer, bytes, true)
+    } catch (cause) {
+      const message = `The payload of the schedule ${name} cannot be decoded: open the queue with what has encoded it`
+      throw new FairlaneError('FAIRLANE_ERR_SERIALIZER', message, { cause })
+    }
   }
 
   /** Whether a note says the same of a schedule. */
