@@ -1,6 +1,6 @@
 'use strict'
 
-// What README.md and the first table of docs/benchmarks.md say about cost: a cell of each of five cases, with the queues of that table.
+// What README.md and the first table of docs/benchmarks say about cost: a cell of each of five cases, with the queues of that table.
 // `npm run bench -- headline` measures just these, all on one Node, in about five minutes.
 
 const { NO_SCOPE } = require('./contenders')

@@ -10,7 +10,7 @@
 // have to be installed first, and does that (durable/peers.js). --folder is where queues on disk are put, if not in the system's
 // folder for temporary files. On a machine that does other work nothing is measured, unless --busy says so; the result keeps how much.
 //
-// headline measures the first table of docs/benchmarks.md alone (headline.js), compare the code of a commit against this (compare.js).
+// headline measures the first table of docs/benchmarks alone (headline.js), compare the code of a commit against this (compare.js).
 
 const { parseArgs } = require('node:util')
 const { compare, tableOf } = require('./compare')

@@ -27,7 +27,7 @@ const LIMIT_MS = 40000
  *   (adds metrics to rounds), mustAgree (a field that has to be the same for all), isDeterministic (one round tells all, and the result is
  *   the same for every Node), peers (names of what has to be installed for some contenders: results without them are not kept) and then
  *   versionOf(name, peers), brief (ids of the cells that stand for it where there is little time), figures (tables.js) and page (which
- *   shows it, if not docs/benchmarks.md)
+ *   shows it, if not docs/benchmarks/core.md)
  */
 function loadCase (name) {
   return require(`./cases/${name}`)

@@ -15,7 +15,7 @@ const FIXED = [16, 24, 48, 64, 100]
 
 module.exports = {
   name: 'adaptive-server',
-  page: 'docs/adaptive.md',
+  page: 'docs/benchmarks/adaptive.md',
   budgetMs: 40000,
   title: 'A real server that degrades above 50 in flight',
   about: 'Requests over keep-alive connections; the server answers in 4 ms, more slowly above 50 in flight, and with 503 at 500. ' +

@@ -21,7 +21,7 @@ const SHOWN = ['fixed 48', 'AIMD', 'Vegas', 'gradient2']
 
 module.exports = {
   name: 'adaptive',
-  page: 'docs/adaptive.md',
+  page: 'docs/benchmarks/adaptive.md',
   isDeterministic: true,
   title: 'What adapts a limit, and how well',
   about: 'Simulated in virtual time with the real queue: jobs that went well per second, in each phase of 60 s. The server answers in 4 ms while at most ' +

@@ -25,7 +25,7 @@ const FRESH_MS = KEPT_MS + 50
 module.exports = {
   name: 'board',
   title: 'The state that the page asks for',
-  page: 'docs/observe.md',
+  page: 'docs/benchmarks/metrics.md',
   about: `An answer of \`/state\`, asked by HTTP of a server in the process of the queue: one that is made anew, not that of the second before. Each type has a job that waits, and ${SLOTS} jobs run. Pages ask ` +
     `every ${POLL_MS / 1000} s, all of them at times of their own. Queues have metrics, in memory a history, too.`,
   metrics: [

@@ -18,7 +18,7 @@ const REST_MS = 60000
 module.exports = {
   name: 'distributed-fleet',
   title: 'Many workers and many types',
-  page: 'docs/distributed.md',
+  page: 'docs/benchmarks/distributed.md',
   isDeterministic: true,
   about: `Simulated in virtual time, with real queues at a broker that counts calls and answers each after a millisecond. A worker has ${SLOTS} slots, a job takes ` +
     `${JOB_MS} ms. Jobs come at random for half of all slots, each of a type at random: so nearly every job is alone of its type, which costs most calls. At ` +

@@ -25,7 +25,7 @@ const JOB_MS = 20
 module.exports = {
   name: 'distributed',
   title: 'Queues at a broker',
-  page: 'docs/distributed.md',
+  page: 'docs/benchmarks/distributed.md',
   about: `A Redis server with \`appendonly yes\`, workers with ${SLOTS} slots, and a producer that adds jobs and waits for their results, at most ` +
     `${WINDOW.toLocaleString('en')} at once. Runners end at once where nothing else is said; every result is compared, and kept for a minute. All of it is on one ` +
     'machine, so more workers than it has cores show no more jobs per second, and CPU time tells more. *BullMQ* has a queue, a worker and events for each ' +

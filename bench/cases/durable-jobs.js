@@ -28,7 +28,7 @@ const MB = 2 ** 20
 module.exports = {
   name: 'durable-jobs',
   title: 'Job queues on disk',
-  page: 'docs/durability.md',
+  page: 'docs/benchmarks/durable.md',
   peers: ['better-sqlite3', 'plainjob'],
   about: `The runner is an async function that ends at once; ${CONCURRENCY} slots. Payloads are objects of so many bytes as JSON, made beforehand. ` +
     'Each attempt is written before it begins, and each end after it. Every start and every end is counted, and every payload compared. CPU time is that ' +

@@ -30,7 +30,7 @@ const COUNTS = {
 module.exports = {
   name: 'durable',
   title: 'Queues on disk',
-  page: 'docs/durability.md',
+  page: 'docs/benchmarks/durable.md',
   peers: ['rocksq', 'pqueue', 'better-sqlite3', 'lmdb', 'node:sqlite'],
   about: 'One caller; the loads of RocksQ\'s and pqueue\'s own benchmarks, and further ones. Where RocksQ\'s have a million ' +
     'payloads these have 50,000 to a million, where they have 1,000 of 1 MB these have 200; pqueue\'s 10,000 are fewer above ' +

@@ -24,7 +24,7 @@ const LATER = 125
 module.exports = {
   name: 'fetch',
   title: 'Calls to a service that counts them',
-  page: 'docs/fetch.md',
+  page: 'docs/benchmarks/fetch.md',
   peers: ['bottleneck'],
   budgetMs: 60000,
   about: `A server lets each of 20 tenants ask ${LIMIT} times in any second, and answers 429 beyond that. Each tenant makes ${FIRST} calls, and ${LATER} more 0.9 s later. Who paces calls does so for an interval of ` +

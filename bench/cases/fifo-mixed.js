@@ -21,7 +21,7 @@ const OTHER_JOBS = 1e4
 
 module.exports = {
   name: 'fifo-mixed',
-  page: 'docs/schedulers.md',
+  page: 'docs/benchmarks/schedulers.md',
   title: 'A queue without a scheduler in a process that uses schedulers too',
   about: 'Each job from push to completion, as in the first table; in the column fairlane, mixed queues with every kind of ' +
     'scheduler were busy before in the same process.',

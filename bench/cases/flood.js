@@ -15,7 +15,7 @@ const QUIET_TYPES = 9
 
 module.exports = {
   name: 'flood',
-  page: 'docs/schedulers.md',
+  page: 'docs/benchmarks/schedulers.md',
   budgetMs: 20000,
   title: 'A job when one type floods the queue',
   about: 'One type queues 100,000 jobs, then nine others 1,000 each in turn; the runner completes by setImmediate.',

@@ -19,7 +19,7 @@ const WITH_OPTIONS = new Set(['plain', 'equal', 'add'].flatMap(group => Object.k
 module.exports = {
   name: 'flow',
   title: 'Rates, attempts, delays, keys and priorities',
-  page: 'docs/limits.md',
+  page: 'docs/benchmarks/limits.md',
   peers: ['bottleneck', 'limiter', 'p-retry'],
   about: 'CPU time from before the first push of a burst until its last end, 10 jobs at a time, in bursts of 10,000, of 3,000 where others are ' +
     'compared, and of 100,000 with `delayMs`. The runner does nothing. `maxAttempts` under *Promises* is 1: it shows what any option of a job costs, be it a priority. Under *Callbacks* and *Promises* fairlane is the queue without any option, in the other tables one that does what these say. In the last ones a queue gets half a window\'s jobs, and a backlog of 2,000 when the window, a second, is nearly over.',

@@ -27,7 +27,7 @@ const LABELS = {
 module.exports = {
   name: 'history',
   title: 'A record of each job',
-  page: 'docs/history.md',
+  page: 'docs/benchmarks/history.md',
   peers: ['node:sqlite', 'redoxql'],
   about: `Bursts of ${BURST.toLocaleString('en')} jobs, ${CONCURRENCY} at a time, from before the first push until the last end; the least of all bursts. ` +
     'The runner does nothing. equal is that scheduler with ten types. The Map has an object per job, the last 100,000 of them, with times from the ' +

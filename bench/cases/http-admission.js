@@ -23,7 +23,7 @@ const SERVICE_MS = 5
 module.exports = {
   name: 'http-admission',
   title: 'Requests that are shared fairly among tenants',
-  page: 'docs/http.md',
+  page: 'docs/benchmarks/http.md',
   peers: ['express-rate-limit', 'express-queue'],
   budgetMs: 60000,
   about: `Requests per second: a handler that answers at once, 50 connections. The flood: a handler that takes ${SERVICE_MS} ms, ${SLOTS} slots, one tenant with ${FLOOD.connections} connections, ` +

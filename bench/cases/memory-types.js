@@ -17,7 +17,7 @@ const QUICK_SIZES = { jobs: 1e4, types: 1e4, bursts: 2, oneShots: 1e4 }
 
 module.exports = {
   name: 'memory-types',
-  page: 'docs/schedulers.md',
+  page: 'docs/benchmarks/schedulers.md',
   title: 'Memory of jobs and types',
   about: 'Bytes per job beyond the payload with ten types; bytes of a type with one waiting job beyond its name; what is kept ' +
     'when a million types with one job each have come and gone.',

@@ -17,7 +17,7 @@ const SCRAPED = ['metrics', 'metrics, register', 'prom-client by hand']
 module.exports = {
   name: 'metrics',
   title: 'Metrics of each type',
-  page: 'docs/observe.md',
+  page: 'docs/benchmarks/metrics.md',
   about: `Bursts of ${BURST.toLocaleString('en')} jobs, ${CONCURRENCY} at a time, from before the first push until the last end; the least of all bursts. The runner does ` +
     'nothing. equal is that scheduler with ten types. By hand, two histograms are observed for each job, with the labels queue and type and the same bounds, and the ' +
     'clock is read three times. A scrape is the text for Prometheus, of 100 types with times in all their histograms.',

@@ -25,7 +25,7 @@ const TYPES = typeNames(10)
 module.exports = {
   name: 'schedulers',
   brief: ['sync-1e4', 'setImmediate-1e4'],
-  page: 'docs/schedulers.md',
+  page: 'docs/benchmarks/schedulers.md',
   budgetMs: 20000,
   title: 'A job that a scheduler chooses, by jobs waiting',
   about: 'Jobs of ten types in turn, from before the first push until the last completion, 10 at a time; the runner does ' +

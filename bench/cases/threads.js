@@ -22,7 +22,7 @@ const RATE = 20000
 module.exports = {
   name: 'threads',
   title: 'Jobs in threads',
-  page: 'docs/threads.md',
+  page: 'docs/benchmarks/threads.md',
   peers: ['tinypool', 'workerpool', 'poolifier'],
   about: `${THREADS} threads each, started and warmed up before. Every result is compared. CPU time is that of all threads. fairlane is a queue with ` +
     "`scheduler: 'equal'` before `threads()`, if no other option is named. *piscina behind fairlane* is such a queue whose runner calls `pool.run()`, " +

@@ -15,7 +15,7 @@ const QUICK_SIZE = { jobs: 1e4, bursts: 1, warmups: 0, runs: 1 }
 module.exports = {
   name: 'types',
   brief: ['sync-1e2', 'sync-1e4', 'setImmediate-1e4'],
-  page: 'docs/schedulers.md',
+  page: 'docs/benchmarks/schedulers.md',
   budgetMs: 20000,
   title: 'A job that a scheduler chooses, by types',
   about: '100,000 jobs wait, of as many types as named, in turn; otherwise as in the table by jobs waiting.',

@@ -25,7 +25,7 @@ describe('a table of several cases', () => {
   })
 })
 
-describe('the first table of docs/benchmarks.md', () => {
+describe('the first table of docs/benchmarks/README.md', () => {
   const newest = Object.assign({}, ...majorsWithResults().map(loadResults))
 
   it('has five questions, a value of this queue for each, and no value of a queue that was not measured', () => {
@@ -83,7 +83,7 @@ describe('the sentence of README.md', () => {
 
   it('and the table are in their pages', () => {
     const withoutAge = text => text.replaceAll('; the code has changed since', '') // which each change of the code would change
-    for (const [page, [first]] of [['README.md', headlineSentence(newest)], ['docs/benchmarks.md', costTable(newest)]]) {
+    for (const [page, [first]] of [['README.md', headlineSentence(newest)], ['docs/benchmarks/README.md', costTable(newest)]]) {
       assert(withoutAge(readFileSync(join(root, page), 'utf8')).includes(withoutAge(first)), page)
     }
   })
