@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" />
 
 // Written by hand. `P` is the payload of a job, `R` its result.
-// test/types checks this file; test/arguments holds the codes equal to lib/arguments/codes.js and docs/api.md.
+// test/types checks this file; test/arguments holds the codes equal to lib/arguments/codes.js and docs/reference/api.md.
 
 import type { EventEmitter } from 'eventemitter3'
 import type { FairOptions } from './schedulers/fair'
@@ -521,7 +521,7 @@ declare namespace fairlane {
     heldMs: number
   }
 
-  /** Why a job does not start; docs/observe.md says when each of them is. */
+  /** Why a job does not start; docs/reference/observe.md says when each of them is. */
   type Reason = 'idle' | 'closed' | 'paused' | 'type-paused' | 'outage' | 'broker' | 'delayed' | 'backoff' | 'cap' | 'group-cap' | 'hold' | 'queue-hold' |
     'rate' | 'queue-rate' | 'slots' | 'scheduler' | 'starting'
 

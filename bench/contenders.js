@@ -98,7 +98,7 @@ const contenders = {
     }
   },
 
-  // Without what the clock takes, which is read at each end of a job else; docs/schedulers.md says what is lost by it.
+  // Without what the clock takes, which is read at each end of a job else; docs/reference/schedulers.md says what is lost by it.
   'equal, turn clock': {
     package: 'fairlane',
     create (runner, { concurrency }) {

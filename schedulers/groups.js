@@ -9,7 +9,7 @@
 //
 // A group may start a job while a type of it may. While types of it wait that are all at their caps, it is at a cap of nothing itself.
 //
-// Promises: docs/schedulers.md has the bound of each level, and the proof; docs/decisions/0175 why it is made like this.
+// Promises: docs/why/shares.md has the bound of each level, and the proof; docs/decisions/0175 why it is made like this.
 
 const { describe, warn } = require('../lib/arguments/errors')
 const { readFunction } = require('../lib/arguments/fields')

@@ -84,7 +84,7 @@ const LABELS = {
 
 module.exports = {
   name: 'fairness',
-  page: 'docs/schedulers.md',
+  page: 'docs/reference/schedulers.md',
   isDeterministic: true,
   title: 'Who gets the slots',
   about: 'Simulated in virtual time with the real queues: ten slots, jobs of 10 ms give or take half. A share is that of all slot ' +

@@ -17,7 +17,7 @@ const { Runs } = require('./runs')
 const controlled = new WeakSet()
 
 /**
- * To be given to one queue, in its option `observers`. What is documented of each member is in index.d.ts and docs/adaptive.md.
+ * To be given to one queue, in its option `observers`. What is documented of each member is in index.d.ts and docs/reference/adaptive.md.
  * Emits `limit` ({ limit, before, because }).
  */
 class Control extends EventEmitter {

@@ -1,6 +1,6 @@
 'use strict'
 
-// Every error code and warning code, and what it says: the table of docs/api.md and of the types, which a test compares.
+// Every error code and warning code, and what it says: the table of docs/reference/api.md and of the types, which a test compares.
 
 const codes = Object.freeze({
   FAIRLANE_ERR_RUNNER:

@@ -4,7 +4,7 @@
 // priorityQueue, cargo and cargoQueue.
 //
 // Promises: workers start in a microtask after push, and every member does what async documents, in the same order. What
-// differs on purpose is in docs/migrating.md.
+// differs on purpose is in docs/reference/migrating.md.
 
 const QList = require('qlist')
 const fairlane = require('../../index.js')

@@ -2,7 +2,7 @@
 
 // For programs written for fastq 1: require('fairlane/compat/fastq') in the place of require('fastq').
 // Promises: a worker starts inside push if a slot is free, and inside the end of another task; and every member does what fastq documents,
-// in the same order. What differs on purpose is in docs/migrating.md.
+// in the same order. What differs on purpose is in docs/reference/migrating.md.
 
 const fairlane = require('../../index.js')
 const { startNow, startPromptly } = require('../core/internals')

@@ -1,7 +1,7 @@
 'use strict'
 
 // For programs written for quickq 0.10: require('fairlane/compat/quickq') in the place of require('quickq').
-// A Queue that also takes what quickq takes. What differs on purpose is in docs/migrating.md.
+// A Queue that also takes what quickq takes. What differs on purpose is in docs/reference/migrating.md.
 
 const { Queue } = require('../../index.js')
 const { copyOf, readFields } = require('../arguments/fields')

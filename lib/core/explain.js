@@ -1,7 +1,7 @@
 'use strict'
 
-// Why the next job of a type does not start now. Reasons are asked for in the order in which docs/observe.md has them, and the first that
-// applies counts. Nothing is kept for it, and nothing is changed by it; it is loaded when somebody asks.
+// Why the next job of a type does not start now. Reasons are asked for in the order in which docs/reference/observe.md has them, and the
+// first that applies counts. Nothing is kept for it, and nothing is changed by it; it is loaded when somebody asks.
 
 const MOST_HOLDERS = 5
 

@@ -2,7 +2,7 @@
 
 // The public class: it checks every argument, then delegates to the list (where jobs wait) and the dispatch (the slots).
 // Nothing is changed before all arguments of a call have been found good. What is documented of each method is in index.d.ts and
-// docs/api.md. Parts that a queue does not use are made, and loaded, when it first needs them.
+// docs/reference/api.md. Parts that a queue does not use are made, and loaded, when it first needs them.
 
 const { clearedError, removedError, typeError } = require('../arguments/errors')
 const { readFunction } = require('../arguments/fields')

@@ -1,6 +1,6 @@
 'use strict'
 
-// The public class: it checks every argument, then delegates. What is documented of each method is in index.d.ts and docs/distributed.md.
+// The public class: it checks every argument, then delegates. index.d.ts and docs/reference/distributed.md document each method.
 //
 //   push ─▶ intake ─▶ broker ─▶ crew ─▶ token in the queue in memory ─▶ slot ─▶ attempts ─▶ broker ─▶ notice ─▶ results
 //

@@ -16,7 +16,7 @@ const { descending, scan } = require('./scan')
 
 const NOW = Infinity // of the time as of which something is asked
 
-/** To be given to one queue, in its option `observers`. What is documented of each method is in index.d.ts and docs/history.md. */
+/** To be given to one queue, in its option `observers`. index.d.ts and docs/reference/history.md document each method. */
 class History {
   #ledger
   #isOpened = false // its records are from a file

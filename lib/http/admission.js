@@ -96,7 +96,7 @@ class Admission {
 /**
  * Lets the requests of a server in, fairly among its tenants.
  * @param {object} [options]
- * @returns {Function} a handler (request, response, next) with the members of the documentation (docs/http.md)
+ * @returns {Function} a handler (request, response, next) with the members of the documentation (docs/reference/http.md)
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_CONCURRENCY, FAIRLANE_ERR_SCHEDULER
  */
 function admission (options) {

@@ -1,6 +1,6 @@
 'use strict'
 
-// The bytes of the log. What is written where is drawn here and explained in docs/durability.md.
+// The bytes of the log. What is written where is drawn here and explained in docs/why/durability.md.
 //
 //   segment   header | frame | frame | …
 //   header    magic 8 | version u16 | kind u16 | segment id u32 | base seq u64 | end of the one before u32 | crc u32      32 bytes

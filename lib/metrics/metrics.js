@@ -28,7 +28,7 @@ const shares = require('../../schedulers/shares')
 const LIVE = ['waiting', 'running']
 
 /**
- * To be given to one queue, in its option `observers`. What is documented of each method is in index.d.ts and docs/observe.md.
+ * To be given to one queue, in its option `observers`. What is documented of each method is in index.d.ts and docs/reference/observe.md.
  * Emits `starving` ({ type, waiting, sinceMs }) and `fed` ({ type }).
  */
 class Metrics extends EventEmitter {

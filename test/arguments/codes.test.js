@@ -20,8 +20,8 @@ describe('the table of codes', () => {
     }
   })
 
-  it('is the one in docs/api.md, word for word', () => {
-    const section = read('docs/api.md').split(/^## /m).find(text => text.startsWith('Errors'))
+  it('is the one in docs/reference/api.md, word for word', () => {
+    const section = read('docs/reference/api.md').split(/^## /m).find(text => text.startsWith('Errors'))
     const rows = [...section.matchAll(/^\| `(FAIRLANE_\w+)` \|.*\| ([^|]+) \|$/gm)].map(([, code, sentence]) => [code, sentence])
     assert.deepEqual(Object.fromEntries(rows), { ...codes, ...warnings })
     assert.equal(rows.length, Object.keys(codes).length + Object.keys(warnings).length)

@@ -55,8 +55,8 @@ describe('bundled for a browser', function () {
     assertNear(gzipSync(contents).length, gzipped * 1000)
   })
 
-  it('needs the format that docs/browsers.md names if the program has an await outside of functions', async () => {
-    const [, format] = readFileSync(join(root, 'docs/browsers.md'), 'utf8').match(/`await` outside of functions[^.]*`--format=(\w+)`/)
+  it('needs the format that docs/reference/browsers.md names if the program has an await outside of functions', async () => {
+    const [, format] = readFileSync(join(root, 'docs/reference/browsers.md'), 'utf8').match(/`await` outside of functions[^.]*`--format=(\w+)`/)
     const contents = "import fairlane from 'fairlane'\nawait fairlane(async () => {}).onIdle()"
     const program = { ...options, stdin: { contents, resolveDir: root } }
     await assert.rejects(esbuild.build(program), /Top-level await/)

@@ -1,6 +1,6 @@
 'use strict'
 
-// What docs/command-line.md shows is what the program prints, and it has all that the program takes.
+// What docs/reference/command-line.md shows is what the program prints, and it has all that the program takes.
 
 const assert = require('node:assert/strict')
 const { rmSync } = require('node:fs')
@@ -11,9 +11,9 @@ const { root, node } = require('../support/child')
 const { temporaryFolder } = require('../support/folders')
 const { pages, codeBlocks } = require('./pages')
 
-const { text } = pages().find(({ path }) => path === 'docs/command-line.md')
+const { text } = pages().find(({ path }) => path === 'docs/reference/command-line.md')
 
-describe('docs/command-line.md', function () {
+describe('docs/reference/command-line.md', function () {
   let folder
 
   before(async () => {

@@ -1,12 +1,12 @@
 'use strict'
 
-// Makes the tables of docs/engines.md of the one of lib/testing/contract/capabilities.js: npm run docs:engines
+// Makes the tables of docs/start/engines.md of the one of lib/testing/contract/capabilities.js: npm run docs:engines
 
 const { readFileSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { CAPABILITIES, ENGINES } = require('../../lib/testing/contract/capabilities')
 
-const PAGE = join(__dirname, '../../docs/engines.md')
+const PAGE = join(__dirname, '../../docs/start/engines.md')
 const [BEGIN, END] = ['<!-- capabilities:begin -->', '<!-- capabilities:end -->']
 
 if (require.main === module) writeFileSync(PAGE, made(readFileSync(PAGE, 'utf8')))

@@ -5,7 +5,7 @@ const { readFileSync } = require('node:fs')
 const { CAPABILITIES } = require('../../lib/testing/contract')
 const { PAGE, isDifference, made } = require('./engines')
 
-describe('docs/engines.md', () => {
+describe('docs/start/engines.md', () => {
   it('says of each capability what the code says: npm run docs:engines', () => {
     const text = readFileSync(PAGE, 'utf8')
     assert.equal(text, made(text))

@@ -8,7 +8,7 @@ const { parse } = require('../support/exposition')
 const { root } = require('../support/child')
 const { pages } = require('./pages')
 
-const text = readFileSync(join(root, 'docs/observe.md'), 'utf8')
+const text = readFileSync(join(root, 'docs/reference/observe.md'), 'utf8')
 
 /** The rows of tables whose first cells have names of metrics: [names, second cell]. */
 function rows (prefix) {
@@ -18,7 +18,7 @@ function rows (prefix) {
   })
 }
 
-describe('docs/observe.md', function () {
+describe('docs/reference/observe.md', function () {
   it('names each metric that Prometheus gets, with its kind, and no other', function () {
     const families = parse(new Metrics().toText())
     assert.deepEqual(rows('fairlane_').map(([[name], kind]) => [name, kind]), [...families].map(([name, { type }]) => [name, type]))

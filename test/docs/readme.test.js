@@ -27,6 +27,15 @@ describe('README.md', function () {
   })
 })
 
+describe('docs/README.md', function () {
+  it('leads to each page for users', function () {
+    const { text } = pages().find(({ path }) => path === 'docs/README.md')
+    const targets = new Set(links(text).map(({ path }) => `docs/${path}`))
+    const isListed = path => /^docs\/(start|guides|reference|why)\//.test(path)
+    assert.deepEqual(pages().map(({ path }) => path).filter(path => isListed(path) && !targets.has(path)), [])
+  })
+})
+
 describe('the demonstration in README.md', function () {
   const { code } = blocks.find(({ code }) => code.includes('no scheduler'))
 

@@ -4,8 +4,8 @@ const assert = require('node:assert')
 const { schedulerChecks } = require('../../lib/testing')
 const { pages, codeBlocks } = require('./pages')
 
-describe('the schedulers that docs/schedulers.md shows', () => {
-  const { text } = pages().find(({ path }) => path === 'docs/schedulers.md')
+describe('the schedulers that docs/reference/schedulers.md shows', () => {
+  const { text } = pages().find(({ path }) => path === 'docs/reference/schedulers.md')
 
   describe('with lanes', () => {
     const TakeTurns = definitionOf('class TakeTurns')

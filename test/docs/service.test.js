@@ -1,6 +1,6 @@
 'use strict'
 
-// The program of docs/service.md as a process of its own, driven over connections to 127.0.0.1.
+// The program of docs/guides/service.md as a process of its own, driven over connections to 127.0.0.1.
 
 const assert = require('node:assert/strict')
 const { spawn } = require('node:child_process')
@@ -9,7 +9,7 @@ const { Pool, request } = require('undici')
 const { root } = require('../support/child')
 const { pages, codeBlocks } = require('./pages')
 
-const page = pages().find(({ path }) => path === 'docs/service.md')
+const page = pages().find(({ path }) => path === 'docs/guides/service.md')
 const [{ code: shown }] = codeBlocks(page.text)
 
 // As it is shown, but that the work takes as long as the test says, and nobody's time is up: it lets so many jobs go on as it writes lines.
@@ -38,7 +38,7 @@ const program = [[/^import .* as sleep .*$/m, GATE], ['maxWaitMs: 10000', 'maxWa
   }, shown)
 const ALL = 1000
 
-describe('the program of docs/service.md', function () {
+describe('the program of docs/guides/service.md', function () {
   let child
   let origin
   let pool

@@ -1,6 +1,7 @@
 'use strict'
 
-// What comes of everything that takes its time on disk when the clock of the machine is set: the table in docs/durability.md, cell by cell.
+// What comes of everything that takes its time on disk when the clock of the machine is set: the table in docs/reference/durable.md, by
+// cells.
 
 const assert = require('node:assert')
 const { readFileSync } = require('node:fs')
@@ -134,7 +135,7 @@ describe('a clock of the machine that was ahead', () => {
 
 /** The cells of the first table below a heading of the page. */
 function tableBelow (heading) {
-  const [, below] = readFileSync(join(root, 'docs', 'durability.md'), 'utf8').split(`${heading}\n`)
+  const [, below] = readFileSync(join(root, 'docs/reference/durable.md'), 'utf8').split(`${heading}\n`)
   const [table] = below.match(/(^\|.*\n)+/m)
   return table.trim().split('\n').filter(line => !/^\|[-|]+\|$/.test(line)).map(
     line => line.split('|').slice(1, -1).map(cell => cell.trim())

@@ -20,14 +20,14 @@ describe('the examples', function () {
     assert.deepEqual(listed.sort(), programs.map(file => file.replaceAll('\\', '/')).sort())
   })
 
-  it('service.mjs is the program of docs/service.md, which is tested with that page', function () {
-    assert.equal(read('examples/service.mjs'), codeBlocks(read('docs/service.md'))[0].code)
+  it('service.mjs is the program of docs/guides/service.md, which is tested with that page', function () {
+    assert.equal(read('examples/service.mjs'), codeBlocks(read('docs/guides/service.md'))[0].code)
   })
 })
 
 describe('the hashing module', function () {
-  it('is the one of docs/threads.md', function () {
-    assert.equal(read('examples/hashing/hash.mjs'), codeBlocks(read('docs/threads.md')).find(({ language }) => language === 'mjs').code)
+  it('is the one of docs/reference/threads.md', function () {
+    assert.equal(read('examples/hashing/hash.mjs'), codeBlocks(read('docs/reference/threads.md')).find(({ language }) => language === 'mjs').code)
   })
 })
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// A bundle by each bundler, with the settings that it comes with. docs/browsers.md shows the commands.
+// A bundle by each bundler, with the settings that it comes with. docs/reference/browsers.md shows the commands.
 
 const { readFileSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')

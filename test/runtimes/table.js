@@ -1,6 +1,6 @@
 'use strict'
 
-// What is run where. docs/runtimes.md shows it, and test/docs/runtimes.test.js compares the two.
+// What is run where. docs/reference/runtimes.md shows it, and test/docs/runtimes.test.js compares the two.
 
 const chromium = require('../support/chromium')
 

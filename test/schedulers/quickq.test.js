@@ -1,6 +1,6 @@
 'use strict'
 
-// The differences from quickq that docs/schedulers.md lists, each against quickq itself.
+// The differences from quickq that docs/reference/schedulers.md lists, each against quickq itself.
 
 const assert = require('node:assert/strict')
 const quickq = require('quickq')

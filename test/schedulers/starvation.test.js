@@ -139,7 +139,7 @@ describe('a stream of one-job types that fills all slots', function () {
 })
 
 describe('twenty types with one job of 100 ms each, a new one whenever one has ended', function () {
-  // as docs/schedulers.md has it
+  // as docs/reference/schedulers.md has it
   for (const [failures, least] of [[0, 0.86], [0.2, 0.86], [0.5, 0.86], [0.8, 0.85], [0.9, 0.66], [0.99, 0.06]]) {
     it(`leave a backlogged type ${least} of its part, if ${100 * failures} % of their jobs fail at once`, async function () {
       const part = 21 * await busyShare(new Equal(), failures)

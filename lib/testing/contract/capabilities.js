@@ -1,6 +1,6 @@
 'use strict'
 
-// What engines differ in, and why: the only place where that is said. docs/engines.md is made of it, the suite asks it which tests an
+// What engines differ in, and why: the only place where that is said. docs/start/engines.md is made of it, the suite asks it which tests an
 // engine gets, and it says what is refused elsewhere: `options` at opening with FAIRLANE_ERR_OPTION, `members` with
 // FAIRLANE_ERR_UNSUPPORTED.
 
