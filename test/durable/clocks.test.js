@@ -14,7 +14,7 @@ const { quiet, turn } = require('../support/turns')
 const { Bench, holdSyncs } = require('./bench')
 const { FOLDER, unlocked } = require('../log/history')
 
-const HEADING = '### When the clock of the machine is set'
+const HEADING = '## When the clock of the machine is set'
 const YEARS = 12 * 366 * 24 * 3600 * 1000
 const DAY = 24 * 3600 * 1000
 const MINUTE = 60000
