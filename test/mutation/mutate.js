@@ -53,7 +53,7 @@ const files = {
   'virtual-time': ['schedulers/virtual-time.js', `${EQUAL} ${ORDER} test/property/bound.test.js`],
   'job-lengths': ['schedulers/job-lengths.js', EQUAL],
   groups: ['schedulers/groups.js', 'test/schedulers/groups.test.js test/property/levels.test.js'],
-  charges: ['schedulers/charges.js', 'test/schedulers/@(charges|groups).test.js test/property/levels.test.js'],
+  charges: ['schedulers/charges.js', 'test/schedulers/@(charges|groups|equal-model).test.js test/property/levels.test.js'],
   weights: ['schedulers/weights.js', `test/schedulers/weights.test.js ${EQUAL}`],
   options: ['schedulers/options.js', `test/schedulers/@(options|fair|equal|queue).test.js ${ORDER}`]
 }

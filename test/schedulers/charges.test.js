@@ -33,6 +33,19 @@ describe("'equal' by cost", function () {
     assert.ok(Math.abs(dear - cheap) <= 101 && Math.abs(dear - heavy / 2) <= 100 + 7, JSON.stringify({ dear, cheap, heavy }))
   })
 
+  it('has no type served before another one that has used less', function () {
+    const slots = new Slots(makeEqual({ chargeBy: 'cost' }))
+    slots.push('x', 9)
+    slots.push('a', 1)
+    slots.begin('a')
+    slots.charge('a', 4)
+    slots.end('a', 1, 1, 5)
+    slots.push('a', 1)
+    slots.push('b', 1)
+    const { scheduler } = slots
+    assert.deepEqual([scheduler.precedes(slots.lane('a'), slots.lane('b')), scheduler.precedes(slots.lane('b'), slots.lane('a'))], [false, true])
+  })
+
   it('has types take turns if each job costs as much', function () {
     const slots = new Slots(makeEqual({ chargeBy: 'cost' }))
     slots.push('a', 9)
@@ -219,7 +232,12 @@ describe("'equal' by cost and time", function () {
     slots.cancel('b')
     for (const type of 'ba') assert.equal(slots.scheduler.forget(slots.lane(type)), true)
     slots.push('c', 1)
-    assert.equal(slots.lane('c').state.estimateMs, 1)
+    const { estimateMs, used } = slots.lane('c').state
+    assert.deepEqual([estimateMs, used], [1, 0])
+    slots.start()
+    slots.end('c', 1, 40)
+    slots.push('d', 1)
+    assert.equal(slots.lane('d').state.estimateMs, 40)
   })
 
   it('has a corrected type that starts no other job have its place at once', function () {
