@@ -6,7 +6,7 @@ module.exports = [
   ...neostandard({
     ts: true,
     filesTs: ['**/*.mts'],
-    ignores: [...neostandard.resolveIgnoresFromGitignore(), 'bench/results/**']
+    ignores: [...neostandard.resolveIgnoresFromGitignore(), 'bench/results/**', 'docs/playground/**']
   }),
   {
     files: ['**/*.js'],
@@ -28,6 +28,15 @@ module.exports = [
     files: ['lib/board/client/*.js'],
     languageOptions: {
       globals: { addEventListener: 'readonly', confirm: 'readonly', document: 'readonly', location: 'readonly' }
+    }
+  },
+  {
+    files: ['examples/playground/*.js'],
+    languageOptions: {
+      globals: {
+        addEventListener: 'readonly', devicePixelRatio: 'readonly', document: 'readonly', getComputedStyle: 'readonly', history: 'readonly', location: 'readonly',
+        matchMedia: 'readonly', requestAnimationFrame: 'readonly'
+      }
     }
   },
   {

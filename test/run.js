@@ -24,11 +24,11 @@ if (redis.program === undefined) {
   console.error(`${redis.skippedCount()} tests of fairlane/distributed were skipped, since there is no server: apt-get install redis-server, or set REDIS_SERVER`)
 }
 if (chromium.program === undefined) {
-  console.error(`${chromium.skippedCount()} tests of fairlane/board were skipped, since there is no browser: apt-get install chromium, or set CHROMIUM`)
+  console.error(`${chromium.skippedCount()} tests of pages were skipped, since there is no browser: apt-get install chromium, or set CHROMIUM`)
 }
 
 if (firefox.program === undefined) {
-  console.error('The tests of fairlane/board in Firefox were skipped: apt-get install firefox-esr, or set FIREFOX')
+  console.error('The tests of pages in Firefox were skipped: apt-get install firefox-esr, or set FIREFOX')
 }
 
 /** @returns {number | null} its exit code; null if a signal ended it */

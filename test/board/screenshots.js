@@ -6,9 +6,10 @@
 
 const { mkdirSync } = require('node:fs')
 const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
 const { board } = require('../../lib/board')
 const { root } = require('../support/child')
-const { describeWithChromium } = require('../support/chromium')
+const { describeWithChromium, openChromium } = require('../support/chromium')
 const { example } = require('./example')
 const { atBrowser } = require('./pages')
 
@@ -33,4 +34,18 @@ describeWithChromium('the pictures of the documentation', function () {
       await queue.close({ timeoutMs: 0 })
     })
   }
+
+  it('has the playground', async function () {
+    const browser = await openChromium()
+    try {
+      const page = await browser.newPage({ locale: 'en-GB', viewport: { width: 1100, height: 700 } })
+      await page.goto(String(pathToFileURL(join(root, 'docs/playground/index.html'))))
+      await page.locator('#speed').selectOption('100×')
+      await page.waitForFunction('parseFloat(document.getElementById("time").textContent) > 12')
+      await page.getByRole('button', { name: 'Pause' }).click()
+      await page.screenshot({ path: join(FOLDER, 'playground.png') })
+    } finally {
+      await browser.close()
+    }
+  })
 })

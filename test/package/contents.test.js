@@ -8,7 +8,7 @@ const { links } = require('../docs/pages')
 const { root, tool } = require('../support/child')
 
 // what README.md may link to although it is of use in a clone only
-const REPOSITORY_ONLY = ['CONTRIBUTING.md']
+const REPOSITORY_ONLY = ['docs/playground/index.html', 'CONTRIBUTING.md']
 const MOST_BYTES = 900e3 // of the tarball (docs/decisions/0198-what-is-packed.md)
 
 describe('the published package', function () {
@@ -24,12 +24,13 @@ describe('the published package', function () {
     const entries = ['index.d.mts', 'index.d.ts', 'index.js', 'index.mjs']
     const code = [...entries, ...filesBelow('lib', isCode), ...filesBelow('schedulers', isCode)]
     const charts = filesBelow('bench/results', name => name.endsWith('.svg'))
-    const pages = filesBelow('docs', () => true).filter(file => !/^docs\/(decisions|pictures)\//.test(file))
-    assert.deepEqual(packed, [...papers, ...code, ...charts, ...pages, ...filesBelow('examples', () => true)].sort())
+    const pages = filesBelow('docs', () => true).filter(file => !/^docs\/(decisions|pictures|playground)\//.test(file))
+    const examples = filesBelow('examples', () => true).filter(file => !file.startsWith('examples/playground/'))
+    assert.deepEqual(packed, [...papers, ...code, ...charts, ...pages, ...examples].sort())
   })
 
   it('leaves out what only those need who change it', () => {
-    assert.deepEqual(packed.filter(file => /decisions|pictures|^test|^lib\/README|CONTRIBUTING/.test(file)), [])
+    assert.deepEqual(packed.filter(file => /decisions|pictures|playground|^test|^lib\/README|CONTRIBUTING/.test(file)), [])
   })
 
   it('is not larger than has been agreed on', () => {

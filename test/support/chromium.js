@@ -7,7 +7,7 @@ const { join } = require('node:path')
 const { programOf } = require('./path')
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
-const FOLDER = join(__dirname, '..', 'board')
+const FOLDERS = ['board', 'playground'].map(name => join(__dirname, '..', name))
 const START_MS = 60000
 
 const program = programOf('CHROMIUM', NAMES)
@@ -22,7 +22,8 @@ function describeWithChromium (title, define) {
 
 /** How many tests are skipped without one. */
 function skippedCount () {
-  const texts = readdirSync(FOLDER).filter(file => file.endsWith('.test.js')).map(file => readFileSync(join(FOLDER, file), 'utf8'))
+  const files = FOLDERS.flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.test.js')).map(file => join(folder, file)))
+  const texts = files.map(file => readFileSync(file, 'utf8'))
   return texts.filter(text => text.includes('describeWithChromium(')).flatMap(text => text.match(/^ +it\(/gm) ?? []).length
 }
 
