@@ -55,9 +55,9 @@ function tablesOfSection (report, section, show) {
   return tables
 }
 
-/** Sections are of different metrics. */
+/** Cells may be of different metrics. */
 function hasMetric (cell, { key }) {
-  return cell.section === undefined || Object.values(cell.contenders).some((contender) => contender[key] !== undefined)
+  return Object.values(cell.contenders).some((contender) => contender[key] !== undefined)
 }
 
 /** Where some wait for the disk and some do not, who does. */
