@@ -2,8 +2,10 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
+const { fakeClock } = require('../../lib/testing')
 const { bytesUsed, heapUsed, retainedCount } = require('../support/memory')
 const { isLong, rounds } = require('../support/rounds')
+const { turn } = require('../support/turns')
 
 const MB = 1024 * 1024
 const TYPES = isLong ? 1e6 : 2e5
@@ -101,6 +103,52 @@ for (const [name, makeScheduler] of Object.entries(schedulers)) {
     })
   })
 }
+
+describe('a hundred thousand types in a thousand groups', function () {
+  const TYPES_IN_GROUPS = 1e5
+  const GROUPS = 1000
+  const STARTS = 10 // of each group
+  const groupOf = type => type.slice(0, type.indexOf('/'))
+  const types = Array.from({ length: TYPES_IN_GROUPS }, (_, i) => `${i % GROUPS}/${i}`)
+
+  /** All of them wait. */
+  async function filled (schedulerOptions, runner = (payload, done) => done()) {
+    const queue = fairlane(runner, { scheduler: 'equal', schedulerOptions, concurrency: 1, clock: fakeClock() }).pause() // all jobs take as long
+    queue.pushType(types[0], 0)
+    const before = await bytesUsed()
+    for (const type of types) queue.pushType(type, 1)
+    return { queue, before, bytes: await bytesUsed() - before }
+  }
+
+  it('take at most 2.5 kB for each group, and nothing when all have ended', async function () {
+    const flat = await filled({})
+    flat.queue.clear()
+    const { queue, before, bytes } = await filled({ groupOf })
+    const perGroup = (bytes - flat.bytes) / GROUPS
+    assert.ok(perGroup <= 2500, `${perGroup} bytes`)
+    assert.equal(queue.stats().groups, GROUPS)
+    queue.resume()
+    await queue.onIdle()
+    const left = await bytesUsed() - before
+    assert.ok(left < 2 * MB, `${left} bytes left`)
+    assert.deepEqual([queue.stats().groups, queue.stats().types], [0, 0])
+  })
+
+  it('have each group get as many slots as any other', async function () {
+    const counts = new Map()
+    let left = STARTS * GROUPS
+    const { queue } = await filled({ groupOf }, (payload, done, { type }) => {
+      counts.set(groupOf(type), (counts.get(groupOf(type)) ?? 0) + 1)
+      if (--left === 0) queue.pause()
+      done()
+    })
+    queue.resume()
+    while (!queue.paused) await turn()
+    const [least, most] = [Math.min(...counts.values()), Math.max(...counts.values())]
+    assert.ok(counts.size === GROUPS && most - least <= 2, `${counts.size} groups, from ${least} to ${most}`)
+    queue.clear()
+  })
+})
 
 function pushWatched (queue, i) {
   const payload = { i }
