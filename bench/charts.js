@@ -18,6 +18,7 @@ const COLOURS = {
   fair: '#1d6fb8',
   capped: '#7b5ea7',
   equal: '#d1495b',
+  'equal, with the option': '#0b6e4f',
   window: '#8a8a8a',
   'quickq fair': '#7aa6c2',
   'quickq capped': '#c4b1dc',
@@ -40,6 +41,15 @@ const SHARES = {
   'one-slow': 'one type of 11 whose jobs\ntake 100 times as long',
   'ten-slow': 'ten types of 100 whose jobs\ntake 100 times as long',
   weights: 'one type of weight 10\nbeside 30 of weight 1'
+}
+
+/** What the numbers in the chart of its options are those of. */
+const WITH_OPTIONS = {
+  users: 'slot time of a customer of one user\nbeside one of 1,000: groupOf',
+  units: "units of a type whose jobs cost\n100 times as many: chargeBy 'cost'",
+  held: "units × time of a type that\nholds more: chargeBy 'cost*time'",
+  'flood-inside': 'quiet users of a customer\nof whom one floods',
+  'small-group': 'the one user of a customer\nbeside 1,000 of another'
 }
 
 /** By case: the result file's report → SVG text. */
@@ -141,7 +151,25 @@ const CHARTS = {
         ]
       }
     ])
+  },
+
+  'fairness-options' (report) {
+    const [share, wait] = ['share', 'p99Ms']
+    return svg('Who gets the slots: groups and costs', [
+      withOptions(report, share, 'share, % (nearer to the ideal is better)'),
+      withOptions(report, wait, 'p99 of the waits, ms, with groupOf (shorter is better)', { isLog: true })
+    ])
   }
+}
+
+/** Bars of equal without an option and with it, of the figures with one key. */
+function withOptions ({ cells, figures }, key, title, more) {
+  const told = figures.filter((figure) => figure.key === key)
+  const valuesOf = (name) => told.map(({ id }) => ({ value: cells.find((cell) => cell.id === id).contenders[name][key].value }))
+  const names = Object.keys(cells[0].contenders)
+  const ideal = { name: 'ideal', values: told.map(({ ideal }) => ({ value: Number(ideal) })) }
+  const series = [...names.map((name) => ({ name, values: valuesOf(name) })), ...told[0].ideal === '' ? [] : [ideal]]
+  return { title, categories: told.map(({ id }) => WITH_OPTIONS[id]), series, ...more }
 }
 
 /** A line per contender over the time of a cell, in which something was noted down every so many ms. */
