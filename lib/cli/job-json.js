@@ -15,7 +15,7 @@ const ALL = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infini
 
 /** @param {object} job of a queue or a folder @param {boolean} [hasPayload] whether that is wanted */
 function jsonOf (job, hasPayload = false) {
-  const { id, type, state = 'dead', attempts, pushedAt, dueAt, at: diedAt, error, key, priority, schedule } = job
+  const { id, type, state = 'dead', attempts, pushedAt, dueAt, at: diedAt, error, key, priority, cost, schedule } = job
   return {
     id,
     type,
@@ -27,6 +27,7 @@ function jsonOf (job, hasPayload = false) {
     error: error === undefined ? undefined : { name: error.name, code: error.code, message: error.message },
     key,
     priority,
+    cost,
     schedule,
     ...hasPayload ? payloadOf(job) : undefined
   }

@@ -3,6 +3,7 @@
 // What a folder of jobs says, for who reads it without its lock (../../log/looking.js): it is the queue at one moment, whoever has it open,
 // and nothing is changed. Jobs are those that the operating system has: what a process has taken in and not written yet is not in it.
 
+const { COST } = require('../../job/cost')
 const { errorOf } = require('../../job/error-text')
 const { hasOptions, isPush, payloadOf, readSeq, segmentName } = require('../../log/format')
 const { corrupt } = require('../../log/damage')
@@ -138,6 +139,7 @@ class Folder {
       error: error === undefined ? undefined : errorOf(error),
       key: options.key,
       priority: options.priority,
+      cost: options.cost ?? COST,
       schedule: options.schedule?.name,
       bytes: bytes.subarray(headLength(bytes, isOptional)),
       get payload () {
