@@ -55,6 +55,30 @@ describe("'equal' with groups", function () {
     near(await partsOf(options, ['a/1', 'a/2', 'b/1', 'b/2'], 'a', 'b/1', 'b/2'), [1 / 4, 1 / 4, 1 / 2])
   })
 
+  it('has one cap for all groups, and lower ones for some', function () {
+    const slots = new Slots(makeEqual({ groupOf, concurrency: 100, maxGroupCap: 2, groupCaps: { c: 1 } }))
+    for (const type of ['a/1', 'a/2', 'b/1', 'c/1']) slots.push(type, 9)
+    slots.start(36)
+    assert.deepEqual(['a/1', 'a/2', 'b/1', 'c/1'].map(type => slots.lane(type).running), [1, 1, 2, 1])
+  })
+
+  it('goes on to the next group where the types of the first have come to be at their caps', function () {
+    const slots = new Slots(makeEqual({ groupOf, concurrency: 10, groupWeights: { c: 0.001 } }))
+    for (const type of ['a/1', 'b/1', 'c/1']) slots.push(type, 20)
+    slots.start(7)
+    assert.equal(slots.lane('c/1').running, 1)
+    slots.scheduler.configure({ maxTypeShare: 0.2 })
+    assert.equal(slots.start(9), 'c/1')
+  })
+
+  it('charges a group at once for what a runner says', function () {
+    const slots = new Slots(makeEqual({ groupOf, chargeBy: 'cost', concurrency: 100 }))
+    for (const type of ['a/1', 'b/1']) slots.push(type, 100)
+    assert.equal(slots.start(2), 'a/1b/1')
+    slots.charge('a/1', 3)
+    assert.equal(slots.start(3), 'b/1b/1b/1')
+  })
+
   it('changes weights and caps of groups and types, not groupOf', async function () {
     const sim = simulation({ scheduler: 'equal', schedulerOptions: { groupOf }, concurrency: 4 })
     for (const type of ['a/1', 'a/2', 'b/1']) sim.push(type, 10, 2000)
