@@ -176,7 +176,7 @@ class Client extends EventEmitter {
     return this.broker.answer('sscan', [end < all.length ? String(end) : '0', all.slice(Number(cursor), end)])
   }
 
-  fairlaneOpen (key, ...kept) { return this.broker.answer('fairlaneOpen', kept.map(String)) }
+  fairlaneOpen (key, format, ...shared) { return this.broker.answer('fairlaneOpen', [format, ...shared.filter((_, i) => i % 2 === 1)].map(String)) }
   fairlaneTerms () { return this.broker.answer('fairlaneTerms', [GENERATION, EPOCH + now, []]) }
   fairlaneSetTerms () { return this.broker.answer('fairlaneSetTerms', GENERATION) }
   fairlaneCopyTerms () { return this.broker.answer('fairlaneCopyTerms', GENERATION) }
