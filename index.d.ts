@@ -70,17 +70,17 @@ declare namespace fairlane {
      * only `waiting` and `limit`.
      */
     type?: string | undefined
-    /** How many jobs waited, in all or of the type. Where the capacity of a queue on disk refuses, how many jobs, or bytes, there were. */
+    /** How many jobs waited, in total or of the type. If the capacity of a queue on disk is the limit: how many jobs, or bytes, it held. */
     waiting?: number
     /** How many may wait. */
     limit?: number
-    /** The time in ms until there is likely to be room, by the recent rate of completions, and by chance up to a fifth more. */
+    /** Estimated time in ms until there is room, from the recent rate of completions, plus up to 20 % of random jitter. */
     retryAfterMs?: number
-    /** The path of the file: of one that is damaged, with FAIRLANE_ERR_CORRUPT, or of another version, with FAIRLANE_ERR_VERSION. */
+    /** Path of the damaged file (FAIRLANE_ERR_CORRUPT) or of the file of another version (FAIRLANE_ERR_VERSION). */
     file?: string
-    /** Where in the file the damage begins, in bytes, with FAIRLANE_ERR_CORRUPT. */
+    /** Byte offset at which the damage begins. Only with FAIRLANE_ERR_CORRUPT. */
     offset?: number
-    /** The process that has the queue open, by its number in its own container; of FAIRLANE_ERR_LOCKED, if it is known. */
+    /** The pid, in its own container, of the process that has the queue open. Only with FAIRLANE_ERR_LOCKED, and if it is known. */
     pid?: number
   }
 
@@ -92,8 +92,8 @@ declare namespace fairlane {
   /**
    * Called once, when the job has settled.
    *
-   * @param error what the runner gave, or a `FairlaneError`; falsy if the job is done
-   * @param result what the runner gave
+   * @param error the runner's error, or a `FairlaneError`; falsy if the job is done
+   * @param result the runner's result
    */
   type Callback<R = any> = (error: any, result?: R) => void
 
@@ -104,28 +104,28 @@ declare namespace fairlane {
   type Done<R = any> = (error?: any, result?: R) => void
 
   /**
-   * What a runner can know about its job. Frozen. Jobs of a queue or type share one, unless they have a signal or a `timeoutMs`, somebody listened
-   * to `progress` when they started, or the queue counts costs.
+   * What a runner can know about its job. Frozen. Jobs of a queue or type share one context, unless a job has a signal or a `timeoutMs`, `progress` had
+   * a listener when it started, or the queue counts costs.
    */
   interface JobContext {
     /** The id of the job, on disk and at a broker. Jobs in memory have none. */
     readonly id: number | string | undefined
     /** Whose job it is: a tenant, a user, an API key. Undefined on a queue without a scheduler. */
     readonly type: string | undefined
-    /** Aborts when the job is settled while it runs. Made when it is first read. */
+    /** Aborts if the job settles while its runner runs. Created when it is first read. */
     readonly signal: AbortSignal
-    /** 1 for the first run of a job. */
+    /** The number of the attempt, from 1. */
     readonly attempt: number
-    /** Tells listeners of `progress` how far the job is. Does nothing once the attempt has ended, nor on a context that jobs share. */
+    /** Emits `progress` with this value. Does nothing after the attempt has ended, or on a context that jobs share. */
     readonly progress: (value: any) => void
     /**
-     * Says what the job has cost so far, in all, in the units of `cost`. What is more than it was charged is charged at once, and what is less is given
-     * back. Does nothing once the attempt has ended, nor where the queue counts no costs.
+     * Reports the total cost of the job so far, in the units of `cost`. The difference from what it was charged is charged, or refunded, at once. Does
+     * nothing after the attempt has ended, or if the queue counts no costs.
      *
-     * @throws FAIRLANE_ERR_ARGUMENT if it is no safe integer from 0
+     * @throws FAIRLANE_ERR_ARGUMENT if it is not a safe integer of 0 or more
      */
     readonly spent: (total: number) => void
-    /** Of a job that a schedule has pushed, on disk or at a broker: the name of that, and the time for which it is, in ms since 1970. */
+    /** For a job that a schedule pushed, on disk or at a broker: the name of the schedule, and the scheduled time in ms since 1970. */
     readonly schedule: { readonly name: string, readonly time: number } | undefined
   }
 
@@ -135,10 +135,10 @@ declare namespace fairlane {
    */
   type Runner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => unknown
 
-  /** A runner that returns a promise, from which the type of the results is known. */
+  /** A runner that returns a promise. The type of the results is inferred from it. */
   type AsyncRunner<P = any, R = any> = (payload: P, done: Done<R>, context: JobContext) => PromiseLike<R>
 
-  /** A runner for `settleBy: 'promise'`. It gets no `done`, so `context` is its second argument; a value that it returns is the result. */
+  /** A runner for `settleBy: 'promise'`. It gets no `done`, so `context` is its second argument. Its return value is the result. */
   type PromiseRunner<P = any, R = any> = (payload: P, context: JobContext) => R | PromiseLike<R>
 
   /** How a runner settles its jobs. */
@@ -153,83 +153,83 @@ declare namespace fairlane {
     concurrency?: number | string | undefined
 
     /**
-     * `'either'`: the first of `done`, a throw and a returned thenable.
-     * `'callback'`: what the runner returns is ignored.
-     * `'promise'`: the runner is called with payload and context, and what it returns settles the job.
+     * `'either'`: the first of `done`, a throw and a returned thenable settles the job.
+     * `'callback'`: the runner's return value is ignored.
+     * `'promise'`: the runner is called with payload and context, and its return value settles the job.
      *
      * @default 'either'
      */
     settleBy?: SettleBy | undefined
 
     /**
-     * Chooses the type whose job starts next: the name of a scheduler, or an object of your own.
+     * Chooses the type whose job starts next: the name of a scheduler, or your own scheduler object.
      *
      * @default null
      */
     scheduler?: SchedulerName | LaneScheduler | WindowScheduler | null | undefined
 
     /**
-     * The options of the scheduler, which checks them. The object is neither kept nor changed. Options of an object of your own, if it has a method
-     * `configure`, are written as `{ … } as object`: so a misspelt name is found where the scheduler is one of fairlane's.
+     * Options of the scheduler, which validates them. The object is neither kept nor changed. For your own scheduler, which needs a method `configure`,
+     * write them as `{ … } as object`: this type lists only the options of fairlane's schedulers, so that misspelt names are found.
      */
     schedulerOptions?: FairOptions | CappedOptions | EqualOptions | undefined
 
     /**
-     * How many types get a lane of their own. Later ones share a few. Types that `typeCaps`, `weights` or
-     * `maxWaitingPerType` name always get their own. Needs a lane scheduler.
+     * How many types get a lane of their own. Further types share a few lanes. Types named in `typeCaps`, `weights` or
+     * `maxWaitingPerType` always get their own. Needs a lane scheduler.
      *
      * @default Infinity
      */
     maxTypes?: number | undefined
 
     /**
-     * How many jobs may wait beyond those that fill free slots. With a scheduler each type may hold up to four times the free room.
+     * How many jobs may wait beyond those that fill free slots. With a scheduler, each type may hold up to four times the free room.
      *
      * @default Infinity
      */
     maxWaiting?: number | undefined
 
     /**
-     * How many jobs of a type may wait: one number for every type, or numbers by type. Needs a scheduler.
+     * How many jobs of a type may wait: one number for all types, or numbers by type. Needs a scheduler.
      *
      * @default Infinity
      */
     maxWaitingPerType?: number | Readonly<Record<string, number>> | ReadonlyMap<string, number> | undefined
 
     /**
-     * A job that has waited longer is cancelled. In ms, above 0.
+     * A job that waits longer is cancelled. In ms, above 0.
      *
      * @default Infinity
      */
     maxWaitMs?: number | undefined
 
     /**
-     * A job that has run longer fails. In ms, above 0.
+     * A job that runs longer fails. In ms, above 0.
      *
      * @default Infinity
      */
     timeoutMs?: number | undefined
 
     /**
-     * Whether a runner whose job has timed out keeps its slot until it really ends (`'hold'`).
+     * Whether a runner whose job has timed out keeps its slot until it ends (`'hold'`) or frees it at once (`'release'`).
      *
      * @default 'hold'
      */
     onTimeout?: 'hold' | 'release' | undefined
 
-    /** Closes the queue at once when it aborts, like `close({ drain: false })`. */
+    /** When it aborts, the queue closes at once, like `close({ drain: false })`. */
     signal?: AbortSignal | undefined
 
     /**
-     * In whose AsyncLocalStorage context runner and callback run: that in which the queue was made, that of the push, or whichever
-     * one `done` was called in. Functions of `run` run in that of their caller. With `'none'` no context is ever entered, which saves 15 to 30 ns a job, and what one tenant's
-     * job has left behind may reach the next one's.
+     * The AsyncLocalStorage context in which runner and callback run. `'queue'`: where the queue was made. `'push'`: that of the push. `'none'`: whichever
+     * one `done` was called in; this saves 15 to 30 ns a job, but values that one tenant's job sets may leak to the next. Functions of `run` run in
+     * the context of their caller, except with `'none'`.
      *
      * @default 'queue'
      */
     asyncContext?: 'queue' | 'push' | 'none' | undefined
 
-    /** Where time comes from. Default: the clock of the system. */
+    /** The source of time. Default: the system clock. */
     clock?: Clock | undefined
 
     /**
@@ -240,48 +240,48 @@ declare namespace fairlane {
     maxAttempts?: number | undefined
 
     /**
-     * How long a job waits after an attempt that has failed, in ms: a time, or a function that is given the number of the attempt and its error.
-     * If it gives Infinity, the job has failed. Default: 1 s, 2 s, 4 s, … up to 60 s.
+     * How long a job waits after a failed attempt, in ms: a time, or a function of the attempt's number and error. If the function returns Infinity,
+     * the job has failed. Default: 1 s, 2 s, 4 s, … up to 60 s.
      */
     backoffMs?: number | ((attempt: number, error: any) => number) | undefined
 
     /**
-     * What a step of `priority` is worth, in ms: a job of priority p stands where it would had it been pushed p times as long earlier. Up to 2^31.
-     * Needs a scheduler with lanes, or none. Default: jobs have no priorities.
+     * What one step of `priority` is worth, in ms: a job of priority p is ordered as if it had been pushed p × `priorityMs` earlier. At most 2^31.
+     * Needs a lane scheduler, or none. Default: jobs have no priorities.
      */
     priorityMs?: number | undefined
 
-    /** How many jobs of the whole queue start in a stretch of time at most, attempts included. Default: no limit. */
+    /** Maximum number of starts per interval in the whole queue. Every attempt counts. Default: no limit. */
     rate?: Rates | undefined
 
-    /** As `rate`, of each type. Needs a scheduler with lanes. Default: no limits. */
+    /** Like `rate`, for each type. Needs a lane scheduler. Default: no limits. */
     ratePerType?: RatesPerType | undefined
 
-    /** Who is told what becomes of each job: one or several made by `fairlane/history`, `fairlane/metrics` and `fairlane/adaptive`, each for one queue. Default: nobody. */
+    /** One or more observers of `fairlane/history`, `fairlane/metrics` or `fairlane/adaptive`. Each observes one queue only. Default: none. */
     observers?: Observer | readonly Observer[] | undefined
   }
 
-  /** At most `limit` jobs start in any stretch of `intervalMs`, or jobs that cost so many units. */
+  /** In any window of `intervalMs`, at most `limit` jobs start, or jobs that cost at most `limit` units. */
   interface Rate {
     /** A positive integer. */
     limit: number
     /** Above 0. */
     intervalMs: number
     /**
-     * What is counted: starts, or the units that jobs cost. A queue counts costs from its first rate of them on.
+     * What is counted: starts, or the units that jobs cost. A queue counts costs once it has its first rate of cost.
      *
      * @default 'jobs'
      */
     of?: 'jobs' | 'cost' | undefined
   }
 
-  /** One rate, or several, all of which hold. */
+  /** One rate, or several that all apply. */
   type Rates = Rate | readonly Rate[]
 
-  /** The same rates for each type, or rates by type, or a function that is asked when a type has nothing left to count. */
+  /** The same rates for each type, rates by type, or a function, called again once nothing is counted for a type any more. */
   type RatesPerType = Rates | ReadonlyMap<string, Rates> | ((type: string) => Rates | undefined)
 
-  /** What `fairlane/history`, `fairlane/metrics` and `fairlane/adaptive` make, for the option `observers`. It cannot be made otherwise. */
+  /** An observer for the option `observers`. Only `fairlane/history`, `fairlane/metrics` and `fairlane/adaptive` make them. */
   interface Observer {
     readonly [observes]: true
   }
@@ -298,7 +298,7 @@ declare namespace fairlane {
 
   /** What a lane scheduler sees of a type. Only `state` is its own. */
   interface Lane<S = any> {
-    /** The type. The name of a shared lane is made up. */
+    /** The type. A shared lane has a generated name. */
     readonly type: string
     /** Whether types beyond `maxTypes` share it. */
     readonly isShared: boolean
@@ -306,13 +306,13 @@ declare namespace fairlane {
     readonly size: number
     /** Running jobs. */
     readonly running: number
-    /** The arrival number of the oldest waiting job; unshifted jobs have numbers below all others. */
+    /** The arrival number of the oldest waiting job. Unshifted jobs have numbers below all others. */
     readonly headSeq: number
     readonly isPaused: boolean
     state: S
   }
 
-  /** Chooses a lane. For schedulers whose cost must not grow with the backlog. If it throws, that costs a warning but no job. */
+  /** Chooses a lane. For schedulers whose cost must not grow with the backlog. If it throws, the queue warns; no job is lost. */
   interface LaneScheduler {
     /** A job was queued, in a lane that is not paused. */
     queued (lane: Lane): void
@@ -322,10 +322,10 @@ declare namespace fairlane {
     started (lane: Lane, now: number, cost: number): void
     /** `cost`: what the job was charged in the end. */
     ended (lane: Lane, startedAt: number, now: number, cost: number): void
-    /** With `needsCost`: a job that runs is charged so many units more, or fewer, since its runner has called `spent`. */
+    /** With `needsCost`: the runner of a job has called `spent`, which changed its charge by `difference` units. */
     charged? (lane: Lane, difference: number, startedAt: number): void
     configure? (options?: any): unknown
-    /** A waiting job was cancelled, in a lane that is not paused. Called once for each, after all have been taken out. */
+    /** A waiting job was cancelled, in a lane that is not paused. Called once per job, after all of them were taken out. */
     removed? (lane: Lane): void
     /** Until `resumed`, `next` must not return the lane. Without both methods, types cannot be paused. */
     paused? (lane: Lane): void
@@ -334,34 +334,34 @@ declare namespace fairlane {
     forget? (lane: Lane): boolean
     /** Whether the type must have a lane of its own, whatever `maxTypes` says. Without this method: no. */
     isNamed? (type: string): boolean
-    /** How many jobs of a type may run at once. Asked by the page of `fairlane/board` only. */
+    /** How many jobs of a type may run at once. Only `fairlane/board` calls this. */
     capOf? (type: string): number
-    /** What share a type has, relative to others. Asked by the page of `fairlane/board` only. */
+    /** The share of a type, relative to others. Only `fairlane/board` calls this. */
     weightOf? (type: string): number
-    /** The group of a type, for `stats(type)`; `lane` is where the type is now, if it is anywhere. */
+    /** The group of a type, for `stats(type)`. `lane` is the type's current lane, if it has one. */
     groupOf? (type: string, lane?: Lane): string | undefined
     /** How many groups there are, for `stats()`. */
     readonly groupCount?: number
-    /** What `explain` is told of the group of a type: how many jobs of it run, and may run. */
+    /** For `explain`: how many jobs of a type's group run, and may run. */
     groupStats? (type: string, lane?: Lane): { group: string | undefined, running: number, cap: number }
-    /** Whether `now` and `startedAt` are times. Otherwise they are 0, and no clock is read. */
+    /** Whether `now` and `startedAt` are needed. If not, they are 0, and no clock is read. */
     readonly needsClock?: boolean
-    /** Whether `cost` is what jobs cost. Then the queue counts that. */
+    /** Whether the queue must count what jobs cost, for `cost`. */
     readonly needsCost?: boolean
-    /** Whether it is intended that no job runs while jobs wait. Otherwise the queue warns once. */
+    /** Whether it may be intended that jobs wait and none runs. If not, the queue warns once. */
     readonly mayStall?: boolean
   }
 
   /** The types of the waiting jobs in arrival order. */
   interface WaitingTypes {
     peek (): string | undefined
-    /** Undefined for a job that has left already. */
+    /** Undefined for a job that has already left. */
     peekAt (index: number): string | undefined
-    /** The length of the whole window, including jobs that have left already. */
+    /** The length of the whole window, including jobs that have already left. */
     size (): number
   }
 
-  /** Chooses a job by its place among the waiting ones: quickq's protocol. If it throws, that costs a warning but no job. */
+  /** Chooses a job by its place among the waiting ones: quickq's protocol. If it throws, the queue warns; no job is lost. */
   interface WindowScheduler {
     waiting (type: string): void
     start (type: string): void
@@ -381,51 +381,50 @@ declare namespace fairlane {
     readonly payload: P
   }
 
-  /** What can be said of a job, in memory and on disk. */
+  /** Options of a job on every engine. */
   interface PlanOptions {
     /**
-     * The job is put into the queue after so many ms, at the end. `maxWaitMs` counts from there.
+     * The job enters the queue after this time in ms, at the end. `maxWaitMs` counts from then.
      *
      * @default 0
      */
     delayMs?: number | undefined
-    /** How often the job is started, in the place of the queue's `maxAttempts`. */
+    /** Maximum number of attempts. Overrides the queue's `maxAttempts`. */
     maxAttempts?: number | undefined
     /**
-     * An integer from 0 to 15: among the jobs of its type, the job stands where it would had it been pushed so many times `priorityMs` earlier. Needs a
-     * queue with `priorityMs`.
+     * An integer from 0 to 15. Among the jobs of its type, the job is ordered as if it had been pushed `priority × priorityMs` earlier. Needs a queue
+     * with `priorityMs`.
      *
      * @default 0
      */
     priority?: number | undefined
     /**
-     * What the job costs, in units of your own, as tokens or rows: a safe integer from 0. Rates of cost count them, and a scheduler may share them. Give an
-     * upper estimate, and have the runner say by `context.spent` what it was.
+     * What the job costs, in your own units, such as tokens or rows: a safe integer of 0 or more. Rates of cost count it, and a scheduler may share by it.
+     * Give an upper estimate, and have the runner report the true cost with `context.spent`.
      *
      * @default 1
      */
     cost?: number | undefined
     /**
-     * While it is taken within the type, a job that is queued with it is not taken in but shares the one that has taken it. A finite number is made
-     * into a string.
+     * While a job of the same type has this key, a job queued with it is not accepted but shares that job. A finite number is converted to a string.
      */
     key?: string | number | undefined
     /**
-     * What comes of a job whose key is taken. 'replace': the one that has it, if it waits for its first start, gets the new payload. 'postpone': and its
-     * delay begins again, if its time has not come. Needs a key.
+     * What happens when the key is taken. `'join'`: the new job shares the other. `'replace'`: in addition, the other gets the new payload, if it waits
+     * for its first start. `'postpone'`: like `'replace'`, and the delay begins again, if it is not over. Needs a key.
      *
      * @default 'join'
      */
     onDuplicate?: 'join' | 'replace' | 'postpone' | undefined
     /**
-     * How long the job keeps its key: until its first start, until it has settled, or for so many ms from when it was queued and until it has started.
-     * A job that is cancelled before its start leaves its key free; one that is cancelled later does not shorten that time. Needs a key.
+     * How long the job keeps its key: until its first start, until it settles, or for this many ms after it was queued and at least until it starts.
+     * A job cancelled before its start frees its key; cancelling it later does not shorten that time. Needs a key.
      *
      * @default 'started'
      */
     keyUntil?: 'started' | 'settled' | number | undefined
     /**
-     * 'postpone' puts a job off until so many ms after it was queued at most. Needs a key.
+     * With `'postpone'`: the longest time after queueing that a job can be put off, in ms. Needs a key.
      *
      * @default Infinity
      */
@@ -437,32 +436,32 @@ declare namespace fairlane {
     type?: unknown
     /** @default false */
     unshift?: boolean | undefined
-    /** Cancels the job, waiting or running. */
+    /** When it aborts, the job is cancelled, waiting or running. */
     signal?: AbortSignal | undefined
-    /** Replaces that of the queue for this job. In ms, above 0; Infinity: no limit. */
+    /** Overrides the queue's for this job. In ms, above 0; Infinity: no limit. */
     timeoutMs?: number | undefined
-    /** Replaces that of the queue for this job. In ms, above 0; Infinity: no limit. */
+    /** Overrides the queue's for this job. In ms, above 0; Infinity: no limit. */
     maxWaitMs?: number | undefined
   }
 
-  /** What may be said of a slot: it is given once, and to one caller. */
+  /** Options of `acquire`: those of `add` that make sense for a slot, which is given once and to one caller. */
   type AcquireOptions = Omit<AddOptions, 'maxAttempts' | 'key' | 'onDuplicate' | 'keyUntil' | 'maxDelayMs'>
 
-  /** A slot of `acquire`, which is held until it is released. */
+  /** A slot from `acquire`, held until it is released. */
   interface Slot {
-    /** The type that it was acquired for. Undefined on a queue without a scheduler. */
+    /** The type it was acquired for. Undefined on a queue without a scheduler. */
     readonly type: string | undefined
-    /** From the call of `acquire` until the slot was given. */
+    /** Time from the call of `acquire` until the slot was given. */
     readonly waitedMs: number
-    /** Aborts when the job of the slot is settled while the slot is held. Made when it is first read. */
+    /** Aborts if the slot's job settles while the slot is held. Created when it is first read. */
     readonly signal: AbortSignal
     /**
-     * Gives the slot back. Only the first call counts. It may be taken off the slot.
+     * Gives the slot back. Only the first call counts. May be called without the slot as `this`.
      *
-     * @param error truthy: the job has failed; of `Throttled`: its type is held, too
+     * @param error truthy: the job has failed; a `Throttled`: its type is held, too
      */
     readonly release: (error?: unknown) => void
-    /** As `spent` of the context of a job. It may be taken off the slot. */
+    /** Like `context.spent` of a job. May be called without the slot as `this`. */
     readonly spent: (total: number) => void
     /** Like `release()`. */
     [Symbol.dispose] (): void
@@ -472,15 +471,15 @@ declare namespace fairlane {
   type MapSource<P> = Iterable<P | PromiseLike<P>> | AsyncIterable<P>
 
   interface MapOptions {
-    /** The type of all these jobs. Required with a scheduler. */
+    /** The type of the jobs. Required with a scheduler. */
     type?: unknown
-    /** What each of these jobs costs, or a function that is given its payload. @default 1 */
+    /** What each job costs, or a function of its payload. @default 1 */
     cost?: number | ((payload: any) => number) | undefined
-    /** Whether results come in the order of the source; otherwise they come as jobs end. @default true */
+    /** Whether results come in the order of the source, rather than as jobs end. @default true */
     ordered?: boolean | undefined
-    /** How many values are taken ahead. Default: 2 × concurrency. */
+    /** How many values are taken from the source ahead of results. Default: 2 × concurrency. */
     maxPending?: number | undefined
-    /** Whether failures are results too, as with `Promise.allSettled`. @default false */
+    /** Whether failures are results, too, as with `Promise.allSettled`. @default false */
     settled?: boolean | undefined
   }
 
@@ -498,10 +497,10 @@ declare namespace fairlane {
   interface JobCounts {
     /** Delayed ones included. */
     waiting: number
-    /** Jobs whose time has not come. */
+    /** Jobs that are not due yet. */
     delayed: number
     running: number
-    /** Dead letters; a queue in memory has none. */
+    /** Dead letters. A queue in memory has none. */
     dead: number
   }
 
@@ -512,67 +511,67 @@ declare namespace fairlane {
 
   /** How many jobs of a type there are now, and what limits it. */
   interface TypeCounts extends JobCounts {
-    /** So many run at once at most, where that is less than `concurrency`; else Infinity. */
+    /** How many may run at once, if that is less than `concurrency`; else Infinity. */
     cap: number
-    /** An array, if it has several; null: it has none. */
+    /** An array if it has several, null if it has none. */
     rate: Rate | Rate[] | null
     paused: boolean
-    /** In how many ms a job of it might start as far as rates and holds go; 0: now. */
+    /** Time in ms until rates and holds let a job of the type start; 0: now. */
     heldMs: number
   }
 
-  /** Why a job does not start; docs/reference/observe.md says when each of them is. */
+  /** Why a job does not start. docs/reference/observe.md explains each of them. */
   type Reason = 'idle' | 'closed' | 'paused' | 'type-paused' | 'outage' | 'broker' | 'delayed' | 'backoff' | 'cap' | 'group-cap' | 'hold' | 'queue-hold' |
     'rate' | 'queue-rate' | 'slots' | 'scheduler' | 'starting'
 
   /** Why the next job of a type does not start now. */
   interface Explanation {
-    /** undefined without a scheduler. */
+    /** Undefined without a scheduler. */
     type: string | undefined
-    /** As in `counts(type)`; at a broker undefined while it cannot be asked. */
+    /** As in `counts(type)`. Undefined while a broker cannot be reached. */
     waiting: number | undefined
     delayed: number | undefined
     running: number | undefined
     because: Reason
-    /** In how many ms it starts, if nothing else changes and a slot is free; undefined where no time is known. */
+    /** Time in ms until it starts, if nothing else changes and a slot is free. Undefined if no time is known. */
     untilMs: number | undefined
-    /** Only with `'slots'`: the types that hold most, five at most. */
+    /** Only with `'slots'`: the types that hold most of them, at most five. */
     holders: Array<{ type: string, running: number }> | undefined
-    /** For how long the job has waited that is to start next, in ms; undefined if none waits, and unless metrics or a history observe the queue. */
+    /** How long the next job has waited, in ms. Undefined if none waits, or if neither metrics nor a history observe the queue. */
     oldestWaitMs: number | undefined
-    /** Only if it is asked for, and a job waits: how many other types may be served before it, at most. */
+    /** Only on request, and if a job waits: how many other types may be served before it, at most. */
     ahead?: number | undefined
   }
 
   /** Counts of a type since it was last idle; `waiting`, `running`, `overdue`, `types` and `delayed` are current. */
   interface TypeStats {
-    /** Jobs taken in: `waiting + running + done + failed + cancelled`, less the settled jobs whose runners still hold a slot. */
+    /** Jobs accepted: `waiting + running + done + failed + cancelled`, less the settled jobs whose runners still hold a slot. */
     accepted: number
     waiting: number
     /** Slots that are taken. */
     running: number
-    /** Of these, the ones whose jobs have settled, by a timeout, a signal or `close`, and whose runners go on. */
+    /** Of these, the ones whose job has settled, by a timeout, a signal or `close`, while the runner goes on. */
     overdue: number
     done: number
     failed: number
     /** Jobs ended by `remove`, `clear`, `close`, a signal or `maxWaitMs`. */
     cancelled: number
-    /** Jobs refused: by a limit, by a closed queue, or because their signal had aborted already. */
+    /** Jobs refused: by a limit, by a closed queue, or because their signal had already aborted. */
     rejected: number
     /** Types with a job waiting or running. */
     types: number
-    /** Jobs whose time has not come. They are part of `waiting`. */
+    /** Jobs that are not due yet. They are part of `waiting`. */
     delayed: number
-    /** Attempts that have failed and were followed by another one, or will be. */
+    /** Failed attempts that are followed by another one. */
     retried: number
-    /** Attempts that have failed with `Throttled`. */
+    /** Attempts that failed with `Throttled`. */
     throttled: number
-    /** Jobs that were not taken in but share another one by its key. */
+    /** Jobs that were not accepted, but share another one by its key. */
     joined: number
-    /** Units of cost that jobs were charged, as corrected by `spent`; 0 where none are counted. */
+    /** Units of cost charged, as corrected by `spent`; 0 if costs are not counted. */
     spent: number
     /**
-     * Its group, only with `groupOf`; undefined where that fails for the type, and for types that share a lane. Calls `groupOf` if the type has no
+     * Its group, only with `groupOf`. Undefined if that failed for the type, and for types that share a lane. Calls `groupOf` if the type has no
      * lane.
      */
     group?: string | undefined
@@ -580,23 +579,23 @@ declare namespace fairlane {
 
   /** Totals since the queue was created, except `waiting`, `running`, `overdue`, `overrun`, `types`, `delayed` and `heldTypes`, which are current. */
   interface QueueStats extends Omit<TypeStats, 'group'> {
-    /** Groups of `groupOf` with a type that has jobs, is paused, or is not forgotten yet; 0 without. */
+    /** Groups with a type that has jobs, is paused, or is not forgotten yet; 0 without `groupOf`. */
     groups: number
-    /** Second settlements of a job, which were ignored. */
+    /** Repeated settlements of a job, which were ignored. */
     misuse: number
-    /** Runners that go on without a slot, which a timeout has released. */
+    /** Runners that go on without a slot, which a timeout released. */
     overrun: number
-    /** Types with waiting jobs, none of which may start now: the type is held, or has used up its rate. */
+    /** Types with waiting jobs that may not start now: the type is held, or has used up its rate. */
     heldTypes: number
   }
 
-  /** What is told of a job. */
+  /** What events say of a job. */
   interface JobEvent<P = any> {
     /** Jobs in memory have none. */
     id: undefined
     type: string | undefined
     payload: P
-    /** The number of the attempt, from 1. Of a job that is cancelled while it waits: how many attempts have ended. */
+    /** The number of the attempt, from 1. For a job cancelled while it waits: how many attempts have ended. */
     attempt: number
   }
 
@@ -605,15 +604,15 @@ declare namespace fairlane {
     result: R
   }
 
-  /** A job has failed, and is not tried again. */
+  /** A job has failed for good. */
   interface JobFailed<P = any> extends JobEvent<P> {
     error: any
   }
 
-  /** A job that has failed, and is to be tried again. */
+  /** An attempt has failed, and the job will be tried again. */
   interface JobRetry<P = any> extends JobEvent<P> {
     error: any
-    /** It waits so long. */
+    /** How long the job waits until then. */
     delayMs: number
   }
 
@@ -622,13 +621,13 @@ declare namespace fairlane {
     error: FairlaneError
   }
 
-  /** How far a job is. */
+  /** A runner has reported progress. */
   interface JobProgress<P = any> extends JobEvent<P> {
-    /** What the runner has said. */
+    /** The value passed to `context.progress`. */
     value: any
   }
 
-  /** `done`, `failed` and `cancelled` of running jobs, and `progress` of plain ones, come of jobs that were started while somebody listened. */
+  /** `done`, `failed` and `cancelled` of running jobs, and `progress` of plain ones, are emitted only for jobs that started while there was a listener. */
   interface QueueEvents<P = any, R = any> {
     /** The queue has become empty: no job waits or runs. Comes after the `drain` function. */
     drain: () => void
@@ -638,7 +637,7 @@ declare namespace fairlane {
     unsaturated: () => void
     /** A job is done. Comes after its callback. */
     done: (job: JobDone<P, R>) => void
-    /** A job has failed, and is not tried again. Comes after its callback. */
+    /** A job has failed for good. Comes after its callback. */
     failed: (job: JobFailed<P>) => void
     /** An attempt has failed, and there will be another one. */
     retry: (job: JobRetry<P>) => void
@@ -656,13 +655,13 @@ declare namespace fairlane {
     readonly length: number
     /** The number of jobs that hold a slot. O(1). */
     readonly running: number
-    /** The number of jobs that have not started. To bound it, use `maxWaiting` rather than a test before each push. O(1). */
+    /** The number of jobs that have not started. To bound it, use `maxWaiting` rather than checking before each push. O(1). */
     readonly waiting: number
     /** True from `pause()`, or from setting `concurrency` to 0 or below, until `resume()` or a positive `concurrency`. */
     readonly paused: boolean
-    /** True from the first `close()` on, or from the abort of the queue's `signal`. */
+    /** True once `close()` was called, or once the queue's `signal` has aborted. */
     readonly closed: boolean
-    /** The scheduler object that was given, or that was made for a name; null without a scheduler. */
+    /** The scheduler object that was given, or that was created from a name; null without a scheduler. */
     readonly scheduler: LaneScheduler | WindowScheduler | null
 
     /**
@@ -685,7 +684,7 @@ declare namespace fairlane {
      * Queues a job at the end. O(1). The job never starts inside this call.
      *
      * @param payload any value, also `undefined`; it reaches the runner unchanged
-     * @param callback gets the outcome, never inside this call
+     * @param callback receives the outcome, never inside this call
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      * @throws FAIRLANE_ERR_TYPE_REQUIRED if the queue has a scheduler
      */
@@ -706,8 +705,8 @@ declare namespace fairlane {
     unshiftType (type: unknown, payload: P, callback?: Callback<R>): Queue<P, R>
 
     /**
-     * Queues a job and returns a promise of its result. The promise rejects with the error that the job fails, is cancelled or is refused with. O(1).
-     * With a key that is taken, the promise is that of the job which has taken it; those with a signal get one of their own.
+     * Queues a job and returns a promise of its result. The promise rejects with the error if the job fails, is cancelled or is refused. O(1).
+     * If the key is taken, it is the promise of the job that has it; a call with a signal gets a promise of its own.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
@@ -716,32 +715,32 @@ declare namespace fairlane {
     add (payload: P, options?: AddOptions): Promise<R>
 
     /**
-     * Runs a function as a job, which is its own payload. What it returns or throws settles the promise, whatever `settleBy` says. It is called again for
-     * each attempt, in the AsyncLocalStorage context of the caller unless `asyncContext` is 'none'.
+     * Runs a function as a job; the function is the payload. What it returns or throws settles the promise, whatever `settleBy` says. It is called once
+     * per attempt, in the AsyncLocalStorage context of the caller unless `asyncContext` is `'none'`.
      *
-     * @throws FAIRLANE_ERR_ARGUMENT if `fn` is not a function, and what `add` throws
+     * @throws FAIRLANE_ERR_ARGUMENT if `fn` is not a function; also throws what `add` throws
      */
     run<T> (fn: (context: JobContext) => T, options?: AddOptions): Promise<Awaited<T>>
 
     /**
-     * Waits for a slot, which is held until its `release()`. The promise rejects with what is cancelled or refused while it waits. A slot that is collected as
-     * garbage before is freed, with the warning FAIRLANE_WARN_SLOT_LOST.
+     * Waits for a slot, which is held until its `release()`. The promise rejects if the wait is cancelled or refused. A slot that is garbage-collected
+     * before its release is freed, with the warning FAIRLANE_WARN_SLOT_LOST.
      *
-     * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED as `add`
+     * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED like `add`
      */
     acquire (options?: AcquireOptions): Promise<Slot>
 
     /**
-     * Runs a job for each value of a source. Takes values only as results are asked for. Throws what `add` throws.
-     * A break or the first failure aborts the jobs that it has queued.
+     * Runs a job for each value of a source. Takes values only as results are consumed. Throws what `add` throws.
+     * A `break` or the first failure aborts the jobs it has queued.
      */
     map (source: MapSource<P>, options: MapOptions & { settled: true }): AsyncGenerator<PromiseSettledResult<R>, void, void>
     map (source: MapSource<P>, options?: MapOptions & { settled?: false }): AsyncGenerator<R, void, void>
     map (source: MapSource<P>, options: MapOptions): AsyncGenerator<R | PromiseSettledResult<R>, void, void>
 
     /**
-     * Resolves when a push (of that type) would be accepted, at once if it would be now. Rejects with FAIRLANE_ERR_CLOSED when the queue
-     * closes. It does not reserve a place: another push may take it.
+     * Resolves as soon as a push (of that type) would be accepted. Rejects with FAIRLANE_ERR_CLOSED when the queue closes. Does not reserve a place:
+     * another push may take it.
      *
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
@@ -749,7 +748,7 @@ declare namespace fairlane {
 
     /**
      * Refuses new jobs, lifts pauses, and lets the accepted jobs finish. Resolves with the number of runners that had not ended.
-     * Without `timeoutMs` it waits as long as the jobs take. A later call can only make it end sooner.
+     * Without `timeoutMs` it waits for as long as the jobs take. A later call can only end it sooner.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if an option is unknown or has a wrong value
      */
@@ -764,28 +763,28 @@ declare namespace fairlane {
     /**
      * Starts jobs again; none starts inside this call.
      *
-     * @param concurrency default: the last positive one, or 10 if there never was any
+     * @param concurrency default: the last positive value, or 10 if there was none
      * @throws FAIRLANE_ERR_CONCURRENCY if it is given and is not a positive integer, a string of one, or Infinity
      */
     resume (concurrency?: number | string): Queue<P, R>
 
     /**
-     * Waits until all jobs that were accepted before the call have settled and were told so. It does not wait for later jobs, unshifted ones too.
+     * Waits until all jobs accepted before the call have settled and their callbacks were called. Does not wait for later jobs, even unshifted ones.
      *
      * @param callback called without arguments, never inside this call
      * @throws FAIRLANE_ERR_CALLBACK if the callback is neither a function nor undefined
      */
     fflush (callback: () => void): Queue<P, R>
-    /** Like `fflush(callback)`, with a promise, which resolves when handlers of the promises of `add` were called, and never rejects. */
+    /** Like `fflush(callback)`, with a promise. Resolves after the handlers of `add()` promises have run. Never rejects. */
     fflush (callback?: undefined): Promise<void>
 
-    /** Resolves when no job waits or runs, and handlers of the promises of `add` were called. Never rejects. */
+    /** Resolves when no job waits or runs, and the handlers of `add()` promises have run. Never rejects. */
     onIdle (): Promise<void>
 
     /**
-     * The jobs that wait at the time of the call, in arrival order. O(waiting), with a scheduler O(waiting × log types).
+     * The jobs waiting at the time of the call, in arrival order. O(waiting), with a scheduler O(waiting × log types).
      *
-     * @param type only those of one type
+     * @param type only the jobs of this type
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
@@ -794,7 +793,7 @@ declare namespace fairlane {
     /**
      * Cancels the waiting jobs for which `test` returns a truthy value. O(waiting).
      * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
-     * If `test` throws, nothing is removed and `remove` throws the same.
+     * If `test` throws, nothing is removed and `remove` rethrows.
      *
      * @returns how many were cancelled
      * @throws FAIRLANE_ERR_ARGUMENT if `test` is not a function
@@ -805,16 +804,16 @@ declare namespace fairlane {
      * Cancels all waiting jobs. O(waiting).
      * Their callbacks are called before it returns, with a `FairlaneError` of code `FAIRLANE_ERR_CLEARED`.
      *
-     * @param options `type`: cancels only the jobs of that type, or all if it is undefined; `reason`: becomes the `cause` of that error;
-     *   `dead`: takes dead letters away, too, of which a queue in memory has none
+     * @param options `type`: cancels only the jobs of this type, or all if it is undefined; `reason`: becomes the `cause` of the error;
+     *   `dead`: deletes dead letters, too (a queue in memory has none)
      * @returns how many were cancelled
-     * @throws FAIRLANE_ERR_ARGUMENT if `options` is not an object, has another name in it, or has a type without a scheduler
+     * @throws FAIRLANE_ERR_ARGUMENT if `options` is not an object, has an unknown name, or has a type while the queue has no scheduler
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
     clear (options?: { type?: unknown, reason?: unknown, dead?: boolean | undefined }): number
 
     /**
-     * Starts no more jobs of a type until `resumeType`. Running ones finish, and pushes are accepted. Has no effect on a closed queue.
+     * Starts no more jobs of a type until `resumeType`. Running jobs finish, and pushes are accepted. Has no effect on a closed queue.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
      * @throws FAIRLANE_ERR_TYPE if the type is undefined, null, a symbol, or an object without a `toString` of its own or its class
@@ -825,14 +824,14 @@ declare namespace fairlane {
     resumeType (type: unknown): Queue<P, R>
 
     /**
-     * Whether no job of a type starts until `resumeType`. False where types cannot be paused. O(1).
+     * Whether a type is paused by `pauseType`. False if types cannot be paused. O(1).
      *
      * @throws FAIRLANE_ERR_TYPE if the type is undefined, null, a symbol, or an object without a `toString` of its own or its class
      */
     isTypePaused (type: unknown): boolean
 
     /**
-     * Starts no job of a type for so many ms. Another call replaces the time; 0 ends it. The other types go on.
+     * Starts no job of a type for `ms`. A later call replaces the hold; 0 ends it. Other types go on.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
      * @throws FAIRLANE_ERR_TYPE if the type is undefined, null, a symbol, or an object without a `toString` of its own or its class
@@ -841,14 +840,14 @@ declare namespace fairlane {
     holdType (type: unknown, ms: number): Queue<P, R>
 
     /**
-     * Starts no job for so many ms. Another call replaces the time; 0 ends it.
+     * Starts no job for `ms`. A later call replaces the hold; 0 ends it.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if the time is not a finite number, 0 or above
      */
     hold (ms: number): Queue<P, R>
 
     /**
-     * In how many ms a job might start as far as rates and holds go; 0 if one may start now. Of a type, or of the whole queue.
+     * Time in ms until rates and holds let a job start, of a type or of the whole queue; 0: now.
      *
      * @throws FAIRLANE_ERR_SCHEDULER if a type is given and types cannot be held
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
@@ -856,9 +855,9 @@ declare namespace fairlane {
     heldMs (type?: unknown): number
 
     /**
-     * Replaces the rates that are given; null: there is none from now on. What has started stays counted in windows of the same `intervalMs`. Holds stay.
+     * Replaces the rates that are given; null removes one. Past starts still count in windows of the same `intervalMs`. Holds stay.
      *
-     * @throws FAIRLANE_ERR_ARGUMENT if a rate is wrong, or `rates` has another name in it
+     * @throws FAIRLANE_ERR_ARGUMENT if a rate is invalid, or `rates` has an unknown name
      * @throws FAIRLANE_ERR_SCHEDULER if `ratePerType` is given and types cannot be held
      */
     setRates (rates: { rate?: Rates | null | undefined, ratePerType?: RatesPerType | null | undefined }): Queue<P, R>
@@ -866,7 +865,7 @@ declare namespace fairlane {
     /**
      * Counts of jobs. O(1).
      *
-     * @param type only the counts of one type, since it was last idle: types without jobs are forgotten
+     * @param type only the counts of this type, since it was last idle: types without jobs are forgotten
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
      */
@@ -874,7 +873,7 @@ declare namespace fairlane {
     stats (type: unknown): TypeStats
 
     /**
-     * How many jobs there are now. With a type, those of it, and what limits it.
+     * How many jobs there are now. With a type: its jobs, and its limits.
      *
      * @throws FAIRLANE_ERR_ARGUMENT if a type is given and the queue has no scheduler
      * @throws FAIRLANE_ERR_TYPE if the type is null, a symbol, or an object without a `toString` of its own or its class
@@ -883,52 +882,52 @@ declare namespace fairlane {
     counts (type: unknown): Promise<TypeCounts>
 
     /**
-     * Why the next job of a type does not start now. O(log types), where all slots are taken O(slots), and with `ahead` O(types). The first time it is
-     * asked of a type with delayed jobs, O(those).
+     * Why the next job of a type does not start now. O(log types); O(slots) if all slots are taken; O(types) with `ahead`. The first call for a type
+     * with delayed jobs is O(its delayed jobs).
      *
-     * @param type to be left out without a scheduler
-     * @param options ahead: whether to count the other types that may be served before it; default: false
+     * @param type omit it without a scheduler
+     * @param options `ahead`: whether to count the other types that may be served before it; default: false
      * @throws FAIRLANE_ERR_ARGUMENT if the options are wrong, or a type is given and the queue has no scheduler
      * @throws FAIRLANE_ERR_TYPE if the type is missing, null, a symbol, or an object without a `toString` of its own or its class
      */
     explain (type?: unknown, options?: { ahead?: boolean | undefined }): Explanation
 
     /**
-     * The types that have jobs, those with most of them first; none without a scheduler. O(types).
+     * The types that have jobs, those with the most first; none without a scheduler. O(types).
      *
-     * @param options limit: how many at most; default: 200
+     * @param options `limit`: how many at most; default: 200
      * @throws FAIRLANE_ERR_ARGUMENT
      */
     types (options?: { limit?: number | undefined }): Promise<Array<JobCounts & { type: string }>>
 
-    /** Resolves at once: in memory nothing is to be written or sent. */
+    /** Resolves at once: in memory there is nothing to write or send. */
     flush (): Promise<void>
   }
 
-  /** What a runner fails with when it was told to come back later: the type of the job is held for so long, and the attempt does not count. */
+  /** A runner fails with this when a service told it to come back later. The job's type is held for `retryAfterMs`, and the attempt does not count. */
   interface Throttled extends Error {
     readonly retryAfterMs: number
   }
 
   interface ThrottledConstructor {
     readonly prototype: Throttled
-    /** @param retryAfterMs ms, from 0; less than 1 is 1 @throws FAIRLANE_ERR_ARGUMENT */
+    /** @param retryAfterMs 0 or more; values below 1 count as 1 @throws FAIRLANE_ERR_ARGUMENT */
     new (retryAfterMs: number, options?: { cause?: unknown }): Throttled
     /**
-     * For as long as a Retry-After header says: seconds, also with a fraction, or a date, by the clock of the process. 1 s if there is none, or
-     * its time is over, or it cannot be read, which a warning says once.
+     * Takes the time from a Retry-After header: seconds, also with a fraction, or a date, by the clock of the process. 1 s if there is no header, its
+     * time has passed, or it cannot be read; the last case warns once.
      */
     after (header: string | null | undefined, options?: { cause?: unknown }): Throttled
   }
 
-  /** What a runner fails with to have its job tried later, without counting the attempt, while others of its type go on. */
+  /** A runner fails with this to have its job tried again after `delayMs`. The attempt does not count, and other jobs of the type go on. */
   interface Postponed extends Error {
     readonly delayMs: number
   }
 
   interface PostponedConstructor {
     readonly prototype: Postponed
-    /** @throws FAIRLANE_ERR_ARGUMENT if the delay is not from 0 to 2^31 */
+    /** @throws FAIRLANE_ERR_ARGUMENT if the delay is not between 0 and 2^31 */
     new (delayMs: number, options?: { cause?: unknown }): Postponed
   }
 
@@ -939,39 +938,39 @@ declare namespace fairlane {
     factor?: number | undefined
     /** @default 60000 */
     mostMs?: number | undefined
-    /** Up to which part of the time is left out at random, from 0 to 1. @default 0.5 */
+    /** The largest fraction of the time that is randomly subtracted, from 0 to 1. @default 0.5 */
     jitter?: number | undefined
   }
 
   interface BatchesOptions<P = any> {
-    /** How many jobs are in a batch at most: a positive integer, or Infinity. */
+    /** Maximum number of jobs in a batch: a positive integer, or Infinity. */
     maxSize: number
     /**
-     * How long a batch waits for others before it is put into the queue, in ms. It waits no longer when it is full.
+     * How long a batch waits for more jobs before it enters the queue, in ms. A full batch waits no longer.
      *
      * @default 0
      */
     delayMs?: number | undefined
-    /** Only jobs with the same key go together. A finite number is made into a string. Default: all of a type do. */
+    /** Only jobs with the same key are batched together. A finite number is converted to a string. Default: all jobs of a type are. */
     key?: ((payload: P) => string | number) | undefined
   }
 
-  /** Gathers jobs of one type into batches, each of which is one job of a queue. */
+  /** Gathers jobs of the same type into batches. Each batch is one job of a queue. */
   interface Batches<P = any, R = any> {
     /**
-     * Adds a job to the batch of its type that waits, or begins one. O(1).
+     * Adds a job to the waiting batch of its type, or begins a new one. O(1).
      *
-     * @returns a promise of its own result. It rejects with the Error in its place, with what the batch failed with, or with FAIRLANE_ERR_RUNNER if the
-     *   runner did not give an array with a result for each job
+     * @returns a promise of the job's own result. It rejects with the Error in the job's place, with the error of the batch, or with FAIRLANE_ERR_RUNNER
+     *   if the runner did not return an array with a result for each job
      * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_TYPE_REQUIRED, and what `key` throws
      */
     add (payload: P, options?: { type?: unknown }): Promise<R>
   }
 
-  /** The options of a queue whose runner may settle its jobs either way. */
+  /** Options of a queue whose runner may settle its jobs either way. */
   type EitherOptions = QueueOptions & { settleBy?: 'either' | undefined }
 
-  /** The options of a queue whose runner settles its jobs by what it returns. */
+  /** Options of a queue whose runner settles its jobs by its return value. */
   type PromiseOptions = QueueOptions & { settleBy: 'promise' }
 
   // A runner that returns a promise is inferred as a whole (`F`): so `done` and `context` may stand without annotations.
@@ -1016,14 +1015,14 @@ declare namespace fairlane {
     readonly Postponed: PostponedConstructor
 
     /**
-     * Makes a function for `backoffMs`. It never gives less than `retryAfterMs` of the error.
+     * Makes a function for `backoffMs`. It never returns less than the error's `retryAfterMs`.
      *
      * @throws FAIRLANE_ERR_ARGUMENT
      */
     backoff (options?: BackoffOptions): (attempt: number, error?: any) => number
 
     /**
-     * For a queue whose runner takes an array of payloads, and gives an array of results, or Errors, in the same order.
+     * Batches jobs for a queue whose runner takes an array of payloads and returns an array of results, or Errors, in the same order.
      *
      * @throws FAIRLANE_ERR_ARGUMENT
      */

@@ -11,59 +11,58 @@ export { FairlaneError, Postponed, Throttled, backoff } from '../../index'
 export type { Explanation, Rate, Rates, RatesPerType } from '../../index'
 export type { Acknowledge, LogOptions, Lost, Recovered } from '../log/index'
 
-/** Makes bytes of payloads, and payloads of bytes. */
+/** Converts payloads to bytes and back. */
 export interface Serializer<P = any> {
   encode (payload: P): Uint8Array
   decode (bytes: Buffer): P
 }
 
 export interface DurableOptions<P = any> extends QueueOptions, LogOptions {
-  /** The folder, on a disk of this machine. It is made if it is not there. */
+  /** The folder, on a local disk. It is created if it does not exist. */
   path: string
 
   /**
-   * How payloads become bytes. `'structured'` takes what `structuredClone` takes. A folder with jobs is opened with the same one only.
+   * How payloads become bytes. `'structured'` takes what `structuredClone` takes. A folder with jobs can only be opened with the same serializer.
    *
    * @default 'structured'
    */
   serialize?: 'json' | 'structured' | Serializer<P> | undefined
 
   /**
-   * How often a job is started before it becomes a dead letter.
+   * Maximum number of attempts. Then the job becomes a dead letter.
    *
    * @default 5
    */
   maxAttempts?: number | undefined
 
   /**
-   * The least time from the end of an attempt to the next one, in ms, by the number of the attempt. Default: 1000, twice as long each time,
-   * at most 60000. If a function gives Infinity, the job becomes a dead letter at once.
+   * Minimum time in ms from the end of a failed attempt to the next one: a time, or a function of the attempt's number and error. Default: 1000,
+   * doubled each time, up to 60000. If the function returns Infinity, the job becomes a dead letter at once.
    */
   backoffMs?: number | ((attempt: number, error: any) => number) | undefined
 
   /**
-   * How many jobs start in a stretch of time at most, attempts included. Counted by this process, from when it opened the queue. Default:
-   * no limit.
+   * Maximum number of starts per interval. Every attempt counts. Counting begins when the queue is opened. Default: no limit.
    */
   rate?: Rates | undefined
 
-  /** Jobs that are pushed at certain times, by name: they are added to those that the folder has, or change them. Default: none. */
+  /** Schedules by name. They are added to those in the folder, or replace those of the same name. Default: none. */
   schedules?: { readonly [name: string]: Schedule<P> } | ReadonlyMap<string, Schedule<P>> | undefined
 }
 
-/** Jobs that are pushed at certain times: by `cron`, or `everyMs`. */
+/** Pushes jobs at the times of `cron` or `everyMs`. */
 export type Schedule<P = any> = ScheduledJob<P> & ({
-  /** A cron expression that has a time at all, which the package `croner` reads: FAIRLANE_ERR_PEER without it. */
+  /** A cron expression that matches some time. Needs the package `croner`: FAIRLANE_ERR_PEER without it. */
   cron: string
   /**
-   * Of the expression, as `'Europe/Berlin'`.
+   * The time zone of the expression, such as `'Europe/Berlin'`.
    *
    * @default 'UTC'
    */
   timezone?: string | undefined
   everyMs?: undefined
 } | {
-  /** From 1 on. The times are multiples of it since 1970. */
+  /** 1 or more. The times are its multiples since 1970. */
   everyMs: number
   cron?: undefined
   timezone?: undefined
@@ -74,84 +73,83 @@ export interface ScheduledJob<P = any> {
   type?: unknown
   payload?: P | undefined
   /**
-   * What comes of times that were missed, since they passed while nobody had the queue open, or more than a minute before the queue could
-   * see to them: a job for the last of them, or nothing.
+   * What happens with missed times, which passed while nobody had the queue open, or more than a minute before the queue could handle them:
+   * a job for the last of them, or nothing.
    *
    * @default 'last'
    */
   catchUp?: 'last' | 'none' | undefined
   /**
-   * Whether a job is pushed while the one before is not over. If not, the time is skipped for good.
+   * Whether a job is pushed while the previous one has not ended. If not, the time is skipped for good.
    *
    * @default false
    */
   overlap?: boolean | undefined
   /**
-   * Of the jobs, from 0 to 15. Needs a queue with `priorityMs`.
+   * Priority of the jobs, from 0 to 15. Needs a queue with `priorityMs`.
    *
    * @default 0
    */
   priority?: number | undefined
-  /** What each of the jobs costs: a safe integer from 0. @default 1 */
+  /** What each job costs: a safe integer of 0 or more. @default 1 */
   cost?: number | undefined
 }
 
-/** How far a schedule is. */
+/** The state of a schedule. */
 export interface ScheduleState {
   name: string
   /** Its next time, in ms since 1970. Undefined if there is none, or the queue has closed. */
   nextAt: number | undefined
-  /** The last time whose job was pushed. */
+  /** The last time for which a job was pushed. */
   lastAt: number | undefined
   /** Only if it is paused. */
   paused?: true
 }
 
-/** What can be said of a job when it is pushed. It is kept on disk. */
+/** Options of a push. They are kept on disk. */
 export interface PushOptions extends PlanOptions {
-  /** How long each attempt may take, in ms above 0, in the place of the queue's `timeoutMs`. */
+  /** How long each attempt may take, in ms, above 0. Overrides the queue's `timeoutMs`. */
   timeoutMs?: number | undefined
 
   /**
-   * How long the job may wait for its first start, in ms above 0, in the place of the queue's `maxWaitMs`; counted from the end of its
-   * delay.
+   * How long the job may wait for its first start after its delay, in ms, above 0. Overrides the queue's `maxWaitMs`.
    */
   maxWaitMs?: number | undefined
 }
 
 export interface DurableAddOptions extends PushOptions {
-  /** The type of the job. Needed if the queue has a scheduler. */
+  /** The type of the job. Required with a scheduler. */
   type?: unknown
 
   /** Whether the job is put at the head. */
   unshift?: boolean | undefined
 
-  /** Ends the job, unless somebody else wants it who shares its key. */
+  /** When it aborts, the job is cancelled, unless other calls share it by its key. */
   signal?: AbortSignal | undefined
 }
 
 export interface DurableCloseOptions {
   /**
-   * Whether what waits is run first, but for jobs that wait for their time or their next attempt.
+   * Whether waiting jobs run first, except delayed jobs and those that wait for their next attempt.
    *
    * @default false
    */
   drain?: boolean | undefined
-  /** For how long what runs, or is run, may go on: then runners are told by their signals, and jobs that have not ended stay on disk. Default: as long as it takes. */
+  /** How long jobs may go on, in ms. Then the signals of their runners abort, and jobs that have not ended stay on disk. Default: no limit. */
   timeoutMs?: number | undefined
 }
 
 /** What a runner can know about its job. */
 export interface DeliveryContext extends JobContext {
-  /** What `push` resolved to. */
+  /** The id that `push` resolved with. */
   readonly id: number
-  /** The type that it was pushed with, also without a scheduler. */
+  /** The type it was pushed with, also without a scheduler. */
   readonly type: string | undefined
-  /** 1 for the first attempt. Counted across restarts. */
+  /** The number of the attempt, from 1, counted across restarts. */
   readonly attempt: number
-  /** Tells listeners of `progress` how far the job is. Nothing is written. Does nothing once the attempt has ended. */
+  /** Emits `progress` with this value, which is not written to disk. Does nothing after the attempt has ended. */
   readonly progress: (value: unknown) => void
-  /** Of a job that a schedule has pushed: the name of that, and the time for which it is, in ms since 1970. */
+  /** For a job that a schedule pushed: the name of the schedule, and the scheduled time in ms since 1970. */
   readonly schedule: { readonly name: string, readonly time: number } | undefined
 }
 
@@ -159,38 +157,38 @@ export type DurableRunner<P = any, R = any> = (payload: P, done: Done<R>, contex
 export type AnyDurableRunner<P = any, R = any> = (payload: P, done: Done<R>, context: DeliveryContext) => unknown
 export type DurablePromiseRunner<P = any, R = any> = (payload: P, context: DeliveryContext) => R | PromiseLike<R>
 
-/** A job that waits. Its payload is read, blocking, when it is asked for. */
+/** A waiting job. Its payload is read synchronously when it is accessed. */
 export interface DurableJob<P = any> {
-  /** Undefined if more than `maxInflightOps` pushes are under way and this one is not written yet. */
+  /** Undefined if the job is not written yet because more than `maxInflightOps` pushes are in flight. */
   readonly id: number | undefined
   readonly type: string | undefined
   readonly payload: P
 }
 
-/** A job, as it was when `get()` was called. */
+/** A job as it was when `get()` was called. */
 export interface FoundJob<P = any> {
   readonly id: number
   readonly type: string | undefined
   readonly state: 'waiting' | 'delayed' | 'running' | 'dead'
-  /** How many attempts have ended that count. */
+  /** How many attempts have ended, except those that do not count. */
   readonly attempts: number
   /** When a delayed job is due, in ms since 1970. */
   readonly dueAt: number | undefined
-  /** What the last attempt failed with: its `name`, `message` and `code`. */
+  /** The error of the last attempt: its `name`, `message` and `code`. */
   readonly error: (Error & { code?: string }) | undefined
   readonly payload: P
 }
 
-/** A job whose runner goes on. */
+/** A job whose runner is still running. */
 export interface RunningJob<Id = number> {
   /** Undefined if it is overdue. */
   readonly id: Id | undefined
   readonly type: string | undefined
   /** From 1. Undefined if it is overdue. */
   readonly attempt: number | undefined
-  /** At a broker when a process has taken the job, in ms since 1970; on disk undefined. */
+  /** At a broker: when a process took the job, in ms since 1970. On disk undefined. */
   readonly startedAt: number | undefined
-  /** The job has ended, and its runner goes on; never true on disk. */
+  /** Whether the job has ended while its runner goes on. Never true on disk. */
   readonly overdue: boolean
 }
 
@@ -198,18 +196,18 @@ export interface RunningJob<Id = number> {
 export interface DeadLetter<P = any> extends DurableJob<P> {
   readonly id: number
   readonly attempts: number
-  /** When it died, in ms since 1970; undefined if an earlier version wrote it. */
+  /** When it became a dead letter, in ms since 1970. Undefined if an earlier version wrote it. */
   readonly at: number | undefined
   /** The error of the last attempt: its `name`, `message` and `code`. */
   readonly error: Error & { code?: string }
 }
 
-/** What is told of a job. */
+/** What events say of a job. */
 export interface JobEvent<P = any> {
   id: number
   type: string | undefined
   payload: P
-  /** The number of the attempt. Of a job that is cancelled while it waits: how many attempts have ended. */
+  /** The number of the attempt. For a job cancelled while it waits: how many attempts have ended. */
   attempt: number
 }
 
@@ -218,7 +216,7 @@ export interface JobDone<P = any, R = any> extends JobEvent<P> {
 }
 
 export interface JobProgress<P = any> extends JobEvent<P> {
-  /** What the runner gave. */
+  /** The value passed to `context.progress`. */
   value: any
 }
 
@@ -231,14 +229,14 @@ export interface JobRetry<P = any> extends JobFailed<P> {
 }
 
 export interface JobCancelled<P = any> extends Omit<JobEvent<P>, 'id'> {
-  /** Undefined if it was not written yet. */
+  /** Undefined if the job was not written yet. */
   id: number | undefined
   error: FairlaneError
 }
 
 /** How many jobs there are. */
 export interface JobCounts {
-  /** Delayed ones are among them. */
+  /** Delayed ones included. */
   waiting: number
   delayed: number
   running: number
@@ -246,46 +244,45 @@ export interface JobCounts {
   dead: number
 }
 
-/** What the queue has. */
+/** How many jobs the queue has. */
 export interface QueueCounts extends JobCounts {
   /** Types that have any. */
   types: number
 }
 
-/** What the queue has of a type, and what limits it. */
+/** How many jobs of a type the queue has, and the limits of the type. */
 export interface TypeCounts extends JobCounts {
-  /** How many may run at once, as far as the scheduler tells; else Infinity. */
+  /** How many may run at once, if the scheduler says so; else Infinity. */
   cap: number
   rate: Rates | null
   paused: boolean
-  /** In how many ms one might start as far as rates and holds go. */
+  /** Time in ms until rates and holds let a job of the type start; 0: now. */
   heldMs: number
 }
 
 export interface DurableEvents<P = any, R = any> {
-  /** A job is done, and will not come back once that is written. */
+  /** A job is done. Once that is written, it will not run again. */
   done: (job: JobDone<P, R>) => void
   /** A job has become a dead letter. */
   failed: (job: JobFailed<P>) => void
   /** An attempt has failed, and there will be another one in `delayMs`. */
   retry: (job: JobRetry<P>) => void
-  /** The runner of a job says how far it is, by `context.progress(value)`. */
+  /** A runner has called `context.progress(value)`. */
   progress: (job: JobProgress<P>) => void
-  /** A job was cancelled by `cancel()`, cleared or removed, or waited longer than `maxWaitMs`. */
+  /** A job was cancelled, cleared or removed, or it waited longer than `maxWaitMs`. */
   cancelled: (job: JobCancelled<P>) => void
   drain: () => void
   saturated: () => void
   unsaturated: () => void
   /**
-   * The log cannot be written now. Jobs start only if that can be written. What becomes of jobs is kept in memory.
-   * The queue tries again by itself.
+   * The log cannot be written at the moment. A job starts only if its start can be written. Outcomes of jobs are kept in memory. The queue keeps
+   * retrying by itself.
    */
   outage: (error: FairlaneError) => void
-  /** Everything is written, and the disk has room. */
+  /** The outage is over: everything is written, and the disk has room. */
   outageover: () => void
   /**
-   * The queue has closed. `abandonedCount` runners had not ended. `error` is set if its log has failed, or if what became of jobs could not
-   * be written.
+   * The queue has closed. `abandonedCount` runners had not ended. `error` is set if the log failed, or if outcomes of jobs could not be written.
    */
   close: (abandonedCount: number, error?: FairlaneError) => void
 }
@@ -299,17 +296,17 @@ export interface DurableStats extends QueueStats {
   dead: number
 }
 
-/** A job queue on disk. Its methods do what those of a queue in memory do, durably. */
+/** A job queue on disk. Its methods do the same as those of a queue in memory, durably. */
 export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P, R>> {
   private constructor ()
 
-  /** Jobs that have not settled, and slots that are taken. */
+  /** `length`: jobs that have not settled. `running`: slots that are taken. */
   readonly length: number
   readonly running: number
-  /** Jobs that are not running, including those that are to start later. */
+  /** Jobs that are not running, including delayed ones. */
   readonly waiting: number
   readonly paused: boolean
-  /** True from the first `close()` on, from the abort of the option `signal`, or when the log has failed. */
+  /** True once `close()` was called, the option `signal` has aborted, or the log has failed. */
   readonly closed: boolean
   readonly scheduler: LaneScheduler | WindowScheduler | null
   readonly recovered: Recovered
@@ -318,7 +315,7 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   get drain (): (() => void) | null
   set drain (value: (() => void) | null | undefined)
 
-  /** Queues a job at the end. Resolves with its id when it is safe. */
+  /** Queues a job at the end. Resolves with its id when the job is safe. */
   push (payload: P, options?: PushOptions): Promise<number>
   /** Like `push`, at the head. */
   unshift (payload: P, options?: PushOptions): Promise<number>
@@ -328,30 +325,29 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   unshiftType (type: unknown, payload: P, options?: PushOptions): Promise<number>
 
   /**
-   * Queues several jobs: all of them are taken in or none, also after a crash. Resolves with their ids when all are safe. Those with
-   * keys do what they would one after the other.
+   * Queues several jobs: either all are accepted or none, even after a crash. Resolves with their ids when all are safe. Jobs with keys behave
+   * as if pushed one after the other.
    */
   pushAll (jobs: ReadonlyArray<PushOptions & { payload: P, type?: unknown }>): Promise<number[]>
 
   /**
-   * Queues a job, for a promise of its result, which this process gives while it lives. The job is on disk and outlives that. Rejects with
-   * what the last attempt failed with; with FAIRLANE_ERR_CLOSED when the queue closes before, and FAIRLANE_ERR_RESULT if the job of that
-   * key has ended.
+   * Queues a job and returns a promise of its result. The job is on disk and outlives the process; the promise does not. Rejects with the error of
+   * the last attempt, with FAIRLANE_ERR_CLOSED if the queue closes first, and with FAIRLANE_ERR_RESULT if the job that has the key has ended.
    */
   add (payload: P, options?: DurableAddOptions): Promise<R>
 
   /**
-   * Runs a job for each value of a source. Takes values only as results are asked for. Throws what `add` throws.
-   * A break or the first failure cancels the jobs that it has queued.
+   * Runs a job for each value of a source. Takes values only as results are consumed. Throws what `add` throws.
+   * A `break` or the first failure cancels the jobs it has queued.
    */
   map (source: MapSource<P>, options: MapOptions & { settled: true }): AsyncGenerator<PromiseSettledResult<R>, void, void>
   map (source: MapSource<P>, options?: MapOptions & { settled?: false }): AsyncGenerator<R, void, void>
   map (source: MapSource<P>, options: MapOptions): AsyncGenerator<R | PromiseSettledResult<R>, void, void>
 
   /**
-   * The result of a job that was pushed and ends while this process has the queue open. Rejects with what its last attempt failed with, with
-   * FAIRLANE_ERR_RESULT if it has ended before or there is none of this id, and with FAIRLANE_ERR_ABORTED if the signal aborts: nothing
-   * becomes of the job by that.
+   * Waits for the result of a job that ends while this process has the queue open. Rejects with the error of its last attempt, with
+   * FAIRLANE_ERR_RESULT if it has already ended or the id is unknown, and with FAIRLANE_ERR_ABORTED if the signal aborts, which does not affect
+   * the job.
    */
   wait (id: number, options?: { signal?: AbortSignal | undefined }): Promise<R>
 
@@ -362,103 +358,102 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
   isTypePaused (type: unknown): boolean
 
   /**
-   * Starts no job of a type for so many ms. Another call replaces the time; 0 ends it. The other types go on. Jobs that have a slot and are
-   * not safe yet wait again. Nothing is written: a hold ends with the process.
+   * Starts no job of a type for `ms`. A later call replaces the hold; 0 ends it. Other types go on. Jobs that have a slot but are not safe yet go
+   * back to waiting. A hold is not written to disk: it ends with the process.
    *
    * @throws FAIRLANE_ERR_SCHEDULER if the queue has no lane scheduler with `paused` and `resumed`
    * @throws FAIRLANE_ERR_TYPE, FAIRLANE_ERR_ARGUMENT
    */
   holdType (type: unknown, ms: number): this
-  /** Like `holdType`, of all jobs. Throws FAIRLANE_ERR_ARGUMENT. */
+  /** Like `holdType`, for all jobs. Throws FAIRLANE_ERR_ARGUMENT. */
   hold (ms: number): this
   /**
-   * In how many ms a job might start as far as rates and holds go; 0 if one may start now. Of a type, or of the whole queue. Throws
-   * FAIRLANE_ERR_SCHEDULER, FAIRLANE_ERR_TYPE.
+   * Time in ms until rates and holds let a job start, of a type or of the whole queue; 0: now. Throws FAIRLANE_ERR_SCHEDULER,
+   * FAIRLANE_ERR_TYPE.
    */
   heldMs (type?: unknown): number
   /**
-   * Replaces the rates that are given; null: there is none from now on. What has started stays counted in windows of the same `intervalMs`.
-   * Throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_SCHEDULER.
+   * Replaces the rates that are given; null removes one. Past starts still count in windows of the same `intervalMs`. Throws
+   * FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_SCHEDULER.
    */
   setRates (rates: { rate?: Rates | null | undefined, ratePerType?: RatesPerType | null | undefined }): this
 
   /** Waits until all jobs accepted before the call are done, dead or cancelled, or the queue has closed. */
   fflush (callback: () => void): this
   fflush (callback?: undefined): Promise<void>
-  /** Resolves when nothing waits, nothing is to be tried later, and nothing runs; or at the end of `close()`. */
+  /** Resolves when no job waits, is delayed, or runs; or at the end of `close()`. */
   onIdle (): Promise<void>
   /** Resolves when a push (of that type) would be accepted, also by `capacity` and `capacityBytes`; rejects when the queue closes. */
   ready (type?: unknown): Promise<void>
 
   jobs (type?: unknown): IterableIterator<DurableJob<P>>
   /**
-   * Cancels the waiting jobs for which `test` returns a truthy value. Payloads, and types without a scheduler, are read when it asks for
-   * them.
+   * Cancels the waiting jobs for which `test` returns a truthy value. Payloads, and without a scheduler types, are read from disk when `test`
+   * accesses them.
    */
   remove (test: (job: DurableJob<P>) => unknown): number
-  /** Cancels all waiting jobs, or those of a type; with `dead` it deletes dead letters, too. Returns how many these are in all. */
+  /** Cancels all waiting jobs, or those of a type; with `dead` also deletes dead letters. Returns the total. */
   clear (options?: { type?: unknown, reason?: unknown, dead?: boolean | undefined }): number
 
-  /** What the queue has. O(1). */
+  /** How many jobs the queue has. O(1). */
   counts (): Promise<QueueCounts>
-  /** What the queue has of a type, also without a scheduler, and what limits it. O(slots). */
+  /** How many jobs of a type the queue has, also without a scheduler, and the limits of the type. O(slots). */
   counts (type: unknown): Promise<TypeCounts>
   /**
-   * Why the next job of a type does not start now; without a scheduler the type may be left out. O(log types + slots), and with `ahead` O(types). The
-   * first time it is asked of a type with delayed jobs, O(delayed jobs). Throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE.
+   * Why the next job of a type does not start now. Without a scheduler the type may be omitted. O(log types + slots); O(types) with `ahead`. The first
+   * call for a type with delayed jobs is O(delayed jobs). Throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_TYPE.
    */
   explain (type?: unknown, options?: { ahead?: boolean | undefined }): Explanation
-  /** The types that have jobs or dead letters, those with most first. O(types × log types). */
+  /** The types that have jobs or dead letters, those with the most first. O(types × log types). */
   types (options?: { limit?: number | undefined }): Promise<Array<JobCounts & { type: string }>>
 
   /** Looks a job up; undefined if it has ended. Rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO. O(log waiting + slots). */
   get (id: number): Promise<FoundJob<P> | undefined>
   /**
-   * Cancels a job: one that waits is gone; one that runs is told by its signal, and not tried again. Resolves when that is safe; false if
+   * Cancels a job: a waiting job is removed; a running one has its signal aborted, and is not tried again. Resolves when that is safe, with false if
    * there is no such job. O(waiting), once for all calls of a turn.
    */
   cancel (id: number): Promise<boolean>
 
   /**
-   * The jobs whose runners go on, those first that have run longest: those of a type, so many at most (1000 if nothing is said). O(slots).
-   * Rejects with FAIRLANE_ERR_CLOSED.
+   * The jobs whose runners are still running, the longest-running first, all or of a type: at most `limit`, by default 1000. O(slots). Rejects with
+   * FAIRLANE_ERR_CLOSED.
    */
   listRunning (options?: { type?: unknown, limit?: number | undefined }): Promise<RunningJob[]>
 
   /**
-   * Adds a schedule, or changes that of its name; null removes it. Resolves when that is safe. Throws FAIRLANE_ERR_ARGUMENT,
+   * Adds a schedule, or replaces the one of this name; null removes it. Resolves when that is safe. Throws FAIRLANE_ERR_ARGUMENT,
    * FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER.
    */
   setSchedule (name: string, schedule: Schedule<P> | null): Promise<void>
-  /** Pushes a job of a schedule now; its times stay as they are. Resolves with its id; rejects with FAIRLANE_ERR_ARGUMENT if there is none. */
+  /** Pushes a job of a schedule now and resolves with its id. The schedule's times do not change. Rejects with FAIRLANE_ERR_ARGUMENT if it does not exist. */
   runSchedule (name: string): Promise<number>
   /**
-   * A schedule pushes nothing at its times, until `resumeSchedule` or `setSchedule`. Rejects with FAIRLANE_ERR_ARGUMENT if there is none of this
-   * name.
+   * Stops a schedule from pushing jobs until `resumeSchedule` or `setSchedule`. Rejects with FAIRLANE_ERR_ARGUMENT if it does not exist.
    */
   pauseSchedule (name: string): Promise<void>
-  /** It does again. Times that have passed meanwhile are over. */
+  /** Resumes a paused schedule. Times that passed in the meantime are skipped. */
   resumeSchedule (name: string): Promise<void>
   /** The schedules, with their next and last times. */
   listSchedules (): Promise<ScheduleState[]>
 
   /**
-   * The jobs that will not be tried again, the oldest first: those of a type, so many at most (1000 if nothing is said), behind the one with
-   * the id `after`. O(dead letters). Rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO.
+   * The jobs that will not be tried again, the oldest first, all or of a type: at most `limit`, by default 1000, starting after the one with the id
+   * `after`. O(dead letters). Rejects with FAIRLANE_ERR_CLOSED, FAIRLANE_ERR_IO.
    */
   deadLetters (options?: { type?: unknown, limit?: number | undefined, after?: number | undefined }): Promise<Array<DeadLetter<P>>>
-  /** Queues a dead letter again. False if there is no such one, or another job has its key, which is taken until it has `'settled'`. */
+  /** Queues a dead letter again. False if it does not exist, or if its key is kept until `'settled'` and another job has it. */
   retryDead (id: number): Promise<boolean>
-  /** Deletes a dead letter. False if there is no such one. */
+  /** Deletes a dead letter. False if it does not exist. */
   deleteDead (id: number): Promise<boolean>
 
   stats (): DurableStats
-  /** Of a type, since it had no jobs; O(slots). */
+  /** Counts of a type, since it last had no jobs. O(slots). */
   stats (type: unknown): Omit<TypeStats, 'misuse' | 'overrun'>
-  /** In memory only. These throw FAIRLANE_ERR_UNSUPPORTED, whose message says what to use. */
+  /** In memory only. These throw FAIRLANE_ERR_UNSUPPORTED; the message says what to use instead. */
   readonly run: never
   readonly acquire: never
-  /** At a broker only, as are those that follow. */
+  /** At a broker only, like the following ones. */
   readonly announce: never
   readonly health: never
   readonly pauseGlobal: never
@@ -468,13 +463,13 @@ export class DurableQueue<P = any, R = any> extends EventEmitter<DurableEvents<P
 
   /** Bytes of all segments. */
   diskBytes (): number
-  /** Resolves when all that was done up to now is on the disk. */
+  /** Resolves when everything up to now is on disk. */
   flush (): Promise<void>
 
   /**
-   * Refuses new jobs, waits for those that run, and lets another process open the queue. What waits stays on disk, unless `drain` is true.
-   * Resolves with the number of runners that had not ended. Rejects with FAIRLANE_ERR_IO if the log has failed, or if what became of jobs
-   * could not be written.
+   * Refuses new jobs, waits for running ones, and releases the folder to other processes. Waiting jobs stay on disk, unless `drain` is true.
+   * Resolves with the number of runners that had not ended. Rejects with FAIRLANE_ERR_IO if the log failed, or if outcomes of jobs could not be
+   * written.
    */
   close (options?: DurableCloseOptions): Promise<number>
   /** Like `close()`. */
