@@ -6,28 +6,28 @@ type Numbers = Readonly<Record<string, number>> | ReadonlyMap<string, number>
 
 /** Options of the class `Equal`. */
 export interface EqualTypeOptions {
-  /** How many slots there are. A queue sets it to its own concurrency. @default 10 */
+  /** Number of slots. A queue sets it to its own concurrency. @default 10 */
   concurrency?: number | undefined
   /**
-   * Shares relative to each other, finite and above 0; types that are not named have 1. An object or Map adds to those given before, null
-   * removes them; a function is called when a type's first job comes. With groups: relative to others of the same group.
+   * Relative shares, finite and above 0; other types have 1. An object or Map adds to earlier ones; null removes them all; a function is called
+   * when a type's first job arrives. With groups: relative to types of the same group.
    *
    * @default {}
    */
   weights?: Numbers | ((type: string) => number) | null | undefined
-  /** The share of all slots that one type may have. @default 1 */
+  /** Maximum share of all slots for one type. @default 1 */
   maxTypeShare?: number | undefined
   /** How many jobs of one type may run at once. @default Infinity */
   maxTypeCap?: number | undefined
-  /** The same for single types. Adds to those given before; null removes them. @default {} */
+  /** The same, for individual types. Adds to earlier ones; null removes them all. @default {} */
   typeCaps?: Numbers | null | undefined
 }
 
-/** What `configure()` of a scheduler with groups takes. */
+/** Options of `configure()` of a scheduler with groups. */
 export interface EqualGroupsOptions extends EqualTypeOptions {
-  /** As `weights`, of groups. Needs `groupOf`. @default {} */
+  /** Like `weights`, for groups. Needs `groupOf`. @default {} */
   groupWeights?: Numbers | ((group: string) => number) | null | undefined
-  /** As `typeCaps`, of groups. Needs `groupOf`. @default {} */
+  /** Like `typeCaps`, for groups. Needs `groupOf`. @default {} */
   groupCaps?: Numbers | null | undefined
   /** How many jobs of one group may run at once. Needs `groupOf`. @default Infinity */
   maxGroupCap?: number | undefined
@@ -36,12 +36,12 @@ export interface EqualGroupsOptions extends EqualTypeOptions {
 /** Options of `scheduler: 'equal'`. */
 export interface EqualOptions extends EqualGroupsOptions {
   /**
-   * The group of a type: groups share the slots, and the types of a group what it gets. Called when a type's first job comes. If it throws or
-   * gives no string, the type is a group of its own, with the warning FAIRLANE_WARN_GROUP. Cannot be changed. Default: types have no groups.
+   * Returns the group of a type. Groups share the slots, and the types of a group share what it gets. Called when a type's first job arrives. If it
+   * throws or returns no string, the type is a group of its own, with the warning FAIRLANE_WARN_GROUP. Cannot be changed. Default: no groups.
    */
   groupOf?: ((type: string) => string) | undefined
   /**
-   * What is shared: slot time; the units that jobs cost, whatever they take; or units for as long as they are held. Cannot be changed.
+   * What is shared: slot time; the cost of jobs, however long they run; or cost multiplied by slot time. Cannot be changed.
    *
    * @default 'time'
    */
@@ -53,8 +53,8 @@ export declare class Equal implements LaneScheduler {
   /** @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value, and for `groupOf` and `chargeBy`, which `makeEqual` takes */
   constructor (options?: EqualTypeOptions)
   /**
-   * Changes the options that are given. O(waiting types); O(types at their caps) if only `concurrency` or `maxTypeShare` changes, and O(1)
-   * if the share is the same number of slots then.
+   * Changes the given options. O(waiting types); O(types at their caps) if only `concurrency` or `maxTypeShare` changes; O(1) if the share then
+   * remains the same number of slots.
    *
    * @throws FAIRLANE_ERR_OPTION; then nothing has changed
    */
@@ -68,41 +68,41 @@ export declare class Equal implements LaneScheduler {
   resumed (lane: Lane): void
   forget (lane: Lane): boolean
   isNamed (type: string): boolean
-  /** How many jobs of a type may run at once; a fraction counts as the next whole number. */
+  /** How many jobs of a type may run at once. A fraction is rounded up. */
   capOf (type: string): number
-  /** As it was given, 1 by default. Calls the function that was given as `weights`. */
+  /** The weight of a type, by default 1. Calls `weights` if that is a function. */
   weightOf (type: string): number
   readonly needsClock: boolean
-  /** Whether it shares what jobs cost. */
+  /** Whether it shares by cost. */
   readonly needsCost: boolean
   readonly mayStall: boolean
 }
 
-/** What is known of the group of a type. */
+/** The state of the group of a type. */
 export interface GroupStats {
-  /** undefined for a type of which `groupOf` has failed, and for types that share a lane, which are one group together. */
+  /** Undefined for a type for which `groupOf` failed, and for types that share a lane, which form one group. */
   group: string | undefined
-  /** Jobs of the group that run. */
+  /** Running jobs of the group. */
   running: number
   /** How many may run at once. */
   cap: number
-  /** Types of the group that wait and are not paused. */
+  /** Types of the group that have waiting jobs and are not paused. */
   waitingTypes: number
-  /** How many of these run as many jobs as their own caps allow. If all of them do, the group waits for these. */
+  /** How many of these are at their own caps. If all are, the group waits for them. */
   cappedTypes: number
 }
 
 /** `scheduler: 'equal'` with `groupOf`: equal or weighted shares on two levels. */
 export interface EqualGroups extends Equal {
-  /** As that of `Equal`; O(groups) more where a share of types changes. @throws FAIRLANE_ERR_OPTION, also for `groupOf` */
+  /** Like `configure` of `Equal`, plus O(groups) if a share of types changes. @throws FAIRLANE_ERR_OPTION, also for `groupOf` */
   configure (options?: EqualGroupsOptions): this
-  /** The group of a type. Calls `groupOf`, unless the lane where the type is now is given. */
+  /** The group of a type. Calls `groupOf`, unless the type's current lane is given. */
   groupOf (type: string, lane?: Lane): string | undefined
-  /** How many jobs of a group may run at once; without a name: of one that has none. */
+  /** How many jobs of a group may run at once. `undefined`: of a group without a name. */
   groupCapOf (group: string | undefined): number
-  /** As it was given, 1 by default. */
+  /** The weight of a group, by default 1. */
   groupWeightOf (group: string | undefined): number
-  /** What is known of the group of a type; `lane` as that of `groupOf`. O(types of the group that wait). */
+  /** The state of the group of a type; `lane` as for `groupOf`. O(waiting types of the group). */
   groupStats (type: string, lane?: Lane): GroupStats
   /** Groups with a type that has jobs, is paused, or is not forgotten yet. */
   readonly groupCount: number

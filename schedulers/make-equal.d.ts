@@ -3,7 +3,7 @@
 import type { Equal, EqualGroups, EqualOptions } from './equal'
 
 /**
- * Makes the scheduler that `scheduler: 'equal'` stands for, with all of its options.
+ * Makes the scheduler of `scheduler: 'equal'`, with all of its options.
  *
  * @throws FAIRLANE_ERR_OPTION if an option is unknown or has a wrong value
  */

@@ -9,7 +9,7 @@ import type { DurableQueue } from '../durable'
 import type { History } from '../history'
 import type { Metrics } from '../metrics'
 
-/** What somebody does by the page. What the action is not given is undefined. */
+/** An action of a user of the page. Fields that the action does not use are undefined. */
 export interface BoardAction {
   /** Its name, as in the request: `'pauseType'`, …; also `'showPayload'`. */
   action: string
@@ -18,34 +18,34 @@ export interface BoardAction {
   type?: string | undefined
   id?: number | string | undefined
   schedule?: string | undefined
-  /** For how long something is held, in ms. */
+  /** How long something is held, in ms. */
   ms?: number | undefined
-  /** null: none. */
+  /** null: no cap. */
   cap?: number | null | undefined
   weight?: number | undefined
-  /** Those dead letters that have this text in their error. */
+  /** Only dead letters with this text in their error. */
   error?: string | undefined
-  /** Those dead letters that stand behind the one of this id. */
+  /** Only dead letters after the one with this id. */
   after?: number | string | undefined
-  /** Those dead letters that died until then, in ms since 1970. */
+  /** Only dead letters up to this time, in ms since 1970. */
   before?: number | undefined
-  /** Who asks for it: as it came to the handler. */
+  /** The request, as it came to the handler. */
   request: IncomingMessage
 }
 
 export interface BoardOptions {
-  /** What the queue is called on the page. Default: the `name` of the metrics, or `'default'`. */
+  /** Name of the queue on the page. Default: the `name` of the metrics, or `'default'`. */
   name?: string | undefined
-  /** Those that observe the queue: without them there are no shares, no charts, and no oldest waits. Default: none. */
+  /** Metrics that observe the queue. Without them there are no shares, charts or oldest waits. Default: none. */
   metrics?: Metrics | undefined
-  /** One that observes the queue: the page shows what runs now, and the newest failures. Default: none. */
+  /** A History that observes the queue. The page then shows running jobs and the latest failures. Default: none. */
   history?: History | undefined
-  /** Whether the page has no buttons, and its requests are refused. @default false */
+  /** Whether the page has no buttons, and actions are refused. @default false */
   readOnly?: boolean | undefined
-  /** Whether the payload of a dead letter is shown to who asks for it. @default false */
+  /** Whether users can see the payloads of dead letters. @default false */
   showPayloads?: boolean | undefined
   /**
-   * Is told of each action, and waited for, before it is done. If it throws, nothing is done, and who asked gets the error. Default: nobody is told.
+   * Called, and awaited, before each action. If it throws or rejects, the action is not performed, and the user gets the error. Default: none.
    */
   onAction?: ((action: BoardAction) => unknown) | undefined
 }
@@ -57,18 +57,18 @@ export interface BoardQueues {
   [name: string]: Omit<BoardOptions, 'name'> & { queue: AnyQueue }
 }
 
-/** A handler of requests. It has no login, so mount it behind one. */
+/** A request handler. It has no login, so mount it behind one. */
 export interface Board {
   (request: IncomingMessage, response: ServerResponse): void
-  /** As that of `node:http`, of a server that is made for it. The default host is 127.0.0.1; an empty one throws FAIRLANE_ERR_ARGUMENT. */
+  /** Creates a server and listens like `node:http`. The default host is 127.0.0.1; an empty one throws FAIRLANE_ERR_ARGUMENT. */
   listen: Server['listen']
 }
 
 /**
  * A page that shows who has the slots of a queue, who waits, and why, with buttons to pause, hold and limit types, and for dead letters.
- * However many look at it, a queue is asked once a second at most: in O(types) at a broker.
+ * However many users look at it, a queue is asked at most once a second: O(types) at a broker.
  *
- * @throws FAIRLANE_ERR_ARGUMENT for what is no queue, FAIRLANE_ERR_OPTION for wrong options
+ * @throws FAIRLANE_ERR_ARGUMENT if `queue` is not a queue, FAIRLANE_ERR_OPTION for invalid options
  */
 export function board (queue: AnyQueue, options?: BoardOptions): Board
 export function board (queues: BoardQueues): Board

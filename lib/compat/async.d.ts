@@ -3,14 +3,14 @@
 /** Ends one call of the worker. */
 export type AsyncResultCallback<R = any, E = Error> = (err?: E | null, ...results: R[]) => void
 
-/** A callback gets the outcome; an async function gets none, and its promise is the outcome. What others return is ignored. */
+/** The callback receives the outcome. An async function gets no callback; its promise is the outcome. Other return values are ignored. */
 export type AsyncWorker<T, E = Error> = (task: T, callback: AsyncResultCallback<any, E>) => void
 
 /** The members that all kinds have. */
 export interface QueueCommon<T, E = Error> extends Iterable<T> {
   /** How many tasks wait. */
   length (): number
-  /** Whether any task was ever pushed. */
+  /** Whether a task was ever pushed. */
   readonly started: boolean
   /** How many workers run. */
   running (): number
@@ -18,11 +18,11 @@ export interface QueueCommon<T, E = Error> extends Iterable<T> {
   workersList (): Array<DataContainer<T>>
   /** Whether nothing waits and nothing runs. */
   idle (): boolean
-  /** How many workers may run. */
+  /** How many workers may run at once. */
   concurrency: number
-  /** How many tasks a worker gets at most. */
+  /** Maximum number of tasks a worker gets. */
   payload: number | undefined
-  /** It is unsaturated when `concurrency - buffer` workers run, or fewer. */
+  /** The queue is unsaturated when at most `concurrency - buffer` workers run. */
   buffer: number
   readonly paused: boolean
   pause (): void
@@ -32,7 +32,7 @@ export interface QueueCommon<T, E = Error> extends Iterable<T> {
   /** Removes the waiting tasks for which `test` returns true. Callbacks are not called; promises settle. */
   remove (test: (task: DataContainer<T> & Partial<PriorityContainer>) => unknown): void
 
-  /** Sets the handler; without one it returns a promise of the next time. */
+  /** Sets the handler. Without one, returns a promise of the next occurrence. */
   saturated (): Promise<void>
   saturated (handler: () => void): void
   unsaturated (): Promise<void>
@@ -41,7 +41,7 @@ export interface QueueCommon<T, E = Error> extends Iterable<T> {
   empty (handler: () => void): void
   drain (): Promise<void>
   drain (handler: () => void): void
-  /** Without a handler it returns a promise that the next error rejects. */
+  /** Sets the handler. Without one, returns a promise that the next error rejects. */
   error (): Promise<never>
   error (handler: (error: E, task: T) => void): void
 }
@@ -56,14 +56,14 @@ export interface PriorityContainer {
 
 /** A task, or an array of them; the callback is called for each. */
 export interface QueueObject<T, E = Error> extends QueueCommon<T, E> {
-  /** Without a callback it returns a promise, of `undefined` if the task fails; for an array, an array of them. */
+  /** Without a callback, returns a promise, of `undefined` if the task fails; for an array, an array of promises. */
   push<R> (tasks: readonly T[]): Array<Promise<R>>
   push<R> (task: T): Promise<R>
   push<R> (task: T | readonly T[], callback: AsyncResultCallback<R, E>): void
   unshift<R> (tasks: readonly T[]): Array<Promise<R>>
   unshift<R> (task: T): Promise<R>
   unshift<R> (task: T | readonly T[], callback: AsyncResultCallback<R, E>): void
-  /** Returns a promise that rejects if the task fails; for an array, an array of them. */
+  /** Returns a promise that rejects if the task fails; for an array, an array of promises. */
   pushAsync<R> (tasks: readonly T[]): Array<Promise<R>>
   pushAsync<R> (task: T): Promise<R>
   unshiftAsync<R> (tasks: readonly T[]): Array<Promise<R>>

@@ -11,7 +11,7 @@ declare namespace fastq {
   type errorHandler<T = any> = (err: Error, task: T) => void
 
   interface queue<T = any, R = any> {
-    /** Adds a task at the end; its worker starts inside this call if a slot is free. */
+    /** Adds a task at the end. If a slot is free, the worker starts inside this call. */
     push (task: T, done?: done<R>): void
     /** Adds a task at the head. */
     unshift (task: T, done?: done<R>): void
@@ -29,11 +29,11 @@ declare namespace fastq {
     getQueue (): T[]
     /** Removes the tasks that wait, and `drain`. Their callbacks are not called; promises reject. */
     kill (): any
-    /** As `kill`, but calls `drain` first. */
+    /** Like `kill`, but calls `drain` first. */
     killAndDrain (): any
-    /** As `kill`, but the callbacks and the error handler get an error with the message `abort`. */
+    /** Like `kill`, but the callbacks and the error handler get an error with the message `abort`. */
     abort (): any
-    /** Sets what is called each time a task ends that is pushed from now on; `err` is falsy if it is done. */
+    /** Sets a handler that is called when a task pushed from now on ends; `err` is falsy if it is done. */
     error (handler: errorHandler<T>): void
     /** Slots. Setting it takes effect inside the assignment. */
     concurrency: number
@@ -42,12 +42,12 @@ declare namespace fastq {
     drain (): any
     /** Called when the last waiting task has started. */
     empty: () => void
-    /** Called when a task has to wait and is the first to. */
+    /** Called when a task has to wait and no other one does. */
     saturated: () => void
   }
 
   interface queueAsPromised<T = any, R = any> extends queue<T, R> {
-    /** As with callbacks, but returns a promise of the result; it may be left alone. */
+    /** Like `push` with a callback, but returns a promise of the result, which may be ignored. */
     push (task: T): Promise<R>
     unshift (task: T): Promise<R>
     /** Resolves when nothing waits and nothing runs. */

@@ -8,7 +8,7 @@ declare namespace quickq {
   /** What it returns is ignored. */
   type Runner<P = any, R = any> = (this: QuickQueue<P, R>, payload: P, done: fairlane.Done<R>) => unknown
 
-  /** Falsy values are as if absent, and names that are not here mean nothing. */
+  /** Falsy values count as absent, and unknown names are ignored. */
   interface Options {
     /** @default 10 */
     concurrency?: number | string | false | null | undefined
@@ -20,7 +20,7 @@ declare namespace quickq {
   /** A callback, or a falsy value for none. */
   type MaybeCallback<R> = fairlane.Callback<R> | false | null | undefined
 
-  /** The members of a Queue, but for what is declared here. */
+  /** The members of a Queue, except those declared here. */
   type QueueMembers<P, R> = Omit<fairlane.Queue<P, R>, 'push' | 'unshift' | 'pushType' | 'unshiftType' | 'fflush' | 'pause' | 'resume'>
 
   interface QuickQueue<P = any, R = any> extends QueueMembers<P, R> {
@@ -30,13 +30,13 @@ declare namespace quickq {
     unshiftType (type: unknown, payload: P, callback?: MaybeCallback<R>): this
     pause (): this
     resume (concurrency?: number | string): this
-    /** Calls back when all jobs accepted before the call have settled; without a callback it does nothing. */
+    /** Calls back when all jobs accepted before the call have settled. Without a callback, does nothing. */
     fflush (callback?: (() => void) | false | null): this
-    /** As `push`. */
+    /** Like `push`. */
     enqueue (payload: P, callback?: MaybeCallback<R>): this
-    /** As `push`. */
+    /** Like `push`. */
     append (payload: P, callback?: MaybeCallback<R>): this
-    /** As `unshift`. */
+    /** Like `unshift`. */
     prepend (payload: P, callback?: MaybeCallback<R>): this
   }
 

@@ -4,21 +4,21 @@ import type { Observer } from '../../index'
 
 export interface HistoryOptions {
   /**
-   * How many ended jobs are kept at least; up to 49,152 more are, before they go, 8192 at a time.
+   * How many ended jobs are kept, at least. Up to 49,152 more may be kept: they are dropped 8192 at a time.
    *
    * @default 100000
    */
   keep?: number | undefined
 
   /**
-   * Jobs that have ended are forgotten, too, when they and those that were accepted next to them, at most 8192, were accepted so long ago.
+   * Ended jobs are also forgotten when they, and up to 8192 jobs accepted next to them, were accepted longer ago than this, in ms.
    *
    * @default Infinity
    */
   keepMs?: number | undefined
 
   /**
-   * `'coarse'`: times are late by 2 ms, or one turn of the event loop, at most. `'exact'`: the clock is read for each entry. A queue with a
+   * `'coarse'`: times are late by at most 2 ms, or one turn of the event loop. `'exact'`: the clock is read for each entry. A queue with a
    * `clock` of its own is always exact.
    *
    * @default 'coarse'
@@ -28,21 +28,21 @@ export interface HistoryOptions {
 
 export type JobRecordState = 'waiting' | 'running' | 'delayed' | 'done' | 'failed' | 'cancelled'
 
-/** What is known of a job. Times are in ms since 1970, or those of the queue's own `clock`. */
+/** The record of a job. Times are in ms since 1970, or by the queue's own `clock`. */
 export interface JobRecord {
   id: number
   /** Undefined if it was pushed without one. */
   type: string | undefined
   state: JobRecordState
-  /** How many have begun. */
+  /** How many attempts have begun. */
   attempts: number
   acceptedAt: number
-  /** Of the last attempt. */
+  /** Start of the last attempt. */
   startedAt: number | undefined
   endedAt: number | undefined
-  /** Why it failed, was cancelled or is delayed: `code or name: message`, 200 characters at most. */
+  /** Why it failed, was cancelled or is delayed: `code or name: message`, at most 200 characters. */
   error: string | undefined
-  /** Units that it was charged, in all of its attempts; only of a job that was charged, in a queue that counts costs. */
+  /** Units it was charged, in all attempts. Only if it was charged, in a queue that counts costs. */
   cost?: number
 }
 
@@ -56,29 +56,29 @@ export interface JobVersion {
 
 export type JobCounts = Record<JobRecordState, number>
 
-/** Undefined if there is no such job. */
+/** Both undefined if there is no such job. */
 export interface Average {
   mean: number | undefined
   max: number | undefined
 }
 
-/** Over jobs of a type that have ended. */
+/** Statistics of the ended jobs of a type. */
 export interface TypeStats {
   done: number
   failed: number
   cancelled: number
   waitMs: Average
-  /** Of jobs that have started. */
+  /** Only of jobs that started. */
   runMs: Average
 }
 
-/** From `since` on, and before `until`: in ms since 1970, or of the queue's own `clock`. */
+/** From `since`, inclusive, to `until`, exclusive: in ms since 1970, or by the queue's own `clock`. */
 export interface TimeRange {
   since?: number | Date | undefined
   until?: number | Date | undefined
 }
 
-/** `since` and `until` are about the time at which a job came to its state. */
+/** `since` and `until` refer to the time at which a job reached its state. */
 export interface ListOptions extends TimeRange {
   state?: JobRecordState | undefined
   type?: unknown
@@ -88,7 +88,7 @@ export interface ListOptions extends TimeRange {
   limit?: number | undefined
 }
 
-/** `since` and `until` are about the time at which a job ended. */
+/** `since` and `until` refer to the time at which a job ended. */
 export interface SumOptions extends TimeRange {
   type?: unknown
   /** The first id. */
@@ -97,16 +97,16 @@ export interface SumOptions extends TimeRange {
   last?: number | undefined
 }
 
-/** The time from acceptance to the last start, or to the end of a job that never started; the time of the last attempt; how many there were. */
+/** Time from acceptance to the last start, or to the end if it never started; run time of the last attempt; number of attempts; units charged. */
 export type Column = 'waitMs' | 'runMs' | 'attempts' | 'cost'
 
-/** What was so at a time. */
+/** The state at a time in the past. */
 export interface PastHistory {
   counts (type?: unknown): JobCounts
   sum (column: Column, options?: SumOptions): number
 }
 
-/** What is used of a database of `node:sqlite` or `better-sqlite3`. */
+/** The part of a `node:sqlite` or `better-sqlite3` database that is used. */
 export interface SqliteDatabase {
   exec (sql: string): unknown
   prepare (sql: string): { run (...values: any[]): unknown }
@@ -114,24 +114,24 @@ export interface SqliteDatabase {
 
 export interface History extends Observer {}
 
-/** A record of each job of one queue, to be given to its option `observers`. Wrong arguments throw FAIRLANE_ERR_ARGUMENT. */
+/** Records each job of one queue, as one of its `observers`. Invalid arguments throw FAIRLANE_ERR_ARGUMENT. */
 export class History {
   /** @throws FAIRLANE_ERR_OPTION */
   constructor (options?: HistoryOptions)
 
-  /** Reads what `save` has written. Rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT. */
+  /** Reads a file written by `save`. Rejects with FAIRLANE_ERR_IO, FAIRLANE_ERR_CORRUPT. */
   static open (path: string): Promise<History>
 
-  /** A job, or undefined if there is no record of it; with `back`, as it was so many versions before, at most the oldest. O(1). */
+  /** A job, or undefined if there is no record of it. With `back`: as it was that many versions ago, at most the oldest. O(1). */
   get (id: number, options?: { back?: number | undefined }): JobRecord | undefined
 
-  /** Each transition of each attempt, oldest first. */
+  /** Every transition of every attempt, oldest first. */
   versions (id: number): JobVersion[]
 
-  /** How many jobs are kept, by state. O(1) for a type, else O(types). */
+  /** Number of recorded jobs by state. O(1) for a type, else O(types). */
   counts (type?: unknown): JobCounts
 
-  /** Jobs, the newest first. O(records looked at). */
+  /** Jobs, the newest first. O(records visited). */
   list (options?: ListOptions): IterableIterator<JobRecord>
 
   /** The sum of a column over jobs that have ended. O(records in the range). */
@@ -140,20 +140,20 @@ export class History {
   /** Averages by type. O(records). */
   stats (options?: TimeRange): Map<string | undefined, TypeStats>
 
-  /** What was so at a time, by the records that are kept. Its methods take O(records). */
+  /** The state at a time in the past, from the records that are kept. Its methods are O(records). */
   at (time: number | Date): PastHistory
 
-  /** Forgets a job that has ended; false if there is no record of it. Throws for a job that has not ended. O(1). */
+  /** Forgets an ended job; false if there is no record of it. Throws for a job that has not ended. O(1). */
   remove (id: number): boolean
 
-  /** Writes all to a file, which is there whole or not at all. Rejects with FAIRLANE_ERR_IO. */
+  /** Writes everything to a file, atomically. Rejects with FAIRLANE_ERR_IO. */
   save (path: string): Promise<void>
 
   /**
-   * Writes what `list` shows to a table, in one transaction. Throws FAIRLANE_ERR_IO if the database fails: then nothing is written.
+   * Writes what `list` shows to a table, in one transaction. Throws FAIRLANE_ERR_IO if the database fails; then nothing is written.
    *
    * @param options `table`: its name, by default `jobs`; `after`: only jobs with larger ids
-   * @returns the last id that was written, to go on with
+   * @returns the last id that was written, for the next call's `after`
    */
   exportTo (database: SqliteDatabase, options: { table?: string | undefined, after: number }): number
   exportTo (database: SqliteDatabase, options?: { table?: string | undefined, after?: number | undefined }): number | undefined

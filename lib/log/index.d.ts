@@ -1,6 +1,6 @@
 // Written by hand. What `fairlane/log` exports.
 
-/** When a call is acknowledged: when the disk has it, or when the operating system has it. */
+/** When a call is acknowledged: once the disk has the data, or once the operating system has it. */
 export type Acknowledge = 'disk' | 'os'
 
 /** Options of all queues on disk. */
@@ -20,21 +20,21 @@ export interface LogOptions {
   capacityBytes?: number | undefined
 
   /**
-   * How many pushes may be written and not yet acknowledged. Further ones are written later; `pushSync` throws.
+   * How many pushes may be written but not yet acknowledged. Further ones are written later; `pushSync` throws.
    *
    * @default 1000
    */
   maxInflightOps?: number | undefined
 
   /**
-   * `'disk'` survives a power failure, `'os'` the end of the process.
+   * `'disk'` survives a power failure, `'os'` only the end of the process.
    *
    * @default 'disk'
    */
   ack?: Acknowledge | undefined
 
   /**
-   * The size of a file, from 1024 to 1073741824 bytes. Disk space comes back file by file.
+   * The size of a file, from 1024 to 1073741824 bytes. Disk space is reclaimed file by file.
    *
    * @default 67108864
    */
@@ -47,13 +47,13 @@ export interface LogOptions {
    */
   repair?: boolean | undefined
 
-  /** Called while the log is read, after each file. */
+  /** Called after each file while the log is read. */
   onProgress?: ((progress: { bytes: number, totalBytes: number }) => void) | undefined
 }
 
 export interface PersistentQueueOptions extends LogOptions {}
 
-/** A part of a file that was given up. */
+/** A part of a file that was discarded. */
 export interface Lost {
   /** The name of the file in the folder. */
   file: string
@@ -63,9 +63,9 @@ export interface Lost {
 
 /** What opening a queue found. */
 export interface Recovered {
-  /** How many payloads. */
+  /** The number of payloads. */
   jobs: number
-  /** What a crash had left half written, behind all that was synced. */
+  /** What a crash left half written, after everything that was synced. */
   cut: Lost | undefined
   /** What was damaged; only with `repair`. */
   dropped: Array<Lost & { what: string }>
@@ -80,44 +80,44 @@ export interface Reserved {
 export class PersistentQueue {
   private constructor ()
 
-  /** Opens the queue in a folder, which is made if it is not there. Only one process may have it open. */
+  /** Opens the queue in a folder, which is created if it does not exist. Only one process may have it open. */
   static open (path: string, options?: PersistentQueueOptions): Promise<PersistentQueue>
 
   /** Removes a queue that nobody has open. */
   static remove (path: string): Promise<void>
 
-  /** Payloads that are not finished: waiting and reserved ones. */
+  /** The number of unfinished payloads: waiting and reserved ones. */
   readonly length: number
-  /** The bytes of those. */
+  /** The bytes of unfinished payloads. */
   readonly bytes: number
   readonly recovered: Recovered
 
   /** Bytes of all segments. */
   diskBytes (): number
 
-  /** Puts payloads at the end; several are there after a crash together or not at all. Resolves when they are safe. */
+  /** Adds payloads at the end. After a crash, either all payloads of a call are there or none. Resolves when they are safe. */
   push (payloads: Uint8Array | readonly Uint8Array[]): Promise<void>
   /** Like `push`, blocking. */
   pushSync (payloads: Uint8Array | readonly Uint8Array[]): void
 
-  /** Takes payloads from the front for good; `[]` if the queue is empty. */
+  /** Removes payloads from the front; `[]` if the queue is empty. */
   pop (max?: number): Promise<Buffer[]>
   /** Like `pop`, blocking. */
   popSync (max?: number): Buffer[]
-  /** What `pop` would give, without taking it. */
+  /** What `pop` would return, without removing it. */
   peek (max?: number): Promise<Buffer[]>
 
   /** Takes payloads from the front until they are finished by `ack` or put back by `release`. */
   reserve (max?: number): Promise<Reserved[]>
-  /** Finishes reserved payloads; after a crash all of them are finished or none. */
+  /** Finishes reserved payloads. After a crash, either all payloads of a call are finished or none. */
   ack (ids: number | readonly number[]): Promise<void>
-  /** Puts reserved payloads back to where they were. */
+  /** Puts reserved payloads back where they were. */
   release (ids: number | readonly number[]): void
 
   /** Resolves when all calls up to now are on the disk. */
   flush (): Promise<void>
   /**
-   * Acknowledges what was pushed, and lets another process open the queue. Reserved payloads are back then. Rejects with FAIRLANE_ERR_IO.
+   * Acknowledges what was pushed, and releases the folder to other processes. Reserved payloads go back. Rejects with FAIRLANE_ERR_IO.
    */
   close (): Promise<void>
 }

@@ -12,23 +12,23 @@ export interface MetricsOptions {
   name?: string | undefined
 
   /**
-   * How many types are shown apart. Types that come later share one label.
+   * How many types have a label of their own. Later types share one.
    *
    * @default 100
    */
   maxTypes?: number | undefined
 
   /**
-   * The label of types beyond `maxTypes`.
+   * The shared label of types beyond `maxTypes`.
    *
    * @default 'other'
    */
   otherType?: string | undefined
 
   /**
-   * The label of a type, for instance the tenant's plan: types with the same label are counted together. Called in a microtask after the first job
-   * of a type; again after all its jobs have ended. If it throws or gives no string, the type is counted under `otherType`, with a warning.
-   * `'group'`: the group of the type, which `groupOf` in `schedulerOptions` of the queue is asked for; FAIRLANE_ERR_OPTION where there is none.
+   * Returns the label of a type, for instance the tenant's plan. Types with the same label are counted together. Called in a microtask after the first
+   * job of a type, and again after all its jobs have ended. If it throws or returns no string, the type is counted under `otherType`, with a warning.
+   * `'group'`: the group of the type, from `groupOf` in the queue's `schedulerOptions`; FAIRLANE_ERR_OPTION if there is none.
    */
   labelOf?: ((type: string) => string) | 'group' | undefined
 
@@ -40,17 +40,17 @@ export interface MetricsOptions {
   windowMs?: number | undefined
 
   /**
-   * After how many ms without a start a type starves: from 1 to 2147483647.
+   * After how many ms without a start a waiting type starves: from 1 to 2147483647.
    *
    * @default 30000
    */
   starveMs?: number | undefined
 
-  /** The bounds of the histograms in ms, rising: 1 to 64. Default: 16, from 1 to 300000. */
+  /** Bounds of the histograms in ms, ascending: 1 to 64 of them. Default: 16, from 1 to 300000. */
   bucketsMs?: readonly number[] | undefined
 
   /**
-   * `'coarse'`: times are late by 2 ms, or one turn of the event loop, at most. `'exact'`: the clock is read for each entry. A queue with a
+   * `'coarse'`: times are late by at most 2 ms, or one turn of the event loop. `'exact'`: the clock is read for each entry. A queue with a
    * `clock` of its own is always exact.
    *
    * @default 'coarse'
@@ -58,25 +58,25 @@ export interface MetricsOptions {
   clock?: 'coarse' | 'exact' | undefined
 }
 
-/** Times in ms. Quantiles are undefined without times, and are taken from the buckets. */
+/** Times in ms. Quantiles are estimated from the buckets, and undefined without times. */
 export interface Times {
   sum: number
   p50: number | undefined
   p99: number | undefined
-  /** How many are in each bucket, one more than there are bounds. */
+  /** Count of each bucket. There is one bucket more than bounds. */
   buckets: number[]
 }
 
-/** What is counted and timed of the types of a label. */
+/** Counts and times of the types of a label. */
 export interface TypeMetrics {
-  /** The label: the text of the type, 128 characters at most; the empty text for jobs without a type. */
+  /** The label: by default the type, cut to 128 characters; empty for jobs without a type. */
   type: string
-  /** Whether the label is the text of one type; otherwise several types may be counted here. */
+  /** Whether the label stands for a single type; otherwise several types may be counted here. */
   isType: boolean
   waiting: number
   /** Slots that are taken. */
   running: number
-  /** Of these, the ones whose jobs have settled while their runners go on. */
+  /** Of these, the ones whose job has settled while the runner goes on. */
   overdue: number
   accepted: number
   done: number
@@ -87,18 +87,18 @@ export interface TypeMetrics {
   throttled: number
   /** Attempts that failed with `Postponed`. */
   postponed: number
-  /** For how long the job has waited that is to start next, of several types the longest, in ms; undefined if none waits. */
+  /** How long the next job has waited, in ms; of several types the longest. Undefined if none waits. */
   oldestWaitMs: number | undefined
-  /** For how long slots were taken, those that still are included. */
+  /** Slot time in ms, including slots that are still taken. */
   slotMs: number
-  /** Units of cost that jobs were charged whose runs have ended, as corrected; 0 where none are counted. */
+  /** Units of cost charged to jobs whose runs have ended, as corrected by `spent`; 0 if costs are not counted. */
   spent: number
-  /** Of the jobs that have started; `p50` and `p99` count those, too, that still wait. */
+  /** Of jobs that have started. `p50` and `p99` include jobs that still wait. */
   waitMs: Times
   runMs: Times
 }
 
-/** A type that starves, and for how long no job of it has started. */
+/** A starving type, and how long no job of it has started. */
 export interface StarvingType {
   /** The type, not its label; undefined for jobs without a type. */
   type: string | undefined
@@ -108,32 +108,32 @@ export interface StarvingType {
 export interface MetricsEvents {
   /** Once for each type that begins to starve. */
   starving: [news: StarvingType & { waiting: number }]
-  /** It does not any more: a job of it has started, none waits, or somebody holds it back. */
+  /** A type no longer starves: a job of it has started, none waits, or it was paused or held. */
   fed: [news: { type: string | undefined }]
-  /** Jobs have waited for `starveMs`, and none has started or ended. Once for each standstill. */
+  /** Jobs wait, and for `starveMs` none has started or ended. Once for each standstill. */
   standstill: [news: { waiting: number, running: number, sinceMs: number }]
   /** A standstill is over. */
   moving: [news: {}]
 }
 
-/** What snapshots of the types that come first are asked for. */
+/** Options of a snapshot of the top types. */
 export interface TopOptions {
   /**
-   * How many types: from 1 to 1000.
+   * Number of types: from 1 to 1000.
    *
    * @default 50
    */
   top?: number | undefined
 
   /**
-   * What they are ranked by: slot time or failures in the window, or jobs that wait, the wait of the next job, or overdue runners now.
+   * The ranking: by slot time or failures in the window, or by current waiting jobs, wait of the next job, or overdue runners.
    *
    * @default 'share'
    */
   by?: 'share' | 'waiting' | 'oldestWait' | 'failed' | 'overdue' | undefined
 
   /**
-   * How long the window is, in ms: from 1000 to 900000. Who asks for a longer one than before gets that when as much time has gone by.
+   * Length of the window in ms: from 1000 to 900000. A longer window than in earlier calls is complete only once that much time has passed.
    *
    * @default 60000
    */
@@ -149,7 +149,7 @@ export interface WindowCounts {
   retried: number
   throttled: number
   postponed: number
-  /** For how long slots were taken. */
+  /** Slot time in ms. */
   slotMs: number
 }
 
@@ -160,60 +160,60 @@ export interface LiveCounts {
   delayed: number
   /** Slots that are taken. */
   running: number
-  /** Of these, the ones whose jobs have settled while their runners go on. */
+  /** Of these, the ones whose job has settled while the runner goes on. */
   overdue: number
   /** Dead letters. */
   dead: number
-  /** In ms; undefined if none waits, or if that is not known, at a broker. */
+  /** In ms. Undefined if none waits, or if it is not known, at a broker. */
   oldestWaitMs: number | undefined
 }
 
-/** One of the types that come first. */
+/** One of the top types. */
 export interface TopType extends WindowCounts, LiveCounts {
   type: string
-  /** False for jobs without a type, and for a name of which only the first 128 characters are known any more. */
+  /** False for jobs without a type, and if only the first 128 characters of the name are still known. */
   isType: boolean
-  /** Where the scheduler has groups. */
+  /** Only if the scheduler has groups. */
   group: string | undefined
-  /** Of the slot time of all types in the window, from 0 to 1. */
+  /** Share of the slot time of all types in the window, from 0 to 1. */
   share: number
-  /** By how much these may be too high; 0 for all types that have jobs, and for most others. */
+  /** By how much these numbers may be too high; 0 for types that have jobs, and for most others. */
   excess: { slotMs: number, failed: number }
 }
 
 export interface TopSnapshot {
   name: string
   by: 'share' | 'waiting' | 'oldestWait' | 'failed' | 'overdue'
-  /** The window that the numbers are of: at least what was asked for, and less only in the beginning. */
+  /** The actual window: at least what was requested, and less only at the beginning. */
   windowMs: number
   /** Types that have jobs, or had in the window. */
   typesCount: number
   slots: number
   totals: WindowCounts & LiveCounts & {
-    /** Jobs that have ended, each second of the window. */
+    /** Jobs that ended, per second of the window. */
     perSecond: number
-    /** Of jobs that started in the window, and those that wait now. */
+    /** Of jobs that started in the window, and jobs that wait now. */
     waitMs: { p50: number | undefined, p95: number | undefined, p99: number | undefined }
   }
-  /** For how long jobs have waited, and none has started or ended; 0: no standstill. */
+  /** Duration of the standstill: jobs wait, and none starts or ends; 0: none. */
   standstillMs: number
   fairness: number | undefined
   starving: StarvingType[]
   refused: Record<string, number>
-  /** First the one that comes first. */
+  /** In the order of the ranking. */
   types: TopType[]
 }
 
 /** What happened in a part of the last 15 minutes. */
 export interface TimelineBucket {
-  /** When it ended, in ms since 1970, or by the queue's own `clock`. */
+  /** Its end, in ms since 1970, or by the queue's own `clock`. */
   at: number
-  /** How long it was. */
+  /** Its length. */
   ms: number
   started: number
   done: number
   failed: number
-  /** undefined if none has started. */
+  /** Undefined if no job started. */
   waitP50Ms: number | undefined
   waitP95Ms: number | undefined
   /** On average. */
@@ -226,26 +226,26 @@ export interface MetricsSnapshot {
   name: string
   boundsMs: number[]
   /**
-   * Jain's index of the slot time, by weight, of the types that could have started jobs all through the last window: 1 is evenly; if one of n types
-   * had all, it is 1/n. undefined if there were fewer than two such types.
+   * Jain's index of the weighted slot time of the types that could have started jobs throughout the last window: 1 if it is even, 1/n if one of n types
+   * had everything. Undefined if there were fewer than two such types.
    */
   fairness: number | undefined
-  /** Those of the last look, which comes each `min(windowMs, starveMs / 3)` ms. */
+  /** As of the last check, made every `min(windowMs, starveMs / 3)` ms. */
   starving: StarvingType[]
-  /** For how long jobs have waited, and none has started or ended; 0: no standstill. */
+  /** Duration of the standstill: jobs wait, and none starts or ends; 0: none. */
   standstillMs: number
   types: TypeMetrics[]
   /** By the code of the error. */
   refused: Record<string, number>
 }
 
-/** What is used of a registry of `prom-client`. */
+/** The part of a `prom-client` registry that is used. */
 export interface PrometheusRegistry {
   registerMetric (metric: any): unknown
   getSingleMetric (name: string): unknown
 }
 
-/** What is used of a meter of `@opentelemetry/api`. */
+/** The part of an `@opentelemetry/api` meter that is used. */
 export interface OpenTelemetryMeter {
   createObservableCounter (name: string, options?: any): any
   createObservableGauge (name: string, options?: any): any
@@ -255,18 +255,18 @@ export interface OpenTelemetryMeter {
 export interface Metrics extends Observer {}
 
 /**
- * Counts and times of the jobs of one queue, by type, to be given to its option `observers`.
+ * Counts and times the jobs of one queue by type, as one of its `observers`.
  * Emits `starving` and `fed`, `standstill` and `moving`.
  */
 export class Metrics extends EventEmitter<MetricsEvents> {
   /** @throws FAIRLANE_ERR_OPTION */
   constructor (options?: MetricsOptions)
 
-  /** What has been counted and timed, by label. O(types with jobs). */
+  /** Counts and times by label. O(types with jobs). */
   snapshot (): MetricsSnapshot
 
   /**
-   * The types that come first, of all that have jobs or had in the window, and all types together. O(types with jobs).
+   * The top types, of all that have jobs or had some in the window, and totals of all types. O(types with jobs).
    *
    * @throws FAIRLANE_ERR_ARGUMENT
    */
@@ -276,72 +276,72 @@ export class Metrics extends EventEmitter<MetricsEvents> {
   timeline (): TimelineBucket[]
 
   /**
-   * Has a registry of `prom-client` show all, beside those of other queues. For the second time it does nothing.
+   * Adds these metrics to a `prom-client` registry, which may have those of other queues. Registering twice has no effect.
    *
-   * @throws FAIRLANE_ERR_ARGUMENT for what is no registry, and if it has another queue of the same name
+   * @throws FAIRLANE_ERR_ARGUMENT if it is not a registry, or has another queue of the same name
    */
   register (registry: PrometheusRegistry): void
 
   /**
-   * Has a meter of OpenTelemetry observe all, beside those of other queues. For the second time it does nothing.
+   * Adds these metrics to an OpenTelemetry meter, which may have those of other queues. Adding them twice has no effect.
    *
-   * @throws FAIRLANE_ERR_ARGUMENT for what is no meter, and if it has another queue of the same name
+   * @throws FAIRLANE_ERR_ARGUMENT if it is not a meter, or has another queue of the same name
    */
   meter (meter: OpenTelemetryMeter): void
 
-  /** All in the text format of Prometheus, in UTF-8. O(types with jobs). */
+  /** All metrics in the Prometheus text format, in UTF-8. O(types with jobs). */
   toText (): Uint8Array
 }
 
 export interface ChannelsOptions {
-  /** As of Metrics. */
+  /** As for Metrics. */
   windowMs?: number | undefined
-  /** As of Metrics. */
+  /** As for Metrics. */
   starveMs?: number | undefined
-  /** As of Metrics. */
+  /** As for Metrics. */
   clock?: 'coarse' | 'exact' | undefined
 }
 
-/** What is published on `fairlane:queue`, when a queue is being made. */
+/** Published on `fairlane:queue` while a queue is being created. */
 export interface QueueMessage {
-  /** It takes no calls before it is made. */
+  /** It takes no calls before it has been created. */
   queue: object
-  /** On disk the path, at a broker the name, otherwise undefined. */
+  /** The path on disk, the name at a broker, otherwise undefined. */
   name: string | undefined
-  /** Adds an observer. To be called before the subscriber returns. @throws FAIRLANE_ERR_OPTION */
+  /** Adds an observer. Must be called before the subscriber returns. @throws FAIRLANE_ERR_OPTION */
   observe (observer: Observer): void
 }
 
-/** What is published on `fairlane:job:accepted`, `started`, `settled`, `retried` and `refused`. Times in ms. */
+/** Published on `fairlane:job:accepted`, `started`, `settled`, `retried` and `refused`. Times in ms. */
 export interface JobMessage {
   queue: object
-  /** undefined for refused jobs. */
+  /** Undefined for refused jobs. */
   id: number | undefined
   type: string | undefined
   /** Attempts that have begun. */
   attempt: number
-  /** undefined for refused jobs. */
+  /** Undefined for refused jobs. */
   state: 'waiting' | 'running' | 'delayed' | 'done' | 'failed' | 'cancelled' | undefined
-  /** For how long the job has waited before its last start, or until it was cancelled. */
+  /** How long the job waited before its last start, or until it was cancelled. */
   waitMs: number | undefined
-  /** For how long its runner ran, if it did. */
+  /** How long its runner ran, if it did. */
   runMs: number | undefined
   error: any
 }
 
-/** What is published on `fairlane:starvation`. */
+/** Published on `fairlane:starvation`. */
 export interface StarvationMessage {
   queue: object
   event: 'starving' | 'fed'
   type: string | undefined
-  /** Only if it is starving. */
+  /** Only with `'starving'`. */
   waiting?: number
-  /** Only if it is starving. */
+  /** Only with `'starving'`. */
   sinceMs?: number
 }
 
 /**
- * An observer that publishes what becomes of each job on channels of `node:diagnostics_channel`.
+ * An observer that publishes the transitions of each job on channels of `node:diagnostics_channel`.
  *
  * @throws FAIRLANE_ERR_OPTION
  */

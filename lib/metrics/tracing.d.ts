@@ -2,7 +2,7 @@
 
 import type { Metrics } from './index'
 
-/** What is used of a tracer of OpenTelemetry. */
+/** The part of an OpenTelemetry tracer that is used. */
 export interface SpanTracer {
   startSpan (name: string, options?: any, context?: any): any
 }
@@ -12,31 +12,31 @@ export interface TracedOptions {
   tracer?: SpanTracer | undefined
 
   /**
-   * true: the span is the root of a trace of its own, and linked to the span of the push. false: it is a child of the span of the push. Either needs
-   * the queue's option `asyncContext: 'push'`.
+   * true: the span is the root of its own trace, linked to the span of the push. false: it is a child of the span of the push. Both need the queue's
+   * option `asyncContext: 'push'`.
    *
    * @default true
    */
   link?: boolean | undefined
 
   /**
-   * What the queue is called in spans.
+   * Name of the queue in spans.
    *
    * @default 'default'
    */
   name?: string | undefined
 }
 
-/** What is published on `tracing:fairlane:run:start`, `end`, `asyncStart`, `asyncEnd` and `error`: one object for each call of the runner. */
+/** Published on `tracing:fairlane:run:start`, `end`, `asyncStart`, `asyncEnd` and `error`: one object per call of the runner. */
 export interface RunMessage {
   payload: any
   /** On disk and at a broker. */
   id?: number | string | undefined
   type: string | undefined
   attempt: number
-  /** Once it has ended well. */
+  /** Set once it is done. */
   result?: any
-  /** Once it has failed. */
+  /** Set once it has failed. */
   error?: any
 }
 
@@ -45,7 +45,7 @@ export interface TraceAlarmsOptions {
   tracer: SpanTracer
 
   /**
-   * What the queue is called in spans.
+   * Name of the queue in spans.
    *
    * @default 'default'
    */
@@ -53,15 +53,15 @@ export interface TraceAlarmsOptions {
 }
 
 /**
- * Shows alarms of metrics as spans: one begins when the queue stands still or a type starves, has an event for each alarm, and ends when all is well.
- * Returns a function that ends it.
+ * Shows the alarms of metrics as spans. A span begins when the queue stands still or a type starves, has an event for each alarm, and ends when no
+ * alarm is left. Returns a function that stops it.
  *
  * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
  */
 export function traceAlarms (metrics: Metrics, options: TraceAlarmsOptions): () => void
 
 /**
- * Makes a runner of a runner: it publishes on the tracing channel `fairlane:run` of `node:diagnostics_channel`, and makes spans if there is a tracer.
+ * Wraps a runner: it publishes on the tracing channel `fairlane:run` of `node:diagnostics_channel`, and creates spans if there is a tracer.
  *
  * @throws FAIRLANE_ERR_RUNNER, FAIRLANE_ERR_OPTION, FAIRLANE_ERR_PEER
  */

@@ -7,13 +7,13 @@ export interface FakeTimer {
   readonly position: number
 }
 
-/** A clock for the option `clock` that a test moves. */
+/** A clock for the option `clock` that a test advances. */
 export interface FakeClock extends Clock {
   setTimeout (fn: (...args: any[]) => void, ms?: number, ...args: any[]): FakeTimer
   clearTimeout (timer: unknown): void
-  /** Moves time on and calls the timers that fall due, in order. */
+  /** Advances time and calls the timers that fall due, in order. */
   advance (ms: number): void
-  /** Moves time to the next timer and calls that one; false if there is none. */
+  /** Advances time to the next timer and calls it; false if there is none. */
   next (): boolean
   readonly timerCount: number
 }
@@ -21,7 +21,7 @@ export interface FakeClock extends Clock {
 /** @param startMs what `now()` is at first; default 0 */
 export declare function fakeClock (startMs?: number): FakeClock
 
-/** A job that a `GateRunner` was called for. */
+/** A job that a `GateRunner` has started. */
 export interface GatedJob<P = any, R = any> {
   readonly payload: P
   readonly done: Done<R>
@@ -35,13 +35,13 @@ export interface GateRunner<P = any, R = any> {
     /** Under `settleBy: 'promise'`. */
     (payload: P, context?: JobContext | Done<R> | undefined, none?: JobContext): Promise<R>
   }
-  /** In the order in which they began. */
+  /** All jobs, in the order of their starts. */
   readonly started: readonly GatedJob<P, R>[]
-  /** Those that have not been ended. */
+  /** The jobs that have not ended. */
   readonly open: GatedJob<P, R>[]
   /** Resolves at the count-th start. */
   until (count: number): Promise<void>
-  /** Ends the oldest open jobs, by default one, with their payloads as the results. */
+  /** Ends the oldest open jobs, by default one, with their payloads as results. */
   release (count?: number): void
   /** Fails the oldest open job. */
   fail (error: unknown): void
@@ -49,7 +49,7 @@ export interface GateRunner<P = any, R = any> {
 
 export declare function gateRunner<P = any, R = any> (): GateRunner<P, R>
 
-/** Keeps account of what the jobs of a queue do, as the test tells it. Its methods throw when a job does what no job may. */
+/** Tracks the jobs of a queue, as reported by the test. Its methods throw if a job does what no job may do. */
 export declare class Model<J = any> {
   pushed (job: J): void
   refused (job: J): void
@@ -60,29 +60,29 @@ export declare class Model<J = any> {
 }
 
 /**
- * Throws if the inside of the queue contradicts itself. Call it anywhere. O(waiting + running).
- * @throws FAIRLANE_ERR_ARGUMENT for what is no queue in memory
+ * Throws if the internal state of the queue is inconsistent. May be called anywhere. O(waiting + running).
+ * @throws FAIRLANE_ERR_ARGUMENT if `queue` is not a queue in memory
  */
 export declare function checkInvariants (queue: Queue<any, any>): void
 
 export interface SchedulerChecksOptions {
   /** Whether no slot is ever free while an unpaused job waits. @default true */
   isWorkConserving?: boolean | undefined
-  /** Of the first round; a failure names its own. @default 1 */
+  /** Seed of the first round. A failure reports the seed of its round. @default 1 */
   seed?: number | undefined
   /** Rounds per check. @default 20 */
   rounds?: number | undefined
 }
 
-/** Something to run in a test; `run` throws if the scheduler fails. */
+/** A check to run in a test. `run` throws if the scheduler fails it. */
 export interface Check {
   readonly title: string
   run (): void
 }
 
 /**
- * What every scheduler must pass, for any test framework: `for (const { title, run } of checks) it(title, run)`.
+ * The checks that every scheduler must pass, for any test framework: `for (const { title, run } of checks) it(title, run)`.
  *
- * @param makeScheduler makes a new one, for a queue of concurrency 10
+ * @param makeScheduler makes a new scheduler, for a queue of concurrency 10
  */
 export declare function schedulerChecks (makeScheduler: () => LaneScheduler | WindowScheduler, options?: SchedulerChecksOptions): Check[]
