@@ -34,8 +34,14 @@ module.exports = [
     files: ['examples/playground/*.js'],
     languageOptions: {
       globals: {
-        addEventListener: 'readonly', devicePixelRatio: 'readonly', document: 'readonly', getComputedStyle: 'readonly', history: 'readonly', location: 'readonly',
-        matchMedia: 'readonly', requestAnimationFrame: 'readonly'
+        addEventListener: 'readonly',
+        devicePixelRatio: 'readonly',
+        document: 'readonly',
+        getComputedStyle: 'readonly',
+        history: 'readonly',
+        location: 'readonly',
+        matchMedia: 'readonly',
+        requestAnimationFrame: 'readonly'
       }
     }
   },
