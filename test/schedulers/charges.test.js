@@ -249,4 +249,38 @@ describe("'equal' by cost and time", function () {
     slots.push('a', 50)
     assert.equal(slots.start(10), 'b'.repeat(10))
   })
+
+  for (const chargeBy of ['cost', 'cost*time']) {
+    it(`chooses no lane of which it has forgotten what it knew, by ${chargeBy}`, function () {
+      const slots = new Slots(makeEqual({ chargeBy, concurrency: 9 }))
+      slots.push('a', 2)
+      slots.start()
+      slots.cancel('a')
+      slots.end('a', 1, 10)
+      const lane = slots.lane('a')
+      assert.equal(slots.scheduler.forget(lane), true)
+      lane.state = undefined
+      slots.push('a', 1)
+      assert.equal(slots.start(9), 'a')
+    })
+  }
+
+  it('has nothing left of running jobs when none runs, however much they cost', function () {
+    const costs = [Number.MAX_SAFE_INTEGER, 1, 1, 1]
+    const slots = new Slots(makeEqual({ chargeBy: 'cost*time', concurrency: 9 }))
+    const { scheduler } = slots
+    const lane = slots.lane('a')
+    slots.push('a', costs.length)
+    for (const cost of costs) {
+      scheduler.next(1000.5)
+      lane.size--
+      lane.running++
+      scheduler.started(lane, 1000.5, cost)
+    }
+    for (const cost of costs.slice().reverse()) {
+      lane.running--
+      scheduler.ended(lane, 1000.5, 1010, cost)
+    }
+    assert.deepEqual([lane.state.costSum, lane.state.startSum], [0, 0])
+  })
 })

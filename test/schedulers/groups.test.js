@@ -183,6 +183,19 @@ describe("'equal' with groups", function () {
     assert.equal(slots.scheduler.forget(slots.lane('a/1')), true)
   })
 
+  it('forgets a type of a group that is ahead if another one keeps the group', function () {
+    const slots = new Slots(makeEqual({ groupOf, concurrency: 2 }))
+    slots.run('b/1', 1, 20)
+    slots.push('b/1', 1000)
+    slots.push('a/1', 1)
+    slots.start(2)
+    slots.end('a/1', 1, 100)
+    assert.equal(slots.scheduler.forget(slots.lane('a/1')), false)
+    slots.pause('a/2')
+    assert.equal(slots.scheduler.forget(slots.lane('a/1')), true)
+    assert.equal(slots.scheduler.groupCount, 2)
+  })
+
   it('forgets a group that is ahead once the last job that waits is cancelled', async function () {
     const gate = gates()
     const clock = fakeClock()
