@@ -15,8 +15,8 @@ class Call {
   /** @param {any} input @param {object} [init] as fetch has them */
   constructor (input, init) {
     const { fairlane, ...rest } = copyOf(init)
-    this.input = input
-    this.init = rest // what the wrapped fetch is given
+    this.input = isOf(input, URL) ? new URL(input) : input
+    this.init = withOwnParts(rest) // what the wrapped fetch is given
     this.fairlane = fairlane
     this.method = normalMethod(rest.method ?? this.request?.method ?? 'GET')
     this.type = undefined // these three as read
@@ -138,6 +138,29 @@ function copyOf (init = null) {
   const copy = {}
   for (const name in init) copy[name] = init[name]
   return copy
+}
+
+/**
+ * fetch reads these while it is called, and a call is sent later: its caller may change them meanwhile, as in a loop over pages.
+ * @param {object} init the caller's copy, which is changed
+ */
+function withOwnParts (init) {
+  if (init.headers !== undefined) init.headers = copyOfHeaders(init.headers)
+  if (isOf(init.body, URLSearchParams)) init.body = new URLSearchParams(init.body)
+  return init
+}
+
+/** Those of another make stay as they are. */
+function copyOfHeaders (headers) {
+  if (isOf(headers, Headers)) return new Headers(headers)
+  if (Array.isArray(headers)) return headers.map(pair => Array.isArray(pair) ? [...pair] : pair)
+  return isPlain(headers) ? { ...headers } : headers
+}
+
+function isPlain (value) {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** As fetch has it, but that it takes none in lower case for another one. */

@@ -16,9 +16,9 @@ export interface Call<F extends AnyFetch = AnyFetch> {
   readonly method: string
   /** A copy. */
   readonly headers: Iterable<[string, string]> & { get (name: string): string | null, has (name: string): boolean }
-  /** The first argument of fetch, as it was given. */
+  /** The first argument of fetch, as it was given. A URL is a copy, since its owner may change it before the call goes out. */
   readonly input: Parameters<F>[0]
-  /** The second argument of fetch, without `fairlane`. */
+  /** The second argument of fetch, without `fairlane`, and with copies of its headers and of URLSearchParams. */
   readonly init: InitOf<F>
 }
 

@@ -26,6 +26,8 @@ const FIRST_TIME_MS = 1e12
 // What commas and semicolons separate, where they are not in a string (RFC 9651).
 const MEMBERS = /(?:"(?:[^"\\]|\\.)*"|[^",])+/g
 const PARTS = /(?:"(?:[^"\\]|\\.)*"|[^";])+/g
+// They may look for the end of a string from each quote in it, which takes the square of the length: no service is to keep us busy by that.
+const LONGEST = 2048
 const FIELD = /^\s*(\w+)\s*=\s*(\S+)\s*$/
 const NUMBER = /^\s*-?\d+(\.\d+)?\s*$/
 
@@ -59,7 +61,7 @@ function firstResetMs (headers, names) {
 
 /** One field for all: a list of limits with parameters, or a dictionary of one. The longest of those that are used up. */
 function msOfField (text) {
-  if (typeof text !== 'string') return 0
+  if (typeof text !== 'string' || text.length > LONGEST) return 0
   const members = text.match(MEMBERS) ?? []
   const limits = members.map(member => fieldsOf(member.match(PARTS) ?? [])).map(({ r, t }) => [r, t])
   const { remaining, reset } = fieldsOf(members)

@@ -27,6 +27,7 @@ function silence (response) {
 /** Has the client see that an answer is cut off: it would look whole if its connection ended in order. */
 function resetResponse (response) {
   const { socket, stream } = response
+  if (stream?.closed) return stream.destroy() // by its client, and it waits for what can no longer be sent
   if (stream !== undefined) return stream.close(INTERNAL_ERROR)
   try {
     socket.resetAndDestroy()

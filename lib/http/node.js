@@ -3,6 +3,7 @@
 // HOT (bench: http-admission). Requests of node:http and node:http2, and of what is built on these: connect, express.
 
 const { failure } = require('../arguments/errors')
+const { defer } = require('../platform/clock')
 const { promiseOf } = require('../platform/promised')
 const { failureOf, problemOf, timingOf } = require('./answers')
 const { connectionOf } = require('./connection')
@@ -25,6 +26,7 @@ class NodeVisit extends Visit {
     const { admission: { key }, request: { httpVersionMajor, socket }, response } = this
     if (isClosed(response)) return false
     response.on('close', () => this.closed())
+    response.stream?.once('end', () => this.ended())
     if (httpVersionMajor === 2 || typeof socket?.on !== 'function') return true
     if (socket.destroyed) return false
     this.connection = connectionOf(socket, key)
@@ -105,6 +107,14 @@ class NodeVisit extends Visit {
   closed () {
     this.left(isFinished(this.response))
     this.connection?.remove(this)
+  }
+
+  /**
+   * All of the request has come. If the stream has closed by then, its client may have reset it without an error while an answer was on its
+   * way: Node before 26 waits for the end of that, which does not come, and does not tell. An answer that was sent is told within the turn.
+   */
+  ended () {
+    if (this.response.stream.closed) defer(() => this.closed())
   }
 
   /** In the place of what a handler has begun to say. */

@@ -44,12 +44,41 @@ describe('fairFetch()', () => {
     const promise = fetch(url, init)
     const { fairlane, ...rest } = init
     const { input, init: { signal, ...given }, answer } = await peer.until(1)
-    assert.equal(input, url)
+    assert.deepEqual(input, url)
     assert.deepEqual(given, rest)
     assert.equal(given.dispatcher, init.dispatcher)
     assert(signal instanceof AbortSignal)
     answer()
     await promise
+  })
+
+  it('makes a call as it was when it was given, whatever is changed while it waits', async () => {
+    const fetch = fairFetch(async (input, init) => new Request(input, { method: 'POST', ...init }))
+    const url = new URL(A)
+    const body = new URLSearchParams()
+    const kinds = [new Headers(), {}, Object.create(null), [['n', '']]]
+    const asked = []
+    for (const n of ['1', '2']) {
+      url.searchParams.set('page', n)
+      body.set('page', n)
+      for (const headers of kinds) {
+        if (headers instanceof Headers) headers.set('n', n)
+        else if (Array.isArray(headers)) headers[0][1] = n
+        else headers.n = n
+        asked.push(fetch(url, { headers, body }))
+      }
+    }
+    const texts = []
+    for (const request of await Promise.all(asked)) texts.push([request.url, request.headers.get('n'), await request.text()].join())
+    assert.deepEqual(texts, ['1', '2'].flatMap(n => kinds.map(() => `${A}?page=${n},${n},page=${n}`)))
+  })
+
+  it('leaves headers alone that are of another make', async () => {
+    class OtherHeaders extends Map {}
+    const fetch = fairFetch(async (input, init) => init.headers)
+    for (const headers of [new OtherHeaders([['a', '1']]), null, 'a: 1']) assert.equal(await fetch(A, { headers }), headers)
+    const pair = new Set(['a', '1'])
+    assert.equal((await fetch(A, { headers: [pair] }))[0], pair)
   })
 
   it('calls it as a function, as browsers want it', async () => {

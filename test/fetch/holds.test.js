@@ -96,6 +96,15 @@ describe('what a response says of how long nothing more is to be asked', () => {
     }
   })
 
+  it('is read in a moment, also from a field that is made to take long', () => {
+    const hostile = ['"\\'.repeat(40000), '"'.repeat(79999), '"a\\"'.repeat(20000), `${'a;'.repeat(20000)}"${'\\"'.repeat(20000)}`]
+    const before = performance.now()
+    for (const text of hostile) assert.equal(holdOf(200, { RateLimit: text }), 0)
+    assert(performance.now() - before < 1000)
+    const long = Array.from({ length: 60 }, (_, i) => `"policy-${i}";r=1;t=${i}`).join(', ')
+    assert.equal(holdOf(200, { RateLimit: `${long}, "last";r=0;t=7` }), 7000)
+  })
+
   it('is the longest of what is said', () => {
     const headers = { RateLimit: '"default";r=0;t=7', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '9', 'RateLimit-Reset': '5' }
     assert.equal(holdOf(200, headers), 9000)

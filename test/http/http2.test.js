@@ -62,6 +62,53 @@ describe('an admission in front of a server of HTTP/2', function () {
     assert.equal(site.handled.length, 1)
   })
 
+  it('frees the slot of a stream that its client closes without an error while the answer is on its way', async function () {
+    await start({ concurrency: 1 })
+    const stream = session.request({ ':path': '/large' }) // nobody reads it
+    await site.until(1)
+    site.handled[0].response.end('x'.repeat(1e6))
+    await once(stream, 'response')
+    stream.close(http2.constants.NGHTTP2_NO_ERROR)
+    await until(() => site.admit.stats().running === 0)
+    const next = ask('/next')
+    await site.until(2)
+    site.handled[1].response.end('ok')
+    await until(() => next.isClosed)
+    assert.equal(next.text, 'ok')
+    site.handled[0].response.stream.destroy() // or Node keeps the session, too
+  })
+
+  it('holds the slot of a stream whose request has come as a whole, until its answer has', async function () {
+    await start({ concurrency: 1 })
+    const one = ask('/read', { ':method': 'POST' })
+    one.stream.end('body')
+    await site.until(1)
+    const { request, response } = site.handled[0]
+    await once(request.resume(), 'end')
+    await turns(5)
+    assert.equal(site.admit.stats().running, 1)
+    response.end('ok')
+    await until(() => one.isClosed)
+    assert.equal(one.text, 'ok')
+  })
+
+  it('frees by timeoutMs the slot of a stream that is closed, and whose request the handler does not read', async function () {
+    const clock = fakeClock()
+    await start({ concurrency: 1, timeoutMs: 1000, clock })
+    const stream = session.request({ ':path': '/large', ':method': 'POST' })
+    stream.write('body')
+    await site.until(1)
+    const { response } = site.handled[0]
+    response.stream.pause()
+    response.end('x'.repeat(1e6))
+    await once(stream, 'response')
+    stream.close(http2.constants.NGHTTP2_NO_ERROR)
+    await until(() => response.stream.closed)
+    assert.equal(site.admit.stats().running, 1)
+    clock.advance(1001)
+    await until(() => site.admit.stats().running === 0)
+  })
+
   it('resets the stream of an answer whose time is over, and answers 503 where nothing was sent', async function () {
     const clock = fakeClock()
     await start({ timeoutMs: 1000, clock })
