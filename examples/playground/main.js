@@ -96,8 +96,14 @@ async function play () {
     const passed = Math.min(performance.now() - at, LONGEST_FRAME_MS)
     const own = world
     await own.runUntil(own.now + passed * SPEEDS[byId('speed').selectedIndex])
-    if (own === world) show()
+    if (own !== world) continue
+    show()
+    if (!isRunning) tellPause() // somebody has paused it meanwhile
   }
+}
+
+function tellPause () {
+  byId('status').textContent = isRunning ? '' : `Paused at ${byId('time').textContent}.`
 }
 
 /** A link that cannot be read is said to be none, and what comes with the page is shown. */
@@ -121,9 +127,9 @@ byId('example').onchange = ({ target }) => {
 }
 byId('run').onclick = () => {
   isRunning = !isRunning
-  byId('status').textContent = isRunning ? '' : `Paused at ${byId('time').textContent}.`
   tablesAt = 0
   show()
+  tellPause()
 }
 byId('restart').onclick = () => begin(setup)
 byId('share').onclick = async () => {

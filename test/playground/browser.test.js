@@ -137,8 +137,8 @@ describeWithChromium('the playground, in Chromium,', function () {
     await open()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    const at = await page.locator('#time').textContent()
-    assert.equal(await page.locator('#status').textContent(), `Paused at ${at}.`)
+    const said = 'document.getElementById("status").textContent'
+    await page.waitForFunction(`${said} === \`Paused at \${document.getElementById("time").textContent}.\``)
     await page.locator('#tenant-1-weight').focus()
     await page.keyboard.press('ArrowRight')
     assert.equal(await page.evaluate('document.activeElement.id'), 'tenant-1-weight')
