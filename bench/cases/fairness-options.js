@@ -5,11 +5,10 @@
 // As the case fairness: simulated in virtual time with ten slots, so the answer is the same everywhere. Types are named 'group/user'.
 
 const { entriesFor } = require('../contenders')
-const { simulate, exactMs, randomNumbers } = require('../simulation')
+const { play, quietArrivals, tellShareOf } = require('../shares')
 const { percentile } = require('../statistics')
 const { typeNames } = require('../types')
 
-const SEED = 1
 const GROUPS = { groupOf: (type) => type.split('/')[0] }
 
 /** By id of the cell: the load, scaled down by a quick run, the options, and what is told of the result. */
@@ -21,7 +20,7 @@ const SCENARIOS = {
       const users = typeNames(1000).map((name) => ({ type: `A/${name}`, count: Math.max(12, 30 * scale), ms: 10 }))
       return { backlog: jobsOf([...users, { type: 'B/one', count: 14000 * scale, ms: 10 }], jobMs), untilMs: 20000 * scale }
     },
-    tell: tellShareOf('B', ({ slotMs }) => slotMs)
+    tell: tellShareOf('B/')
   },
 
   'flood-inside': {
@@ -51,14 +50,14 @@ const SCENARIOS = {
     label: "`chargeBy: 'cost'`: jobs of one type cost 100 units, those of another 1, and take as long",
     options: { chargeBy: 'cost' },
     load: ({ scale, jobMs }) => costly(scale, jobMs, { ms: 10, cost: 100 }, { ms: 10, cost: 1 }),
-    tell: tellShareOf('A', ({ units }) => units)
+    tell: tellShareOf('A/', ({ units }) => units)
   },
 
   held: {
     label: "`chargeBy: 'cost*time'`: jobs of one type hold 10 units for 40 ms, those of another 2 for 10 ms",
     options: { chargeBy: 'cost*time' },
     load: ({ scale, jobMs }) => costly(scale, jobMs, { ms: 40, cost: 10 }, { ms: 10, cost: 2 }),
-    tell: tellShareOf('A', ({ heldMs }) => heldMs)
+    tell: tellShareOf('A/', ({ heldMs }) => heldMs)
   }
 }
 
@@ -91,12 +90,7 @@ module.exports = {
     }))
   },
 
-  async measure ({ id, scale }, contender) {
-    const { load, options, tell } = SCENARIOS[id]
-    const random = randomNumbers(SEED)
-    const jobMs = (ms) => exactMs(ms * (0.5 + random()))
-    return tell(await simulate(contender, { ...load({ scale, jobMs, random }), schedulerOptions: options }))
-  }
+  measure: ({ id, scale }, contender) => play(contender, scale, SCENARIOS[id])
 }
 
 /** Jobs of the types in turn. */
@@ -113,30 +107,11 @@ function costly (scale, jobMs, first, second) {
   return { backlog: jobsOf(types, jobMs), untilMs: 10000 * scale }
 }
 
-/** Poisson processes of 10 jobs per second each. */
-function quiet (group, count, endMs, { jobMs, random }) {
-  const arrivals = []
-  const gap = () => -100 * Math.log(1 - random())
-  for (let user = 0; user < count; user++) {
-    for (let atMs = gap(); atMs < endMs; atMs += gap()) arrivals.push({ type: `${group}/quiet ${user}`, ms: jobMs(10), atMs: exactMs(atMs) })
-  }
-  return arrivals.sort((a, b) => a.atMs - b.atMs)
+/** The jobs of so many quiet users of a group. */
+function quiet (group, count, endMs, means) {
+  return quietArrivals(Array.from({ length: count }, (_, user) => `${group}/quiet ${user}`), 10, endMs, means)
 }
 
 function tellWaitOf (prefix) {
   return (types) => ({ p99Ms: percentile([...types].flatMap(([type, { waitsMs }]) => type.startsWith(prefix) ? waitsMs : []), 99) })
-}
-
-/** The share of a group of what types got, in percent. */
-function tellShareOf (group, gotOf) {
-  return (types) => {
-    let own = 0
-    let all = 0
-    for (const [type, got] of types) {
-      if (got.waiting === 0) throw new Error(`all jobs of ${type} have started before the end`)
-      all += gotOf(got)
-      if (type.startsWith(`${group}/`)) own += gotOf(got)
-    }
-    return { share: 100 * own / all }
-  }
 }

@@ -8,12 +8,12 @@
 // The index is Jain's for n types that got x1 … xn: (Σx)² / (n Σx²), 1 if all are equal, 1/n if one has all.
 
 const { entriesFor } = require('../contenders')
-const { simulate, exactMs, randomNumbers, SLOTS } = require('../simulation')
+const { mustBeBacklogged, play, quietArrivals, tellShareOf } = require('../shares')
+const { SLOTS } = require('../simulation')
 const { percentile } = require('../statistics')
 const { typeNames } = require('../types')
 
 const CONTENDERS = ['quickq fair', 'fair', 'capped', 'equal']
-const SEED = 1
 const SHORT_MS = 10
 const LONG_MS = 1000
 
@@ -25,11 +25,7 @@ const SCENARIOS = {
     load ({ scale, jobMs, random }) {
       const flood = 1e5 * scale
       const endMs = flood * SHORT_MS / SLOTS
-      const arrivals = []
-      for (const type of typeNames(9)) {
-        for (let atMs = gap(random); atMs < endMs; atMs += gap(random)) arrivals.push({ type, ms: jobMs(SHORT_MS), atMs: exactMs(atMs) })
-      }
-      arrivals.sort((a, b) => a.atMs - b.atMs)
+      const arrivals = quietArrivals(typeNames(9), SHORT_MS, endMs, { jobMs, random })
       return { backlog: jobsOf([{ type: 'flood', count: flood, ms: SHORT_MS }], jobMs), arrivals }
     },
     tell (types) {
@@ -116,12 +112,7 @@ module.exports = {
     }))
   },
 
-  async measure ({ id, scale }, contender) {
-    const { load, tell } = SCENARIOS[id]
-    const random = randomNumbers(SEED)
-    const jobMs = (ms) => exactMs(ms * (0.5 + random()))
-    return tell(await simulate(contender, load({ scale, jobMs, random })))
-  }
+  measure: ({ id, scale }, contender) => play(contender, scale, SCENARIOS[id])
 }
 
 /** Jobs of one type after the other. */
@@ -138,30 +129,6 @@ function inTurn (quickTypes, slowTypes, count, jobMs) {
   const jobs = []
   for (let i = 0; i < count; i++) for (const { type, ms } of types) jobs.push({ type, ms: jobMs(ms) })
   return jobs
-}
-
-/** Times between the jobs of one quiet type: a Poisson process, 10 per second. */
-function gap (random) {
-  return -100 * Math.log(1 - random())
-}
-
-/** The share of the types whose names begin so, in percent. */
-function tellShareOf (prefix) {
-  return (types) => {
-    mustBeBacklogged(types)
-    let own = 0
-    let all = 0
-    for (const [type, { slotMs }] of types) {
-      all += slotMs
-      if (type.startsWith(prefix)) own += slotMs
-    }
-    return { share: 100 * own / all }
-  }
-}
-
-/** A type that had nothing to run for a while got less for that reason. */
-function mustBeBacklogged (types) {
-  for (const [type, { waiting }] of types) if (waiting === 0) throw new Error(`all jobs of ${type} have started before the end`)
 }
 
 function jainIndex (values) {

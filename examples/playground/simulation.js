@@ -3,8 +3,6 @@
 // The real queue in virtual time: jobs are timers on a clock that jumps from one event to the next. Each column has a queue of its own, and
 // all are given the same jobs at the same times.
 
-const { SCHEDULERS } = require('./setup')
-
 const MOST_WAITING = 1000 // jobs of a tenant
 const SHOWN_MS = 10000 // of the past
 const SHARE_MS = 5000 // over which shares are told
@@ -184,4 +182,4 @@ class World {
   }
 }
 
-module.exports = { MOST_WAITING, SHOWN_MS, World, titleOf: name => SCHEDULERS[name].title }
+module.exports = { MOST_WAITING, SHOWN_MS, World }
