@@ -130,7 +130,7 @@ function bodyOf (report, page) {
   return parts
 }
 
-/** In short what the page on schedulers shows. */
+/** In short what the page on schedulers says of their cost. */
 function schedulersSection (costs) {
   if (!costs) return []
   const { schedulers, types, flood } = costs
@@ -142,7 +142,7 @@ function schedulersSection (costs) {
   ]
   return ['## Schedulers', 'What a job costs when a scheduler chooses it: ns per job, 100,000 waiting, of ten types where nothing else is ' +
     'said. fairlane is the queue without a scheduler; with the turn clock equal reads the time once in a turn of the event loop, not at each end.',
-  toMarkdown(shortTableOf(columns)), originOf(schedulers), `[More of this](${SCHEDULERS_PAGE}).`]
+  toMarkdown(shortTableOf(columns)), originOf(schedulers), `[More of this](${SCHEDULERS_PAGE}#what-a-choice-costs).`]
 }
 
 function jobsSection (report) {

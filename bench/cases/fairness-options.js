@@ -63,7 +63,7 @@ const SCENARIOS = {
 
 module.exports = {
   name: 'fairness-options',
-  page: 'docs/reference/schedulers.md',
+  page: 'docs/benchmarks/schedulers.md',
   isDeterministic: true,
   title: 'Who gets the slots, with groups and costs',
   about: 'Simulated in virtual time with the real queues: ten slots, jobs of 10 ms give or take half where nothing else is said. The column ' +

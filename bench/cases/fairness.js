@@ -80,7 +80,7 @@ const LABELS = {
 
 module.exports = {
   name: 'fairness',
-  page: 'docs/reference/schedulers.md',
+  page: 'docs/benchmarks/schedulers.md',
   isDeterministic: true,
   title: 'Who gets the slots',
   about: 'Simulated in virtual time with the real queues: ten slots, jobs of 10 ms give or take half. A share is that of all slot ' +
