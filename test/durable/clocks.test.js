@@ -1,6 +1,6 @@
 'use strict'
 
-// What comes of everything that takes its time on disk when the clock of the machine is set: the table in docs/reference/durable.md, by
+// What comes of everything that takes its time on disk when the clock of the machine is set: the table in docs/why/durability.md, by
 // cells.
 
 const assert = require('node:assert')
@@ -23,45 +23,45 @@ const MS = 1000 // how long delays and the like are here
 // row → column → what the docs say, and what shows it
 const CELLS = {
   'a delay, `delayMs`': {
-    'set forward while it is open': ['as long as ever', whileOpen(pushDelayed, YEARS)],
-    'set back while it is open': ['as long as ever', whileOpen(pushDelayed, -YEARS)],
-    'set forward while it is closed': ['over so much sooner', soonerBy(pushDelayed)],
-    'set back while it is closed': ['at most `delayMs` from the opening on', boundedFrom(pushDelayed)]
+    'set forward while it is open': ['unchanged', whileOpen(pushDelayed, YEARS)],
+    'set back while it is open': ['unchanged', whileOpen(pushDelayed, -YEARS)],
+    'set forward while it is closed': ['over that much sooner', soonerBy(pushDelayed)],
+    'set back while it is closed': ['at most `delayMs` after the opening', boundedFrom(pushDelayed)]
   },
-  'the time to the next attempt, `backoffMs`': {
-    'set forward while it is open': ['as long as ever', whileOpen(failOne, YEARS)],
-    'set back while it is open': ['as long as ever', whileOpen(failOne, -YEARS)],
-    'set forward while it is closed': ['over so much sooner', soonerBy(failOne)],
-    'set back while it is closed': ['at most as long as it was, from the opening on', boundedFrom(failOne)]
+  'the time until the next attempt, `backoffMs`': {
+    'set forward while it is open': ['unchanged', whileOpen(failOne, YEARS)],
+    'set back while it is open': ['unchanged', whileOpen(failOne, -YEARS)],
+    'set forward while it is closed': ['over that much sooner', soonerBy(failOne)],
+    'set back while it is closed': ['at most its original length after the opening', boundedFrom(failOne)]
   },
-  'the time of a key, `keyUntil`': {
-    'set forward while it is open': ['as long as ever', whileOpen(takeKey, YEARS)],
-    'set back while it is open': ['as long as ever', whileOpen(takeKey, -YEARS)],
-    'set forward while it is closed': ['over so much sooner', soonerBy(takeKey)],
-    'set back while it is closed': ['at most as long as it was, from the opening on', boundedFrom(takeKey)]
+  'the lifetime of a key, `keyUntil`': {
+    'set forward while it is open': ['unchanged', whileOpen(takeKey, YEARS)],
+    'set back while it is open': ['unchanged', whileOpen(takeKey, -YEARS)],
+    'set forward while it is closed': ['over that much sooner', soonerBy(takeKey)],
+    'set back while it is closed': ['at most its original length after the opening', boundedFrom(takeKey)]
   },
   'how long a job may wait, `maxWaitMs`': {
-    'set forward while it is open': ['as long as ever', both(whileOpen(waitFor, YEARS), recalledWhenSet(YEARS))],
-    'set back while it is open': ['as long as ever', both(whileOpen(waitFor, -YEARS), recalledWhenSet(-YEARS))],
-    'set forward while it is closed': ['over so much sooner', both(soonerBy(waitFor), soonerBy(waitAsQueueSays))],
+    'set forward while it is open': ['unchanged', both(whileOpen(waitFor, YEARS), recalledWhenSet(YEARS))],
+    'set back while it is open': ['unchanged', both(whileOpen(waitFor, -YEARS), recalledWhenSet(-YEARS))],
+    'set forward while it is closed': ['over that much sooner', both(soonerBy(waitFor), soonerBy(waitAsQueueSays))],
     'set back while it is closed': [
-      'at most `maxWaitMs` from the opening on', both(boundedFrom(waitFor), boundedFrom(waitAsQueueSays), boundedFrom(waitAfterDelay))
+      'at most `maxWaitMs` after the opening', both(boundedFrom(waitFor), boundedFrom(waitAsQueueSays), boundedFrom(waitAfterDelay))
     ]
   },
   'rates and holds': {
-    'set forward while it is open': ['as ever', both(whileOpen(useUp, YEARS), whileOpen(hold, YEARS))],
-    'set back while it is open': ['as ever', both(whileOpen(useUp, -YEARS), whileOpen(hold, -YEARS))],
-    'set forward while it is closed': ['begin anew, as with every opening', both(anew(useUp, YEARS), anew(hold, YEARS))],
-    'set back while it is closed': ['begin anew, as with every opening', both(anew(useUp, -YEARS), anew(hold, -YEARS))]
+    'set forward while it is open': ['unchanged', both(whileOpen(useUp, YEARS), whileOpen(hold, YEARS))],
+    'set back while it is open': ['unchanged', both(whileOpen(useUp, -YEARS), whileOpen(hold, -YEARS))],
+    'set forward while it is closed': ['reset, as by every opening', both(anew(useUp, YEARS), anew(hold, YEARS))],
+    'set back while it is closed': ['reset, as by every opening', both(anew(useUp, -YEARS), anew(hold, -YEARS))]
   },
   'times of schedules': {
     'set forward while it is open': [
-      'noticed within a minute; what passed more than a minute ago was missed, as `catchUp` says', forwardWhileOpen
+      'noticed within a minute; times that passed more than a minute ago are missed, and `catchUp` applies', forwardWhileOpen
     ],
-    'set back while it is open': ['noticed within a minute; then as when it is closed', both(littleBackWhileOpen, farBackWhileOpen)],
-    'set forward while it is closed': ['were missed, as `catchUp` says', forwardWhileClosed],
+    'set back while it is open': ['noticed within a minute; then the same as while it is closed', both(littleBackWhileOpen, farBackWhileOpen)],
+    'set forward while it is closed': ['missed; `catchUp` applies', forwardWhileClosed],
     'set back while it is closed': [
-      'wait until the clock is there again; set back by more than a minute and the last interval, the schedule begins anew',
+      'wait until the clock has caught up. If it was set back by more than a minute plus the last interval, the schedule restarts',
       both(littleBackWhileClosed, farBackWhileClosed)]
   }
 }
@@ -135,7 +135,7 @@ describe('a clock of the machine that was ahead', () => {
 
 /** The cells of the first table below a heading of the page. */
 function tableBelow (heading) {
-  const [, below] = readFileSync(join(root, 'docs/reference/durable.md'), 'utf8').split(`${heading}\n`)
+  const [, below] = readFileSync(join(root, 'docs/why/durability.md'), 'utf8').split(`${heading}\n`)
   const [table] = below.match(/(^\|.*\n)+/m)
   return table.trim().split('\n').filter(line => !/^\|[-|]+\|$/.test(line)).map(
     line => line.split('|').slice(1, -1).map(cell => cell.trim())

@@ -1,6 +1,6 @@
 'use strict'
 
-// The two clocks of a queue on disk, and which of them says what. docs/reference/durable.md has a table of what follows from this.
+// The two clocks of a queue on disk, and which of them says what. docs/why/durability.md has a table of what follows from this.
 //
 //   the machine's clock   ms since 1970. Anybody may set it, forward or back, whether the queue is open or not. Times are written by it,
 //                         and schedules go by it; other parts that need it are given it as `now`
