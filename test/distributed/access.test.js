@@ -1,6 +1,6 @@
 'use strict'
 
-// Who may reach the broker, and how: the rights that docs/reference/distributed.md asks for, passwords, and TLS.
+// Who may reach the broker, and how: the rights that docs/reference/broker.md asks for, passwords, and TLS.
 
 const assert = require('node:assert')
 const { readFileSync, rmSync, writeFileSync } = require('node:fs')
@@ -18,7 +18,7 @@ const { startCluster } = require('../support/redis-cluster')
 const { expectReject } = require('./expectations')
 const { until } = require('./until')
 
-const PAGE = readFileSync(join(root, 'docs/reference/distributed.md'), 'utf8')
+const PAGE = readFileSync(join(root, 'docs/reference/broker.md'), 'utf8')
 const NAME = 'mails'
 const PASSWORD = 'a-long-secret'
 const NEVER_MS = 10 ** 9 // longer than a test may take
@@ -96,7 +96,7 @@ async function useAll (open) {
   return { worker, producer }
 }
 
-describeWithRedis('the user that docs/reference/distributed.md describes', function () {
+describeWithRedis('the user that docs/reference/broker.md describes', function () {
   const queues = []
   let server
 
@@ -196,7 +196,7 @@ describeWithRedis('the user that docs/reference/distributed.md describes', funct
   })
 })
 
-describeWithRedis('the user that docs/reference/distributed.md describes, of a Redis Cluster,', function () {
+describeWithRedis('the user that docs/reference/broker.md describes, of a Redis Cluster,', function () {
   const MORE = ['+cluster|slots', '+cluster|info', '+client|setname', '+config|get']
   const queues = []
   let cluster

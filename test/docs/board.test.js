@@ -1,6 +1,6 @@
 'use strict'
 
-// The servers of docs/reference/observe.md that show the page for tenants, each as a process of its own.
+// The servers of docs/reference/board.md that show the page for tenants, each as a process of its own.
 
 const assert = require('node:assert/strict')
 const { request } = require('undici')
@@ -8,10 +8,10 @@ const { startProgram } = require('../support/programs')
 const { pages, codeBlocks } = require('./pages')
 
 const PASSWORD = 'secret'
-const page = pages().find(({ path }) => path === 'docs/reference/observe.md')
+const page = pages().find(({ path }) => path === 'docs/reference/board.md')
 const servers = codeBlocks(page.text).filter(({ code }) => code.includes('.listen(Number('))
 
-describe('the servers of docs/reference/observe.md', function () {
+describe('the servers of docs/reference/board.md', function () {
   for (const { code, line } of servers) {
     it(`line ${line} shows the page to who is logged in, and to nobody else`, async function () {
       const program = startProgram(['--input-type=module', '--eval', code], { env: { PORT: '0', BOARD_PASSWORD: PASSWORD } })

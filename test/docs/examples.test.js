@@ -47,7 +47,7 @@ describe('the examples of', () => {
 
   it('pages that show a server are run by tests of their own', () => {
     const servers = pages().flatMap(({ path, text }) => codeBlocks(text).filter(isServer).map(() => path))
-    assert.deepEqual(servers, ['README.md', 'docs/guides/service.md', ...Array(3).fill('docs/reference/observe.md'), ...Array(2).fill('docs/start/getting-started.md')])
+    assert.deepEqual(servers, ['README.md', 'docs/guides/service.md', ...Array(2).fill('docs/reference/board.md'), ...Array(2).fill('docs/start/getting-started.md')])
   })
 
   it('the README are there', () => {

@@ -55,8 +55,8 @@ describe('the papers of the examples for many machines', function () {
     }
   })
 
-  it('docs/reference/distributed.md shows the lines of the dashboard', () => {
-    const shown = codeBlocks(read('docs/reference/distributed.md')).find(({ code }) => code.includes('createBullBoard'))
+  it('docs/reference/broker.md shows the lines of the dashboard', () => {
+    const shown = codeBlocks(read('docs/reference/broker.md')).find(({ code }) => code.includes('createBullBoard'))
     assert(read('examples/distributed/dashboard.mjs').includes(shown.code))
   })
 })
