@@ -40,10 +40,10 @@ const ACTIONS = new Map(Object.entries({
   setCap: { given: ['type', 'cap'], fits: canSetCaps, act: setCap },
   setWeight: { given: ['type', 'weight'], fits: canSetWeights, act: setWeight },
   cancel: { given: ['id'], fits: queue => supports(queue, ['cancel']), act: (queue, { id }) => queue.cancel(id) },
-  retryDead: { given: ['id'], fits: canRetry, act: (queue, { id }) => queue.retryDead(id) },
-  deleteDead: { given: ['id'], fits: canDelete, act: (queue, { id }) => queue.deleteDead(id) },
-  retryDeadOf: { given: SWEPT, fits: canRetry, act: (queue, asked) => sweep(queue, id => queue.retryDead(id), asked) },
-  deleteDeadOf: { given: SWEPT, fits: canDelete, act: (queue, asked) => sweep(queue, id => queue.deleteDead(id), asked) },
+  retryDead: { given: ['id'], fits: keepsDead, act: (queue, { id }) => queue.retryDead(id) },
+  deleteDead: { given: ['id'], fits: keepsDead, act: (queue, { id }) => queue.deleteDead(id) },
+  retryDeadOf: { given: SWEPT, fits: keepsDead, act: (queue, asked) => sweep(queue, id => queue.retryDead(id), asked) },
+  deleteDeadOf: { given: SWEPT, fits: keepsDead, act: (queue, asked) => sweep(queue, id => queue.deleteDead(id), asked) },
   runSchedule: { given: ['schedule'], fits: canRunSchedules, act: (queue, { schedule }) => queue.runSchedule(schedule) },
   pauseSchedule: { given: ['schedule'], fits: canPauseSchedules, act: (queue, { schedule }) => queue.pauseSchedule(schedule) },
   resumeSchedule: { given: ['schedule'], fits: canPauseSchedules, act: (queue, { schedule }) => queue.resumeSchedule(schedule) }
@@ -98,12 +98,8 @@ function mayHoldTypes (queue) {
   return supports(queue, ['holdType']) && (isAtBroker(queue) || canHoldTypes(queue))
 }
 
-function canRetry (queue) {
-  return supports(queue, ['deadLetters', 'retryDead'])
-}
-
-function canDelete (queue) {
-  return supports(queue, ['deadLetters', 'deleteDead'])
+function keepsDead (queue) {
+  return supports(queue, ['deadLetters', 'retryDead', 'deleteDead'])
 }
 
 function canRunSchedules (queue) {

@@ -92,6 +92,42 @@ describe('a page for a queue, by its buttons,', function () {
     ])
   })
 
+  it('tells nobody of an action that it is given what is not fit for it', async function () {
+    const told = []
+    const { handler } = watched({ onAction: ({ action }) => { told.push(action) } })
+    const { act } = await servers.start(handler)
+    for (const fields of [
+      { action: 'hold', ms: -1 }, { action: 'hold', ms: '1' }, { action: 'holdType', type: 'a', ms: -1 }, { action: 'setCap', type: 'a', cap: -1 }, { action: 'setCap', type: 'a', cap: '1' },
+      { action: 'setWeight', type: 'a', weight: -1 }, { action: 'setWeight', type: 'a', weight: null }
+    ]) assert.equal((await act(fields)).status, 400)
+    assert.deepEqual(told, [])
+  })
+
+  it('shows at once what an action has done before it failed', async function () {
+    const { queue, handler } = watched()
+    const { act, state } = await servers.start(handler)
+    assert.equal((await state()).queue.paused, false)
+    queue.pause = function () {
+      Object.getPrototypeOf(queue).pause.call(queue)
+      throw new Error('too late')
+    }
+    assert.equal((await act({ action: 'pause' })).status, 500)
+    assert.equal((await state()).queue.paused, true)
+  })
+
+  it('reads a body that is just as large as it may be, also one of which nobody said how large it is', async function () {
+    const { queue, handler } = watched()
+    const { act, origin, token } = await servers.start(handler)
+    const begin = '{"action":"pauseType","type":"'
+    const body = `${begin}${'x'.repeat(MOST_BYTES - begin.length - 2)}"}`
+    const type = JSON.parse(body).type
+    assert.deepEqual([(await act(body)).status, queue.isTypePaused(type)], [200, true])
+    queue.resumeType(type)
+    const headers = { 'content-type': 'application/json', 'x-fairlane-token': await token() }
+    const { status } = await fetch(`${origin}/act`, { method: 'POST', headers, body: new Blob([body]).stream(), duplex: 'half' })
+    assert.deepEqual([status, queue.isTypePaused(type)], [200, true])
+  })
+
   it('pauses and resumes the queue', async function () {
     const { queue, handler } = watched()
     const { act } = await servers.start(handler)
@@ -118,6 +154,15 @@ describe('a page for a queue, by its buttons,', function () {
       assert.equal((await act({ action: 'pauseType', type }, headers)).status, 200)
       assert(queue.isTypePaused(type))
     }
+  })
+
+  it('has a token that nobody guesses, and another one for each page', async function () {
+    const { queue, handler } = watched()
+    const [one, other] = [await servers.start(handler), await servers.start(board(queue))]
+    const tokens = [await one.token(), await other.token()]
+    assert.deepEqual([...tokens.map(token => Buffer.from(token, 'base64url').length), new Set(tokens).size], [24, 24, 2])
+    assert.equal((await other.act({ action: 'pause' }, { 'x-fairlane-token': tokens[0] })).status, 403)
+    assert.equal(queue.paused, false)
   })
 
   it('acts for its own page by HTTP/2, and for no other one', async function () {
@@ -192,6 +237,7 @@ describe('a page for a queue, by its buttons,', function () {
       'what has no content type': [403, { action: 'pause' }, { 'content-type': '' }],
       'what only looks like JSON': [403, { action: 'pause' }, { 'content-type': 'application/jsonx' }],
       'no JSON': [400, '{ "action": "pause"'],
+      'the page of another site, before its body is looked at': [403, '{ "action": "pause"', { 'sec-fetch-site': 'cross-site' }],
       'an empty body': [400, ''],
       'JSON that is no object': [400, '["pause"]'],
       'an unknown action': [400, { action: 'close' }],
@@ -222,6 +268,17 @@ describe('a page for a queue, by its buttons,', function () {
         assert.deepEqual(seen(), before)
       })
     }
+
+    it('another origin, and an empty one, though the token is right', async function () {
+      const { gate, handler, seen } = watched()
+      const { act, token } = await servers.start(handler)
+      await gate.until(1)
+      const before = seen()
+      for (const origin of ['http://evil.example', 'null', '']) {
+        assert.equal((await act({ action: 'pause' }, { host: 'a.example', origin, 'x-fairlane-token': await token() })).status, 403)
+      }
+      assert.deepEqual(seen(), before)
+    })
 
     it('more than it reads, where nobody said before how much comes', async function () {
       const { gate, handler, seen } = watched()

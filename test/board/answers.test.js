@@ -52,4 +52,20 @@ describe('answers that clients share', function () {
     for (const question of [1, 100, 0]) await ask(question)
     assert.deepEqual(asked, ['mails 0'])
   })
+
+  it('go by when they were asked for last', async function () {
+    for (let i = 0; i < 100; i++) await ask(i)
+    clock.advance(1000)
+    await ask(0)
+    await ask(100)
+    asked.length = 0
+    await ask(0)
+    assert.deepEqual(asked, [])
+  })
+
+  it('are failures for a second only', async function () {
+    await assert.rejects(ask('a', 'mails', () => Promise.reject(new Error('away'))), { message: 'away' })
+    clock.advance(1000)
+    assert.equal(await ask('a'), 'a')
+  })
 })

@@ -44,7 +44,9 @@ describe('a page for a queue', function () {
     assert.equal(status, 200)
     assert.match(headers['content-type'], /^text\/html/)
     assert.match(headers['content-security-policy'], /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; connect-src 'self'; /)
+    assert.match(headers['content-security-policy'], /; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/)
     assert.deepEqual([headers['x-frame-options'], headers['cache-control'], headers['x-content-type-options']], ['DENY', 'no-store', 'nosniff'])
+    assert.deepEqual([headers['referrer-policy'], headers['cross-origin-resource-policy']], ['same-origin', 'same-origin'])
     assert.doesNotMatch(text, /innerHTML|insertAdjacent|document\.write|\son\w+=|https?:/)
     const head = await ask({ method: 'HEAD' })
     assert.deepEqual([head.status, head.text, head.headers['content-length']], [200, '', headers['content-length']])
@@ -200,9 +202,53 @@ describe('a page for a queue', function () {
     const { state } = await servers.start(board(queue, { metrics: narrow }))
     const found = async filter => typesOf(await state(`?filter=${encodeURIComponent(filter)}`))
     assert.deepEqual(await found('TYPE 2'), ['Type 2', 'Type 25'])
+    assert.deepEqual(await found('Type 25'), ['Type 25']) // once
     assert.deepEqual(await found('other'), ['other'])
     for (const filter of ['othe', '&<', 'Type 3', '__proto__']) assert.deepEqual(await found(filter), [])
     assert.deepEqual(await found(''), ['Type 1', 'Type 2', 'Type 25'])
+  })
+
+  it('finds a type by its name of which jobs only run, and none that has had some', async function () {
+    const { queue, gate } = observed()
+    queue.pushType('runs', 'runs').pushType('ended', 'ended')
+    await gate.until(2)
+    gate.started.find(({ payload }) => payload === 'ended').done()
+    await quiet()
+    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => ranked([]), timeline: () => [] } }))
+    assert.deepEqual((await state('?filter=runs')).queue.types.map(({ type, running, waiting }) => [type, running, waiting]), [['runs', 1, 0]])
+    assert.deepEqual(typesOf(await state('?filter=ended')), [])
+    assert.deepEqual(typesOf(await state('?filter=runs&group=gold')), [])
+  })
+
+  it('ranks all types by what they are to be sorted by, or by what is nearest to that', async function () {
+    const { queue } = observed()
+    const ranks = {
+      type: 'share', group: 'share', share: 'share', running: 'share', waiting: 'waiting', oldestWait: 'oldestWait', done: 'share', failed: 'failed', retried: 'share', overdue: 'overdue', dead: 'failed', cap: 'share', weight: 'share', until: 'oldestWait'
+    }
+    const asked = []
+    const metrics = { snapshot (options) { asked.push(options?.by); return ranked([]) }, timeline: () => [] }
+    for (const sort of Object.keys(ranks)) {
+      const { state } = await servers.start(board(queue, { name: 'mails', metrics }))
+      await state(`?sort=${sort}`)
+    }
+    assert.deepEqual(asked, Object.values(ranks))
+  })
+
+  it('sorts what is equal by what waits and runs, and then by name', async function () {
+    const { queue } = observed()
+    const rows = [['d', 0, 0], ['b', 2, 0], ['c', 1, 2], ['a', 0, 0]].map(([type, waiting, running]) => ({ type, waiting, running }))
+    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => ranked(rows), timeline: () => [] } }))
+    for (const order of ['up', 'down']) assert.equal(typesOf(await state(`?order=${order}`)).join(''), 'cbad')
+  })
+
+  it('tells fifty groups, those first that have most, and twenty types with runners that are overdue', async function () {
+    const { queue } = observed()
+    const rows = [...Array.from({ length: 60 }, (_, i) => ({ type: `t${i}`, group: `g${i}`, share: i / 1000, overdue: i % 30 })), { type: 'even', group: 'even', share: 0.059, waiting: 1 }]
+    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => ranked(rows, { starving: [{ type: 'a', sinceMs: 1 }, { type: 'b', sinceMs: 1 }] }), timeline: () => [] } }))
+    const { groups, overdueTypes, totals } = (await state()).queue
+    assert.deepEqual([groups.length, ...groups.slice(0, 3).map(({ group }) => group)], [50, 'even', 'g59', 'g58'])
+    assert.deepEqual([overdueTypes.length, ...overdueTypes.slice(0, 3).map(({ overdue }) => overdue)], [20, 29, 29, 28])
+    assert.equal(totals.starvingCount, 2)
   })
 
   it('adds up groups, and tells the types of one', async function () {
@@ -218,6 +264,8 @@ describe('a page for a queue', function () {
     assert.deepEqual(typesOf(await state('?group=gold')), ['a', 'b'])
     assert.deepEqual(typesOf(await state('?group=')), ['c'])
     assert.deepEqual(typesOf(await state('?group=none')), [])
+    assert.deepEqual(typesOf(await state('?group=gold&filter=b')), ['b'])
+    assert.deepEqual(typesOf(await state('?group=gold&filter=c')), [])
     assert.deepEqual(typesOf(await state('?sort=group&order=up')), ['c', 'a', 'b', 'd'])
   })
 
@@ -290,7 +338,8 @@ describe('a page for a queue', function () {
 
   it('keeps no dead letters of a queue in memory', async function () {
     const { queue } = observed()
-    const { get } = await servers.start(board(queue, { showPayloads: true }))
+    const { get, state } = await servers.start(board(queue, { showPayloads: true }))
+    assert.equal((await state()).queue.showsPayloads, false)
     assert.equal((await get('/dead')).status, 404)
     assert.equal((await get('/payload?id=1')).status, 403)
   })

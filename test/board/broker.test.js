@@ -3,7 +3,12 @@
 // What is asked of a queue at a broker, and what of the answers is told. test/distributed/board.test.js has a real one.
 
 const assert = require('node:assert/strict')
+const fairlane = require('../..')
 const { board } = require('../../lib/board')
+const { handlerOf } = require('../../lib/board/board')
+const { readQueues } = require('../../lib/board/options')
+const { fakeClock } = require('../../lib/testing')
+const { turn } = require('../support/turns')
 const { atServers } = require('./asked')
 const { atBroker, ranked } = require('./at-broker')
 
@@ -84,6 +89,53 @@ describe('a page for a queue at a broker', function () {
     const types = Array.from({ length: 12 }, (_, i) => ({ type: 'x'.repeat(12 - i), waiting: 0, delayed: 0, running: i, dead: 0 }))
     const { state } = await servers.start(board(atBroker({ types })))
     assert.deepEqual((await state()).queue.runs.map(({ startedAt }) => startedAt), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
+
+  it('tells fifty runs at most', async function () {
+    const types = Array.from({ length: 12 }, (_, i) => ({ type: `t${i}`, waiting: 0, delayed: 0, running: 9, dead: 0 }))
+    const listRunning = async ({ type }) => Array.from({ length: 9 }, (_, i) => ({ id: `${i}:${type}`, type, attempt: 1, startedAt: i, overdue: false }))
+    const { state } = await servers.start(board(atBroker({ types, listRunning })))
+    const { runs } = (await state()).queue
+    assert.deepEqual([runs.length, runs[9].startedAt, runs[10].startedAt, runs.at(-1).startedAt], [50, 0, 1, 4])
+  })
+
+  it('tells how long the oldest job waits as the broker says it, where metrics do not', async function () {
+    const types = ['a', 'b'].map(type => ({ type, waiting: 1, delayed: 0, running: 0, dead: 0 }))
+    const queue = atBroker({ types, reasons: { a: { because: 'slots', oldestWaitMs: 7 }, b: { because: 'slots', oldestWaitMs: 8 } } })
+    const metrics = { snapshot: () => ranked([{ type: 'b', oldestWaitMs: 5 }]), timeline: () => [] }
+    const { state } = await servers.start(board(queue, { metrics }))
+    assert.deepEqual((await state('?sort=type&order=up')).queue.types.map(({ oldestWaitMs }) => oldestWaitMs), [7, 5])
+  })
+
+  it('has no number of slots where this process has none', async function () {
+    const { state } = await servers.start(board(atBroker({ concurrency: 0 })))
+    assert.equal((await state()).queue.slots, null)
+  })
+
+  it('says within two seconds that dead letters, or a payload, do not come, and tells its state all the same', async function () {
+    const clock = fakeClock(1000)
+    const asked = []
+    const never = () => new Promise(() => { asked.push(1) })
+    const queue = atBroker({ deadLetters: never, get: never })
+    const { get, state } = await servers.start(handlerOf(readQueues([{ mails: { queue, showPayloads: true } }]), clock))
+    for (const path of ['/dead', '/payload?id=1%3Aa']) {
+      const answering = get(path)
+      while (asked.length === 0) await turn()
+      asked.pop()
+      clock.advance(2000)
+      const { status, json } = await answering
+      assert.deepEqual([status, json.error.message], [504, 'The queue has not answered for 2 s.'])
+      clock.advance(1000)
+      assert.equal((await state()).queue.error, undefined)
+    }
+  })
+
+  it('has no buttons for what cannot be done at the broker, or would be done in this process only', async function () {
+    const { scheduler } = fairlane(() => {}, { scheduler: 'equal' })
+    const queue = atBroker({ listSchedules: async () => [], setGlobalCap: undefined, hold: undefined, scheduler })
+    const { state } = await servers.start(board(queue))
+    const { actions } = (await state()).queue
+    assert.deepEqual(actions.filter(name => /Schedule|Cap|^hold$/.test(name)), [])
   })
 
   it('acts in all processes, or not at all', async function () {

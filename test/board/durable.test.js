@@ -158,6 +158,37 @@ describe('a page for a queue on disk', function () {
     }
   })
 
+  it('shows no payload before onAction has agreed', async function () {
+    await die(1, 'a', new Error('no'))
+    const onAction = async () => { throw new Error('not you') }
+    const { get } = await servers.start(board(queue, { showPayloads: true, onAction }))
+    const { status, json } = await get('/payload?id=1')
+    assert.deepEqual([status, json], [500, { error: { message: 'not you' } }])
+  })
+
+  it('asks for the same dead letters once a second at most, and again when a button was pressed', async function () {
+    await die(2, 'a', new Error('no'))
+    const { deadLetters } = queue
+    let asked = 0
+    queue.deadLetters = options => {
+      asked++
+      return deadLetters.call(queue, options)
+    }
+    await Promise.all([deadOf(), deadOf(), deadOf('?type=a')])
+    assert.equal(asked, 2)
+    assert.equal((await deadOf('?after=1')).letters[0].id, 2)
+    assert.equal(asked, 3)
+    await page.act({ action: 'deleteDead', id: 1 })
+    assert.deepEqual((await deadOf()).letters.map(({ id }) => id), [2])
+  })
+
+  it('does to all that match what is asked for to those, too, that died in the very moment', async function () {
+    await die(1, 'a', new Error('no'))
+    const [{ at }] = await queue.deadLetters()
+    assert.equal((await page.act({ action: 'deleteDeadOf', before: at - 1 })).json.result.done, 0)
+    assert.equal((await page.act({ action: 'deleteDeadOf', before: at })).json.result.done, 1)
+  })
+
   it('retries and deletes a dead letter, once', async function () {
     await die(2, 'a', new Error('no'))
     assert.deepEqual((await page.act({ action: 'retryDead', id: 1 })).json, { result: true })
@@ -260,6 +291,16 @@ describe('a page for a queue on disk', function () {
         assert.equal((await page.state()).queue.schedules.find(({ name }) => name === schedule).paused, paused)
       }
     }
+  })
+
+  it('shows a hundred schedules, those last that are paused', async function () {
+    queue.listSchedules = async () => [{ name: 'off' }, ...Array.from({ length: 101 }, (_, i) => ({ name: `s${i}`, nextAt: 1000 - i }))]
+    const { state } = await servers.start(board(queue))
+    const { schedules } = (await state()).queue
+    assert.deepEqual([schedules.length, schedules[0].name, schedules.at(-1).name], [100, 's100', 's1'])
+    queue.listSchedules = async () => [{ name: 'off' }, { name: 'on', nextAt: 5 }]
+    const { state: again } = await servers.start(board(queue))
+    assert.deepEqual((await again()).queue.schedules.map(({ name }) => name), ['on', 'off'])
   })
 
   it('pauses a type, and clears what waits of it', async function () {

@@ -55,6 +55,7 @@ describe('what stands out in a queue', function () {
     const rows = waiting => [{ type: 'a', waiting }, { type: 'b', waiting: 100 }]
     assert.deepEqual(await found(rows(150)), [{ kind: 'backlog', type: 'a', waiting: 150, ofWaiting: 250 }])
     assert.deepEqual(await kinds(rows(50)), ['backlog']) // that of b
+    assert.deepEqual(await kinds([...rows(60), { type: 'c', waiting: 40 }]), ['backlog']) // just half
     assert.deepEqual(await kinds([{ type: 'a', waiting: 99 }, { type: 'b', waiting: 1 }]), [])
     assert.deepEqual(await kinds([{ type: 'a', waiting: 1000 }]), []) // there is no other one
   })
@@ -68,8 +69,8 @@ describe('what stands out in a queue', function () {
   })
 
   it('is who goes on although the time of the job is over', async function () {
-    const rows = [{ type: 'a', running: 2, overdue: 1 }, { type: 'x'.repeat(300), running: 2, overdue: 2 }]
-    assert.deepEqual(await found(rows), [{ kind: 'overdue', overdue: 3, running: 4, holders: [[`${'x'.repeat(200)}…`, 2], ['a', 1]] }])
+    const rows = [{ type: 'a'.repeat(200), running: 2, overdue: 1 }, { type: 'x'.repeat(201), running: 2, overdue: 2 }]
+    assert.deepEqual(await found(rows), [{ kind: 'overdue', overdue: 3, running: 4, holders: [[`${'x'.repeat(200)}…`, 2], ['a'.repeat(200), 1]] }])
   })
 
   it('is each of the types that something holds back alone, those with most jobs first, three of each', async function () {
@@ -91,6 +92,7 @@ describe('what stands out in a queue', function () {
   it('is told by the fifty types that have most of the slots, or wait most', async function () {
     const rows = Array.from({ length: 60 }, (_, i) => ({ type: `t${i}`, waiting: i, because: i < 10 ? 'rate' : 'hold' }))
     assert.deepEqual(await kinds(rows), ['hold', 'hold', 'hold'])
+    assert.deepEqual(await kinds(rows.map(row => ({ ...row, running: row.because === 'rate' ? 1 : 0 })), { slots: 99 }), ['rate', 'rate', 'rate', 'hold', 'hold', 'hold'])
     assert.deepEqual(await kinds(rows.map(row => ({ ...row, share: row.because === 'rate' ? 0.01 : 0 }))), ['rate', 'rate', 'rate', 'hold', 'hold', 'hold'])
   })
 })

@@ -1,6 +1,7 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const dns = require('node:dns')
 const { once } = require('node:events')
 const { rmSync } = require('node:fs')
 const { createServer } = require('node:net')
@@ -121,6 +122,24 @@ describe('a page that listens by itself', function () {
     for (const host of ['evil.example', 'evil.example:3000', 'localhost.evil.example', '127.0.0.1.evil.example', 'notlocalhost']) {
       assert.equal(await statusFor(host), 403, host)
     }
+  })
+
+  for (const host of ['127.0.0.2', '::1']) {
+    it(`knows ${host} as an address of this machine only`, async function () {
+      assert.equal((await listen(0, host)).address, host)
+      assert.deepEqual([await statusFor('localhost'), await statusFor('evil.example')], [200, 403])
+    })
+  }
+
+  it('answers to a name of its own that leads to this machine, in any case', async function () {
+    const { lookup } = dns
+    dns.lookup = (name, ...rest) => lookup('127.0.0.1', ...rest)
+    try {
+      await listen(0, 'Board.Internal')
+    } finally {
+      dns.lookup = lookup
+    }
+    assert.deepEqual([await statusFor('board.internal:80'), await statusFor('BOARD.internal'), await statusFor('evil.example')], [200, 200, 403])
   })
 
   it('answers to the name that it listens at', async function () {
