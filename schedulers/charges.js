@@ -158,6 +158,11 @@ class EqualByCostTime extends Equal {
     return lane.state
   }
 
+  copyRunning (state, { costSum, startSum }) {
+    state.costSum = costSum
+    state.startSum = startSum
+  }
+
   keyOf (state) {
     const { costSum } = state
     return state.used + Math.max(costSum * state.estimateMs, costSum * this.now - state.startSum) / state.weight

@@ -31,7 +31,7 @@ class Equal extends VirtualTime {
    * @param {object} [options]
    * @param {Record<string, number> | Map<string, number> | ((type: string) => number) | null} [options.weights=1]
    *   shares relative to each other; those not named have 1. An object or Map adds to those given before, null removes
-   *   them; a function is called when a type's first job comes
+   *   them; a function is called when a type's first job comes, or, where it is alone in its group, when another type comes there
    * @param {number} [options.maxTypeShare=1] of all slots, 0 to 1
    * @param {number} [options.maxTypeCap=Infinity] jobs of one type that run at once
    * @param {Record<string, number> | Map<string, number> | null} [options.typeCaps={}] the same for single types;
@@ -205,15 +205,36 @@ class Equal extends VirtualTime {
     return lane.state
   }
 
+  /**
+   * Takes on a type that was the only one until now: only its running jobs are charged, whatever it has used before.
+   * @param {object} known state that has been told of its running jobs, and of no others
+   */
+  adopt (lane, known, now) {
+    const state = this.enter(lane)
+    this.now = now
+    this.runningCount = lane.running
+    this.copyRunning(state, known)
+    this.place(state, false)
+  }
+
+  copyRunning (state, { startSum }) {
+    state.startSum = startSum
+  }
+
   /** How many running jobs of a type are too many, as a share. All slots are none: the queue itself sees that they are taken. */
   shareLimit () {
     return this.caps.maxTypeShare >= 1 ? Infinity : this.caps.shareLimit()
   }
 
+  /** So many running jobs of a type are too many for another. */
+  limitOf (lane) {
+    return Math.min(this.shareLimit(), this.caps.numberOf(lane))
+  }
+
   refresh (state) {
-    const { caps, weighting } = this
+    const { weighting } = this
     state.version = this.version
-    state.limit = Math.min(this.shareLimit(), caps.numberOf(state.lane))
+    state.limit = this.limitOf(state.lane)
     this.follow(state)
     if (state.weights === weighting.weights) return
     state.weights = weighting.weights

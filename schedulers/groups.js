@@ -5,7 +5,7 @@
 // not ask when its server serves it: Goyal, Guo, Vin 1996). Loaded by makeEqual() when `groupOf` asks for it.
 //
 //   root   ranks groups, by the slot time of all their types
-//   group  level   ranks the types of the group, by the slot time of each
+//   group  level   ranks the types of the group, by the slot time of each; a type that is alone in its group needs none
 //
 // A group may start a job while a type of it may. While types of it wait that are all at their caps, it is at a cap of nothing itself.
 //
@@ -34,7 +34,7 @@ class GroupCaps extends Caps {
 
 /** Some types, which are what a lane is to the root. */
 class Group {
-  constructor (caps, weighting, Level) {
+  constructor () {
     this.key = undefined // among all groups
     this.type = '' // its name
     this.isShared = false // it has no name by which options could mean it
@@ -44,8 +44,15 @@ class Group {
     this.isBlocked = false // types of it wait, and all these are at their caps
     this.state = undefined // of the root
     this.laneCount = 0
-    this.level = new Level(undefined, { caps, weighting, group: this })
+    this.lane = undefined // the only one, until there are two: its state is the group
+    this.level = undefined // of the types, from the second on
+    this.frame = undefined // as a state of a type it has none
   }
+}
+
+/** The group that a lane is in, which has been entered. */
+function groupIn ({ state }) {
+  return state.frame === undefined ? state : state.frame.group
 }
 
 class Groups {
@@ -95,7 +102,7 @@ class Groups {
     root.changed(rootBefore)
     if (!types.changed(before)) return this
     for (const group of [...this.groups.values()]) {
-      group.level.changed(before)
+      group.level?.changed(before)
       this.update(group)
     }
     return this
@@ -104,7 +111,7 @@ class Groups {
   queued (lane) {
     const group = this.groupFor(lane)
     if (group === undefined) return
-    group.level.queued(lane)
+    group.level?.queued(lane)
     this.update(group)
   }
 
@@ -112,7 +119,7 @@ class Groups {
   next (now) {
     const { root } = this
     for (let group = root.next(now); group !== undefined; group = root.next(now)) {
-      const lane = group.level.next(now)
+      const lane = group.level === undefined ? group.lane : group.level.next(now)
       if (lane !== undefined) return lane
       this.update(group) // its types have come to be at their caps when the options changed
     }
@@ -121,15 +128,15 @@ class Groups {
 
   started (lane, now, cost) {
     const group = this.groupFor(lane)
-    group.level.started(lane, now, cost)
+    group.level?.started(lane, now, cost)
     group.running++
     this.look(group)
     this.root.started(group, now, cost)
   }
 
   ended (lane, startedAt, now, cost) {
-    const { group } = lane.state.frame
-    group.level.ended(lane, startedAt, now, cost)
+    const group = groupIn(lane)
+    group.level?.ended(lane, startedAt, now, cost)
     group.running--
     this.look(group)
     this.root.ended(group, startedAt, now, cost)
@@ -138,37 +145,37 @@ class Groups {
   /** As of charges.js. */
   charged (lane, difference, startedAt) {
     if (!this.needsCost) return
-    const { group } = lane.state.frame
-    group.level.charged(lane, difference, startedAt)
+    const group = groupIn(lane)
+    group.level?.charged(lane, difference, startedAt)
     this.root.charged(group, difference, startedAt)
   }
 
   removed (lane) {
     if (lane.state === undefined) return
-    const { group } = lane.state.frame
-    group.level.removed(lane)
+    const group = groupIn(lane)
+    group.level?.removed(lane)
     this.update(group)
   }
 
   paused (lane) {
     const group = this.groupFor(lane)
     if (group === undefined) return
-    group.level.paused(lane)
+    group.level?.paused(lane)
     this.update(group)
   }
 
   resumed (lane) {
     const group = this.groupFor(lane)
     if (group === undefined) return
-    group.level.resumed(lane)
+    group.level?.resumed(lane)
     this.update(group)
   }
 
   /** Whether a lane that neither waits nor runs would start again where it is now, and its group, too, if it were forgotten. */
   forget (lane) {
     if (lane.state === undefined) return true
-    const { group } = lane.state.frame
-    if (!group.level.forget(lane) || (group.laneCount === 1 && !this.root.forget(group))) return false
+    const group = groupIn(lane)
+    if (group.level?.forget(lane) === false || (group.laneCount === 1 && !this.root.forget(group))) return false
     lane.state = undefined // whatever becomes of the lane, the group may be another one by then
     if (--group.laneCount === 0) this.free(group)
     return true
@@ -198,8 +205,8 @@ class Groups {
    */
   groupOf (type, lane) {
     if (lane?.state === undefined) return this.ask(type)
-    const { group } = lane.state.frame
-    return group.isShared ? undefined : group.type
+    const { isShared, type: name } = groupIn(lane)
+    return isShared ? undefined : name
   }
 
   /** @returns {number} how many jobs of a group may run at once */
@@ -223,33 +230,32 @@ class Groups {
    */
   groupStats (type, lane) {
     const group = this.groupOf(type, lane)
-    const found = lane?.state === undefined ? this.groups.get(group) : lane.state.frame.group
+    const found = lane?.state === undefined ? this.groups.get(group) : groupIn(lane)
     const cap = this.groupCapOf(group)
     if (found === undefined) return { group, running: 0, cap, waitingTypes: 0, cappedTypes: 0 }
-    const { running, level: { ranking, parked } } = found
+    const { running, size, isBlocked, level } = found
+    if (level === undefined) return { group, running, cap, waitingTypes: size, cappedTypes: isBlocked ? 1 : 0 }
+    const { ranking, parked } = level
     return { group, running, cap, waitingTypes: parked.size + [...ranking].length, cappedTypes: parked.size }
   }
 
   /** The part of a type that waits, relative to others of whatever group. */
   shareOf (type) {
     const group = this.ask(type)
-    const level = this.groups.get(group)?.level
-    const part = level === undefined || level.weightSum === 0 ? 1 : this.weightOf(type) / level.unit / level.weightSum
-    return this.groupWeightOf(group) * part
+    return this.groupWeightOf(group) * this.partOf(type, this.groups.get(group))
   }
 
   /** As of Equal. How groups come to be served depends on what other types of them do: those of another group may. */
   precedes (other, lane) {
-    const { group } = lane.state.frame
-    const otherGroup = other.state.frame.group
-    return otherGroup !== group || group.level.precedes(other, lane)
+    const group = groupIn(lane)
+    return groupIn(other) !== group || group.level.precedes(other, lane)
   }
 
   // private from here on
 
   /** @returns {Group | undefined} as of enter() */
   groupFor (lane) {
-    return lane.state === undefined ? this.enter(lane) : lane.state.frame.group
+    return lane.state === undefined ? this.enter(lane) : groupIn(lane)
   }
 
   /**
@@ -258,13 +264,28 @@ class Groups {
    */
   enter (lane) {
     const name = lane.isShared ? undefined : this.ask(lane.type)
-    if (lane.state !== undefined) return lane.state.frame.group // it has pushed a job of the type
+    if (lane.state !== undefined) return groupIn(lane) // it has pushed a job of the type
     if (lane.size + lane.running === 0 && !lane.isPaused) return undefined
     const key = lane.isShared ? OVERFLOW : name ?? lane
     const group = this.groups.get(key) ?? this.open(key, name)
-    group.laneCount++
+    if (++group.laneCount === 1 && group.level === undefined) {
+      group.lane = lane
+      lane.state = group
+      return group
+    }
+    if (group.level !== undefined) group.level.enter(lane)
+    else this.openLevel(group, lane)
+    return lane.state === undefined ? undefined : group
+  }
+
+  /** A second type comes to a group. The weight of the first is asked for now, and who gives it may do anything, too. */
+  openLevel (group, lane) {
+    const { caps, weighting, root, Level } = this
+    const first = group.lane
+    group.lane = undefined
+    group.level = new Level(undefined, { caps, weighting, group })
     group.level.enter(lane)
-    return group
+    group.level.adopt(first, group.state, root.now)
   }
 
   /** @returns {string | undefined} undefined if it fails */
@@ -288,7 +309,7 @@ class Groups {
 
   open (key, name) {
     const { root } = this
-    const group = this.freed.pop() ?? new Group(this.caps, this.weighting, this.Level)
+    const group = this.freed.pop() ?? new Group()
     group.key = key
     group.type = name ?? ''
     group.isShared = name === undefined
@@ -300,8 +321,8 @@ class Groups {
   free (group) {
     this.groups.delete(group.key)
     if (this.freed.length === MOST_FREED) return
-    group.key = group.state = undefined
-    group.level.restart()
+    group.key = group.state = group.lane = undefined
+    group.level?.restart()
     this.freed.push(group)
   }
 
@@ -316,11 +337,18 @@ class Groups {
 
   /** Whether types of the group wait, and all of them at their caps. */
   look (group) {
-    const { level: { ranking, parked }, isBlocked } = group
-    const mayStart = !ranking.isEmpty
-    group.size = mayStart || parked.size > 0 ? 1 : 0
-    group.isBlocked = !mayStart && group.size === 1
+    const { lane, level, isBlocked } = group
+    const isWaiting = level === undefined ? lane.size > 0 && !lane.isPaused : !level.ranking.isEmpty || level.parked.size > 0
+    group.size = isWaiting ? 1 : 0
+    group.isBlocked = isWaiting && (level === undefined ? lane.running >= this.types.limitOf(lane) : level.ranking.isEmpty)
     if (group.isBlocked !== isBlocked) this.root.refresh(group.state)
+  }
+
+  /** The part of its group that a type has, or would have. */
+  partOf (type, { lane, level, size, running } = {}) {
+    const weight = this.weightOf(type)
+    if (level !== undefined) return level.weightSum === 0 ? 1 : weight / level.unit / level.weightSum
+    return lane === undefined || size + running === 0 ? 1 : weight / this.weighting.weightOf(lane)
   }
 }
 

@@ -216,6 +216,7 @@ describe("'equal' with groups", function () {
 
   it('forgets no type that is ahead of others of its group', function () {
     const slots = new Slots(makeEqual({ groupOf, concurrency: 2 }))
+    slots.pause('a/3') // or a/2 would be alone, and nobody would count what it has used
     slots.run('a/2', 1, 20)
     slots.push('a/1', 1)
     slots.push('a/2', 100)
@@ -393,6 +394,94 @@ describe("'equal' with groups", function () {
     assert.equal(queue.explain('a/1').because, 'cap')
     queue.pauseType('a/2')
     assert.equal(scheduler.groupStats('a/9').waitingTypes, 1)
+  })
+
+  describe('a type that was alone in its group', function () {
+    const charges = { time: [10, 1], cost: [1, 10], 'cost*time': [5, 1] } // ms and cost of a job
+
+    for (const [chargeBy, [ms, cost]] of Object.entries(charges)) {
+      it(`is even with the second one, whatever it has used by ${chargeBy}`, function () {
+        const slots = new Slots(makeEqual({ groupOf: () => 'g', chargeBy, concurrency: 4 }))
+        for (let i = 0; i < 100; i++) {
+          slots.push('old')
+          slots.start()
+          slots.end('old', 1, ms, cost)
+        }
+        for (const type of ['old', 'new']) slots.push(type, 100)
+        let order = ''
+        for (let i = 0; i < 40; i++) {
+          const type = slots.start()
+          slots.end(type, 1, ms, cost)
+          order += type[0]
+        }
+        assert.ok([19, 20, 21].includes(order.split('n').length - 1), order)
+      })
+    }
+
+    for (const chargeBy of ['time', 'cost*time']) {
+      it(`is charged by ${chargeBy} for the jobs that it runs then, and at once`, function () {
+        const slots = new Slots(makeEqual({ groupOf, chargeBy, concurrency: 10 }))
+        slots.push('a/old', 100)
+        slots.start(2)
+        slots.end('a/old', 0, 1000)
+        slots.run('b', 0)
+        slots.push('a/new', 100)
+        const { state } = slots.lane('a/old')
+        const { level } = state.frame.group
+        assert.equal(state.key, 2000)
+        slots.end('a/old', 1, 50)
+        assert.equal(level.keyOf(state), 2100)
+        slots.end('a/old', 1, 50)
+        assert.deepEqual([level.keyOf(state), state.startSum, level.runningCount], [2150, 0, 0])
+      })
+    }
+
+    it('starts no job at its cap, and none while it is paused', function () {
+      const slots = new Slots(makeEqual({ groupOf, typeCaps: { 'a/1': 1 } }))
+      slots.push('a/1', 4)
+      assert.equal(slots.start(3), 'a/1')
+      assert.deepEqual(slots.scheduler.groupStats('a/1'), { group: 'a', running: 1, cap: 10, waitingTypes: 1, cappedTypes: 1 })
+      slots.scheduler.configure({ typeCaps: { 'a/1': 2 } })
+      assert.equal(slots.start(3), 'a/1')
+      slots.scheduler.configure({ typeCaps: null })
+      slots.pause('a/1')
+      assert.equal(slots.start(3), '')
+      assert.equal(slots.scheduler.groupStats('a/1').waitingTypes, 0)
+      slots.resume('a/1')
+      assert.equal(slots.start(3), 'a/1a/1')
+    })
+
+    it('has its place among all groups while all slots are taken', function () {
+      const slots = new Slots(makeEqual({ groupOf, concurrency: 1 }))
+      slots.push('a/1', 3)
+      slots.push('b/1', 3)
+      slots.start()
+      assert.equal(slots.scheduler.groupStats('a/1').cappedTypes, 0)
+    })
+
+    it('has its share of the group told, and what a second one would have', function () {
+      const slots = new Slots(makeEqual({ groupOf, weights: { 'a/1': 2 } }))
+      slots.push('a/1')
+      assert.deepEqual(['a/1', 'a/2'].map(type => slots.scheduler.shareOf(type)), [1, 1 / 2])
+    })
+
+    it('copes with weights that clear the second one when they are asked for the first', function () {
+      const slots = new Slots(makeEqual({ groupOf: () => 'g', weights: type => { if (type === 'a') forgetB(); return 1 } }))
+      const forgetB = () => {
+        const b = slots.lane('b')
+        b.size = 0
+        slots.scheduler.removed(b)
+        slots.scheduler.forget(b)
+      }
+      slots.push('a', 2)
+      slots.push('b', 1)
+      slots.push('c', 2)
+      assert.equal(slots.scheduler.groupStats('a').waitingTypes, 2)
+      for (let i = 0; i < 4; i++) slots.end(slots.start(), 1, 1)
+      slots.end('a', 0, 1000)
+      for (const type of 'ac') slots.scheduler.forget(slots.lane(type))
+      assert.equal(slots.scheduler.groupCount, 0)
+    })
   })
 
   it('says how many other types may be served before a job', async function () {
