@@ -19,11 +19,11 @@ const readers = {
 }
 
 function fixed (value, name) {
-  throw typeError(OPTION, `${name} can be given to a queue or to makeEqual(), when the scheduler is made`)
+  throw typeError(OPTION, `${name} is fixed when the scheduler is made: give it in schedulerOptions of the queue, or to makeEqual()`)
 }
 
 function needsGroups (value, name) {
-  throw typeError(OPTION, `${name} needs groupOf, by which types have groups`)
+  throw typeError(OPTION, `${name} needs groupOf, which says the group of each type`)
 }
 
 module.exports = { readers }

@@ -298,12 +298,12 @@ class Groups {
       this.blame(`threw ${describe(err)}`)
       return undefined
     }
-    this.blame(`gave ${describe(group)}`)
+    this.blame(`returned ${describe(group)}`)
     return undefined
   }
 
   blame (what) {
-    if (!this.hasWarned) warn('FAIRLANE_WARN_GROUP', `groupOf ${what} in the place of a string. Such a type is a group of its own.`)
+    if (!this.hasWarned) warn('FAIRLANE_WARN_GROUP', `groupOf must return a string, but it ${what}. Such a type is a group of its own.`)
     this.hasWarned = true
   }
 

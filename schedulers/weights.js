@@ -24,7 +24,7 @@ class Weights {
     try {
       return weights(type)
     } catch (err) {
-      if (!this.hasWarned) warn('FAIRLANE_ERR_SCHEDULER', `The function for weights failed (${err}); such types have the weight 1.`)
+      if (!this.hasWarned) warn('FAIRLANE_ERR_SCHEDULER', `The function weights failed (${err}); such types have the weight 1.`)
       this.hasWarned = true
       return 1
     }
@@ -41,7 +41,7 @@ module.exports = { LEAST_WEIGHT, MOST_WEIGHT, Weights, readWeights, unitOf, inUn
 /** As numbers by type, or a function that gives a type's; both only finite ones above 0. */
 function readWeights (value, name, known) {
   if (typeof value !== 'function') return readNumbers(value, name, known, readWeight)
-  return type => readWeight(value(type), `${name} of '${type}'`)
+  return type => readWeight(value(type), `${name}['${type}']`)
 }
 
 function readWeight (value, name) {

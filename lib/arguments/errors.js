@@ -65,7 +65,7 @@ function closedError (options) {
 
 /** @param {number} attempt the last one */
 function crashedError (attempt) {
-  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while the job ran, in attempt ${attempt}`)
+  return new FairlaneError('FAIRLANE_ERR_CRASHED', `The process ended while attempt ${attempt} of the job was running`)
 }
 
 /** It was not started in time. */
@@ -74,17 +74,18 @@ function overdueError () {
 }
 
 function resultLostError () {
-  return new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and its result is not kept')
+  return new FairlaneError('FAIRLANE_ERR_RESULT', 'The job has ended, and its result was not kept')
 }
 
 /** @param {{ waiting: number, limit: number }} fields and others that the error gets */
-function queueFullError (fields, message = `${fields.waiting} jobs wait already`) {
+function queueFullError (fields, message = `The queue is full: ${fields.waiting} jobs are waiting (limit: ${fields.limit})`) {
   return Object.assign(new FairlaneError('FAIRLANE_ERR_QUEUE_FULL', message), fields)
 }
 
 /** @param {{ type: string, waiting: number, limit: number }} fields and others that the error gets */
 function typeFullError (fields) {
-  return Object.assign(new FairlaneError('FAIRLANE_ERR_TYPE_FULL', `${fields.waiting} jobs of the type wait already`), fields)
+  const message = `The queue is full for this type: ${fields.waiting} of its jobs are waiting (limit: ${fields.limit})`
+  return Object.assign(new FairlaneError('FAIRLANE_ERR_TYPE_FULL', message), fields)
 }
 
 /** Wrong use: an argument of the wrong type. @param {{ cause?: any }} [options] as of FairlaneError */
@@ -112,7 +113,7 @@ function describe (value) {
 /** What a runner failed with: a falsy reason would look like a success to whoever is told. */
 function failure (reason) {
   if (reason) return reason
-  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The runner threw or rejected without a reason', { cause: reason })
+  return new FairlaneError('FAIRLANE_ERR_RUNNER', `The runner threw or rejected with ${describe(reason)}: use an Error`, { cause: reason })
 }
 
 /**

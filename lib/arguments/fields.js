@@ -107,8 +107,8 @@ function readAll (options = {}, readers, code, what = 'the options') {
  * @returns {Map<string, any>}
  */
 function readByType (value, name, code, read) {
-  if (!isObject(value)) throw typeError(code, `${name} must be an object or a Map, by type, not ${describe(value)}`)
-  return new Map(entriesOf(value, name, code).map(([type, entry]) => [type, read(entry, `${name} of ${describe(type)}`)]))
+  if (!isObject(value)) throw typeError(code, `${name} must be an object or a Map with types as keys, not ${describe(value)}`)
+  return new Map(entriesOf(value, name, code).map(([type, entry]) => [type, read(entry, `${name}[${describe(type)}]`)]))
 }
 
 /**
@@ -174,13 +174,13 @@ function readFlag (value, name, code) {
 /** One of some words. */
 function readChoice (value, name, choices, code) {
   if (choices.includes(value)) return value
-  throw wrong(value, 'string', code, `${name} must be one of ${choices.join(', ')}`)
+  throw wrong(value, 'string', code, `${name} must be one of '${choices.join("', '")}'`)
 }
 
 /** Any string but ''. */
 function readText (value, name, code) {
   if (typeof value === 'string' && value !== '') return value
-  throw typeError(code, `${name} must be a string with something in it, not ${describe(value)}`)
+  throw typeError(code, `${name} must be a non-empty string, not ${describe(value)}`)
 }
 
 function readFunction (value, name, code) {
@@ -203,7 +203,7 @@ function readSignal (value, code) {
 /** Whole, 0 or more, or Infinity. */
 function readCount (value, name, code) {
   if (value === Infinity || (Number.isInteger(value) && value >= 0)) return value
-  throw wrong(value, 'number', code, `${name} must be a whole number or Infinity`)
+  throw wrong(value, 'number', code, `${name} must be a non-negative integer or Infinity`)
 }
 
 /** Whole, 1 or more, or Infinity. */
@@ -220,25 +220,25 @@ function readInteger (value, name, least, most, code) {
 /** As the numbers of jobs and records are; those of unshifted jobs are below 0. */
 function readWhole (value, name, code) {
   if (Number.isInteger(value)) return value
-  throw typeError(code, `${name} must be a whole number, not ${describe(value)}`)
+  throw typeError(code, `${name} must be an integer, not ${describe(value)}`)
 }
 
 /** A time in ms, 0 or more, or Infinity. */
 function readDuration (value, name, code) {
   if (typeof value === 'number' && value >= 0) return value
-  throw wrong(value, 'number', code, `${name} must be a time in ms or Infinity`)
+  throw wrong(value, 'number', code, `${name} must be a time in ms, 0 or more, or Infinity`)
 }
 
 /** A time in ms above 0, or Infinity. */
 function readLimitMs (value, name, code) {
   if (value !== 0) return readDuration(value, name, code)
-  throw rangeError(code, `${name} must be above 0; Infinity is no limit`)
+  throw rangeError(code, `${name} must be above 0; use Infinity for no limit`)
 }
 
 /** A time in ms, 0 or more, that comes to its end. */
 function readFiniteMs (value, name, code) {
   if (Number.isFinite(value) && value >= 0) return value
-  throw wrong(value, 'number', code, `${name} must be a finite time in ms`)
+  throw wrong(value, 'number', code, `${name} must be a finite time in ms, 0 or more`)
 }
 
 function readNumber (value, name, least, most, code) {

@@ -17,13 +17,13 @@ module.exports = { readRate }
 function readRate (value, name, code, readInterval = readFiniteInterval) {
   const { limit, intervalMs, of = 'jobs' } = readOwn(value, name, RATE_NAMES, code)
   const rate = {
-    limit: readInteger(limit, `limit of ${name}`, 1, Number.MAX_SAFE_INTEGER, code),
-    intervalMs: readInterval(intervalMs, `intervalMs of ${name}`, code)
+    limit: readInteger(limit, `${name}.limit`, 1, Number.MAX_SAFE_INTEGER, code),
+    intervalMs: readInterval(intervalMs, `${name}.intervalMs`, code)
   }
-  return readChoice(of, `of of ${name}`, COUNTED, code) === 'cost' ? { ...rate, of } : rate
+  return readChoice(of, `${name}.of`, COUNTED, code) === 'cost' ? { ...rate, of } : rate
 }
 
 function readFiniteInterval (value, name, code) {
   if (Number.isFinite(value) && value > 0) return value
-  throw wrong(value, 'number', code, `${name} must be a finite time above 0`)
+  throw wrong(value, 'number', code, `${name} must be a finite time in ms above 0`)
 }

@@ -40,5 +40,5 @@ function refuseMembers (prototype, where, methods, values = {}) {
  * @param {string} hint what to use here
  */
 function unsupported (where, member, whose, hint) {
-  return typeError('FAIRLANE_ERR_UNSUPPORTED', `queue.${member} is not there ${where}. ${whose} have it. ${hint}`)
+  return typeError('FAIRLANE_ERR_UNSUPPORTED', `queue.${member} is not available ${where}. ${whose} have it. ${hint}`)
 }

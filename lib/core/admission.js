@@ -96,7 +96,7 @@ class Admission {
    */
   fullElsewhere (type, waiting, limit) {
     this.rate.look(this.endedCount())
-    const message = `The queue holds ${waiting} of ${limit} already`
+    const message = `The queue on disk is full: it holds ${waiting} of ${limit} jobs or bytes`
     return queueFullError({ type, waiting, limit, retryAfterMs: spread(this.usualMs(1)) }, message)
   }
 

@@ -14,9 +14,9 @@ const { OBSERVE } = require('./options')
 function announce (channel, about, observers) {
   let isMade = false
   const observe = observer => {
-    if (isMade) throw typeError('FAIRLANE_ERR_OPTION', 'observe: the queue has been made; call it before the subscriber returns')
+    if (isMade) throw typeError('FAIRLANE_ERR_OPTION', 'observe: the queue has been made; call observe() before the subscriber returns')
     if (!hasMethods(observer, [OBSERVE]) || observers.includes(observer)) {
-      throw typeError('FAIRLANE_ERR_OPTION', 'observe: the observer must be of fairlane/history, fairlane/metrics or fairlane/adaptive, for no other queue')
+      throw typeError('FAIRLANE_ERR_OPTION', 'observe: an observer comes from fairlane/history, metrics or adaptive, for one queue only')
     }
     observers.push(observer)
   }

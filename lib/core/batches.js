@@ -33,8 +33,8 @@ class Batch {
   pick (results, at) {
     const { length } = this.payloads
     if (!isArray(results) || results.length !== length) {
-      throw typeError('FAIRLANE_ERR_RUNNER',
-        `the runner of a batch must give an array with a result for each of ${length} jobs, not ${describe(results)}`)
+      const given = isArray(results) ? `of ${results.length}` : describe(results)
+      throw typeError('FAIRLANE_ERR_RUNNER', `the runner of a batch must give an array of ${length} results, one per job, not ${given}`)
     }
     if (isError(results[at])) throw results[at]
     return results[at]
@@ -102,7 +102,7 @@ class Batches {
  */
 function batches (queue, options) {
   if (isOf(queue, Queue)) return new Batches(queue, readGiven(options, NAMES, 'batches'))
-  throw typeError(ARGUMENT, `batches: the queue must be one of fairlane(), not ${describe(queue)}`)
+  throw typeError(ARGUMENT, `batches: the queue must be one that fairlane() made, not ${describe(queue)}`)
 }
 
 function readGiven (options, names, method) {

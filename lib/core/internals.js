@@ -80,7 +80,7 @@ module.exports = {
     let ledger
     for (const observer of options.inOrder(observers)) {
       const attachTo = observer[OBSERVE]
-      if (attachTo === undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: one of them observes another queue by now')
+      if (attachTo === undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: one of them already observes another queue')
       ledger = attachTo.call(observer, queue, ledger, read)
     }
     return ledger

@@ -209,7 +209,7 @@ class KeptQueue extends EventEmitter {
 
   #readPushOptions (options, method) {
     if (typeof options !== 'function') return this.#owner.readPushOptions(options, method)
-    throw typeError(ARGUMENT, `${method}: a job that is kept has no callback, but a promise of its id; add() gives a promise of its result`)
+    throw typeError(ARGUMENT, `${method}: there are no callbacks here; ${method}() returns a promise of the id, add() one of the result`)
   }
 
   #pushUntyped (method, payload, atHead, options) {

@@ -162,7 +162,7 @@ function readOptions (options) {
     throw typeError(OPTION, 'schedulerOptions need a scheduler')
   }
   if (read.maxTypes !== Infinity && !isLaneScheduler(read.scheduler)) {
-    throw typeError(OPTION, 'maxTypes needs a scheduler with lanes')
+    throw typeError(OPTION, 'maxTypes needs a scheduler with lanes, such as fair or equal')
   }
   read.isLimited = read.maxWaiting !== Infinity || read.maxWaitingPerType.all !== Infinity || read.maxWaitingPerType.byType.size > 0
   read.needsTickets = read.timeoutMs !== Infinity || read.maxWaitMs !== Infinity || read.asyncContext === 'push'
@@ -240,7 +240,7 @@ function readCallback (callback) {
 /** The same, of a job: queues that keep their jobs elsewhere have options in this place. */
 function readJobCallback (callback) {
   if (callback === undefined || typeof callback === 'function') return callback
-  const hint = isObject(callback) ? '; options are for add(), which gives a promise of the result' : ''
+  const hint = isObject(callback) ? '; only add() takes options, and returns a promise of the result' : ''
   throw typeError(CALLBACK, `a callback must be a function, not ${describe(callback)}${hint}`)
 }
 
@@ -255,7 +255,7 @@ function readSource (source) {
     throw typeError(ARGUMENT, 'map: the source cannot be read', { cause })
   }
   if (typeof method === 'function') return { isAsync, iterate: () => method.call(source) }
-  throw typeError(ARGUMENT, 'map: the source must be iterable')
+  throw typeError(ARGUMENT, `map: the source must be iterable, not ${describe(source)}`)
 }
 
 /**
@@ -291,12 +291,12 @@ function readJobType (type, scheduler, method, slots) {
 /** A type to look for, which only queues with a scheduler have. */
 function readKnownType (type, scheduler, method) {
   if (scheduler !== null) return readType(type)
-  throw typeError(ARGUMENT, `${method}: a queue without a scheduler has no types`)
+  throw typeError(ARGUMENT, `${method}: only a queue with a scheduler has types`)
 }
 
 function readPausableType (type, scheduler, method) {
   if (scheduler !== null && isLaneScheduler(scheduler) && scheduler.paused && scheduler.resumed) return readType(type)
-  throw typeError('FAIRLANE_ERR_SCHEDULER', `${method}: the scheduler must be one with lanes and the methods paused and resumed`)
+  throw typeError('FAIRLANE_ERR_SCHEDULER', `${method}: the queue needs a scheduler that can pause types, such as fair or equal`)
 }
 
 /** @param {{ runner: Function | null }} [slots] of a queue in memory: without a runner, it is that which is missing */
@@ -307,7 +307,7 @@ function typeRequired (method, slots, what = `a type; use ${method}Type`) {
 
 function noRunnerError () {
   return typeError('FAIRLANE_ERR_RUNNER',
-    'the queue was made with null, so it has no runner for good: it takes functions, by run(), and gives out slots, by acquire()')
+    'the queue was made with null instead of a runner: use run() for functions, or acquire() for slots')
 }
 
 /** Whether a concurrency stands for a pause. */
@@ -326,11 +326,11 @@ function readMaxWaitingPerType (value = Infinity) {
 function readScheduler (value = null) {
   if (value === null || SCHEDULERS.includes(value)) return value
   if (typeof value === 'string') {
-    throw rangeError('FAIRLANE_ERR_SCHEDULER', `scheduler must be one of ${SCHEDULERS.join(', ')} or an object, not ${describe(value)}`)
+    throw rangeError('FAIRLANE_ERR_SCHEDULER', `scheduler must be '${SCHEDULERS.join("', '")}' or an object, not ${describe(value)}`)
   }
   if (typeof value === 'object' && (hasMethods(value, LANE_METHODS) || hasMethods(value, WINDOW_METHODS))) return value
-  throw typeError('FAIRLANE_ERR_SCHEDULER', 'a scheduler object must have the methods ' +
-    `${LANE_METHODS.join(', ')}, or ${WINDOW_METHODS.join(', ')}; ${describe(value)} does not`)
+  throw typeError('FAIRLANE_ERR_SCHEDULER', `scheduler must have the methods ${LANE_METHODS.join(', ')}, ` +
+    `or ${WINDOW_METHODS.join(', ')}, and ${describe(value)} does not`)
 }
 
 /** A copy; what is in it the scheduler checks. */
@@ -344,7 +344,7 @@ function readSchedulerOptions (value) {
 function readObservers (value = []) {
   const observers = isArray(value) ? [...value] : [value]
   if (observers.every((one, at) => hasMethods(one, [OBSERVE]) && observers.indexOf(one) === at)) return observers
-  throw typeError(OPTION, 'observers must be of fairlane/history, fairlane/metrics or fairlane/adaptive, for no other queue')
+  throw typeError(OPTION, 'observers must come from fairlane/history, metrics or adaptive, each for one queue only')
 }
 
 /** Observers in the order in which they are to attach. */

@@ -55,7 +55,7 @@ class Queue extends Emitter {
    */
   constructor (runner, options) {
     super(() => { if (this.#dispatch !== undefined) this.#listeners.changed() })
-    if (runner !== null && typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function, or null')
+    if (runner !== null && typeof runner !== 'function') throw typeError('FAIRLANE_ERR_RUNNER', 'the runner must be a function or null')
     const read = this.#read = readOptions(options)
     this.#scheduler = makeScheduler(read)
     if (!read.isInner) announce(this, read)

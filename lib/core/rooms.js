@@ -46,7 +46,7 @@ function makeExplaining (queue, scheduler, about) {
 function makeScheduler (read) {
   const scheduler = chooseScheduler(read)
   if (read.priorityMs !== undefined && scheduler !== null && !isLaneScheduler(scheduler)) {
-    throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, or none')
+    throw typeError('FAIRLANE_ERR_OPTION', 'priorityMs needs a scheduler with lanes, such as fair or equal, or no scheduler')
   }
   if (read.rates !== undefined) require('./limits/limiter').checkRates(scheduler, read.rates.ratePerType)
   return scheduler
@@ -60,7 +60,7 @@ function chooseScheduler (read) {
   if (typeof scheduler === 'string') return makeByName[scheduler](options)
   if (schedulerOptions !== undefined) {
     if (typeof scheduler.configure !== 'function') {
-      throw typeError('FAIRLANE_ERR_OPTION', 'the scheduler has no configure() that would take schedulerOptions')
+      throw typeError('FAIRLANE_ERR_OPTION', 'schedulerOptions need a scheduler with a method configure')
     }
     scheduler.configure(options)
   }

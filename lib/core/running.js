@@ -55,7 +55,7 @@ function settle (job, err, result, how) {
 
 function reportMisuse ({ dispatch }) {
   if (dispatch.misuse++ > 0) return
-  warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after it). ' +
+  warn('FAIRLANE_WARN_SETTLED_TWICE', 'A runner settled its job more than once (it called done() twice, or rejected after calling it). ' +
     'The first settlement counts. Further cases are only counted, in stats().misuse.')
 }
 

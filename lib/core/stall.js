@@ -67,9 +67,10 @@ class StallWatch {
       return
     }
     this.hasWarned = true
-    warn('FAIRLANE_WARN_STALLED', `Nothing has started or settled for ${this.limitMs / 1000} s: all ${running} slots are taken and ` +
-      `${list.size} jobs wait, and running jobs seem to have added some of these. A job that waits for a job of its own queue keeps ` +
-      'its slot meanwhile; when all do, none can go on. Let such jobs have a queue of their own, or do not wait for them in a job.')
+    warn('FAIRLANE_WARN_STALLED', `Nothing has started or settled for ${this.limitMs / 1000} s: all ${running} slots are taken, ` +
+      `${list.size} jobs are waiting, and running jobs seem to have added some of them. A job that waits for a job of its own queue ` +
+      'keeps its slot; when every slot is kept like that, nothing can go on. Give such jobs a queue of their own, ' +
+      'or do not wait for them in a job.')
   }
 
   progressCount () {

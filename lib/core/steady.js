@@ -68,10 +68,10 @@ class SteadyClock {
         return time
       }
     } catch (err) {
-      this.failure = err || typeError('FAIRLANE_ERR_OPTION', 'the now() of clock threw without a reason')
+      this.failure = err || typeError('FAIRLANE_ERR_OPTION', 'clock.now() threw without a reason')
       return NaN
     }
-    this.failure = typeError('FAIRLANE_ERR_OPTION', 'the now() of clock must give finite numbers')
+    this.failure = typeError('FAIRLANE_ERR_OPTION', 'clock.now() must return a finite number')
     return NaN
   }
 }

@@ -8,18 +8,18 @@ const KEPT = 'Queues on disk and at a broker'
 const DISK = 'Queues on disk'
 const BROKER = 'Queues at a broker'
 const NO_IDS = 'Jobs in memory have no ids:'
-const NO_DEAD = 'In memory a job that has failed is gone: use its callback, its promise, or the event failed.'
-const NO_SCHEDULES = 'In memory no schedule would survive the process: use a timer, and push.'
-const ALL = 'All processes are this one in memory:'
+const NO_DEAD = 'A queue in memory does not keep failed jobs: use the callback, the promise or the event failed.'
+const NO_SCHEDULES = 'A schedule in memory would not survive the process: use a timer and push().'
+const ALL = 'A queue in memory has this process only:'
 
 // member → which queues have it, and what to use here
 const VALUES = {
-  recovered: [DISK, 'In memory nothing was there before the queue: use counts().']
+  recovered: [DISK, 'A queue in memory has nothing to recover: use counts().']
 }
 const METHODS = {
   diskBytes: [DISK, 'Use counts().'],
   announce: [BROKER, `${ALL} use push().`],
-  pushAll: [KEPT, 'Use push() for each of them.'],
+  pushAll: [KEPT, 'Use push() for each job.'],
   get: [KEPT, `${NO_IDS} use jobs(), or fairlane/history.`],
   cancel: [KEPT, `${NO_IDS} use the signal of add(), or remove().`],
   listRunning: [KEPT, `${NO_IDS} use types(), or fairlane/history.`],
@@ -32,7 +32,7 @@ const METHODS = {
   pauseSchedule: [KEPT, NO_SCHEDULES],
   resumeSchedule: [KEPT, NO_SCHEDULES],
   listSchedules: [KEPT, NO_SCHEDULES],
-  health: [BROKER, 'In memory there is nothing that could be away. Use counts().'],
+  health: [BROKER, 'A queue in memory has no broker that could be down: use counts().'],
   pauseGlobal: [BROKER, `${ALL} use pause().`],
   resumeGlobal: [BROKER, `${ALL} use resume().`],
   setGlobalConcurrency: [BROKER, `${ALL} use concurrency.`],

@@ -52,7 +52,7 @@ function defaultBackoffMs (attempt) {
 function readBackoff (value = defaultBackoffMs) {
   if (typeof value === 'function') return value
   if (Number.isFinite(value) && value >= 0) return () => value
-  throw wrong(value, 'number', 'FAIRLANE_ERR_OPTION', 'backoffMs must be a time in ms or a function that gives one')
+  throw wrong(value, 'number', 'FAIRLANE_ERR_OPTION', 'backoffMs must be a time in ms or a function that returns one')
 }
 
 /**
@@ -64,7 +64,7 @@ function backoffAfter (backoffMs, attempt, error, onFault) {
   try {
     const ms = backoffMs(attempt, error)
     if (typeof ms === 'number' && ms >= 0) return ms
-    throw rangeError('FAIRLANE_ERR_OPTION', `backoffMs must give a time in ms, and it gave ${describe(ms)}`)
+    throw rangeError('FAIRLANE_ERR_OPTION', `backoffMs must return a time in ms, not ${describe(ms)}`)
   } catch (err) {
     onFault(err)
     return defaultBackoffMs(attempt)

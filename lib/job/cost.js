@@ -36,5 +36,6 @@ function mostCost (rates) {
 
 /** @param {number} limit of a rate @throws FAIRLANE_ERR_ARGUMENT if a job that costs so much could never start by it */
 function checkCost (cost, limit) {
-  if (cost > limit) throw rangeError('FAIRLANE_ERR_ARGUMENT', `a job cannot cost ${cost}, which is above the limit of ${limit} of a rate`)
+  if (cost <= limit) return
+  throw rangeError('FAIRLANE_ERR_ARGUMENT', `a job that costs ${cost} could never start: that is above the limit of ${limit} of a rate`)
 }

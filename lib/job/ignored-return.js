@@ -15,8 +15,8 @@ const MAY_TAKE_MORE = /\barguments\b|\.\.\.|\[native code\]/
  */
 function warnOfValue (runner, value) {
   if (mayTakeDone(runner)) return
-  warn('FAIRLANE_WARN_VALUE_IGNORED', `A runner returned ${describe(value)}, which is no promise, and it takes no parameter 'done': its ` +
-    "jobs never end. If what it returns is the result, make the queue with settleBy: 'promise'; else have it call done(err, result).")
+  warn('FAIRLANE_WARN_VALUE_IGNORED', `A runner returned ${describe(value)}, which is not a promise, and takes no parameter 'done', so ` +
+    "its jobs never end. If that value is the result, make the queue with settleBy: 'promise'; otherwise have it call done(err, result).")
 }
 
 /** Whether a function may have a second parameter. Where there is a default, `length` does not count on: 0 says nothing. */

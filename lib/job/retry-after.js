@@ -40,6 +40,6 @@ function readSecondsOrDate (header) {
 function warnOf (header) {
   if (hasWarned) return
   hasWarned = true
-  warn('FAIRLANE_WARN_RETRY_AFTER', `A Retry-After header, or what Throttled.after() was given, is ${describe(header)}: neither seconds nor a ` +
-    'date. The type is held for 1 s then. Further cases are not reported.')
+  warn('FAIRLANE_WARN_RETRY_AFTER', `A Retry-After header, or the argument of Throttled.after(), is ${describe(header)}: neither ` +
+    'a number of seconds nor a date. The type is held for 1 s instead. Further cases are not reported.')
 }

@@ -40,7 +40,7 @@ function readersOf (code) {
  * @throws FAIRLANE_ERR_OPTION, FAIRLANE_ERR_TYPE, FAIRLANE_ERR_PEER
  */
 function readSchedules (value, queue) {
-  if (!isObject(value)) throw typeError(OPTION, `schedules must be an object with a schedule for each name, not ${describe(value)}`)
+  if (!isObject(value)) throw typeError(OPTION, `schedules must be an object with schedules by name, not ${describe(value)}`)
   const calendars = new Calendars()
   return entriesOf(value, 'schedules', OPTION).map(([name, schedule]) => readSchedule(name, schedule, queue, calendars, OPTION))
 }
@@ -58,13 +58,14 @@ function readSchedule (name, value, queue, calendars = new Calendars(), code = A
   const { serialize, hasTypes, hasLevels, readType, maxTypeBytes = Infinity } = queue
   readName(name, code)
   if (value === undefined) throw typeError(code, `schedules: ${name} must be an object, not undefined`)
-  const { cron, everyMs, timezone, type, payload, catchUp, overlap, priority, cost } = readAll(value, readersOf(code), code)
+  const given = readAll(value, readersOf(code), code, `schedules: ${name}`)
+  const { cron, everyMs, timezone, type, payload, catchUp, overlap, priority, cost } = given
   if ((cron === undefined) === (everyMs === undefined)) {
-    throw typeError(code, `schedules: ${name} must have cron or everyMs, and not both`)
+    throw typeError(code, `schedules: ${name} must have either cron or everyMs`)
   }
-  if (timezone !== undefined && cron === undefined) throw typeError(code, `schedules: timezone of ${name} needs cron`)
-  if (type === undefined && hasTypes) throw typeError(code, `schedules: ${name} must have a type, since the queue has a scheduler`)
-  if (priority !== undefined && !hasLevels) throw typeError(code, `schedules: priority of ${name} needs the option priorityMs`)
+  if (timezone !== undefined && cron === undefined) throw typeError(code, `schedules: ${name} has a timezone, which needs cron`)
+  if (type === undefined && hasTypes) throw typeError(code, `schedules: ${name} must have a type, because the queue has a scheduler`)
+  if (priority !== undefined && !hasLevels) throw typeError(code, `schedules: ${name} has a priority, which needs the option priorityMs`)
   const when = { cron, everyMs, timezone: cron === undefined ? undefined : timezone ?? 'UTC' }
   const read = { name, times: timesOf(when, name, calendars, code), ...when, payload, catchUp, overlap, priority, cost }
   try {
@@ -79,13 +80,13 @@ function readSchedule (name, value, queue, calendars = new Calendars(), code = A
 function readShortType (type, name, maxBytes, code) {
   const length = Buffer.byteLength(type)
   if (length <= maxBytes) return type
-  throw rangeError(code, `schedules: the type of ${name} must have ${maxBytes} bytes at most, not ${length}`)
+  throw rangeError(code, `schedules: the type of ${name} must have at most ${maxBytes} bytes, not ${length}`)
 }
 
 function readCron (value, code) {
   const text = readText(value, 'cron', code)
   if (text.length <= MOST_CHARACTERS) return text
-  throw rangeError(code, `cron must have ${MOST_CHARACTERS} characters at most, not ${text.length}`)
+  throw rangeError(code, `cron must have at most ${MOST_CHARACTERS} characters, not ${text.length}`)
 }
 
 function readName (name, code) {

@@ -98,7 +98,7 @@ class Calendars {
       this.checkOnce(`in ${timezone}`, () => this.look('* * * * *', timezone, name, code))
     } catch (cause) {
       if (cause.code === code) throw cause
-      throw typeError(code, `schedules: ${name} has no times that croner understands. ${cause.message}`, { cause })
+      throw typeError(code, `schedules: croner cannot read the cron or timezone of ${name}. ${cause.message}`, { cause })
     }
   }
 
@@ -110,8 +110,8 @@ class Calendars {
 
   look (expression, timezone, name, code) {
     const cron = new this.Cron(expression, { timezone })
-    if (cron.getPattern() === undefined) throw typeError(code, `schedules: cron of ${name} is a date, and must be an expression`)
-    if (cron.nextRun(new Date(0)) === null) throw rangeError(code, `schedules: cron of ${name} never has a time`)
+    if (cron.getPattern() === undefined) throw typeError(code, `schedules: cron of ${name} must be a cron expression, not a date`)
+    if (cron.nextRun(new Date(0)) === null) throw rangeError(code, `schedules: cron of ${name} never comes due`)
   }
 }
 
@@ -143,7 +143,7 @@ function loadCroner (load) {
     throw needed('which is not installed', { cause })
   }
   if (Cron?.prototype?.previousRuns !== undefined) return Cron
-  throw needed('and finds a version that lacks what is needed')
+  throw needed('but the installed version lacks what it needs')
 }
 
 function needed (why, options) {

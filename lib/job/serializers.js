@@ -43,7 +43,7 @@ function nameOf (serializer) {
 
 /** Throws for what JSON leaves out without a word. */
 function checkJson (payload) {
-  if (typeof payload === 'function' || typeof payload === 'symbol') throw new TypeError('JSON has no functions and no symbols')
+  if (typeof payload === 'function' || typeof payload === 'symbol') throw new TypeError('JSON cannot hold functions or symbols')
 }
 
 /**
@@ -59,7 +59,7 @@ function encode (serializer, payload) {
     throw notEncoded(cause)
   }
   if (isBytes(encoded)) return encoded
-  throw typeError('FAIRLANE_ERR_ARGUMENT', `serialize.encode must return a Buffer, and it returned ${describe(encoded)}`)
+  throw typeError('FAIRLANE_ERR_ARGUMENT', `serialize.encode must return a Buffer or Uint8Array, not ${describe(encoded)}`)
 }
 
 function notEncoded (cause) {

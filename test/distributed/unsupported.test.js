@@ -24,7 +24,7 @@ describeWithRedis('what a queue in memory has and one at a broker has not', func
 
   it('is refused with a code, and a word of what to use', async () => {
     const queue = await at.open(null)
-    const refused = { name: 'TypeError', code: 'FAIRLANE_ERR_UNSUPPORTED', message: /not there at a broker.*(in memory|on disk).*[Uu]se/ }
+    const refused = { name: 'TypeError', code: 'FAIRLANE_ERR_UNSUPPORTED', message: /not available at a broker.*(in memory|on disk).*[Uu]se/ }
     for (const name of VALUES) {
       assert.throws(() => queue[name], { ...refused, message: new RegExp(`^queue\\.${name} is ${refused.message.source}`) })
     }

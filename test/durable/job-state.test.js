@@ -79,7 +79,7 @@ describe('what the state of a job means when the queue is opened', () => {
     await quiet()
     assert.deepEqual(started(), [[3, 2], [6, 1], [9, 2], [1, 1], [2, 1], [7, 1]])
     assert.deepEqual((await bench.queue.deadLetters()).map(({ id, attempts, error }) => [id, attempts, error.message]), [
-      [4, 3, 'The process ended while the job ran, in attempt 3'],
+      [4, 3, 'The process ended while attempt 3 of the job was running'],
       [8, 3, 'it failed']
     ])
     bench.clock.advance(4999)

@@ -196,7 +196,7 @@ describe('what a durable queue says of its jobs', () => {
   it('refuses what only other queues have, and says what to use', async () => {
     const queue = await bench.open()
     for (const name of notOnDisk) {
-      assert.throws(() => queue[name](), { ...code('UNSUPPORTED'), message: new RegExp(`${name}\\(\\) is not there on disk.* (memory|broker) .*use`, 'i') })
+      assert.throws(() => queue[name](), { ...code('UNSUPPORTED'), message: new RegExp(`${name}\\(\\) is not available on disk.* (memory|broker) .*use`, 'i') })
     }
     assert(!Object.keys(queue).some(name => notOnDisk.includes(name)))
   })

@@ -683,7 +683,7 @@ describe('a durable queue with schedules', () => {
     assert.throws(opening({ a: { everyMs: 1 } }, { scheduler: 'equal' }), OPTION)
     assert.throws(opening({ a: { everyMs: 1, type: '\ud800' } }), { code: 'FAIRLANE_ERR_TYPE' })
     assert.throws(opening({ a: { everyMs: 1, type: 'ü'.repeat(35000) } }), OPTION)
-    assert.throws(opening({ a: { cron: '0 0 30 2 *' } }), /never has a time/)
+    assert.throws(opening({ a: { cron: '0 0 30 2 *' } }), /never comes due/)
   })
 
   it('asks for croner with the line that installs it, where there is a cron expression only', () => {

@@ -329,7 +329,7 @@ describe('a scheduler of lanes that gives no answer again and again', function (
       assert.deepEqual(started.sort(byNumber), numbers(0, TYPES))
       assert.ok(visited < 50 * TYPES, `${visited / TYPES} looks at each lane`)
       assert.equal(warnings.seen.length, 1)
-      assert.match(warnings.seen[0].message, /not asked any more until configure\(\) or resume\(\)/)
+      assert.match(warnings.seen[0].message, /not asked again until configure\(\) or resume\(\)/)
     })
   }
 

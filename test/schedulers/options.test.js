@@ -61,7 +61,7 @@ describe('the options of schedulers', function () {
     [/maxTypeShare .* 0 or more/, RangeError, { maxTypeShare: -1 }, { maxTypeShare: NaN }],
     [/concurrency .* above 0/, RangeError, { concurrency: 0 }],
     [/typeCaps .* Map/, TypeError, { typeCaps: 7 }, { typeCaps: [] }],
-    [/typeCaps of 'a' .* number/, TypeError, { typeCaps: { a: 'b' } }, { typeCaps: new Map([['a', null]]) }],
+    [/typeCaps\['a'\] .* number/, TypeError, { typeCaps: { a: 'b' } }, { typeCaps: new Map([['a', null]]) }],
     [/typeCaps/, TypeError, { typeCaps: revoked() }],
     [/options/, TypeError, revoked()]
   ]

@@ -29,7 +29,7 @@ describe('weights', function () {
       await warnings.until(1)
       await new Promise(setImmediate)
       assert.deepEqual(warnings.seen.map(({ code, message }) => [code, message]), [
-        ['FAIRLANE_ERR_SCHEDULER', 'The function for weights failed (Error: who is that?); such types have the weight 1.']
+        ['FAIRLANE_ERR_SCHEDULER', 'The function weights failed (Error: who is that?); such types have the weight 1.']
       ])
     } finally {
       warnings.release()
@@ -38,8 +38,8 @@ describe('weights', function () {
 
   it('must be finite, above 0, and say of which type they are not', function () {
     for (const wrong of [Infinity, 0, -1, NaN]) {
-      assert.throws(() => readWeights({ a: wrong }, 'weights', new Map()), err => err.code === 'FAIRLANE_ERR_OPTION' && err.message.startsWith("weights of 'a' must be"))
-      assert.throws(() => readWeights(() => wrong, 'weights', new Map())('b'), err => err.code === 'FAIRLANE_ERR_OPTION' && err.message.startsWith("weights of 'b' must be"))
+      assert.throws(() => readWeights({ a: wrong }, 'weights', new Map()), err => err.code === 'FAIRLANE_ERR_OPTION' && err.message.startsWith("weights['a'] must be"))
+      assert.throws(() => readWeights(() => wrong, 'weights', new Map())('b'), err => err.code === 'FAIRLANE_ERR_OPTION' && err.message.startsWith("weights['b'] must be"))
     }
   })
 

@@ -124,7 +124,7 @@ function behaveAsJobQueues ({ open, unknownIds }) {
       await queue.onIdle()
       assert.deepEqual(told.map(([event, { result, error }]) => `${event} ${result ?? error.message}`).sort(), [
         'done both', 'done called', 'done later', 'done promised', 'done thenable', 'done twice',
-        'failed The runner threw or rejected without a reason', 'failed no'
+        'failed The runner threw or rejected with undefined: use an Error', 'failed no'
       ])
       assert.equal(queue.stats().misuse, 1)
     })

@@ -79,7 +79,7 @@ class Limiter {
    */
   setRates ({ rate, ratePerType }) {
     if (ratePerType !== undefined && hasRates(ratePerType) && !this.canHold) {
-      throw typeError('FAIRLANE_ERR_SCHEDULER', 'setRates: ratePerType needs a scheduler with lanes that has the methods paused and resumed')
+      throw typeError('FAIRLANE_ERR_SCHEDULER', 'setRates: ratePerType needs a scheduler that can pause types, such as fair or equal')
     }
     if (rate !== undefined) this.limit(rate === null ? undefined : new Limit(rate, this.gate.limit))
     if (ratePerType !== undefined && this.limits !== undefined) {
@@ -123,7 +123,7 @@ function canHold (scheduler) {
 /** @throws FAIRLANE_ERR_OPTION if a scheduler cannot hold types that have rates */
 function checkRates (scheduler, ratePerType) {
   if (!hasRates(ratePerType) || canHold(scheduler)) return
-  throw typeError('FAIRLANE_ERR_OPTION', 'ratePerType needs a scheduler with lanes that has the methods paused and resumed')
+  throw typeError('FAIRLANE_ERR_OPTION', 'ratePerType needs a scheduler that can pause types, such as fair or equal')
 }
 
 module.exports = { Limiter, checkRates }

@@ -67,12 +67,12 @@ function readRatePerType (value, code) {
 }
 
 function readAnswer (rate) {
-  return rate === undefined ? undefined : readRates(rate, 'what ratePerType gives', OPTION)
+  return rate === undefined ? undefined : readRates(rate, 'the rate from ratePerType', OPTION)
 }
 
 /** One, or an array of them. */
 function readRates (value, name, code) {
   if (!isArray(value)) return [readRate(value, name, code)]
   if (value.length > 0) return Array.from(value, rate => readRate(rate, name, code)) // those included that were left out
-  throw rangeError(code, `${name} must have a rate in it`)
+  throw rangeError(code, `${name} must have at least one rate`)
 }

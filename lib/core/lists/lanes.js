@@ -318,7 +318,7 @@ class Lanes extends Scheduled {
       return this.breaker.pickInstead()
     }
     if (lane !== undefined) {
-      this.blame('next() returned what is no lane of this queue with a waiting job, or a paused one')
+      this.blame('next() returned something other than a lane of this queue that has a waiting job and is not paused')
       return this.breaker.pickInstead()
     }
     return this.stall(this.size - this.pausedCount) ? this.breaker.pickInstead() : undefined

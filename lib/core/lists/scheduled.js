@@ -222,8 +222,8 @@ class Scheduled {
   blame (what, stack) {
     if (this.hasWarned) return
     this.hasWarned = true
-    warn('FAIRLANE_ERR_SCHEDULER', `The scheduler's ${what}. The queue goes on: where the scheduler gives no answer the ` +
-      'oldest waiting job starts. A scheduler of lanes that gives none again and again is not asked any more until configure() or resume(). ' +
+    warn('FAIRLANE_ERR_SCHEDULER', `The scheduler's ${what}. The queue carries on: where the scheduler gives no valid answer, the ` +
+      'oldest waiting job starts. A lane scheduler that keeps failing is not asked again until configure() or resume(). ' +
       'Further cases are not reported.', stack)
   }
 
@@ -234,7 +234,7 @@ class Scheduled {
       what = err instanceof Error ? String(err.message) : describe(err)
       stack = err.stack
     } catch {
-      what = 'what can not be described'
+      what = 'a value that cannot be described'
     }
     this.blame(`${method}() threw ${what}`, stack)
   }
@@ -254,7 +254,7 @@ class Scheduled {
 
   warnOfStall () {
     this.hasWarnedOfStall = true
-    warn('FAIRLANE_ERR_SCHEDULER', 'The scheduler lets no job start though jobs wait and none runs. ' +
+    warn('FAIRLANE_ERR_SCHEDULER', 'The scheduler lets no job start, although jobs are waiting and none is running. ' +
       'It is asked again at the next push, configure() or resume().')
   }
 }

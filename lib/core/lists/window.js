@@ -281,7 +281,7 @@ class Window extends Scheduled {
     if (this.size === 0) return -1 // the scheduler has cleared the queue
     if (typeof at === 'number' && at < 0) return this.stall(this.size) ? 0 : -1
     if (Number.isInteger(at) && this.records.peekAt(at) !== undefined) return at
-    this.blame('select() returned what is not the index of a waiting job')
+    this.blame('select() returned something other than the index of a waiting job')
     return 0
   }
 

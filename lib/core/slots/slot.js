@@ -87,10 +87,11 @@ class Acquisition {
     const { slots } = this
     if (!slots.hasWarned) {
       slots.hasWarned = true
-      warn('FAIRLANE_WARN_SLOT_LOST', 'A slot of acquire() was collected as garbage before its release() was called. It is free again, and its ' +
-        'job has failed. Until then other jobs had to wait for it: call release() in a finally, or write `using slot = await queue.acquire()`.')
+      warn('FAIRLANE_WARN_SLOT_LOST', 'A slot from acquire() was garbage-collected before it was released. It is free again, and its job ' +
+        'has failed. Until then other jobs had to wait for it: call release() in a finally block, or write ' +
+        '`using slot = await queue.acquire()`.')
     }
-    settle(job, new FairlaneError('FAIRLANE_ERR_SLOT_LOST', 'The slot was collected as garbage before it was released'))
+    settle(job, new FairlaneError('FAIRLANE_ERR_SLOT_LOST', 'The slot was garbage-collected before it was released'))
   }
 
   // private from here on

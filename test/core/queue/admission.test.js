@@ -76,9 +76,9 @@ describe('maxWaiting', function () {
     })
   }
 
-  it('must be a whole number or Infinity', function () {
+  it('must be a non-negative integer or Infinity', function () {
     for (const maxWaiting of [-1, 1.5, NaN, '3', null]) {
-      assert.throws(() => fairlane(() => {}, { maxWaiting }), { code: 'FAIRLANE_ERR_OPTION', message: /^maxWaiting must be a whole number or Infinity/ })
+      assert.throws(() => fairlane(() => {}, { maxWaiting }), { code: 'FAIRLANE_ERR_OPTION', message: /^maxWaiting must be a non-negative integer or Infinity/ })
     }
     assert.equal(fairlane(() => {}, { maxWaiting: 0 }).length, 0)
     assert.equal(fairlane(() => {}, { maxWaiting: Infinity }).length, 0)
@@ -128,10 +128,10 @@ describe('what a refusal says more than its code', function () {
 
   it('is said in their messages, too', async function () {
     const full = fairlane(() => {}, { maxWaiting: 0 }).pause()
-    assert.equal((await push(full, 'a', 1)).message, '0 jobs wait already')
+    assert.equal((await push(full, 'a', 1)).message, 'The queue is full: 0 jobs are waiting (limit: 0)')
     const ofType = fairlane(() => {}, { scheduler: 'equal', maxWaitingPerType: 1 }).pause()
     ofType.pushType('a', 1)
-    assert.equal((await push(ofType, 'a', 1)).message, '1 jobs of the type wait already')
+    assert.equal((await push(ofType, 'a', 1)).message, 'The queue is full for this type: 1 of its jobs are waiting (limit: 1)')
     const rejected = assert.rejects(full.ready(), { code: 'FAIRLANE_ERR_CLOSED', message: 'The queue is closed' })
     full.close()
     await rejected

@@ -92,7 +92,7 @@ describe('wrong arguments', function () {
     it(`${method}() says where options belong`, function () {
       const typed = method.endsWith('Type') ? ['a'] : []
       const queue = fairlane(() => {})
-      assert.throws(() => queue[method](...typed, 1, { delayMs: 5 }), /not an object; options are for add\(\), which gives a promise of the result$/)
+      assert.throws(() => queue[method](...typed, 1, { delayMs: 5 }), /not an object; only add\(\) takes options, and returns a promise of the result$/)
       assert.throws(() => queue[method](...typed, 1, 'text'), /not 'text'$/)
     })
   }

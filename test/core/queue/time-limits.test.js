@@ -187,7 +187,7 @@ describe('timeoutMs', function () {
 describe('a limit of time', function () {
   it('is above 0, of a queue and of a job, and the error says what is no limit', function () {
     for (const name of ['timeoutMs', 'maxWaitMs']) {
-      const message = `${name} must be above 0; Infinity is no limit`
+      const message = `${name} must be above 0; use Infinity for no limit`
       assert.throws(() => fairlane(() => {}, { [name]: 0 }), { name: 'RangeError', code: 'FAIRLANE_ERR_OPTION', message })
       assert.throws(() => fairlane(() => {}).add(1, { [name]: 0 }), { name: 'RangeError', code: 'FAIRLANE_ERR_ARGUMENT', message })
     }

@@ -11,7 +11,7 @@ describe('what queues on disk and at a broker have and one in memory has not', f
     const queue = fairlane(() => {})
     for (const name of names) {
       const whose = 'Queues (on disk|at a broker|on disk and at a broker)'
-      const message = new RegExp(`^queue\\.${name}(\\(\\))? is not there in memory\\. ${whose} have it\\. .*\\b[Uu]se `)
+      const message = new RegExp(`^queue\\.${name}(\\(\\))? is not available in memory\\. ${whose} have it\\. .*\\b[Uu]se `)
       assert.throws(() => queue[name](1), { name: 'TypeError', code: 'FAIRLANE_ERR_UNSUPPORTED', message })
       assert.equal(supports(queue, [name]), false)
     }

@@ -225,7 +225,7 @@ describe('a queue that is made with null', function () {
   for (const options of [undefined, { scheduler: 'equal' }, { maxWaiting: 5, timeoutMs: 100, asyncContext: 'push' }]) {
     it(`says that it has no runner to those who give it jobs for one, with ${JSON.stringify(options)}`, async function () {
       const queue = fairlane(null, options)
-      const error = { name: 'TypeError', code: 'FAIRLANE_ERR_RUNNER', message: /no runner for good.*run\(\).*acquire\(\)/ }
+      const error = { name: 'TypeError', code: 'FAIRLANE_ERR_RUNNER', message: /null instead of a runner.*run\(\).*acquire\(\)/ }
       for (const name of ['push', 'unshift', 'add', 'map']) assert.throws(() => queue[name]([]), error, name)
       for (const name of ['pushType', 'unshiftType']) assert.throws(() => queue[name]('a', 1), error, name)
       for (const name of ['add', 'map']) assert.throws(() => queue[name]([], { type: 'a' }), error, name)
