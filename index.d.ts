@@ -153,7 +153,7 @@ declare namespace fairlane {
     concurrency?: number | string | undefined
 
     /**
-     * `'either'`: the first of `done`, a throw and a returned thenable settles the job.
+     * How the runner settles its job. `'either'`: the first of `done`, a throw and a returned thenable settles the job.
      * `'callback'`: the runner's return value is ignored.
      * `'promise'`: the runner is called with payload and context, and its return value settles the job.
      *
@@ -217,7 +217,7 @@ declare namespace fairlane {
      */
     onTimeout?: 'hold' | 'release' | undefined
 
-    /** When it aborts, the queue closes at once, like `close({ drain: false })`. */
+    /** When it aborts, the queue closes at once, like `close({ drain: false })`. Default: none. */
     signal?: AbortSignal | undefined
 
     /**
@@ -247,14 +247,14 @@ declare namespace fairlane {
 
     /**
      * What one step of `priority` is worth, in ms: a job of priority p is ordered as if it had been pushed p × `priorityMs` earlier. At most 2^31.
-     * Needs a lane scheduler, or none. Default: jobs have no priorities.
+     * Needs a lane scheduler, or none. Default: no priorities.
      */
     priorityMs?: number | undefined
 
     /** Maximum number of starts per interval in the whole queue. Every attempt counts. Default: no limit. */
     rate?: Rates | undefined
 
-    /** Like `rate`, for each type. Needs a lane scheduler. Default: no limits. */
+    /** Like `rate`, for each type. Needs a lane scheduler. Default: no limit. */
     ratePerType?: RatesPerType | undefined
 
     /** One or more observers of `fairlane/history`, `fairlane/metrics` or `fairlane/adaptive`. Each observes one queue only. Default: none. */
@@ -384,12 +384,12 @@ declare namespace fairlane {
   /** Options of a job on every engine. */
   interface PlanOptions {
     /**
-     * The job enters the queue after this time in ms, at the end. `maxWaitMs` counts from then.
+     * The job enters the queue after this time in ms, at the end, or at the head if it was unshifted. `maxWaitMs` counts from then.
      *
      * @default 0
      */
     delayMs?: number | undefined
-    /** Maximum number of attempts. Overrides the queue's `maxAttempts`. */
+    /** Maximum number of attempts. Default: the queue's. */
     maxAttempts?: number | undefined
     /**
      * An integer from 0 to 15. Among the jobs of its type, the job is ordered as if it had been pushed `priority × priorityMs` earlier. Needs a queue
@@ -407,6 +407,7 @@ declare namespace fairlane {
     cost?: number | undefined
     /**
      * While a job of the same type has this key, a job queued with it is not accepted but shares that job. A finite number is converted to a string.
+     * Default: none.
      */
     key?: string | number | undefined
     /**
@@ -432,15 +433,18 @@ declare namespace fairlane {
   }
 
   interface AddOptions extends PlanOptions {
-    /** Required with a scheduler, ignored without one. */
+    /** The type of the job, as for `pushType`. Required with a scheduler, ignored without one. */
     type?: unknown
-    /** @default false */
+    /** Whether the job is queued at the head. @default false */
     unshift?: boolean | undefined
-    /** When it aborts, the job is cancelled, waiting or running. */
+    /**
+     * When it aborts, the job is cancelled, waiting or running, with FAIRLANE_ERR_ABORTED and the reason of the signal as `cause`. If it has already
+     * aborted, the job is refused. Any number of jobs can share a signal. Default: none.
+     */
     signal?: AbortSignal | undefined
-    /** Overrides the queue's for this job. In ms, above 0; Infinity: no limit. */
+    /** How long each attempt may run, in ms, above 0; Infinity: no limit. Default: the queue's. */
     timeoutMs?: number | undefined
-    /** Overrides the queue's for this job. In ms, above 0; Infinity: no limit. */
+    /** How long the job may wait for its start, in ms, above 0; Infinity: no limit. Default: the queue's. */
     maxWaitMs?: number | undefined
   }
 
@@ -477,9 +481,12 @@ declare namespace fairlane {
     cost?: number | ((payload: any) => number) | undefined
     /** Whether results come in the order of the source, rather than as jobs end. @default true */
     ordered?: boolean | undefined
-    /** How many values are taken from the source ahead of results. Default: 2 × concurrency. */
+    /**
+     * How many values are taken from the source ahead of results. With Infinity the whole source is taken at once, so it must be finite.
+     * Default: 2 × `concurrency`.
+     */
     maxPending?: number | undefined
-    /** Whether failures are results, too, as with `Promise.allSettled`. @default false */
+    /** Whether results are `{ status, value, reason }`, as with `Promise.allSettled`, and a failure does not end the iteration. @default false */
     settled?: boolean | undefined
   }
 
@@ -487,8 +494,8 @@ declare namespace fairlane {
     /** Whether accepted jobs may finish. @default true */
     drain?: boolean | undefined
     /**
-     * With `drain`, after `timeoutMs` the remaining jobs are cancelled as with `drain: false`. Default: never.
-     * With `drain: false`, how long to wait for the runners to end. Default: one turn of the event loop.
+     * With `drain`: after this time in ms the remaining jobs are cancelled as with `drain: false`. With `drain: false`: how long to wait for the runners
+     * to end. Default: no limit; one turn of the event loop with `drain: false`.
      */
     timeoutMs?: number | undefined
   }
@@ -932,11 +939,11 @@ declare namespace fairlane {
   }
 
   interface BackoffOptions {
-    /** @default 1000 */
+    /** The time after the first failed attempt. @default 1000 */
     firstMs?: number | undefined
-    /** 1 or above. @default 2 */
+    /** The factor by which the time grows with each further attempt, 1 or above. @default 2 */
     factor?: number | undefined
-    /** @default 60000 */
+    /** The longest time. @default 60000 */
     mostMs?: number | undefined
     /** The largest fraction of the time that is randomly subtracted, from 0 to 1. @default 0.5 */
     jitter?: number | undefined
@@ -951,7 +958,7 @@ declare namespace fairlane {
      * @default 0
      */
     delayMs?: number | undefined
-    /** Only jobs with the same key are batched together. A finite number is converted to a string. Default: all jobs of a type are. */
+    /** Returns the key of a job. Only jobs with the same key are batched together. A finite number is converted to a string. Default: none. */
     key?: ((payload: P) => string | number) | undefined
   }
 

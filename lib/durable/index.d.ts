@@ -108,12 +108,10 @@ export interface ScheduleState {
 
 /** Options of a push. They are kept on disk. */
 export interface PushOptions extends PlanOptions {
-  /** How long each attempt may take, in ms, above 0. Overrides the queue's `timeoutMs`. */
+  /** How long each attempt may run, in ms, above 0; Infinity: no limit. Default: the queue's. */
   timeoutMs?: number | undefined
 
-  /**
-   * How long the job may wait for its first start after its delay, in ms, above 0. Overrides the queue's `maxWaitMs`.
-   */
+  /** How long the job may wait for its first start after its delay, in ms, above 0; Infinity: no limit. Default: the queue's. */
   maxWaitMs?: number | undefined
 }
 

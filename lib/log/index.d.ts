@@ -6,42 +6,46 @@ export type Acknowledge = 'disk' | 'os'
 /** Options of all queues on disk. */
 export interface LogOptions {
   /**
-   * How many payloads the queue may hold; for a job queue, how many jobs, including dead letters.
+   * How many payloads the queue may hold, including reserved ones; for a job queue, how many jobs, including dead letters. Further pushes are refused
+   * with FAIRLANE_ERR_QUEUE_FULL.
    *
    * @default Infinity
    */
   capacity?: number | undefined
 
   /**
-   * How many bytes of payload the queue may hold; for a job queue, of payloads and types.
+   * How many bytes of payload the queue may hold, including reserved ones; for a job queue, of payloads and types. Further pushes are refused with
+   * FAIRLANE_ERR_QUEUE_FULL.
    *
    * @default Infinity
    */
   capacityBytes?: number | undefined
 
   /**
-   * How many pushes may be written but not yet acknowledged. Further ones are written later; `pushSync` throws.
+   * How many pushes may be written but not yet acknowledged. Further ones are copied, and written in their turn; `pushSync` throws
+   * FAIRLANE_ERR_QUEUE_FULL instead.
    *
    * @default 1000
    */
   maxInflightOps?: number | undefined
 
   /**
-   * `'disk'` survives a power failure, `'os'` only the end of the process.
+   * When a call is acknowledged: `'disk'`, once the disk has the data, which then survive a power failure; `'os'`, once the operating system has them,
+   * which survive only the end of the process.
    *
    * @default 'disk'
    */
   ack?: Acknowledge | undefined
 
   /**
-   * The size of a file, from 1024 to 1073741824 bytes. Disk space is reclaimed file by file.
+   * The size in bytes of a *segment*, a file of the log, from 1024 to 1073741824. Disk space is freed segment by segment.
    *
    * @default 67108864
    */
   segmentBytes?: number | undefined
 
   /**
-   * Whether to keep the undamaged parts of a damaged log instead of refusing to open it.
+   * Whether to keep the undamaged parts of a damaged log instead of refusing to open it. `recovered.dropped` lists what was damaged.
    *
    * @default false
    */

@@ -66,11 +66,11 @@ export declare class Model<J = any> {
 export declare function checkInvariants (queue: Queue<any, any>): void
 
 export interface SchedulerChecksOptions {
-  /** Whether no slot is ever free while an unpaused job waits. @default true */
+  /** Whether the scheduler must fill every free slot while an unpaused job waits. @default true */
   isWorkConserving?: boolean | undefined
   /** Seed of the first round. A failure reports the seed of its round. @default 1 */
   seed?: number | undefined
-  /** Rounds per check. @default 20 */
+  /** Number of rounds of each check. @default 20 */
   rounds?: number | undefined
 }
 

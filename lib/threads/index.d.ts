@@ -38,15 +38,15 @@ export interface ThreadsOptions<P = any> {
    */
   loadTimeoutMs?: number | undefined
 
-  /** For each thread, as for `Worker`. A thread that runs out of memory ends, and its job fails. */
+  /** Limits of each thread, as for `Worker`. A thread that runs out of memory ends, and its job fails. Default: those of Node.js. */
   resourceLimits?: ResourceLimits | undefined
-  /** For the module, as for `Worker`. It is cloned once. */
+  /** Data for the module, as for `Worker`. It is cloned once. Default: none. */
   workerData?: unknown
-  /** As for `Worker`. */
+  /** Environment variables, as for `Worker`. Copied at the call. Default: those of the process. */
   env?: WorkerOptions['env'] | undefined
-  /** As for `Worker`. */
+  /** Arguments, as for `Worker`. Copied at the call. Default: none. */
   argv?: readonly any[] | undefined
-  /** As for `Worker`. */
+  /** Options of Node.js, as for `Worker`. Copied at the call. Default: those of the process. */
   execArgv?: readonly string[] | undefined
 }
 

@@ -1,0 +1,47 @@
+'use strict'
+
+const assert = require('node:assert')
+const { readFileSync } = require('node:fs')
+const { join } = require('node:path')
+const { root } = require('../support/child')
+const { TABLES, pages, made, optionsOf, parse } = require('./options')
+
+const read = page => readFileSync(join(root, page), 'utf8')
+
+describe('the tables of options in', () => {
+  for (const page of pages) {
+    it(`${page} say what the declarations say: npm run docs:options`, () => {
+      const text = read(page)
+      assert.equal(text, made(page, text))
+    })
+  }
+
+  it('docs/reference say of each option what it means', () => {
+    for (const { of } of Object.values(TABLES)) {
+      for (const [file, name] of of) for (const option of optionsOf(file, name)) assert.notEqual(option.meaning, '', `${option.name} of ${name}`)
+    }
+  })
+
+  it('docs/reference/api.md have the defaults that its sections have', () => {
+    const sections = new Map([...read('docs/reference/api.md').matchAll(/^### options\.(\w+)\n\nDefault: (`[^`]*`)/gm)].map(([, name, value]) => [name, value]))
+    const options = optionsOf('index.d.ts', 'QueueOptions').filter(({ fallback }) => fallback.startsWith('`'))
+    const compared = options.filter(({ name }) => sections.has(name))
+    assert(compared.length >= 10)
+    for (const { name, fallback } of compared) assert.equal(sections.get(name), fallback, name)
+  })
+})
+
+describe('a table of options', () => {
+  it('needs a place, and an interface', () => {
+    assert.throws(() => made('docs/reference/log.md', 'a page'), /must have <!-- options:log:begin -->/)
+    assert.throws(() => optionsOf('index.d.ts', 'NoOptions'), /one interface NoOptions/)
+  })
+
+  it('has what a comment says, and the default in its own column', () => {
+    assert.deepEqual(parse('/** How many. @default 2 */'), { meaning: 'How many.', fallback: '`2`' })
+    assert.deepEqual(parse('/** Which one. @default 1; with a Cluster 16 */'), { meaning: 'Which one.', fallback: '1; with a Cluster 16' })
+    assert.deepEqual(parse('/**\n   * Which\n   * one. Default: those of Node.js. Not more.\n   */'), { meaning: 'Which one. Not more.', fallback: 'those of Node.js' })
+    assert.deepEqual(parse('/** Where. Default: `os.cpus()`. @throws FAIRLANE_ERR_OPTION */'), { meaning: 'Where.', fallback: '`os.cpus()`' })
+    assert.deepEqual(parse('/** A name. */'), { meaning: 'A name.', fallback: undefined })
+  })
+})
