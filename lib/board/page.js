@@ -99,11 +99,9 @@ const BODY = `</head>
 </section>
 </main>
 <dialog id="settings" aria-labelledby="settings-title">
-<form method="dialog">
 <h2 id="settings-title"></h2>
 <div id="settings-fields"></div>
-<button>Close</button>
-</form>
+<form method="dialog"><button>Close</button></form>
 </dialog>
 <dialog id="payload" aria-labelledby="payload-title">
 <form method="dialog">

@@ -54,10 +54,9 @@ describe('answers that clients share', function () {
   })
 
   it('go by when they were asked for last', async function () {
-    for (let i = 0; i < 100; i++) await ask(i)
+    for (let i = 0; i < 99; i++) await ask(i)
     clock.advance(1000)
-    await ask(0)
-    await ask(100)
+    for (const question of [0, 99, 100]) await ask(question)
     asked.length = 0
     await ask(0)
     assert.deepEqual(asked, [])

@@ -96,7 +96,7 @@ describe('a page for a queue at a broker', function () {
     const listRunning = async ({ type }) => Array.from({ length: 9 }, (_, i) => ({ id: `${i}:${type}`, type, attempt: 1, startedAt: i, overdue: false }))
     const { state } = await servers.start(board(atBroker({ types, listRunning })))
     const { runs } = (await state()).queue
-    assert.deepEqual([runs.length, runs[9].startedAt, runs[10].startedAt, runs.at(-1).startedAt], [50, 0, 1, 4])
+    assert.deepEqual(runs.map(({ startedAt }) => startedAt), Array.from({ length: 50 }, (_, i) => Math.floor(i / 10)))
   })
 
   it('tells how long the oldest job waits as the broker says it, where metrics do not', async function () {

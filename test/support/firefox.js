@@ -72,13 +72,15 @@ class Firefox {
     this.calls = new Map() // id → what waits for its answer
     this.lastId = 0
     this.errors = [] // of pages: uncaught, or on the console
+    this.questions = [] // that pages have asked by confirm()
+    this.accepts = true // what they are answered
     this.context = undefined
     socket.addEventListener('message', ({ data }) => this.hear(JSON.parse(data)))
   }
 
   async begin () {
-    await this.call('session.new', { capabilities: {} })
-    await this.call('session.subscribe', { events: ['log.entryAdded'] })
+    await this.call('session.new', { capabilities: { alwaysMatch: { unhandledPromptBehavior: { default: 'ignore' } } } })
+    await this.call('session.subscribe', { events: ['log.entryAdded', 'browsingContext.userPromptOpened'] })
     // in the window that is there from the beginning keys press no buttons
     this.context = (await this.call('browsingContext.create', { type: 'window' })).context
     await this.call('browsingContext.activate', { context: this.context })
@@ -111,9 +113,12 @@ class Firefox {
     }
   }
 
-  /** Presses keys, one after the other. */
+  /** Presses keys, one after the other; those of a list together. @param {(string | string[])[]} keys */
   async press (...keys) {
-    const actions = keys.flatMap(value => [{ type: 'keyDown', value }, { type: 'keyUp', value }])
+    const actions = keys.flatMap(key => {
+      const together = [key].flat()
+      return [...together.map(value => ({ type: 'keyDown', value })), ...together.toReversed().map(value => ({ type: 'keyUp', value }))]
+    })
     await this.call('input.performActions', { context: this.context, actions: [{ type: 'key', id: 'keyboard', actions }] })
   }
 
@@ -130,9 +135,15 @@ class Firefox {
     return new Promise((resolve, reject) => this.calls.set(id, { resolve, reject }))
   }
 
+  async answer ({ context, message }) {
+    this.questions.push(message)
+    await this.call('browsingContext.handleUserPrompt', { context, accept: this.accepts })
+  }
+
   hear ({ type, id, method, params, result, error, message }) {
     if (type === 'event') {
       if (method === 'log.entryAdded' && params.level === 'error') this.errors.push(params.text)
+      if (method === 'browsingContext.userPromptOpened') this.answer(params)
       return
     }
     const { resolve, reject } = this.calls.get(id)

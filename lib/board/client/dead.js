@@ -2,7 +2,7 @@
 
 // Dead letters: what they failed with, a page of those that match, and what is done to one, or to all that match.
 
-const { byId, element, fillTable, say, setText, startTable } = require('./dom')
+const { byId, element, fillTable, keepFocus, say, setText, startTable } = require('./dom')
 const { isolated, visible } = require('./names')
 const { act, ask, perform } = require('./server')
 const { count } = require('./words')
@@ -76,7 +76,7 @@ async function look (after) {
     if (name !== queue.name) return
     page = told
     pageOf = after
-    show()
+    keepFocus(show)
   } catch (err) {
     say(`dead letters: ${err.message}`, true)
   }
@@ -128,7 +128,7 @@ async function sweep (action, verb) {
 }
 
 function progress ({ done, left }) {
-  byId('dead-sweep').hidden = !sweeping.isOn
+  keepFocus(() => { byId('dead-sweep').hidden = !sweeping.isOn })
   byId('dead-progress').value = done + left
   setText(byId('dead-swept'), `${count(done)} done`)
 }

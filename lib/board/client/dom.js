@@ -4,7 +4,9 @@
 
 const { visible } = require('./names')
 
-module.exports = { byId, element, fillTable, nameElement, say, setParts, setText, startTable }
+const FOCUSABLE = 'a, button, input, select, summary'
+
+module.exports = { byId, element, fillTable, keepFocus, nameElement, say, setParts, setText, startTable }
 
 function byId (id) {
   return document.getElementById(id)
@@ -56,13 +58,13 @@ function startTable (table, columns, whenSorted) {
 }
 
 /**
- * Rows that stay keep their elements, so that the focus stays, too.
- * @param {object[]} columns each with one of: text(entry), name(entry), parts(entry), buttons(entry): [{ name, of, act }]
+ * Rows that stay keep their elements, and so the focus.
+ * @param {object[]} columns each with one of: text(entry), name(entry), parts(entry), buttons(entry): [{ key, name, of, act }], where those
+ *   without a key have their name for it
  */
 function fillTable (table, columns, entries, keyOf, caption) {
   setText(table.querySelector('caption'), caption)
   const body = table.querySelector('tbody')
-  const focused = document.activeElement
   const rows = new Map(Array.from(body.rows, row => [row.key, row]))
   entries.forEach((entry, i) => {
     const key = keyOf(entry)
@@ -73,7 +75,6 @@ function fillTable (table, columns, entries, keyOf, caption) {
     columns.forEach((column, at) => fill(row, row.cells[at], column))
   })
   for (const row of rows.values()) row.remove()
-  if (focused !== document.activeElement && focused.isConnected) focused.focus()
 }
 
 function makeRow (columns, key) {
@@ -93,17 +94,57 @@ function fill ({ entry }, cell, { text, name, parts, buttons }) {
   else setParts(cell, name === undefined ? parts(entry) : [{ name: name(entry) }])
 }
 
+/** A button stays what it is while others come and go: whoever has the focus on it is about to press it. */
 function setButtons (cell, wanted) {
-  while (cell.children.length > wanted.length) cell.lastChild.remove()
-  while (cell.children.length < wanted.length) {
-    const button = element('button', { type: 'button' })
-    button.addEventListener('click', () => button.act())
-    cell.append(button)
-  }
-  wanted.forEach(({ name, of, act }, i) => {
-    const button = cell.children[i]
+  const buttons = new Map(Array.from(cell.children, button => [button.key, button]))
+  wanted.forEach(({ name, key = name, of, act }, i) => {
+    const button = buttons.get(key) ?? makeButton(key)
+    buttons.delete(key)
+    if (cell.children[i] !== button) cell.insertBefore(button, cell.children[i] ?? null)
     setText(button, name)
     button.setAttribute('aria-label', `${name} ${of}`)
     button.act = act
   })
+  for (const button of buttons.values()) button.remove()
+}
+
+function makeButton (key) {
+  const button = element('button', { type: 'button' })
+  button.key = key
+  button.addEventListener('click', () => button.act())
+  return button
+}
+
+/** Changes the page. The focus stays where it is, or goes to what is nearest if that is taken away: the keyboard goes on from there. */
+function keepFocus (change) {
+  const focused = document.activeElement
+  const row = focused.closest('tbody tr')
+  const [body, at] = [row?.parentElement, row?.sectionRowIndex]
+  try {
+    change()
+  } finally {
+    if (isSeen(focused)) focused.focus()
+    else (rowAt(row, body, at) ?? besideOf(body ?? focused))?.focus()
+  }
+}
+
+function isSeen (target) {
+  return target.getClientRects().length > 0
+}
+
+/** A row does nothing when Enter is pressed, unlike the button of another one. */
+function rowAt (row, body, at) {
+  const heir = row?.isConnected ? row : body?.rows[Math.min(at, body.rows.length - 1)]
+  if (heir === undefined || !isSeen(heir)) return undefined
+  heir.tabIndex = -1
+  return heir
+}
+
+/** What comes just before, or else next, in the smallest part of the page that has anything to go to. */
+function besideOf (gone) {
+  for (let around = gone.parentElement; around !== null; around = around.parentElement) {
+    const found = Array.from(around.querySelectorAll(FOCUSABLE)).filter(isSeen)
+    const before = found.findLast(each => gone.compareDocumentPosition(each) & each.DOCUMENT_POSITION_PRECEDING)
+    if (found.length > 0) return before ?? found[0]
+  }
 }

@@ -72,11 +72,11 @@ function runButtons ({ id, type }) {
 
 function scheduleButtons ({ name, paused }) {
   const { actions } = queue
-  const press = (label, action) => {
-    return { name: label, of: isolated(name), act: () => perform({ queue: queue.name, action, schedule: name }, refresh) }
+  const press = (label, action, key) => {
+    return { key, name: label, of: isolated(name), act: () => perform({ queue: queue.name, action, schedule: name }, refresh) }
   }
   return [
     ...actions.includes('runSchedule') ? [press('Run now', 'runSchedule')] : [],
-    ...actions.includes('pauseSchedule') ? [paused ? press('Resume', 'resumeSchedule') : press('Pause', 'pauseSchedule')] : []
+    ...actions.includes('pauseSchedule') ? [paused ? press('Resume', 'resumeSchedule', 'pause') : press('Pause', 'pauseSchedule', 'pause')] : []
   ]
 }

@@ -5,7 +5,7 @@
 
 const { drawCharts } = require('./charts')
 const { showDead, startDead } = require('./dead')
-const { byId, say } = require('./dom')
+const { byId, keepFocus, say } = require('./dom')
 const { showLists, startLists } = require('./lists')
 const { isolated } = require('./names')
 const { showActions, showFindings, showNames, showNumbers, startOverview } = require('./overview')
@@ -36,7 +36,7 @@ async function refresh () {
     const queue = location.hash === '' ? first : decodeURIComponent(location.hash.slice(1))
     const state = await ask('state', { ...viewed(), queue })
     if (own !== turn) return
-    show(state)
+    keepFocus(() => show(state))
     if (isStale) say('')
     isStale = false
   } catch (err) {

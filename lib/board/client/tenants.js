@@ -63,10 +63,9 @@ function startTenants (whenChanged) {
     refresh()
   })
   addEventListener('hashchange', () => { view.group = undefined }) // of another queue
-  byId('settings').addEventListener('submit', ({ submitter, target }) => {
+  byId('settings-fields').addEventListener('submit', ({ submitter, target }) => {
     const setting = SETTINGS.find(({ action }) => action === submitter.value)
     const { type } = byId('settings').entry
-    if (setting === undefined) return
     const value = setting.read(target.elements[setting.action].value)
     perform({ queue: queue.name, action: setting.action, type, [setting.field]: value }, refresh)
   })
@@ -119,18 +118,14 @@ function typeButtons (row) {
   const { actions } = queue
   const wanted = []
   const toggle = ['Type', 'Global'].find(whose => actions.includes(`pause${whose}`))
-  const press = (name, action) => {
-    const button = { name, of: isolated(type), act: () => perform({ queue: queue.name, action, type }, refresh) }
-    wanted.push(button)
-    return button
-  }
+  const act = action => perform({ queue: queue.name, action, type }, refresh)
+  const press = (key, name, act) => wanted.push({ key, name, of: isolated(type), act })
   if (!isType) return []
-  if (toggle !== undefined) press(paused ? 'Resume' : 'Pause', `${paused ? 'resume' : 'pause'}${toggle}`)
+  if (toggle !== undefined) press('pause', paused ? 'Resume' : 'Pause', () => act(`${paused ? 'resume' : 'pause'}${toggle}`))
   if (actions.includes('clearType') && waiting > 0) {
-    const { act } = press('Clear', 'clearType')
-    wanted.at(-1).act = () => confirm(`Cancel all waiting jobs of ${isolated(type)}?`) && act()
+    press('clear', 'Clear', () => confirm(`Cancel all waiting jobs of ${isolated(type)}?`) && act('clearType'))
   }
-  if (SETTINGS.some(({ action }) => actions.includes(action))) wanted.push({ name: 'Set…', of: isolated(type), act: () => openSettings(row) })
+  if (SETTINGS.some(({ action }) => actions.includes(action))) press('set', 'Set…', () => openSettings(row))
   return wanted
 }
 
@@ -151,7 +146,9 @@ function openSettings (row) {
     const input = element('input', { type: 'number', id: action, name: action, min: 0, step: 'any', value: first(row) })
     const button = element('button', { value: action, textContent: 'Set' })
     button.setAttribute('aria-label', `Set the ${label.split(' ')[0]}`)
-    return element('p', { className: 'row' }, element('label', { htmlFor: action, textContent: label }), input, button)
+    // each is a form of its own: Enter in a field sets that field
+    return element('form', { method: 'dialog' }, element('label', { htmlFor: action, textContent: label }), input, button)
   }))
   dialog.showModal()
+  dialog.querySelector('input').select() // as Tab does: what is typed takes the place of what is there
 }
