@@ -56,6 +56,13 @@ describe('the published package', function () {
     for (const peer of ['quickq', 'fastq', 'async']) assert(named.includes(`lib/compat/${peer}.js`))
   })
 
+  it('has a lock file that agrees with package.json, so that npm install leaves a clone as it is', () => {
+    const manifest = require(join(root, 'package.json'))
+    const { packages: { '': locked } } = require(join(root, 'package-lock.json'))
+    const kept = ['name', 'version', 'license', 'bin', 'engines', 'dependencies', 'devDependencies', 'peerDependencies', 'peerDependenciesMeta']
+    for (const field of kept) assert.deepEqual(locked[field], manifest[field], field)
+  })
+
   it('contains the program that it names, which is executable and says by what', () => {
     const { bin } = require(join(root, 'package.json'))
     assert.deepEqual(Object.keys(bin), ['fairlane'])
