@@ -38,11 +38,11 @@ function readQueues (args) {
   if (typeof first !== 'object' || first === null) {
     throw typeError(ARGUMENT, `board: the queue must be a queue, or an object of queues with their options, not ${describe(first)}`)
   }
-  if (options !== undefined) throw typeError(OPTION, 'board: the options of several queues stand beside each of them')
+  if (options !== undefined) throw typeError(OPTION, 'board: of several queues each has its own options: board({ mails: { queue, metrics }, … })')
   const queues = entriesOf(first, 'the object of queues', ARGUMENT).map(([name, entry]) => {
     checkObject(entry, `board: ${describe(name)}`, ARGUMENT)
     const { queue, ...rest } = readFields(entry, ENTRY_NAMES, ARGUMENT)
-    if (!hasMethods(queue, QUEUE_METHODS)) throw typeError(ARGUMENT, `board: ${describe(name)} must have a queue`)
+    if (!hasMethods(queue, QUEUE_METHODS)) throw typeError(ARGUMENT, `board: ${describe(name)} must be an object with its queue: { queue, metrics }`)
     rejectUnknown(entry, ENTRY_NAMES, OPTION)
     return readOne(queue, { name, ...rest })
   })

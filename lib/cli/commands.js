@@ -12,7 +12,7 @@ const { verify } = require('./commands/verify')
 
 // as parseArgs() wants them, with what is said of each
 const OPTIONS = {
-  path: { type: 'string', value: 'FOLDER', about: 'the folder of a queue on disk; or it is the first word behind the command' },
+  path: { type: 'string', value: 'FOLDER', about: 'the folder of a queue on disk; you may also write it behind the command, without --path' },
   connection: { type: 'string', multiple: true, value: 'URL', about: 'the broker, redis:// or rediss://; several are nodes of a cluster' },
   name: { type: 'string', value: 'QUEUE', about: 'the name of the queue at the broker' },
   type: { type: 'string', value: 'TYPE', about: 'only jobs of this type' },
@@ -64,4 +64,9 @@ const COMMANDS = new Map(Object.entries({
   board: { about: 'the page for tenants, at an address of this machine', options: [...ANY, 'port', 'read-only'], reads: false, run: board }
 }))
 
-module.exports = { COMMANDS, OPTIONS }
+module.exports = { COMMANDS, OPTIONS, commandsOf }
+
+/** @returns {string[]} the commands of two words that begin with this one */
+function commandsOf (word) {
+  return [...COMMANDS.keys()].filter(name => name.startsWith(`${word} `))
+}

@@ -4,7 +4,7 @@
 
 const { parseArgs } = require('node:util')
 const { hintOf } = require('../arguments/hints')
-const { COMMANDS, OPTIONS } = require('./commands')
+const { COMMANDS, OPTIONS, commandsOf } = require('./commands')
 
 /** The program was used wrongly. */
 class UsageError extends Error {}
@@ -21,9 +21,10 @@ function readLine (args, env) {
   const words = tokens.filter(({ kind }) => kind === 'positional').map(({ value }) => value)
   const given = tokens.filter(({ kind }) => kind === 'option')
   if (given.some(({ rawName }) => rawName === '--version')) return { name: 'version', values: flagsOf(given), rest: [] }
+  const [first = 'help', ...others] = words
+  const wantsHelp = first === 'help' || given.some(({ rawName }) => rawName === '--help' || rawName === '-h')
+  if (wantsHelp) return { name: 'help', values: flagsOf(given), rest: [topicOf(first === 'help' ? others : words)] }
   const { name, rest } = commandOf(words)
-  const wantsHelp = name === 'help' || given.some(({ rawName }) => rawName === '--help' || rawName === '-h')
-  if (wantsHelp) return { name: 'help', values: flagsOf(given), rest: name === 'help' ? [commandOf(rest).name] : [name] }
   return { name, ...valuesOf(name, args, given, rest, env) }
 }
 
@@ -32,15 +33,20 @@ function flagsOf (given) {
   return { json: given.some(({ rawName }) => rawName === '--json') }
 }
 
+/** What help is wanted of: a command, or the first word of several. */
+function topicOf (words) {
+  return words.length === 1 && commandsOf(words[0]).length > 0 ? words[0] : commandOf(words).name
+}
+
 /** A command has one word or two. */
 function commandOf ([first = 'help', second, ...rest]) {
   const pair = `${first} ${second}`
   if (COMMANDS.has(pair)) return { name: pair, rest }
   if (first === 'help' || COMMANDS.has(first)) return { name: first, rest: second === undefined ? [] : [second, ...rest] }
-  const seconds = [...COMMANDS.keys()].filter(name => name.startsWith(`${first} `))
-  if (seconds.length === 0) throw unknown('command', first, ['help', ...new Set(Array.from(COMMANDS.keys(), name => name.split(' ')[0]))])
+  const seconds = commandsOf(first)
+  if (seconds.length === 0) throw unknown(first, ['help', ...new Set(Array.from(COMMANDS.keys(), name => name.split(' ')[0]))])
   if (second === undefined) throw new UsageError(`'${first}' is followed by one of ${seconds.map(name => name.slice(first.length + 1)).join(', ')}`)
-  throw unknown('command', pair, seconds)
+  throw unknown(pair, seconds)
 }
 
 function valuesOf (name, args, given, words, env) {
@@ -48,7 +54,7 @@ function valuesOf (name, args, given, words, env) {
   const options = Object.fromEntries(command.options.map(option => [option, OPTIONS[option]]))
   for (const { name: option, rawName } of given) {
     if (!Object.hasOwn(options, option) || rawName !== `--${option}`) {
-      throw unknown(`option of '${name}'`, rawName, command.options.map(option => `--${option}`))
+      throw new UsageError(`'${name}' has no option '${rawName}'${hintOf(rawName, command.options.map(option => `--${option}`))}`)
     }
   }
   const values = strictly({ args, options, allowPositionals: true })
@@ -94,8 +100,8 @@ function wholeOf (option, text) {
   throw new UsageError(`--${option} must be a whole number from ${least} on, not '${text}'`)
 }
 
-function unknown (what, name, known) {
-  return new UsageError(`there is no ${what} '${name}'${hintOf(name, known)}`)
+function unknown (name, known) {
+  return new UsageError(`there is no command '${name}'${hintOf(name, known)}`)
 }
 
 module.exports = { UsageError, readLine }

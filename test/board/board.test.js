@@ -529,6 +529,7 @@ describe('a page for a queue', function () {
     const wrong = [{ metrics: {} }, { metrics: queue }, { showPayloads: 1 }, { showPayloads: 'yes' }, { onAction: {} }, { onAction: 'log' }, { metrics, history: metrics }, { metrics, name: '' }, { metrics, name: 5 }, { metrics, readOnly: 1 }]
     for (const options of [...wrong, { metrics, readonly: true }]) assert.throws(() => board(queue, options), { code: 'FAIRLANE_ERR_OPTION' })
     for (const entry of [{ queue, metrics: {} }, { queue, metrics, readonly: true }]) assert.throws(() => board({ mails: entry }), { code: 'FAIRLANE_ERR_OPTION' })
-    assert.throws(() => board({ mails: { queue, metrics } }, { readOnly: true }), { code: 'FAIRLANE_ERR_OPTION' })
+    assert.throws(() => board({ mails: { queue, metrics } }, { readOnly: true }), { code: 'FAIRLANE_ERR_OPTION', message: /each has its own options: board\(\{ mails: / })
+    assert.throws(() => board({ mails: queue }), { message: "board: 'mails' must be an object with its queue: { queue, metrics }" })
   })
 })

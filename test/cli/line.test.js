@@ -29,6 +29,14 @@ describe('the command line', function () {
     })
   }
 
+  it('is told which commands dead is the first word of', async () => {
+    const { code, stdout, stderr } = await cli(['help', 'dead'])
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.deepEqual(stdout.match(/^ {2}\w+ \w+/gm).map(line => line.trim()), [...COMMANDS.keys()].filter(name => name.startsWith('dead ')))
+    assert.equal((await cli(['dead', '--help'])).stdout, stdout)
+    assert.equal((await cli(['dead', '-h'])).stdout, stdout)
+  })
+
   it('is told the version', async () => {
     assert.deepEqual(await cli(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
     assert.deepEqual(JSON.parse((await cli(['status', '--version', '--json'])).stdout), { version })
@@ -40,14 +48,16 @@ describe('the command line', function () {
     [['xyzzy'], "there is no command 'xyzzy'"],
     [['help', 'statsu'], "there is no command 'statsu'; did you mean 'status'?"],
     [['dead'], "'dead' is followed by one of list, show, retry, delete"],
+    [['help', 'dead', 'lst'], "there is no command 'dead lst'; did you mean 'dead list'?"],
     [['dead', 'lst', 'x'], "there is no command 'dead lst'; did you mean 'dead list'?"],
     [['constructor'], "there is no command 'constructor'"],
     [['__proto__'], "there is no command '__proto__'"],
-    [['status', 'x', '--jsn'], "there is no option of 'status' '--jsn'; did you mean '--json'?"],
-    [['status', 'x', '--payloads'], "there is no option of 'status' '--payloads'"],
-    [['status', 'x', '--__proto__'], "there is no option of 'status' '--__proto__'"],
-    [['status', 'x', '-j'], "there is no option of 'status' '-j'"],
-    [['status', 'x', '--no-json'], "there is no option of 'status' '--no-json'; did you mean '--json'?"],
+    [['status', 'x', '--jsn'], "'status' has no option '--jsn'; did you mean '--json'?"],
+    [['status', 'x', '--payloads'], "'status' has no option '--payloads'"],
+    [['status', 'x', '--__proto__'], "'status' has no option '--__proto__'"],
+    [['verify', '--connection', 'redis://x', '--name', 'mails'], "'verify' has no option '--connection'"],
+    [['status', 'x', '-j'], "'status' has no option '-j'"],
+    [['status', 'x', '--no-json'], "'status' has no option '--no-json'; did you mean '--json'?"],
     [['status', 'x', '--json=yes'], /--json/],
     [['types', 'x', '--limit'], /--limit/],
     [['types', 'x', '--limit', '0'], "--limit must be a whole number from 1 on, not '0'"],
