@@ -46,10 +46,36 @@ describe('the demonstration in README.md', function () {
     assert(without > 5 * equal, stdout)
   })
 
-  it('is the program that npm start runs', function () {
+  it('is the program that npm start runs first', function () {
     const { scripts } = require('../../package.json')
-    const [, file] = scripts.start.match(/^node (\S+)$/)
-    assert.equal(readFileSync(join(root, file), 'utf8'), code)
+    const [, first, second] = scripts.start.match(/^node (\S+) && node (\S+)$/)
+    assert.equal(readFileSync(join(root, first), 'utf8'), code)
+    assert.equal(second, 'examples/shares.mjs')
+  })
+})
+
+describe('examples/shares.mjs', function () {
+  let stdout
+
+  before(async function () {
+    const env = { NO_COLOR: undefined, FORCE_COLOR: undefined, NODE_DISABLE_COLORS: undefined }
+    const { code, stdout: printed, stderr } = await node(['examples/shares.mjs'], { env })
+    assert.equal(code, 0, stderr)
+    stdout = printed
+  })
+
+  it('prints what the pages show', function () {
+    const shown = pages().flatMap(({ text }) => codeBlocks(text)).filter(({ language, code }) => language === '' && code.includes('█'))
+    assert.equal(shown.length, 2)
+    for (const { code, line } of shown) assert(stdout.includes(code), `line ${line}: ${stdout}`)
+  })
+
+  it('prints at most 80 characters a line, and colours none where there is no terminal', function () {
+    for (const line of stdout.split('\n')) assert(line.length <= 80 && !line.includes('\u001b'), line)
+  })
+
+  it('halves by groups and by costs what one customer has nearly alone without', function () {
+    assert.deepEqual(Array.from(stdout.matchAll(/(\d+) %/g), ([, percent]) => Number(percent)), [99, 1, 50, 50, 90, 10, 51, 49])
   })
 })
 
