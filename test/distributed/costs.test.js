@@ -220,6 +220,31 @@ describeWithRedis('the costs of jobs at a broker', function () {
 
     it(`never let jobs be taken that cost more than is left (SEED=${seed})`, () => playRounds(rounds(2), seed, seeded, play))
 
+    for (const isPrioritized of [false, true]) {
+      it(`keep no room for later where dear jobs wait behind a cheap one${isPrioritized ? ', by priorities' : ''}`, async () => {
+        define(client)
+        /** In how many ms the first of jobs with such costs must start, where an interval has 100 units. */
+        async function startMs (...costs) {
+          await client.flushall()
+          const prefix = '{fairlane:raw}:a:'
+          const limits = '{fairlane:raw}:.limits'
+          await client.hset(limits, 'generation', 'g', 'rates', JSON.stringify([{ limit: 100, intervalMs: 1000, of: 'cost' }]))
+          for (const [n, cost] of costs.entries()) {
+            await client.hset(`${prefix}j${n}`, 'name', 'job', 'timestamp', 1, 'cost', cost)
+            if (isPrioritized) await client.zadd(`${prefix}prioritized`, n, `j${n}`)
+            else await client.lpush(`${prefix}wait`, `j${n}`)
+          }
+          const [, name, , , , ms] = await client.fairlaneTake(...KEYS_TO_TAKE.map(what => prefix + what), limits, prefix, 'a', 'me', 60000, 'g')
+          assert.equal(name, 'j0')
+          return ms
+        }
+        assert.deepEqual([await startMs(1), await startMs(1, 2, 3), await startMs(50)], [2000, 2000, 2000])
+        assert.deepEqual([await startMs(51), await startMs(1, 90), await startMs(1, ...Array(14).fill(0), 90)], [50, 50, 50])
+        const many = [Array(50).fill(1), Array(51).fill(1), [1, ...Array(30).fill(2)]]
+        assert.deepEqual([await startMs(...many[0]), await startMs(...many[1]), await startMs(...many[2])], [2000, 50, 50])
+      })
+    }
+
     async function play (random) {
       await client.flushall()
       define(client)

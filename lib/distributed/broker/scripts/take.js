@@ -27,6 +27,7 @@ const MOST_DUE = 1000 // that are promoted at once
 const SHORT_MICROS = 500000 // for shorter times all processes come first
 const SAME_MICROS = 10000 // what may start within that starts together
 const MOST_FIRST = 16 // processes that come first
+const MOST_LOOKED = 16 // jobs that wait and are asked what they cost
 const PAUSED_MS = 30000 // after which it is asked again whether the pause of all goes on, if the message was lost
 
 const KEYS_TO_LOOK = ['.starts', 'wait', 'prioritized']
@@ -115,6 +116,21 @@ local function costOfNext ()
   return id and costOf(id) or 1
 end
 
+-- what those cost that wait, as far as the first ones tell: a cheap one may stand before dear ones
+local function costOfWaiting (waiting)
+  local ids = redis.call('LRANGE', wait, -${MOST_LOOKED}, -1)
+  if #ids < ${MOST_LOOKED} then
+    for _, id in ipairs(redis.call('ZRANGE', prioritized, 0, ${MOST_LOOKED - 1} - #ids)) do ids[#ids + 1] = id end
+  end
+  local sum, most = 0, 0
+  for _, id in ipairs(ids) do
+    local cost = costOf(id)
+    sum = sum + cost
+    most = math.max(most, cost)
+  end
+  return sum + math.max(0, waiting - #ids) * most
+end
+
 -- how much there is too much of in a window for the next job, which needs so much; one that costs more than the limit needs all of it
 local function missingIn (window)
   return window.need == 0 and 0 or window.count - window.limit + math.min(window.need, window.limit)
@@ -143,7 +159,7 @@ end
 -- the windows of a type, in how many microseconds the next job may start, and how many ms after the call for it was sent; cost: of that
 -- job, nil if it is to be looked up
 local function windowsOf (text, waiting, now, cost)
-  local rates, windows, ids, pause, startMs = cjson.decode(text), {}, {}, 0, 0
+  local rates, windows, ids, pause, startMs, units = cjson.decode(text), {}, {}, 0, 0, nil
   if #rates == 0 then return windows, 0, 0 end
   for i, rate in ipairs(rates) do
     ids[i] = (rate.of == 'cost' and 'c' or '') .. whole(rate.intervalMs)
@@ -166,7 +182,12 @@ local function windowsOf (text, waiting, now, cost)
     windows[i] = window
     pause = math.max(pause, pauseOf(window, now))
     local slackMs = ${AMPLE_SLACK_MS}
-    if window.count + waiting * window.need > rate.limit / 2 then slackMs = math.min(${LONGEST_SLACK_MS}, rate.intervalMs * ${SLACK}) end
+    local isTight = window.count + waiting * window.need > rate.limit / 2
+    if not isTight and window.isOfCost and waiting > 1 then
+      units = units or costOfWaiting(waiting)
+      isTight = window.count + units > rate.limit / 2
+    end
+    if isTight then slackMs = math.min(${LONGEST_SLACK_MS}, rate.intervalMs * ${SLACK}) end
     if startMs == 0 or slackMs < startMs then startMs = slackMs end
   end
   return windows, pause, startMs
