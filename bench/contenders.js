@@ -93,8 +93,16 @@ const contenders = {
   'equal, groups': {
     package: 'fairlane',
     create (runner, { concurrency }) {
-      const groups = new Map(TEN_TYPES.map((type, i) => [type, `group ${i % 3}`]))
-      return require('..')(runner, { concurrency, scheduler: 'equal', schedulerOptions: { groupOf: (type) => groups.get(type) } })
+      const groups = ['group 0', 'group 1', 'group 2']
+      const groupOf = (type) => groups[type.slice('type '.length) % groups.length]
+      return require('..')(runner, { concurrency, scheduler: 'equal', schedulerOptions: { groupOf } })
+    }
+  },
+
+  'equal, each a group': {
+    package: 'fairlane',
+    create (runner, { concurrency }) {
+      return require('..')(runner, { concurrency, scheduler: 'equal', schedulerOptions: { groupOf: (type) => type } })
     }
   },
 

@@ -14,7 +14,7 @@ const { summarise } = require('./statistics')
 
 /** All cases, in the order in which they run. */
 const CASES = ['fifo', 'bursts', 'startup', 'overhead', 'memory', 'eventloop', 'quickq-readme', 'hashing', 'http',
-  'add', 'features', 'schedulers', 'types', 'flood', 'memory-types', 'fifo-mixed', 'fairness', 'fairness-options', 'durable', 'durable-jobs', 'threads', 'history', 'metrics', 'board', 'flow', 'fetch', 'http-admission', 'distributed', 'distributed-fleet', 'adaptive', 'adaptive-server']
+  'add', 'features', 'schedulers', 'types', 'flood', 'groups', 'memory-types', 'fifo-mixed', 'fairness', 'fairness-options', 'durable', 'durable-jobs', 'threads', 'history', 'metrics', 'board', 'flow', 'fetch', 'http-admission', 'distributed', 'distributed-fleet', 'adaptive', 'adaptive-server']
 
 /** No measurement takes longer: it is stopped, and the cell says so. */
 const LIMIT_MS = 40000

@@ -98,6 +98,14 @@ const TARGETS = {
     ))
   },
 
+  groups (cells) {
+    const toFlat = (id, name) => cells[id][name].warm.value / cells[id].equal.warm.value
+    const limits = { '1e1': ['10 types', 1.7], '1e3': ['1,000 types', 2.5], '1e5': ['100,000 types with a job each', 2.5] }
+    return ['equal, groups', 'equal, each a group'].flatMap((name) => Object.entries(limits).map(([id, [what, limit]]) => (
+      { what: `${name}, to equal, ${what}, worst style`, value: Math.max(toFlat(`sync-${id}`, name), toFlat(`setImmediate-${id}`, name)), limit, unit: '×' }
+    )))
+  },
+
   adaptive (cells) {
     const { SCENARIOS } = require('./adaptive/scenarios')
     return Object.entries(SCENARIOS).flatMap(([id, { least }]) => [
