@@ -84,9 +84,7 @@ class History {
     const { names, time: { originMs } } = ledger
     const hasTimes = since !== -Infinity || until !== Infinity
     const skips = first === FAILED ? rows => rows.failedCount === 0 : () => false
-    return descending(ledger, before, limit, skips, (rows, row, id) => {
-      const state = rows.stateOf(row)
-      if (first !== NONE && state !== first && state !== last) return undefined
+    return descending(ledger, before, limit, first === NONE ? [] : [first, last], skips, (rows, row, id) => {
       if (type !== undefined && rows.words[row * WORDS + TYPE] !== names.numbers.get(type)) return undefined
       if (hasTimes && !isWithin(changedAt(rows, row) + originMs, since, until)) return undefined
       return jobOf(ledger, rows, row, id)

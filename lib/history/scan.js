@@ -2,7 +2,9 @@
 
 // Walks through the records of a ledger, by their ids.
 
-const { ROWS, SHIFT, NONE } = require('../ledger/segment')
+const { ROWS, SHIFT, NONE, STATE, STATE_MASK, WORDS } = require('../ledger/segment')
+
+const ANY = [...Array(STATE_MASK + 1).keys()].filter(state => state !== NONE)
 
 module.exports = { scan, descending, ascending }
 
@@ -28,15 +30,17 @@ function scan (ledger, first, last, visit) {
  * at at once, when the first of them is asked for.
  * @param {number} before only smaller ids
  * @param {number} limit so many at most
+ * @param {number[]} states of records that are looked at; none: any
  * @param {(rows: object) => boolean} skips whether rows have nothing to select
  * @param {(rows: object, row: number, id: number) => any} select undefined: not that one
  */
-function * descending (ledger, before, limit, skips, select) {
+function * descending (ledger, before, limit, states, skips, select) {
+  const wanted = bitsOf(states.length === 0 ? ANY : states)
   let left = limit
   for (const piece of piecesOf(ledger, -Infinity, before - 1).reverse()) {
     if (left === 0) return
     const found = []
-    walk(ledger, piece, -1, (rows, row, id) => {
+    walk(ledger, piece, -1, wanted, (rows, row, id) => {
       if (skips(rows)) return false
       const value = id < before ? select(rows, row, id) : undefined
       if (value !== undefined) found.push(value)
@@ -49,8 +53,9 @@ function * descending (ledger, before, limit, skips, select) {
 
 /** Calls visit(rows, row, id) for each record with an id above `after`, the oldest first. */
 function ascending (ledger, after, visit) {
+  const wanted = bitsOf(ANY)
   for (const piece of piecesOf(ledger, after + 1, Infinity)) {
-    walk(ledger, piece, 1, (rows, row, id) => {
+    walk(ledger, piece, 1, wanted, (rows, row, id) => {
       if (id > after) visit(rows, row, id)
       return true
     })
@@ -66,19 +71,24 @@ function piecesOf (ledger, first, last) {
   return [...segments, ...strays].sort((a, b) => a.base - b.base)
 }
 
-/** Calls visit for the records of a piece, in either direction, until it returns false. */
-function walk (ledger, { base, isStray }, step, visit) {
+function bitsOf (states) {
+  return states.reduce((bits, state) => bits | 1 << state, 0)
+}
+
+/** Calls visit for the records of a piece in the wanted states, in either direction, until it returns false. */
+function walk (ledger, { base, isStray }, step, wanted, visit) {
   const segment = isStray ? undefined : ledger.segmentAt(base)
   if (segment === undefined) {
     // it is gone since, and its live jobs are strays
     const ids = isStray ? [base] : ledger.strays.idsBetween(base, base + ROWS - 1)
     for (const id of step < 0 ? ids.reverse() : ids) {
       const rows = ledger.find(id)
-      if (rows !== undefined && !visit(rows, ledger.row, id)) return
+      if (rows !== undefined && (wanted >> rows.stateOf(ledger.row) & 1) === 1 && !visit(rows, ledger.row, id)) return
     }
     return
   }
   for (let row = step < 0 ? ROWS - 1 : 0; row >= 0 && row < ROWS; row += step) {
-    if (segment.stateOf(row) !== NONE && !visit(segment, row, base + row)) return
+    // read anew each time: who visits may change them
+    if ((wanted >> (segment.words[row * WORDS + STATE] & STATE_MASK) & 1) === 1 && !visit(segment, row, base + row)) return
   }
 }

@@ -29,6 +29,8 @@ class Names {
     this.counts = [] // by chunk; undefined for one that was given up
     this.texts = [] // by chunk
     this.free = [] // by chunk: numbers in it that nobody has
+    this.releaseCount = 0 // how often a type has given its number back
+    this.releasedAt = [] // by chunk: what that was when one of its numbers was given back last
     this.openChunk(0, this.first)
     this.lowest = 0 // no chunk before that one has a free number
     this.lastType = undefined
@@ -115,13 +117,14 @@ class Names {
     }
   }
 
-  /** Calls visit(number, counts, at) for each type, with where its counts are, in which the states from 3 on have places. O(types). */
-  each (visit) {
-    for (let chunk = 0; chunk < this.counts.length; chunk++) {
-      const counts = this.counts[chunk]
-      if (counts === undefined) continue
-      for (let at = 0; at < counts.length; at += COUNTS) if (counts[at + ALL] > 0) visit((chunk << CHUNK_SHIFT) + at, counts, at)
-    }
+  /** Calls visit(first, counts) for each chunk: the number of its first type, and the counts of all; some may have no record. */
+  eachChunk (visit) {
+    this.counts.forEach((counts, chunk) => { if (counts !== undefined) visit(chunk << CHUNK_SHIFT, counts) })
+  }
+
+  /** Calls visit(first, end) for each chunk in which a type has given its number back since the count of these was so much. O(chunks). */
+  eachReleased (count, visit) {
+    this.releasedAt.forEach((at, chunk) => { if (at > count) visit(chunk << CHUNK_SHIFT, (chunk + 1) << CHUNK_SHIFT) })
   }
 
   // private from here on
@@ -155,6 +158,7 @@ class Names {
   openChunk (chunk, counts) {
     this.counts[chunk] = counts
     this.texts[chunk] = new Array(CHUNK)
+    this.releasedAt[chunk] ??= 0
     this.free[chunk] = Array.from({ length: CHUNK }, (_, i) => ((chunk + 1) * CHUNK - 1 - i) * COUNTS)
   }
 
@@ -163,6 +167,7 @@ class Names {
     this.numbers.delete(this.textOf(number))
     this.texts[chunk][(number & CHUNK_MASK) / COUNTS] = undefined
     this.free[chunk].push(number)
+    this.releasedAt[chunk] = ++this.releaseCount
     this.lastNumber = -1
     this.lastType = undefined
     if (chunk < this.lowest) this.lowest = chunk
@@ -175,4 +180,4 @@ function copyOf (text) {
   return JSON.parse(JSON.stringify(text))
 }
 
-module.exports = { Names, BEGUN, FIRST_END, copyOf }
+module.exports = { Names, ALL, BEGUN, COUNTS, FIRST_END, copyOf }

@@ -14,26 +14,26 @@ const { Amounts, COUNTS } = require('./windows')
 const FAILED = COUNTS.indexOf('failed')
 const EXACT = Object.freeze({ slotMs: 0, failed: 0 })
 
-/** What types come first by: of a number of a type, and of what is told of one. */
+/** What types come first by: what tells it of the number of a type, and of what is told of one. */
 const KEYS = {
   share: {
-    of: ({ meter: { windows }, slice, ms }, number) => windows.slotMsSince(number, slice, ms),
+    reader: ({ meter: { windows }, slice, ms }) => windows.slotMsSince(slice, ms),
     told: ({ amounts }) => amounts.slotMs
   },
   failed: {
-    of: ({ meter: { windows }, slice }, number) => windows.countSince(number, slice, 'failed'),
+    reader: ({ meter: { windows }, slice }) => windows.countSince(slice, 'failed'),
     told: ({ amounts }) => amounts.counts[FAILED]
   },
   waiting: {
-    of: ({ meter: { records } }, number) => records.names.waitingOf(number),
+    reader: ({ meter: { records: { names } } }) => number => names.waitingOf(number),
     told: ({ live }) => live[WAITING]
   },
   overdue: {
-    of: () => 0, // of those that have any, more is looked at
+    reader: () => () => 0, // of those that have any, more is looked at
     told: ({ overdue }) => overdue
   },
   oldestWait: {
-    of: ({ oldest, ms }, number) => oldest.msOf(number, ms),
+    reader: ({ oldest, ms }) => number => oldest.msOf(number, ms),
     told: ({ oldestMs }) => oldestMs ?? 0
   }
 }
@@ -76,12 +76,17 @@ class Ranking {
     const { heap, key, meter: { records: { names }, tallies }, top } = this
     tallies.sweep(names)
     const others = this.others()
-    for (let number = 0; number < tallies.end; number += STRIDE) {
-      if (tallies.types[number / STRIDE] === undefined || others.has(number)) continue
+    const read = key.reader(this)
+    const { types } = tallies
+    let passedCount = 0
+    for (let at = 0; at < types.length; at++) {
+      const number = at * STRIDE
+      if (types[at] === undefined || (others.size > 0 && others.has(number))) continue
       const isSure = names.liveOf(number) > 0
-      if (!isSure || heap.size < top || key.of(this, number) > heap.keys[0]) this.see(this.rowOf(number))
-      else this.typesCount++
+      if (!isSure || heap.size < top || read(number) > heap.keys[0]) this.see(this.rowOf(number))
+      else passedCount++
     }
+    this.typesCount += passedCount
     for (const row of others.values()) this.see(row)
     const rows = heap.items.map(({ row }) => row).sort((a, b) => key.told(b) - key.told(a) || (a.type < b.type ? -1 : 1))
     if (this.oldest === undefined) this.addOldest(rows)

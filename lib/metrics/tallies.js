@@ -27,6 +27,7 @@ class Tallies {
     this.serials = new Uint32Array(FIRST_CAPACITY) // how many slices had begun when it came (windows.js)
     this.types = new Array(FIRST_CAPACITY).fill(undefined)
     this.serial = 0
+    this.sweptAt = 0 // how many numbers had been given back when it was swept last
   }
 
   get end () {
@@ -58,12 +59,18 @@ class Tallies {
     this.counts[number + what] += by
   }
 
-  /** Hands on what is known of types that have no records any more. O(types). @param {object} names of the ledger */
+  /**
+   * Hands on what is known of types that have no records any more. O(types of the chunks in which one has gone).
+   * @param {object} names of the ledger
+   */
   sweep (names) {
-    for (let at = 0; at < this.types.length; at++) {
-      const type = this.types[at]
-      if (type !== undefined && !isOf(names, at * STRIDE, type)) this.leave(at * STRIDE)
-    }
+    names.eachReleased(this.sweptAt, (first, end) => {
+      for (let number = first; number < Math.min(end, this.end); number += STRIDE) {
+        const type = this.types[number / STRIDE]
+        if (type !== undefined && !isOf(names, number, type)) this.leave(number)
+      }
+    })
+    this.sweptAt = names.releaseCount
   }
 
   // private from here on

@@ -9,6 +9,7 @@ const { Totals, rise } = require('./totals')
 const { oldestMs, waitsBy } = require('./waits')
 
 const ALL = 'all'
+const MOST_ASKED = 2 ** 14 // jobs that wait: a quantile of so many is that of a share that is 0.4 % off, mostly
 const NOW = ['waiting', 'delayed', 'running', 'overdue', 'dead']
 
 module.exports = { nothingBy, rankedBy }
@@ -36,13 +37,18 @@ function rankedBy ({ meter, queue, watch, buckets, wishes: { top, by, windowMs }
     windowMs: ms - slice.ms,
     typesCount: ranking.typesCount,
     slots: queue.concurrency,
-    totals: totalsOf(now, slice, { slotMs, buckets, oldestWaitMs: oldestMs(meter, ms), waits: waitsBy(meter, ms, () => ALL).get(ALL) }),
+    totals: totalsOf(now, slice, { slotMs, buckets, oldestWaitMs: oldestMs(meter, ms), waits: waitsOf(meter, ms) }),
     standstillMs: now.standstillMs,
     fairness: watch.fairness.index,
     starving: watch.starvation.list(ms),
     refused: Object.fromEntries(meter.records.refusedCounts),
     types: rows.map(row => told(row, slotMs, queue.scheduler))
   }
+}
+
+/** Counts by bucket of those who wait. */
+function waitsOf (meter, ms) {
+  return waitsBy(meter, ms, () => ALL, MOST_ASKED).get(ALL)
 }
 
 function totalsOf (now, { ms, totals: before }, { slotMs, buckets, oldestWaitMs, waits }) {
@@ -67,7 +73,7 @@ function told ({ type, isType, amounts, live, overdue, oldestMs, excess }, total
     group: groupOf(scheduler, type),
     share: totalMs > 0 ? Math.min(slotMs / totalMs, 1) : 0,
     slotMs,
-    ...Object.fromEntries(COUNTS.map((name, i) => [name, rise(amounts.counts[i], 0)])),
+    ...countsOf(amounts),
     waiting: live[WAITING],
     delayed: live[DELAYED],
     running: live[RUNNING],
@@ -75,6 +81,19 @@ function told ({ type, isType, amounts, live, overdue, oldestMs, excess }, total
     dead: live[DEAD],
     oldestWaitMs: oldestMs,
     excess
+  }
+}
+
+/** By their names; written out, since there may be thousands of rows. */
+function countsOf ({ counts: [started, done, failed, cancelled, retried, throttled, postponed] }) {
+  return {
+    started: rise(started, 0),
+    done: rise(done, 0),
+    failed: rise(failed, 0),
+    cancelled: rise(cancelled, 0),
+    retried: rise(retried, 0),
+    throttled: rise(throttled, 0),
+    postponed: rise(postponed, 0)
   }
 }
 

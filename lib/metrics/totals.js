@@ -2,6 +2,7 @@
 
 // All types together: what has been counted of them, and what there is of them now.
 
+const { ALL, BEGUN, COUNTS } = require('../ledger/names')
 const { DELAYED, DEAD } = require('../ledger/segment')
 const { USED: FORMER_USED, DONE_LESS_RUNS, FAILED, CANCELLED, RETRIED, THROTTLED, POSTPONED, FIRST_BUCKET } = require('./places')
 const { SINCE, STARTED, USED } = require('./types')
@@ -28,17 +29,34 @@ class Totals {
     this.running = overdue.size
     this.waitingSince = Infinity // since when jobs of some type have waited, and never none
     this.movedAt = meter.endedAt // when a job last started, or ended
-    names.each((number, counts, at) => {
-      const waiting = names.waitingOf(number)
-      const running = names.runningOf(number)
-      this.waiting += waiting
-      this.running += running
-      this.delayed += counts[at + DELAYED]
-      this.dead += counts[at + DEAD]
-      this.slotMs += cells[number + USED] + running * (ms - originMs)
-      if (waiting > 0 && cells[number + SINCE] < this.waitingSince) this.waitingSince = cells[number + SINCE]
-      if (cells[number + STARTED] > this.movedAt) this.movedAt = cells[number + STARTED]
-    })
+    names.eachChunk((first, counts) => this.add(first, counts, cells, ms - originMs))
+  }
+
+  /** Adds some types up: those of a chunk of names.js. */
+  add (first, counts, cells, nowMs) {
+    let [waiting, running, delayed, dead, usedMs] = [0, 0, 0, 0, 0]
+    let { waitingSince, movedAt } = this
+    for (let at = 0; at < counts.length; at += COUNTS) {
+      const all = counts[at + ALL]
+      if (all === 0) continue
+      const begun = counts[at + BEGUN]
+      let ran = begun
+      for (let state = DELAYED; state < COUNTS; state++) ran -= counts[at + state]
+      waiting += all - begun
+      running += ran
+      delayed += counts[at + DELAYED]
+      dead += counts[at + DEAD]
+      usedMs += cells[first + at + USED] + ran * nowMs
+      if (all > begun && cells[first + at + SINCE] < waitingSince) waitingSince = cells[first + at + SINCE]
+      if (cells[first + at + STARTED] > movedAt) movedAt = cells[first + at + STARTED]
+    }
+    this.waiting += waiting
+    this.running += running
+    this.delayed += delayed
+    this.dead += dead
+    this.slotMs += usedMs
+    this.waitingSince = waitingSince
+    this.movedAt = movedAt
   }
 
   /** For how long jobs have waited, and none has started or ended. */

@@ -11,20 +11,25 @@ const MOST_ROWS = 2 ** 16 // of jobs that are looked at; of more, that many at e
 const MOST_OLDEST = 1000 // jobs that wait: later ones came later, but for those that were delayed
 
 /**
- * Counts jobs that wait by their age so far. O(records), up to 65536.
+ * Counts jobs that wait by their age so far. O(records), up to `mostRows`.
  * @param {object} meter
  * @param {number} ms now
  * @param {(number: number) => any} keyOf what they are counted by, from the number of the type
+ * @param {number} [mostRows=65536]
  * @returns {Map<any, number[]>} counts by bucket, whose sums are those of the jobs that wait, more or less
  */
-function waitsBy ({ buckets, records }, ms, keyOf) {
+function waitsBy ({ buckets, records }, ms, keyOf, mostRows = MOST_ROWS) {
   const all = new Map()
-  const step = Math.max(1, Math.ceil(records.segments.length * ROWS / MOST_ROWS))
+  let last = { key: undefined, counts: undefined } // most rows are of the same key as the one before
+  const step = Math.max(1, Math.ceil(records.segments.length * ROWS / mostRows))
   const see = (rows, row, weight) => {
     if (rows.stateOf(row) !== WAITING) return
     const key = keyOf(rows.words[row * WORDS + TYPE])
-    if (!all.has(key)) all.set(key, new Array(buckets.count).fill(0))
-    all.get(key)[buckets.indexOf(Math.max(ms - changedAt(rows, row), 0))] += weight
+    if (key !== last.key) {
+      if (!all.has(key)) all.set(key, new Array(buckets.count).fill(0))
+      last = { key, counts: all.get(key) }
+    }
+    last.counts[buckets.indexOf(Math.max(ms - changedAt(rows, row), 0))] += weight
   }
   for (const segment of records.segments) {
     if (segment === undefined || segment.liveCount === 0) continue

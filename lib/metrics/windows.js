@@ -102,18 +102,26 @@ class Windows {
     return now
   }
 
-  /** As read(), of slot time alone, since a slice began. */
-  slotMsSince (number, slice, ms) {
-    const { originMs, records: { names }, tallies, types: { cells } } = this.meter
-    const at = number / STRIDE
-    const slotMs = tallies.given[at] + cells[number + USED] + names.runningOf(number) * (ms - originMs)
-    return this.isIn(at, slice) ? slotMs - slice.used[at] : slotMs
+  /** @returns {(number: number) => number} as read(), of slot time alone, since a slice began; good until something is counted */
+  slotMsSince (slice, ms) {
+    const { originMs, records: { names }, tallies: { given, serials }, types: { cells } } = this.meter
+    const { serial, used } = slice
+    const nowMs = ms - originMs
+    return number => {
+      const at = number / STRIDE
+      const slotMs = given[at] + cells[number + USED] + names.runningOf(number) * nowMs
+      return at < used.length && serials[at] < serial ? slotMs - used[at] : slotMs
+    }
   }
 
   /** ... of a count that rises by its own. @param {string} what of COUNTS */
-  countSince (number, slice, what) {
-    const count = this.meter.tallies.counts[number + AT[what]]
-    return this.isIn(number / STRIDE, slice) ? count - slice.counts[number + COUNTS.indexOf(what)] : count
+  countSince (slice, what) {
+    const { tallies: { counts } } = this.meter
+    const [before, now] = [COUNTS.indexOf(what), AT[what]]
+    return number => {
+      const count = counts[number + now]
+      return this.isIn(number / STRIDE, slice) ? count - slice.counts[number + before] : count
+    }
   }
 
   /** Whether a slice has counts of a type, as its number is now. */
