@@ -67,7 +67,7 @@ class Control extends EventEmitter {
    */
   #observe (queue, ledger, read) {
     const { clock, hasIds = false } = read
-    if (controlled.has(queue)) throw typeError('FAIRLANE_ERR_OPTION', 'observers: another control sets the concurrency of the queue')
+    if (controlled.has(queue)) throw typeError('FAIRLANE_ERR_OPTION', 'observers: another control sets the concurrency of this queue')
     controlled.add(queue)
     this.#queue = queue
     const runs = this.#runs

@@ -28,7 +28,7 @@ function readAdaptiveOptions (options) {
   const { least, most } = read
   if (least > most) throw rangeError(OPTION, `least must not be above most, which is ${most}`)
   const first = read.first ?? Math.min(most, Math.max(least, FIRST))
-  if (first < least || first > most) throw rangeError(OPTION, `first must be from least to most, here from ${least} to ${most}`)
+  if (first < least || first > most) throw rangeError(OPTION, `first must be from least to most, which is from ${least} to ${most}`)
   return { ...read, first }
 }
 

@@ -169,9 +169,9 @@ class Runs {
     try {
       const name = this.classOf(type)
       if (typeof name === 'string') return name
-      this.blame(`classOf gave ${describe(name)} in the place of a string. Such types are classes of their own.`)
+      this.blame(`classOf must return a string, but it returned ${describe(name)}. Such a type is a class of its own.`)
     } catch (err) {
-      this.blame(`classOf threw ${describe(err)}. Such types are classes of their own.`)
+      this.blame(`classOf must return a string, but it threw ${describe(err)}. Such a type is a class of its own.`)
     }
     return type
   }
@@ -180,7 +180,7 @@ class Runs {
     try {
       return this.isOverload(err) === true
     } catch (thrown) {
-      this.blame(`isOverload threw ${describe(thrown)}. Such errors are taken for no overload.`)
+      this.blame(`isOverload threw ${describe(thrown)}. Such errors do not count as overload.`)
       return false
     }
   }

@@ -79,7 +79,7 @@ function readField (action, field, asked) {
   const [name, mark] = field.split(/(?=\?)/)
   const value = asked[name]
   if ((value === undefined && mark === '?') || FIELDS[name](value)) return [name, value]
-  throw typeError(ARGUMENT, `${action}: ${name} must be fit for it, not ${describe(value)}`)
+  throw typeError(ARGUMENT, `${action}: ${describe(value)} is not a valid ${name}`)
 }
 
 function isHere (queue) {

@@ -126,7 +126,7 @@ async function tellPayload ({ queues, patience }, request, search) {
   const id = idOf(one, search.get('id') ?? '')
   await one.onAction?.({ action: 'showPayload', queue: one.name, id, request })
   const payload = await patience.ask(`payload of ${one.name}`, () => payloadOf(one.queue, id))
-  if (payload === undefined) throw new Refusal(404, 'There is no such job any more.')
+  if (payload === undefined) throw new Refusal(404, 'This job no longer exists.')
   return json({ payload })
 }
 
@@ -150,7 +150,7 @@ function askedFor (queues, search) {
 
 function named (queues, name, status) {
   const found = queues.find(queue => queue.name === name)
-  if (found === undefined) throw new Refusal(status, 'There is no queue of this name.')
+  if (found === undefined) throw new Refusal(status, 'There is no queue with this name.')
   return found
 }
 

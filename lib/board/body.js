@@ -27,7 +27,7 @@ async function readBody (request) {
   // a framework may have read it before
   const wasRead = request.readableDidRead || request.readableEnded
   const body = wasRead ? request.body : parsed(await readText(request))
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal(400, 'The body must be an object of JSON.')
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal(400, 'The body must be a JSON object.')
   return body
 }
 
@@ -43,7 +43,7 @@ function readText (request) {
       reject(tooLarge())
     })
     finished(request, { writable: false }, err => {
-      if (err) reject(new Refusal(400, 'The body is not whole.')) // which nobody hears any more
+      if (err) reject(new Refusal(400, 'The body is incomplete.')) // which nobody hears any more
       else resolve(Buffer.concat(parts).toString())
     })
   })

@@ -121,7 +121,7 @@ function makeAdapterClass (BaseAdapter) {
     }
 
     async setGlobalConcurrency (concurrency) {
-      if (this.#type !== undefined) throw none('a concurrency of one type')
+      if (this.#type !== undefined) throw none('concurrency per type')
       if (!(concurrency > 0)) throw rangeError(ARGUMENT, 'The concurrency must be above 0; to stop the queue, pause it.')
       this.#queue.concurrency = concurrency
     }
@@ -131,19 +131,19 @@ function makeAdapterClass (BaseAdapter) {
     }
 
     async getMetrics () {
-      throw none('metrics here; fairlane/metrics has them')
+      throw none('metrics here: use fairlane/metrics')
     }
 
     async addJob () {
-      throw none('a way to add jobs here')
+      throw none('way to add jobs here')
     }
 
     async obliterate () {
-      throw none('a way to remove the queue here')
+      throw none('way to remove the queue here')
     }
 
     async promoteAll () {
-      throw none('a way to promote jobs')
+      throw none('way to promote jobs')
     }
 
     async getJobSchedulers () {
@@ -177,7 +177,7 @@ function fitForAddress (name) {
 }
 
 function none (what) {
-  return typeError(ARGUMENT, `A queue of fairlane has not ${what}.`)
+  return typeError(ARGUMENT, `A fairlane queue has no ${what}.`)
 }
 
 function readHistory (value) {

@@ -15,8 +15,8 @@ const BROKER_METHODS = ['types', 'counts', 'pauseGlobal', 'resumeGlobal']
 
 const readers = {
   name: value => value === undefined ? undefined : readText(value, 'name', OPTION),
-  metrics: value => value === undefined ? undefined : readPart(value, ['snapshot'], 'metrics must be Metrics', OPTION),
-  history: value => value === undefined ? undefined : readPart(value, ['list'], 'history must be a History', OPTION),
+  metrics: value => value === undefined ? undefined : readPart(value, ['snapshot'], 'metrics must be Metrics (fairlane/metrics)', OPTION),
+  history: value => value === undefined ? undefined : readPart(value, ['list'], 'history must be a History (fairlane/history)', OPTION),
   readOnly: (value = false) => readFlag(value, 'readOnly', OPTION),
   showPayloads: (value = false) => readFlag(value, 'showPayloads', OPTION),
   onAction: value => value === undefined ? undefined : readFunction(value, 'onAction', OPTION)
@@ -36,7 +36,7 @@ function readQueues (args) {
   const [first, options] = args
   if (hasMethods(first, QUEUE_METHODS)) return [readOne(first, options)]
   if (typeof first !== 'object' || first === null) {
-    throw typeError(ARGUMENT, `board: the queue must be a queue, or an object of queues with their options, not ${describe(first)}`)
+    throw typeError(ARGUMENT, `board: the first argument must be a queue, or an object of queues by name, not ${describe(first)}`)
   }
   if (options !== undefined) throw typeError(OPTION, 'board: of several queues each has its own options: board({ mails: { queue, metrics }, … })')
   const queues = entriesOf(first, 'the object of queues', ARGUMENT).map(([name, entry]) => {
@@ -47,7 +47,7 @@ function readQueues (args) {
     return readOne(queue, { name, ...rest })
   })
   if (queues.length > 0) return queues
-  throw typeError(ARGUMENT, 'board: there is no queue')
+  throw typeError(ARGUMENT, 'board: the object must hold at least one queue')
 }
 
 /** Whether a queue's jobs are at a broker, where other processes have their part in them. */

@@ -23,9 +23,10 @@ function requireOwnPage ({ headers }, token) {
   const { 'sec-fetch-site': site = 'none', origin } = headers
   if (!OWN_SITES.includes(site)) throw new Refusal(403, 'This request comes from the page of another site.')
   if (origin === undefined) {
-    if (!isSame(headers[TOKEN_HEADER], token)) throw new Refusal(403, `Without an Origin, the header ${TOKEN_HEADER} must have the token of the page.`)
+    const what = `A request without an Origin must have the token of the page in the header ${TOKEN_HEADER}.`
+    if (!isSame(headers[TOKEN_HEADER], token)) throw new Refusal(403, what)
   } else if (!isHere(origin, headers)) {
-    throw new Refusal(403, 'This request comes from the page of another site, or a proxy has changed Host and says nothing of it in X-Forwarded-Host.')
+    throw new Refusal(403, 'This request comes from the page of another site, or a proxy changed Host without setting X-Forwarded-Host.')
   }
   const [type] = String(headers['content-type']).split(';')
   if (type.trim().toLowerCase() !== 'application/json') throw new Refusal(403, 'The content type must be application/json.')

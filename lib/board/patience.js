@@ -37,7 +37,7 @@ class Patience {
 
   /** @param {Promise<any>} answer of a queue that does something @returns {Promise<any>} as ask() */
   act (answer) {
-    return this.within(answer, ACT_MS, () => noAnswer(ACT_MS, ' It may still do what it was asked for.'))
+    return this.within(answer, ACT_MS, () => noAnswer(ACT_MS, ' It may still do what was asked.'))
   }
 
   // private from here on

@@ -13,8 +13,8 @@ function loadBaseAdapter () {
   try {
     const { BaseAdapter } = require('@bull-board/api/dist/queueAdapters/base.js')
     if (typeof BaseAdapter === 'function') return BaseAdapter
-    throw new Error('a version is installed that has no BaseAdapter')
+    throw new Error('the installed version has no BaseAdapter')
   } catch (cause) {
-    throw peerError('fairlane/board/bull-board', '@bull-board/api', RANGE, `and finds none (${cause.message})`, { cause })
+    throw peerError('fairlane/board/bull-board', '@bull-board/api', RANGE, `which cannot be loaded (${cause.message})`, { cause })
   }
 }

@@ -62,7 +62,7 @@ class RecordedJobs {
 
   async retry (id) {
     if (!this.isOnDisk || !await this.queue.retryDead(id)) {
-      throw typeError(ARGUMENT, `Job ${id} is no dead letter, so it cannot be retried.`)
+      throw typeError(ARGUMENT, `Job ${id} is not a dead letter, so it cannot be retried.`)
     }
   }
 
@@ -71,7 +71,7 @@ class RecordedJobs {
     const { state } = this.history.get(id) ?? {}
     if (state === 'running') throw typeError(ARGUMENT, `Job ${id} is running, so it cannot be removed.`)
     if (state === 'waiting' || state === 'delayed') {
-      if (!this.isOnDisk) throw typeError(ARGUMENT, `Job ${id} has not started. Of a queue in memory only all waiting jobs can be removed.`)
+      if (!this.isOnDisk) throw typeError(ARGUMENT, `Job ${id} waits in memory, where waiting jobs can be removed only all together.`)
       await this.queue.cancel(id)
       return
     }
@@ -146,7 +146,7 @@ class RecordedJob {
   }
 
   async promote () {
-    throw typeError(ARGUMENT, 'Jobs of fairlane cannot be promoted.')
+    throw typeError(ARGUMENT, 'Jobs of a fairlane queue cannot be promoted.')
   }
 }
 

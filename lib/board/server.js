@@ -24,13 +24,13 @@ module.exports = { listen }
 function listen (handler, args) {
   const { host, address } = withHost(args)
   if (host === '') {
-    const message = "listen: the host must not be empty, which is every address: '::' and '0.0.0.0' say so"
+    const message = "listen: the host must not be empty, which would mean every address: write '::' or '0.0.0.0' for that"
     throw rangeError('FAIRLANE_ERR_ARGUMENT', message)
   }
   let isLocal = false
   const server = createServer((request, response) => {
     if (!isLocal || isOwnName(request.headers.host, host)) return handler(request, response)
-    response.writeHead(403, { 'content-type': 'text/plain' }).end('This address has no page under this name.\n')
+    response.writeHead(403, { 'content-type': 'text/plain' }).end('There is no page under this host name.\n')
   })
   server.once('listening', () => { isLocal = isLoopback(server.address()) })
   return server.listen(...address)

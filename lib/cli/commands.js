@@ -16,15 +16,15 @@ const OPTIONS = {
   connection: { type: 'string', multiple: true, value: 'URL', about: 'the broker, redis:// or rediss://; several are nodes of a cluster' },
   name: { type: 'string', value: 'QUEUE', about: 'the name of the queue at the broker' },
   type: { type: 'string', value: 'TYPE', about: 'only jobs of this type' },
-  error: { type: 'string', value: 'TEXT', about: 'only those whose last error has this in it: "code: message", or "name: message" without a code' },
+  error: { type: 'string', value: 'TEXT', about: 'only those whose last error contains it: "code: message", or "name: message" without a code' },
   all: { type: 'boolean', about: 'all dead letters' },
-  limit: { type: 'string', value: 'N', about: 'so many at most' },
-  payloads: { type: 'boolean', about: 'shows payloads, too' },
-  port: { type: 'string', value: 'N', about: 'the port of the page; without it any that is free' },
+  limit: { type: 'string', value: 'N', about: 'at most so many' },
+  payloads: { type: 'boolean', about: 'also shows payloads' },
+  port: { type: 'string', value: 'N', about: 'the port of the page; default: any free one' },
   'read-only': { type: 'boolean', about: 'the page has no buttons' },
   json: { type: 'boolean', about: 'prints JSON' },
-  help: { type: 'boolean', short: 'h', about: 'says what a command takes' },
-  version: { type: 'boolean', about: 'says which version this is' }
+  help: { type: 'boolean', short: 'h', about: 'shows what a command takes' },
+  version: { type: 'boolean', about: 'shows the version' }
 }
 
 const ANY = ['path', 'connection', 'name', 'json', 'help']

@@ -67,7 +67,7 @@ function valuesOf (name, args, given, words, env) {
   for (const option of ['limit', 'port']) if (values[option] !== undefined) values[option] = wholeOf(option, values[option])
   const wrong = command.check?.(values, rest)
   if (wrong !== undefined) throw new UsageError(`'${name}': ${wrong}`)
-  if (!command.takesIds && rest.length > 0) throw new UsageError(`'${name}' takes a folder and options, and no '${rest[0]}'`)
+  if (!command.takesIds && rest.length > 0) throw new UsageError(`'${name}' takes a folder and options, not '${rest[0]}'`)
   return { values, rest }
 }
 
@@ -82,14 +82,14 @@ function strictly (line) {
 
 function checkTarget (name, { path, connection, name: queue }, { isOfFolders }) {
   if (path !== undefined && (connection !== undefined || queue !== undefined)) {
-    throw new UsageError('the queue is in a folder, or at a broker with --connection and --name: say one of them')
+    throw new UsageError('give either a folder, or --connection and --name')
   }
-  if (path === '') throw new UsageError('the folder has no name')
+  if (path === '') throw new UsageError('the name of the folder is empty')
   if (path === undefined && isOfFolders) throw new UsageError(`'${name}' needs a folder: fairlane ${name} FOLDER`)
   if (path === undefined && connection === undefined) {
     throw new UsageError(`'${name}' needs a queue: a folder, or --connection URL --name QUEUE`)
   }
-  if (path === undefined && queue === undefined) throw new UsageError('--connection needs --name, which queue it is there')
+  if (path === undefined && queue === undefined) throw new UsageError('--connection needs --name, the name of the queue')
 }
 
 function wholeOf (option, text) {
@@ -97,7 +97,7 @@ function wholeOf (option, text) {
   const least = option === 'port' ? 0 : 1
   const most = option === 'port' ? 65535 : Number.MAX_SAFE_INTEGER
   if (/^\d+$/.test(text) && number >= least && number <= most) return number
-  throw new UsageError(`--${option} must be a whole number from ${least} on, not '${text}'`)
+  throw new UsageError(`--${option} must be an integer of ${least} or more, not '${text}'`)
 }
 
 function unknown (name, known) {

@@ -50,7 +50,7 @@ async function carryOut (args, world, output) {
   try {
     const code = await command.run({ target, values, rest, output, world }) ?? DONE
     if (code !== DONE || !target.isDamaged) return code
-    output.note('The folder is damaged, so something is missing: \'fairlane verify\' says where.')
+    output.note('The folder is damaged, so something is missing: run \'fairlane verify\' to see where.')
     return FAILED
   } finally {
     output.progress.clear()

@@ -43,7 +43,7 @@ class FolderTarget {
   /** Throws if there are no jobs, but bytes. */
   checkJobs () {
     if (this.found.kind !== 'bytes') return
-    throw typeError('FAIRLANE_ERR_ARGUMENT', `The queue is one of bytes, of which only 'status' and 'verify' know something (${this.path})`)
+    throw typeError('FAIRLANE_ERR_ARGUMENT', `This is a queue of bytes, for which only 'status' and 'verify' work (${this.path})`)
   }
 
   async types () {

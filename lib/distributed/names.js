@@ -23,7 +23,7 @@ const NO_TYPE = '%' // encodes '': nothing else is encoded as that
  */
 function nameOf (type) {
   if (type.length > LONGEST_TYPE) {
-    throw rangeError('FAIRLANE_ERR_TOO_LARGE', `a type has ${LONGEST_TYPE} characters at most, and ${describe(type)}… has ${type.length}`)
+    throw rangeError('FAIRLANE_ERR_TOO_LARGE', `a type may have at most ${LONGEST_TYPE} characters, and ${describe(type)}… has ${type.length}`)
   }
   readWellFormed(type, 'the type of a job at a broker', 'FAIRLANE_ERR_TYPE')
   return type === '' ? NO_TYPE : encodeURIComponent(type)

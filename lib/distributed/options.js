@@ -24,7 +24,7 @@ const MOST_PREFETCHED = 1000
 const LONGEST_MS = 2 ** 31 - 1
 // What a queue in memory does that needs a view of all jobs, or their callers.
 const NOT_HERE = new Map([
-  ['maxWaiting', 'maxWaitingPerType limits each type']
+  ['maxWaiting', 'use maxWaitingPerType, which limits each type']
 ])
 const HINTS = new Map([...queueOptions.HINTS, ...NOT_HERE])
 
@@ -74,7 +74,7 @@ function readOptions (options = {}) {
   const given = readOwn(options, 'options', names, OPTION, HINTS)
   const queue = Object.fromEntries(queueOptions.names.map(name => [name, given[name]]))
   if (queue.asyncContext === 'push') {
-    throw rangeError(OPTION, "asyncContext must be 'queue' or 'none': a push may have been made in another process")
+    throw rangeError(OPTION, "asyncContext must be 'queue' or 'none' at a broker, because a push may come from another process")
   }
   const jobs = readEach(given, readers)
   const { maxWaitingPerType, ...rest } = queue
@@ -194,16 +194,16 @@ function readConnection (value) {
   if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
   if (isArray(value)) {
     if (value.length > 0 && value.every(isUrl)) return [...value]
-    throw typeError(OPTION, 'connection, as an array, must hold the URLs of nodes of a cluster')
+    throw typeError(OPTION, 'connection, as an array, must hold the URLs of the nodes of a cluster')
   }
   if (typeof value !== 'object' || value === null) {
     const kinds = 'a URL, an array of URLs, options of ioredis, or a function that makes clients'
     throw typeError(OPTION, `connection must be ${kinds}, not ${describe(value)}`)
   }
   if (typeof value.defineCommand === 'function') {
-    throw typeError(OPTION, 'connection is a client: give a function that makes one for each purpose')
+    throw typeError(OPTION, 'connection must not be a client: give a function that makes a client for each purpose')
   }
-  if (value.keyPrefix !== undefined) throw typeError(OPTION, 'connection cannot have a keyPrefix: BullMQ does not work with one')
+  if (value.keyPrefix !== undefined) throw typeError(OPTION, 'connection must not have a keyPrefix, because BullMQ does not work with one')
   return copyOf(value, OPTION)
 }
 

@@ -73,14 +73,14 @@ class DistributedQueue extends KeptQueue {
   }
 
   constructor (key, runner, { jobs, queue } = {}) {
-    if (key !== MADE_BY_DISTRIBUTED) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a DistributedQueue is made by distributed()')
+    if (key !== MADE_BY_DISTRIBUTED) throw typeError('FAIRLANE_ERR_ARGUMENT', 'use distributed() to make a DistributedQueue')
     const read = readQueueOptions(queue)
     checkObservers(read.observers, runner)
     const start = typeof runner === 'function' ? (token, done, slot) => this.#parts.worker.start(token, done, slot) : runner
     const core = makeInnerQueue(runner === null ? ignore : start, queue)
     super(core, {
       checkSlots (method) {
-        if (runner === null) throw typeError('FAIRLANE_ERR_RUNNER', `${method}: this process only pushes, since it was opened with null in the place of a runner; another one runs the jobs`)
+        if (runner === null) throw typeError('FAIRLANE_ERR_RUNNER', `${method}: this process has no runner; call it in one that has`)
       },
       isClosed: () => this.#closing !== undefined,
       slotsChanged () {},

@@ -12,23 +12,23 @@ const MEMORY_AND_DISK = 'Queues in memory and on disk'
 
 // member → which queues have it, and what to use here
 const VALUES = {
-  length: [MEMORY_AND_DISK, 'Use counts(), whose waiting and running are its parts.'],
+  length: [MEMORY_AND_DISK, 'Use waiting and running of counts().'],
   waiting: [MEMORY_AND_DISK, 'Use counts().'],
   drain: [MEMORY_AND_DISK, 'Use onIdle().'],
   recovered: [DISK, 'Use counts() and health().']
 }
 const METHODS = {
-  acquire: [MEMORY, 'Use add(), whose runner has the slot until it ends.'],
-  diskBytes: [DISK, 'Use counts(), and INFO of the broker for its memory.'],
-  fflush: [MEMORY_AND_DISK, 'Use onIdle(), or flush() for pushes to be stored.'],
+  acquire: [MEMORY, 'Use add(): its runner holds the slot until it ends.'],
+  diskBytes: [DISK, 'Use counts(), and the command INFO for the memory of the broker.'],
+  fflush: [MEMORY_AND_DISK, 'Use onIdle(), or flush() to wait until pushes are stored.'],
   jobs: [MEMORY_AND_DISK, 'Use get(id), counts(), types() and deadLetters().'],
-  ready: [MEMORY_AND_DISK, 'Use counts(), or maxWaitingPerType, whose error says in retryAfterMs when to push again.'],
+  ready: [MEMORY_AND_DISK, 'Use counts(), or maxWaitingPerType: its error says in retryAfterMs when to push again.'],
   remove: [MEMORY_AND_DISK, 'Use cancel(id) or clear({ type }).'],
-  run: [MEMORY, 'Use add(), and code in the runner.']
+  run: [MEMORY, 'Use add(), with the code in the runner.']
 }
 
 // What close() is not asked for.
-const DRAIN = [MEMORY_AND_DISK, 'What waits is the other processes\'. Use onIdle() before close().']
+const DRAIN = [MEMORY_AND_DISK, 'Waiting jobs belong to the other processes, too. Use onIdle() before close().']
 
 module.exports = {
   DRAIN,

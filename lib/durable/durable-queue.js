@@ -67,10 +67,10 @@ class DurableQueue extends KeptQueue {
   #core
 
   constructor (key, parts) {
-    if (key !== MADE_BY_DURABLE) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a DurableQueue is made by durable()')
+    if (key !== MADE_BY_DURABLE) throw typeError('FAIRLANE_ERR_ARGUMENT', 'use durable() to make a DurableQueue')
     super(parts.core, {
       checkSlots (method) {
-        if (parts.isVisited && method === 'resume') throw typeError('FAIRLANE_ERR_RUNNER', 'resume: nothing runs here')
+        if (parts.isVisited && method === 'resume') throw typeError('FAIRLANE_ERR_RUNNER', 'resume: this queue was opened to run nothing')
       },
       isClosed: () => parts.status.isClosed,
       slotsChanged () {
@@ -104,7 +104,7 @@ class DurableQueue extends KeptQueue {
     this.#core = parts.core
 
     function checkUntyped (method) {
-      if (parts.hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler takes jobs by ${method}Type`)
+      if (parts.hasTypes) throw typeError('FAIRLANE_ERR_TYPE_REQUIRED', `${method}: a queue with a scheduler needs a type; use ${method}Type`)
     }
   }
 

@@ -6,14 +6,14 @@ const { refuseMembers } = require('../arguments/unsupported')
 
 const MEMORY = 'Queues in memory'
 const BROKER = 'Queues at a broker'
-const ONE = 'One process has the folder open:'
+const ONE = 'Only one process has the folder open:'
 
 // method → which queues have it, and what to use here
 const METHODS = {
-  acquire: [MEMORY, 'Use add(), whose runner has the slot until it ends.'],
-  run: [MEMORY, 'Use add(), and code in the runner.'],
+  acquire: [MEMORY, 'Use add(): its runner holds the slot until it ends.'],
+  run: [MEMORY, 'Use add(), with the code in the runner.'],
   announce: [BROKER, `${ONE} use push() or pushType().`],
-  health: [BROKER, 'On disk the events outage and outageover tell. Use counts().'],
+  health: [BROKER, 'Listen to the events outage and outageover, or use counts().'],
   pauseGlobal: [BROKER, `${ONE} use pause() or pauseType().`],
   resumeGlobal: [BROKER, `${ONE} use resume() or resumeType().`],
   setGlobalConcurrency: [BROKER, `${ONE} use concurrency.`],

@@ -68,7 +68,7 @@ class Calls {
   /** The runner. */
   async attempt (call, { attempt, signal }) {
     if (!(call instanceof Call)) {
-      throw typeError('FAIRLANE_ERR_ARGUMENT', 'the queue of a fetch takes calls by that fetch only')
+      throw typeError('FAIRLANE_ERR_ARGUMENT', 'the queue of a fetch takes calls from that fetch only')
     }
     if (call.isSettled) return // its time was up when its body had ended, and that was not known to its job yet
     call.drop()
@@ -158,7 +158,7 @@ class Calls {
 /** What a job fails with. After Throttled and Postponed it would be tried again whatever the call may. */
 function errorOf (reason) {
   if (isObject(reason) && !isThrottled(reason) && !isPostponed(reason)) return reason
-  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The call failed with what a job cannot fail with', { cause: reason })
+  return new FairlaneError('FAIRLANE_ERR_RUNNER', 'The call failed with a value that is not an error', { cause: reason })
 }
 
 module.exports = { Calls }

@@ -16,8 +16,8 @@ const ARGUMENT = 'FAIRLANE_ERR_ARGUMENT'
 
 // What add() takes and a call cannot have.
 const OF_JOBS_ONLY = new Map([
-  ['signal', 'it belongs beside `fairlane`, as that of fetch'],
-  ...['key', 'onDuplicate', 'keyUntil', 'maxDelayMs'].map(name => [name, 'calls share no response, since a body can be read once'])
+  ['signal', 'put it beside `fairlane`, as the signal of fetch'],
+  ...['key', 'onDuplicate', 'keyUntil', 'maxDelayMs'].map(name => [name, 'calls cannot share a response: a body can be read once only'])
 ])
 
 module.exports = { readOptions, readCallOptions }

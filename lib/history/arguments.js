@@ -83,9 +83,9 @@ function readTime (value, name) {
 
 function readTable (value = 'jobs') {
   if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
-  throw typeError(ARGUMENT, `table must be a name, not ${describe(value)}`)
+  throw typeError(ARGUMENT, `table must be the name of a table, not ${describe(value)}`)
 }
 
 function readDatabase (value) {
-  return readPart(value, ['exec', 'prepare'], 'exportTo: the database must be one of node:sqlite or better-sqlite3', ARGUMENT)
+  return readPart(value, ['exec', 'prepare'], 'exportTo: the database must come from node:sqlite or better-sqlite3', ARGUMENT)
 }

@@ -137,10 +137,10 @@ async function syncFolder (path) {
 function checked (bytes, path) {
   const corrupt = (offset, what) => Object.assign(new FairlaneError('FAIRLANE_ERR_CORRUPT', `${path}: ${what}`), { file: path, offset })
   const isHistory = bytes.length >= HEAD_BYTES + CRC_BYTES && bytes.subarray(0, MAGIC.length).equals(MAGIC)
-  if (!isHistory) throw corrupt(0, 'this is not the file of a history')
+  if (!isHistory) throw corrupt(0, 'this is not a history file')
   if (bytes.readUInt32LE(8) !== VERSION) throw corrupt(8, 'the file is of another version')
   const end = bytes.length - CRC_BYTES
-  if (bytes.readUInt32LE(end) !== crc32(bytes.subarray(0, end))) throw corrupt(end, 'the file is damaged or not whole')
+  if (bytes.readUInt32LE(end) !== crc32(bytes.subarray(0, end))) throw corrupt(end, 'the file is damaged or incomplete')
   return bytes.subarray(0, end)
 }
 

@@ -161,7 +161,7 @@ class History {
    * @returns {object} the queue's ledger
    */
   #observe (queue, ledger, { clock, hasIds = false }) {
-    if (this.#isObserving) throw typeError('FAIRLANE_ERR_OPTION', 'observers: the History observes another queue')
+    if (this.#isObserving) throw typeError('FAIRLANE_ERR_OPTION', 'observers: this History already observes another queue')
     if (this.#isOpened && (hasIds || ledger !== undefined)) {
       throw typeError('FAIRLANE_ERR_OPTION', 'observers: a History that was opened can only be the first observer of a queue in memory')
     }

@@ -79,8 +79,8 @@ class Admission {
   warnOf (err) {
     if (this.hasWarned) return
     this.hasWarned = true
-    warn('FAIRLANE_WARN_ADMISSION', 'A request was answered with 500, since tenant, exempt, cost or refuse has failed, and what goes on takes no error. ' +
-      `Further cases are not told. It was: ${describe(err.message ?? err)}`, err.stack)
+    warn('FAIRLANE_WARN_ADMISSION', 'A request was answered with 500: tenant, exempt, cost or refuse failed, and nothing takes the error. ' +
+      `Further cases are not reported. The error was ${describe(err.message ?? err)}`, err.stack)
   }
 
   // private from here on
@@ -103,7 +103,7 @@ function admission (options) {
   const own = new Admission(options)
 
   function admit (request, response, next) {
-    if (!isResponse(response)) throw wrongWay('admit', 'Node\'s request and response; fastify has admit.fastify, koa has admit.koa')
+    if (!isResponse(response)) throw wrongWay('admit', 'Node\'s request and response; use admit.fastify or admit.koa for those')
     if (typeof next !== 'function') throw wrongNext('admit', next)
     own.receive(new NodeVisit(own, request, response, next))
   }
@@ -147,5 +147,5 @@ function wrongWay (name, what) {
 }
 
 function wrongNext (name, next) {
-  return typeError(ARGUMENT, `${name}: what goes on must be a function, not ${describe(next)}`)
+  return typeError(ARGUMENT, `${name}: next must be a function, not ${describe(next)}`)
 }

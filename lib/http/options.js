@@ -18,7 +18,7 @@ const readers = {
 
 // What a queue has for jobs that may be run again, or that end when a runner says so.
 const OF_JOBS = new Map(['settleBy', 'maxAttempts', 'backoffMs'].map(name => {
-  return [name, 'a request is handled once, and ends with its response']
+  return [name, 'a request is handled once, and its job ends with the response']
 }))
 const OF_QUEUES = [...queueNames, ...LIMIT_NAMES].filter(name => !OF_JOBS.has(name))
 const NAMES = [...Object.keys(readers), ...OF_QUEUES]

@@ -282,7 +282,7 @@ function mayGoOn (group, sinceJob) {
 }
 
 function warnOfDamage (count, path) {
-  warn('FAIRLANE_WARN_DAMAGE', `A durable queue found damage: ${count} ${count === 1 ? 'job' : 'jobs'} cannot be read any more (${path})`)
+  warn('FAIRLANE_WARN_DAMAGE', `A durable queue found damage: ${count} ${count === 1 ? 'job' : 'jobs'} can no longer be read (${path})`)
 }
 
 module.exports = { Compactor }

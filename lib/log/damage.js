@@ -8,7 +8,7 @@ const { OLDEST_VERSION, VERSION } = require('./format')
 
 /** @returns {FairlaneError} with `file` */
 function otherVersion (file, version) {
-  const what = `The format of the log has version ${version}, and this program reads ${OLDEST_VERSION} and ${VERSION} (${file})`
+  const what = `The log has format ${version}, and this version of fairlane reads ${OLDEST_VERSION} and ${VERSION} (${file})`
   return Object.assign(new FairlaneError('FAIRLANE_ERR_VERSION', what), { file })
 }
 

@@ -130,9 +130,9 @@ function encodeHeader (id, baseSeq, previousEnd, kind, version = VERSION) {
 /** @returns {string | undefined} what is wrong with the header that bytes begin with */
 function headerDefect (bytes, id) {
   if (bytes.length < HEADER_BYTES) return 'the header is incomplete'
-  if (!bytes.subarray(0, 8).equals(MAGIC)) return 'this is no segment of a log'
+  if (!bytes.subarray(0, 8).equals(MAGIC)) return 'this is not a segment of a log'
   if (bytes.readUInt32LE(HEADER_BYTES - 4) !== crc32(bytes.subarray(0, HEADER_BYTES - 4))) return 'the header is damaged'
-  if (bytes.readUInt32LE(12) !== id) return `the segment is number ${bytes.readUInt32LE(12)}`
+  if (bytes.readUInt32LE(12) !== id) return `its header says that it is segment ${bytes.readUInt32LE(12)}`
 }
 
 /** Whether a header, else whole, is of a format that this code does not know. */

@@ -272,8 +272,8 @@ class Place {
 function locked (folder, { state, pid }) {
   const where = pid === process.pid ? 'in this process' : pid === undefined ? 'here or in another process' : `in process ${pid}`
   const what = {
-    [HELD]: `is open already, ${where}`,
-    [SILENT]: `is open already, or being opened, ${where}, which does not answer`
+    [HELD]: `is already open, ${where}`,
+    [SILENT]: `is already open, or being opened, ${where}, which does not answer`
   }[state] ?? `is being opened ${where}`
   return Object.assign(new FairlaneError('FAIRLANE_ERR_LOCKED', `The queue ${what} (${folder})`), { pid })
 }

@@ -406,7 +406,7 @@ class Log {
 }
 
 function ioError (cause) {
-  return new FairlaneError('FAIRLANE_ERR_IO', `The queue's files failed: ${cause.message}`, { cause })
+  return new FairlaneError('FAIRLANE_ERR_IO', `Reading or writing the queue's files failed: ${cause.message}`, { cause })
 }
 
 module.exports = { Log, ioError }

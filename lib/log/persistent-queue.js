@@ -55,7 +55,7 @@ class PersistentQueue {
   }
 
   constructor (key, store, options) {
-    if (key !== OPENED_BY_OPEN) throw typeError('FAIRLANE_ERR_ARGUMENT', 'a PersistentQueue is made by PersistentQueue.open()')
+    if (key !== OPENED_BY_OPEN) throw typeError('FAIRLANE_ERR_ARGUMENT', 'use PersistentQueue.open() to make a PersistentQueue')
     this.#store = store
     this.#admission = new Admission(store, options, { stampBytes: 0, refusal: () => store.log.error ?? store.fullness() })
     this.#waitsForDisk = options.ack === 'disk'
@@ -315,9 +315,9 @@ class PersistentQueue {
   #readReserved (ids, method) {
     const seqs = isArray(ids) ? elementsOf(ids, `${method}: the array`, 'FAIRLANE_ERR_ARGUMENT') : [ids]
     for (const seq of seqs) {
-      if (!this.#reserved.has(seq)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: ${describe(seq)} is not reserved`)
+      if (!this.#reserved.has(seq)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: the id ${describe(seq)} is not reserved`)
     }
-    if (new Set(seqs).size < seqs.length) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: an id is there twice`)
+    if (new Set(seqs).size < seqs.length) throw rangeError('FAIRLANE_ERR_ARGUMENT', `${method}: the array has an id twice`)
     return seqs
   }
 }
@@ -361,7 +361,7 @@ function readMax (max) {
 }
 
 function full ({ what, waiting, limit }) {
-  return queueFullError({ waiting, limit }, `The queue is full: it has ${waiting} ${what}, of ${limit} at most`)
+  return queueFullError({ waiting, limit }, `The queue is full: it holds ${waiting} ${what} (limit: ${limit})`)
 }
 
 module.exports = { PersistentQueue }

@@ -80,7 +80,7 @@ class Reading {
   }
 
   checkRepair () {
-    if (this.names.includes(REPAIR_NAME)) this.damage(REPAIR_NAME, 0, 0, 'a repair has begun and not ended: what it dropped nobody knows')
+    if (this.names.includes(REPAIR_NAME)) this.damage(REPAIR_NAME, 0, 0, 'a repair did not finish, so nobody knows what it dropped')
   }
 
   /** The segments that are there, in order, without a hole. */
@@ -114,7 +114,7 @@ class Reading {
     } else {
       const kind = format.kindOf(bytes)
       if (kind !== this.kind) {
-        throw corrupt(this.folder, segmentName(id), 10, `it is of ${kind ?? 'something else'}, and was opened as one of ${this.kind}`)
+        throw corrupt(this.folder, segmentName(id), 10, `it holds ${kind ?? 'something else'}, and was opened as a log of ${this.kind}`)
       }
       this.isOld = format.isOldVersion(bytes)
       this.nextSeq = Math.max(this.nextSeq, format.baseSeqOf(bytes))
@@ -236,7 +236,7 @@ class Reading {
     const { segment, offset } = this.closed
     const last = [...this.segments.keys()].at(-1)
     if (last !== segment || this.segments.get(last).bytes !== offset) {
-      this.damage(segmentName(segment), offset, 0, 'the log was closed with its end here, and it has another')
+      this.damage(segmentName(segment), offset, 0, 'the log was closed with its end here, and now ends elsewhere')
     }
   }
 

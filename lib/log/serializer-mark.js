@@ -32,7 +32,7 @@ class SerializerMark {
     if (jobsCount === 0 || this.isThere || this.others.length === 0) return
     const [theirs, ours] = [this.others[0], this.name].map(name => MARK_NAME.exec(name)[1])
     throw new FairlaneError(
-      'FAIRLANE_ERR_SERIALIZER', `The jobs were pushed with serialize: '${theirs}', and the queue is opened with '${ours}' (${this.folder})`
+      'FAIRLANE_ERR_SERIALIZER', `The jobs were pushed with serialize: '${theirs}', and the queue was opened with '${ours}' (${this.folder})`
     )
   }
 

@@ -34,7 +34,7 @@ class Snapshot {
     for (let looksCount = 1; ; looksCount++) {
       const snapshot = look(folder, looksCount === MOST_LOOKS)
       if (snapshot !== undefined) return snapshot
-      if (looksCount === MOST_LOOKS) throw new Error(`the folder changed at each of ${MOST_LOOKS} looks`)
+      if (looksCount === MOST_LOOKS) throw new Error(`the folder changed while it was read, ${MOST_LOOKS} times in a row`)
       await new Promise(setImmediate)
     }
   }

@@ -375,7 +375,7 @@ class Store {
 }
 
 function tooLarge (what, bytes, max) {
-  return new FairlaneError('FAIRLANE_ERR_TOO_LARGE', `A ${what} has ${bytes} bytes; it may have ${max}`)
+  return new FairlaneError('FAIRLANE_ERR_TOO_LARGE', `A ${what} of ${bytes} bytes is too large: it may have at most ${max}`)
 }
 
 module.exports = { Store }

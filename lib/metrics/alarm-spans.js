@@ -12,7 +12,7 @@ const EVENTS = ['standstill', 'moving', 'starving', 'fed']
 const ERROR = 2 // SpanStatusCode of the API
 
 const readers = {
-  tracer: value => readPart(value, ['startSpan'], 'tracer must be one of OpenTelemetry', OPTION),
+  tracer: value => readPart(value, ['startSpan'], 'tracer must be an OpenTelemetry tracer', OPTION),
   name: (value = 'default') => readText(value, 'name', OPTION)
 }
 
@@ -25,7 +25,7 @@ module.exports = { traceAlarms }
  * @throws FAIRLANE_ERR_ARGUMENT, FAIRLANE_ERR_OPTION
  */
 function traceAlarms (metrics, options) {
-  if (!hasMethods(metrics, ['on', 'off', 'snapshot'])) throw typeError('FAIRLANE_ERR_ARGUMENT', 'traceAlarms: it needs Metrics')
+  if (!hasMethods(metrics, ['on', 'off', 'snapshot'])) throw typeError('FAIRLANE_ERR_ARGUMENT', 'traceAlarms needs Metrics')
   const { tracer, name } = readAll(options, readers, OPTION)
   const alarms = new Alarms(tracer, name)
   const listeners = EVENTS.map(event => [event, told => callGuarded(() => alarms.hear(event, told ?? {}))])

@@ -86,14 +86,14 @@ class Labels {
       this.blame(`threw ${describe(err)}`)
       return this.otherLabel
     }
-    this.blame(`gave ${describe(label)}`)
+    this.blame(`returned ${describe(label)}`)
     return this.otherLabel
   }
 
   blame (what) {
     if (this.hasWarned) return
     this.hasWarned = true
-    warn('FAIRLANE_ERR_OPTION', `labelOf ${what} in the place of a string. Such types are counted under '${this.otherLabel}'.`)
+    warn('FAIRLANE_ERR_OPTION', `labelOf must return a string, but it ${what}. Such types are counted under '${this.otherLabel}'.`)
   }
 }
 

@@ -110,7 +110,7 @@ class Metrics extends EventEmitter {
    * @returns {object} the queue's ledger
    */
   #observe (queue, ledger, { clock, hasIds = false, hasDelays = true, eachHead }) {
-    if (this.#meter !== undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: the Metrics observe another queue')
+    if (this.#meter !== undefined) throw typeError('FAIRLANE_ERR_OPTION', 'observers: these Metrics already observe another queue')
     this.#labels.askFor(queue.scheduler)
     ledger = joined(ledger, clock, this.#options.clock === 'exact')
     this.#queue = queue

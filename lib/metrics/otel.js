@@ -50,7 +50,7 @@ module.exports = { meterBy }
  * @throws FAIRLANE_ERR_ARGUMENT if it is no meter, or has metrics of another queue of that name; what the meter throws
  */
 function meterBy (meter, name, owner, read) {
-  readPart(meter, METHODS, 'meter: it must be one of OpenTelemetry', 'FAIRLANE_ERR_ARGUMENT')
+  readPart(meter, METHODS, 'meter: the argument must be an OpenTelemetry meter', 'FAIRLANE_ERR_ARGUMENT')
   const sources = shownBy.get(meter) ?? new Sources()
   const add = sources.adding(name, owner, read)
   if (!shownBy.has(meter)) {

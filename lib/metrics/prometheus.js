@@ -131,7 +131,7 @@ module.exports = { register, textOf }
  */
 function register (registry, name, owner, read) {
   if (!hasMethods(registry, ['registerMetric', 'getSingleMetric'])) {
-    throw typeError('FAIRLANE_ERR_ARGUMENT', `register: the registry must be one of prom-client, not ${describe(registry)}`)
+    throw typeError('FAIRLANE_ERR_ARGUMENT', `register: the registry must be a prom-client Registry, not ${describe(registry)}`)
   }
   const { families, sources } = membersOf(registry)
   const add = sources.adding(name, owner, read)

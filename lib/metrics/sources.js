@@ -19,7 +19,7 @@ class Sources {
    */
   adding (name, owner, read) {
     if ((this.byName.get(name)?.owner ?? owner) !== owner) {
-      const message = `another queue of the name ${describe(name)} is registered there; give each its own, in the option name`
+      const message = `another queue is already registered there as ${describe(name)}; give each its own, in the option name`
       throw typeError('FAIRLANE_ERR_ARGUMENT', message)
     }
     return () => { this.byName.set(name, { owner, read }) }

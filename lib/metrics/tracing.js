@@ -237,7 +237,7 @@ function tell (span, error) {
 }
 
 function readTracer (value) {
-  return value === undefined ? undefined : readPart(value, ['startSpan'], 'tracer must be one of OpenTelemetry', OPTION)
+  return value === undefined ? undefined : readPart(value, ['startSpan'], 'tracer must be an OpenTelemetry tracer', OPTION)
 }
 
 function loadApi () {

@@ -262,7 +262,7 @@ class Jobs {
 function movable (list) {
   if (!Array.isArray(list)) throw typeError('FAIRLANE_ERR_OPTION', 'transfer must return an array')
   if (list.some(isGone)) {
-    const message = 'transfer: what it returned was moved before, by an earlier attempt or another job, so the payload is not whole'
+    const message = 'transfer returned what an earlier attempt or another job has already moved, so the payload is incomplete'
     throw typeError('FAIRLANE_ERR_OPTION', message)
   }
   return list.filter(item => isMarkedAsUntransferable?.(item) !== true)
@@ -292,7 +292,7 @@ function closedError () {
 
 /** What is kept of an error on disk is its message, without the cause. Nobody knows whose code an uncaught exception comes from. */
 function crashedError (cause, hasBegun) {
-  const when = hasBegun ? 'while the job ran, by its doing or by what an earlier job left behind' : 'before it had loaded the module'
+  const when = hasBegun ? 'while the job ran, because of it or of what an earlier job left behind' : 'before it had loaded the module'
   const why = typeof cause.message === 'string' ? cause.message : describe(cause)
   return new FairlaneError('FAIRLANE_ERR_CRASHED', `The thread ended ${when}: ${why}`, { cause })
 }

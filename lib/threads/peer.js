@@ -20,7 +20,7 @@ function loadPiscina () {
   }
   const [major, minor] = Piscina.version.split('.').map(Number)
   if (major === MAJOR && minor >= LEAST_MINOR) return Piscina
-  throw needed(`and finds ${Piscina.version}`)
+  throw needed(`and ${Piscina.version} is installed`)
 }
 
 function needed (why, options) {

@@ -275,7 +275,7 @@ class Pool {
 
   /** A module that never finishes loading would keep its jobs for ever. */
   tooLate (thread) {
-    const error = new FairlaneError('FAIRLANE_ERR_TIMEOUT', `The module has not loaded within loadTimeoutMs, ${this.loadTimeoutMs} ms`)
+    const error = new FairlaneError('FAIRLANE_ERR_TIMEOUT', `The module did not load within ${this.loadTimeoutMs} ms (loadTimeoutMs)`)
     this.lastError = error
     thread.words = { number: undefined, error }
     this.wear()
@@ -349,7 +349,7 @@ function newPiscina (Piscina, options) {
   try {
     return new Piscina(options)
   } catch (cause) {
-    throw typeError('FAIRLANE_ERR_OPTION', `no threads can be started with these options: ${cause.message}`, { cause })
+    throw typeError('FAIRLANE_ERR_OPTION', `threads cannot be started with these options: ${cause.message}`, { cause })
   }
 }
 

@@ -275,7 +275,7 @@ describe('adaptive()', () => {
       await run(1000)
       assert.equal(control.stats().classes, 2)
       assert.deepEqual(warnings.seen.map(({ code, message }) => [code, message]), [
-        ['FAIRLANE_ERR_OPTION', 'classOf threw an object. Such types are classes of their own.']
+        ['FAIRLANE_ERR_OPTION', 'classOf must return a string, but it threw an object. Such a type is a class of its own.']
       ])
     })
 
@@ -283,7 +283,7 @@ describe('adaptive()', () => {
       const { push, run } = adapted(() => 5, { classOf: () => 5 })
       push(100, 'b')
       await run(100)
-      assert.match(warnings.seen[0].message, /classOf gave 5 in the place of a string/)
+      assert.match(warnings.seen[0].message, /classOf must return a string, but it returned 5/)
     })
 
     it('takes errors for no overload that isOverload throws about, or says no boolean of', async () => {
@@ -292,7 +292,7 @@ describe('adaptive()', () => {
         await keep('t', 500)
         assert.deepEqual([control.limit, control.stats().rejects], [10, 0])
       }
-      assert.deepEqual(warnings.seen.map(({ message }) => message), ['isOverload threw an object. Such errors are taken for no overload.'])
+      assert.deepEqual(warnings.seen.map(({ message }) => message), ['isOverload threw an object. Such errors do not count as overload.'])
     })
 
     it('whether an error says overload; by default its status does', async () => {

@@ -66,6 +66,6 @@ describe('What is said of an option that another room has', function () {
     assert.throws(() => fairlane(noop, { leaseMs: 1000 }), { message: "unknown option 'leaseMs'; fairlane/distributed has it" })
     assert.throws(() => fairlane(noop, { path: 'p' }), { message: "unknown option 'path'; fairlane/durable has it" })
     assert.throws(() => durable.readJobOptions({ path: 'p', prefetch: 1 }), { message: "unknown option 'prefetch'; fairlane/distributed has it" })
-    assert.throws(() => distributed.readOptions({ ...BROKER, maxWaiting: 5 }), { message: /^unknown option 'maxWaiting'; maxWaitingPerType/ })
+    assert.throws(() => distributed.readOptions({ ...BROKER, maxWaiting: 5 }), { message: /^unknown option 'maxWaiting'; use maxWaitingPerType/ })
   })
 })

@@ -365,7 +365,7 @@ describe('a page for a queue', function () {
     const second = await state('?queue=a%26b')
     assert.deepEqual([second.queue.name, second.queue.actions, second.token, asked], ['a&b', [], '', ['mails', 'a&b']])
     const { status, json } = await get('/state?queue=none')
-    assert.deepEqual([status, json.error.message], [404, 'There is no queue of this name.'])
+    assert.deepEqual([status, json.error.message], [404, 'There is no queue with this name.'])
   })
 
   it('names the other queues whatever one throws, and however badly it can be told', async function () {
@@ -461,7 +461,7 @@ describe('a page for a queue', function () {
     while (acted.length === 0) await turn()
     clock.advance(5000)
     const { status, json } = await acting
-    assert.deepEqual([status, json.error.message], [504, 'The queue has not answered for 5 s. It may still do what it was asked for.'])
+    assert.deepEqual([status, json.error.message], [504, 'The queue has not answered for 5 s. It may still do what was asked.'])
     acted.pop()()
   })
 

@@ -392,7 +392,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       assert.deepEqual((await queue.deadLetters()).map(({ id }) => id), [2])
       await queue.deleteDead(2)
       await button(page, 'Payload job 2').click()
-      await said(page, 'payload: There is no such job any more.')
+      await said(page, 'payload: This job no longer exists.')
       await button(page, 'Retry job 2').click()
       await said(page, 'retryDead: the job is not there any more')
       await button(page, 'Retry job 2').waitFor({ state: 'detached' })

@@ -96,7 +96,7 @@ describe('the command line, of a queue on disk,', function () {
       for (const command of [['types'], ['dead', 'list'], ['dead', 'show', '1'], ['schedules'], ['export']]) {
         const { code, stderr } = await cli([...command, '--path', path])
         assert.equal(code, 2)
-        assert.match(stderr, /is one of bytes/)
+        assert.match(stderr, /is a queue of bytes/)
       }
     })
   })
@@ -257,7 +257,7 @@ describe('the command line, of a queue on disk,', function () {
       for (const command of [['dead', 'retry', path, '1'], ['dead', 'delete', path, '--all'], ['board', path]]) {
         const { code, stdout, stderr } = await cli(command)
         assert.deepEqual([code, stdout], [1, ''])
-        assert.match(stderr, /^fairlane: The queue is open already, in this process .*FAIRLANE_ERR_LOCKED/)
+        assert.match(stderr, /^fairlane: The queue is already open, in this process .*FAIRLANE_ERR_LOCKED/)
         const { error } = JSON.parse((await cli([...command, '--json'])).stderr)
         assert.deepEqual([error.code, error.pid], ['FAIRLANE_ERR_LOCKED', process.pid])
       }

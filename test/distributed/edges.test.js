@@ -301,6 +301,6 @@ describeWithRedis('a broker that is away', function () {
     const closing = queue.close({ timeoutMs: 0 })
     gate.release(1)
     assert.equal(await closing, 0)
-    assert.match((await lost)[0].error.cause.message, /^A call to the broker was given up as the queue closed: /)
+    assert.match((await lost)[0].error.cause.message, /^A call to the broker was given up when the queue closed: /)
   })
 })

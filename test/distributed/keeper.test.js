@@ -82,7 +82,7 @@ describeWithRedis('the keeper', function () {
     worker.on('error', error => errors.push(error))
     await until(() => errors.length === 2)
     for (const { message, type } of errors) {
-      assert.match(message, /has refused the check of all types: .*WRONGTYPE/)
+      assert.match(message, /refused the check of all types: .*WRONGTYPE/)
       assert.equal(type, undefined)
     }
     assert.equal(warnings.length, 1)

@@ -97,7 +97,7 @@ describeWithRedis('messages of the broker', function () {
     })
     client.disconnect()
     assert.equal(warnings.length, 2) // of the worker, and of the producer
-    for (const { message } of warnings) assert.match(message, /cannot be read, and is ignored: a message on the channel/)
+    for (const { message } of warnings) assert.match(message, /Ignored what cannot be read at the broker: a message on the channel/)
     assert.equal({}.changed, undefined)
   })
 

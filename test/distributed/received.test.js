@@ -109,13 +109,13 @@ describe('troubles at the broker', () => {
     await new Promise(resolve => setImmediate(resolve))
     process.off('warning', heard)
     assert.deepEqual(told.map(({ code, cause, message, type }) => [code, cause, message, type]), [
-      ['FAIRLANE_ERR_BROKER', cause, 'The broker has refused a look: NOPERM no', undefined],
-      ['FAIRLANE_ERR_BROKER', cause, 'The broker has refused jobs: NOPERM no', 'a']
+      ['FAIRLANE_ERR_BROKER', cause, 'The broker refused a look: NOPERM no', undefined],
+      ['FAIRLANE_ERR_BROKER', cause, 'The broker refused jobs: NOPERM no', 'a']
     ])
     assert.equal(Object.hasOwn(told[0], 'type'), false)
     assert.deepEqual(warnings, [
-      ['FAIRLANE_WARN_BROKER', 'The queue mails: The broker has refused a look: NOPERM no'],
-      ['FAIRLANE_WARN_BROKER', 'The queue mails: The broker has what cannot be read, and is ignored: a.']
+      ['FAIRLANE_WARN_BROKER', 'The queue mails: The broker refused a look: NOPERM no'],
+      ['FAIRLANE_WARN_BROKER', 'The queue mails: Ignored what cannot be read at the broker: a.']
     ])
   })
 })

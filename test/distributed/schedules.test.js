@@ -193,7 +193,7 @@ describeWithRedis('schedules at a broker', function () {
     await once(queue, 'done')
     rig.refuse('fairlaneTime')
     await until(() => told.length === 1)
-    assert.match(told[0], /refused a look at schedules/)
+    assert.match(told[0], /refused a check of the schedules/)
     rig.refuse('fairlaneTimer', new Error('LOADING Redis is loading'))
     const { done } = queue.stats()
     await until(() => queue.stats().done > done + 1)

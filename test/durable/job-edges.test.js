@@ -460,7 +460,7 @@ describe('a durable queue', () => {
     const file = `${FOLDER}/0000000001.log`
     for (const repair of [false, true]) {
       await assert.rejects(openOn(bench.disk, { repair }), {
-        code: 'FAIRLANE_ERR_CORRUPT', file, offset: 10, message: /it is of jobs, and was opened as one of bytes/
+        code: 'FAIRLANE_ERR_CORRUPT', file, offset: 10, message: /it holds jobs, and was opened as a log of bytes/
       })
     }
     assert.equal((await bench.open()).recovered.jobs, 1)

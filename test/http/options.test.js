@@ -31,7 +31,7 @@ describe('the options of an admission', function () {
   it('that are unknown, or make no sense for requests, are refused with a reason', function () {
     assert.throws(() => admission({ tennant () {} }), { code: 'FAIRLANE_ERR_OPTION', message: /did you mean 'tenant'/ })
     assert.throws(() => admission({ maxAttempts: 3 }), { code: 'FAIRLANE_ERR_OPTION', message: /a request is handled once/ })
-    assert.throws(() => admission({ settleBy: 'promise' }), { code: 'FAIRLANE_ERR_OPTION', message: /ends with its response/ })
+    assert.throws(() => admission({ settleBy: 'promise' }), { code: 'FAIRLANE_ERR_OPTION', message: /ends with the response/ })
     assert.throws(() => admission({ path: 'folder' }), { code: 'FAIRLANE_ERR_OPTION', message: /fairlane\/durable/ })
   })
 })

@@ -160,7 +160,7 @@ describe('damage', function () {
           await assert.rejects(openOn(disk, { repair }), {
             code: 'FAIRLANE_ERR_VERSION',
             file: `${FOLDER}/${name}`,
-            message: new RegExp(`has version ${version}, and this program reads 2 and 3`)
+            message: new RegExp(`has format ${version}, and this version of fairlane reads 2 and 3`)
           })
           assert.deepEqual(contentOf(disk), before)
           assert.equal(disk.openCount, 0)
@@ -175,7 +175,7 @@ describe('damage', function () {
     const { file } = at(disk, '0000000001.log')
     file.bytes.writeUInt16LE(7, 10)
     file.bytes.writeUInt32LE(format.crc32(file.bytes.subarray(0, 28)), 28)
-    await assert.rejects(openOn(disk, { repair: true }), { code: 'FAIRLANE_ERR_CORRUPT', offset: 10, message: /it is of something else/ })
+    await assert.rejects(openOn(disk, { repair: true }), { code: 'FAIRLANE_ERR_CORRUPT', offset: 10, message: /it holds something else/ })
   })
 
   it('of records in a frame that is whole is damage too', async () => {
@@ -355,7 +355,7 @@ describe('damage', function () {
     const { bytes } = at(disk, first).file
     Object.assign(at(disk, second).file, { bytes, durable: bytes })
     await assert.rejects(openOn(disk), {
-      code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${second}`, offset: 0, message: new RegExp(`the segment is number ${parseInt(first)} `)
+      code: 'FAIRLANE_ERR_CORRUPT', file: `${FOLDER}/${second}`, offset: 0, message: new RegExp(`its header says that it is segment ${parseInt(first)} `)
     })
   })
 

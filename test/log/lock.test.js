@@ -214,7 +214,7 @@ describe('the lock of a folder', () => {
 
   it('gives up for one of the version before, which names no process', async () => {
     const holder = await listen(nameOf('0'), socket => socket.end('held'))
-    await assert.rejects(lock(folder), { ...LOCKED, pid: undefined, message: /is open already, here or in another process/ })
+    await assert.rejects(lock(folder), { ...LOCKED, pid: undefined, message: /is already open, here or in another process/ })
     await close(holder)
   })
 

@@ -191,7 +191,7 @@ describe('the threads of jobs that do not end by themselves', () => {
       await queue.add({ act: 'leave' })
       const err = await queue.add({ act: 'never' }).then(() => assert.fail('it did not fail'), err => err)
       assert.deepEqual([err.code, err.cause.message], ['FAIRLANE_ERR_CRASHED', 'left behind'])
-      assert.equal(err.message, 'The thread ended while the job ran, by its doing or by what an earlier job left behind: left behind')
+      assert.equal(err.message, 'The thread ended while the job ran, because of it or of what an earlier job left behind: left behind')
       assert.equal(runner.stats().crashed, 1)
     })
 

@@ -133,7 +133,7 @@ describe('a module', () => {
 
   describe('that never finishes loading', () => {
     const isLate = ({ code, message, cause }) => code === 'FAIRLANE_ERR_CRASHED' && cause.code === 'FAIRLANE_ERR_TIMEOUT' &&
-      message === 'The thread ended before it had loaded the module: The module has not loaded within loadTimeoutMs, 20 ms'
+      message === 'The thread ended before it had loaded the module: The module did not load within 20 ms (loadTimeoutMs)'
 
     for (const file of ['hangs.mjs', 'loads.js']) {
       it(`fails ready() and each job after loadTimeoutMs, and close() ends: ${file}`, async () => {

@@ -15,7 +15,7 @@ async function board ({ target, values: { port = 0, 'read-only': readOnly }, out
   await once(server, 'listening')
   const url = `http://127.0.0.1:${server.address().port}/`
   await output.write(output.isJson ? output.json({ url }) : url)
-  if (target.isFolder) output.note(shown('Nothing runs while the page is open: no other process may have the folder.'))
+  if (target.isFolder) output.note(shown('No jobs run while the page is open: no other process can open the folder.'))
   await signalOf(world)
   server.close()
   server.closeAllConnections()

@@ -10,7 +10,7 @@ function damageLines ({ damage = [], cut }) {
     return output => output.red(shown(`damaged  ${file}, offset ${offset}${bytes > 0 ? `, ${bytes} bytes` : ''}: ${what}`))
   })
   if (cut !== undefined) {
-    lines.push(() => shown(`cut      ${cut.file}, offset ${cut.offset}, ${cut.bytes} bytes: what a crash has left, or a process writes just now`))
+    lines.push(() => shown(`cut      ${cut.file}, offset ${cut.offset}, ${cut.bytes} bytes: left by a crash, or being written now`))
   }
   return lines
 }

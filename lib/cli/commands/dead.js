@@ -45,14 +45,14 @@ async function remove (context) {
 
 /** Some ids. @returns {string | undefined} what is wrong */
 function checkIds (values, ids) {
-  return ids.length === 0 ? 'say which dead letters, by their ids' : undefined
+  return ids.length === 0 ? 'give the ids of the dead letters' : undefined
 }
 
 /** Some ids, or what else says which dead letters are meant. */
 function checkChoice ({ type, error, all }, ids) {
   const isChoice = type !== undefined || error !== undefined || all === true
-  if (isChoice && ids.length > 0) return 'say either ids or --type, --error, --all'
-  return isChoice || ids.length > 0 ? undefined : 'say which dead letters: ids, or --type, --error, --all'
+  if (isChoice && ids.length > 0) return 'give either ids, or --type, --error or --all'
+  return isChoice || ids.length > 0 ? undefined : 'say which dead letters: give ids, or --type, --error or --all'
 }
 
 // private from here on
@@ -76,7 +76,7 @@ async function change ({ target, values, rest: ids, output }, what, act) {
   if (output.isJson) await output.write(output.json({ [what]: count, skipped }))
   else await output.write(`${what} ${count}`)
   if (skipped.length === 0) return 0
-  output.note(shown(`not ${what}, since they are no dead letters any more, or other jobs have their keys: ${skipped.join(', ')}`))
+  output.note(shown(`not ${what}, because they are no longer dead letters or other jobs have their keys: ${skipped.join(', ')}`))
   return 1
 }
 

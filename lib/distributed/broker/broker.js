@@ -240,15 +240,15 @@ class Broker {
     const shared = ['partitions', count, 'serializer', encoding]
     const [format, partitions, serializer] = await this.client.fairlaneOpen(`{fairlane:${name}}:.queue`, own, ...shared)
     if (format !== own) {
-      const message = `The queue ${name} at the broker has format ${format}, and this version knows ${own}`
-      throw new FairlaneError('FAIRLANE_ERR_BROKER', `${message}: let processes of the other version empty it, or take another name`)
+      const message = `The queue ${name} at the broker has format ${format}, and this version of fairlane knows ${own}`
+      throw new FairlaneError('FAIRLANE_ERR_BROKER', `${message}: let processes of the other version empty it, or use another name`)
     }
     if (Number(partitions) !== count) {
       const message = `partitions is ${count}, and the queue ${name} at the broker has ${partitions}`
-      throw typeError('FAIRLANE_ERR_OPTION', `${message}: give as many, or take another name`)
+      throw typeError('FAIRLANE_ERR_OPTION', `${message}: use the same number, or another name`)
     }
     if (serializer !== encoding) {
-      const message = `The jobs at the broker have serialize: '${serializer}', and the queue is opened with '${encoding}'`
+      const message = `The jobs at the broker were pushed with serialize: '${serializer}', and the queue was opened with '${encoding}'`
       throw new FairlaneError('FAIRLANE_ERR_SERIALIZER', `${message} (${name})`)
     }
   }
@@ -271,14 +271,14 @@ class Broker {
     const info = await this.client.info().catch(() => '')
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction'
     const faults = []
-    if (policy !== 'noeviction') faults.push(`its maxmemory-policy is ${policy}, by which jobs may vanish: it should be noeviction`)
-    if (/^aof_enabled:0/m.test(info)) faults.push('appendonly is off, so that it loses jobs when it ends')
+    if (policy !== 'noeviction') faults.push(`its maxmemory-policy is ${policy}, so jobs may vanish: set it to noeviction`)
+    if (/^aof_enabled:0/m.test(info)) faults.push('appendonly is off, so it loses jobs when it stops: set it to yes')
     if (this.isCluster) {
       const [, isWhole] = await this.client.config('GET', 'cluster-require-full-coverage').catch(() => [])
-      if (isWhole === 'yes') faults.push('cluster-require-full-coverage is yes, so that all types stop when one master is lost')
+      if (isWhole === 'yes') faults.push('cluster-require-full-coverage is yes, so all types stop when one master is lost: set it to no')
     }
     if (faults.length === 0) return
-    warn('FAIRLANE_WARN_BROKER', `The broker of the queue ${this.name} is not set up to keep jobs: ${faults.join('; ')}.`)
+    warn('FAIRLANE_WARN_BROKER', `The broker of the queue ${this.name} is not configured to keep jobs: ${faults.join('; ')}.`)
   }
 
   async within (attempt, promise) {
@@ -318,7 +318,7 @@ class Broker {
 
   /** What is told of a call that has no time left, with what it failed with last; if it was not even made, with what the connection did. */
   timeUp ({ what, failure = this.lastError ?? new Error('there was no answer') }) {
-    const when = this.isClosed ? 'as the queue closed' : `after ${this.pushTimeoutMs} ms`
+    const when = this.isClosed ? 'when the queue closed' : `after ${this.pushTimeoutMs} ms`
     const cause = causeOf(failure)
     return new FairlaneError('FAIRLANE_ERR_BROKER', `${what} was given up ${when}: ${cause.message}`, { cause })
   }

@@ -81,7 +81,7 @@ function pauseOf (count) {
 
 function checked (client) {
   if (typeof client?.defineCommand === 'function') return client
-  throw typeError('FAIRLANE_ERR_OPTION', 'connection, as a function, must return a client of ioredis')
+  throw typeError('FAIRLANE_ERR_OPTION', 'connection, as a function, must return an ioredis client')
 }
 
 /**

@@ -10,7 +10,7 @@ const { FairlaneError } = require('../../arguments/errors')
 const PASSING = 'passing' // says nothing of the call: the broker starts, fails over, moves slots, or cannot be reached
 const DENIED = 'denied' // no call is let in before a setting is changed
 
-const NO_NODE = 'No node of the Cluster can be listened to'
+const NO_NODE = 'No node of the cluster can be subscribed to'
 
 const KINDS = new Map([
   ...[

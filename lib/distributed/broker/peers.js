@@ -17,9 +17,9 @@ function loadPeers (load = loadInstalled) {
     const { createRedisBackend } = bullmq
     const { Redis, Cluster } = ioredis
     if (createRedisBackend !== undefined && Redis !== undefined && Cluster !== undefined) return { createRedisBackend, Redis, Cluster }
-    throw new Error('a version is installed that lacks what is needed')
+    throw new Error('an installed version lacks what fairlane needs')
   } catch (cause) {
-    const what = `fairlane/distributed needs two packages that are not installed with it (${cause.message})`
+    const what = `fairlane/distributed needs bullmq 6 and ioredis (${cause.message})`
     throw new FairlaneError('FAIRLANE_ERR_PEER', `${what}: npm install bullmq@6 ioredis`, { cause })
   }
 }

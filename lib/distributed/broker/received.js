@@ -54,7 +54,7 @@ function readNotice (notice) {
 function faultOf (text) {
   const { name, message, code } = Object(jsonOf(text))
   const isRead = typeof name === 'string' && typeof message === 'string' && (code === undefined || typeof code === 'string')
-  return isRead ? errorOf(text) : new Error('The job failed, and what the broker has of its error cannot be read')
+  return isRead ? errorOf(text) : new Error('The job failed, and its error at the broker cannot be read')
 }
 
 /** A count in a record: none where it cannot be read. */

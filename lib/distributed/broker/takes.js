@@ -92,7 +92,7 @@ class Takes {
     const told = [kind, name, attemptsStarted, fetches ? 1 : 0, value, ms, isWanted ? 1 : 0]
     if (fields !== undefined) told.push(...Object.entries(fields).flat())
     const raw = await this.broker.client.fairlaneEnd(...keys, ...this.common(place), ...told)
-    if (typeof raw === 'number') throw Object.assign(new Error(`The job ${name} is not this process's (${raw})`), { code: raw })
+    if (typeof raw === 'number') throw Object.assign(new Error(`This process does not hold the job ${name} (${raw})`), { code: raw })
     return new Answer(raw, sentAt)
   }
 

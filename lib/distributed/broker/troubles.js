@@ -24,7 +24,7 @@ class Troubles {
    */
   refused (what, err, type) {
     const cause = causeOf(err)
-    const error = new FairlaneError('FAIRLANE_ERR_BROKER', `The broker has refused ${what}: ${cause.message}`, { cause })
+    const error = new FairlaneError('FAIRLANE_ERR_BROKER', `The broker refused ${what}: ${cause.message}`, { cause })
     if (type !== undefined) error.type = type
     this.tell(error)
     this.warn('refused', error.message)
@@ -32,7 +32,7 @@ class Troubles {
 
   /** Something at the broker makes no sense, and is ignored. */
   unreadable (what) {
-    this.warn('unreadable', `The broker has what cannot be read, and is ignored: ${what}.`)
+    this.warn('unreadable', `Ignored what cannot be read at the broker: ${what}.`)
   }
 
   // private from here on

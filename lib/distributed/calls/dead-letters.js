@@ -71,7 +71,7 @@ class DeadLetters {
     const score = job === undefined ? null : await this.broker.soon(() => this.broker.client.zscore(job.place.key('failed'), job.name))
     const at = score === null ? this.ends.get(id) : Number(score)
     if (at !== undefined) return { ...job, at }
-    throw typeError('FAIRLANE_ERR_ARGUMENT', `deadLetters: there is no dead letter with the id ${describe(id)} any more: begin anew`)
+    throw typeError('FAIRLANE_ERR_ARGUMENT', `deadLetters: the dead letter ${describe(id)} no longer exists: start again without after`)
   }
 
   /** The oldest dead letters of a type, behind one of any type. */

@@ -13,7 +13,7 @@ const FIRST_LOOK_MS = 2000
 const LONGEST_LOOK_MS = 30000
 const TICK_MS = 500
 const MOST_AT_ONCE = 1000
-const UNREADABLE = 'The job has ended, and what the broker has of its result cannot be read'
+const UNREADABLE = 'The job has ended, and its result at the broker cannot be read'
 
 /** A caller of add(). */
 class ResultWaiter {

@@ -175,7 +175,7 @@ class Timer {
       this.isStopped = true
       await this.broker.client.fairlaneLeaveTimer(this.key, this.token).catch(ignore)
     }
-    if (!isPassing(err)) this.broker.troubles.refused('a look at schedules', err)
+    if (!isPassing(err)) this.broker.troubles.refused('a check of the schedules', err)
     return RENEWED_MS
   }
 }

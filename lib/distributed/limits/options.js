@@ -48,7 +48,7 @@ function readNewRates (rates) {
 /** One rate for each type, or rates by type. */
 function readRatePerType (value, code) {
   if (typeof value === 'function') {
-    throw typeError(code, 'ratePerType cannot be a function at a broker: the other processes do not have it. Give rates by type')
+    throw typeError(code, 'ratePerType cannot be a function at a broker, because the other processes do not have it: give rates by type')
   }
   if (!isMap(value)) return { all: readRates(value, 'ratePerType', code), byType: new Map() }
   return { all: undefined, byType: readByType(value, 'ratePerType', code, (rate, name) => readRates(rate, name, code)) }
@@ -58,11 +58,11 @@ function readRatePerType (value, code) {
 function readRates (value, name, code) {
   if (!isArray(value)) return [readWholeRate(value, name, code)]
   if (value.length > 0) return Array.from(value, rate => readWholeRate(rate, name, code)) // those included that were left out
-  throw rangeError(code, `${name} must have a rate in it`)
+  throw rangeError(code, `${name} must have at least one rate`)
 }
 
 function readWholeRate (value, name, code) {
   return readRate(value, name, code, (ms, name) => {
-    return Math.ceil(readNumber(ms, `${name}, at a broker,`, LEAST_INTERVAL_MS, Number.MAX_SAFE_INTEGER, code))
+    return Math.ceil(readNumber(ms, `${name} at a broker`, LEAST_INTERVAL_MS, Number.MAX_SAFE_INTEGER, code))
   })
 }

@@ -263,7 +263,7 @@ class Attempts {
         return
       }
       delivery.isFinal = true // it ran well, and another run would end the same
-      const error = typeError('FAIRLANE_ERR_ARGUMENT', 'the result is no JSON, so that it cannot be told to the process that waits for it')
+      const error = typeError('FAIRLANE_ERR_ARGUMENT', 'the result is not JSON, so it cannot be sent to the process that waits for it')
       this.failed(delivery, job, Object.assign(error, { cause }))
       return
     }

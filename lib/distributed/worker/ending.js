@@ -25,7 +25,7 @@ class Ending {
 /** The reason of a job's signal, when another process may have it. */
 function lostError (cause) {
   const options = cause === undefined ? undefined : { cause: typeof cause.code === 'number' ? cause : brokerError(cause) }
-  return new FairlaneError('FAIRLANE_ERR_LEASE', 'The job is no longer held by this process: others may run it', options)
+  return new FairlaneError('FAIRLANE_ERR_LEASE', 'This process no longer holds the job: another one may run it', options)
 }
 
 module.exports = { Ending, lostError }

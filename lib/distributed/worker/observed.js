@@ -98,10 +98,10 @@ function observe (queue, observers, clock) {
 /** @throws FAIRLANE_ERR_OPTION */
 function checkObservers (observers, runner) {
   if (observers.length > 0 && runner === null) {
-    throw rangeError('FAIRLANE_ERR_OPTION', 'observers: a process without a runner has nothing to show')
+    throw rangeError('FAIRLANE_ERR_OPTION', 'observers: a process without a runner has nothing to observe')
   }
   if (observers.every(observer => observer[RUNS_ONLY] === true)) return
-  throw rangeError('FAIRLANE_ERR_OPTION', 'observers: they must be Metrics, since the broker has the records of jobs')
+  throw rangeError('FAIRLANE_ERR_OPTION', 'observers: only Metrics can observe a queue at a broker, which keeps the records of jobs itself')
 }
 
 module.exports = { Observed, observe, checkObservers }

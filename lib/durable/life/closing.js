@@ -49,7 +49,7 @@ class Closing {
     this.status.fail(err)
     // not in the middle of what the log is about
     queueMicrotask(() => {
-      warn('FAIRLANE_ERR_IO', `A durable queue closes, since its log failed. ${err.message}`)
+      warn('FAIRLANE_ERR_IO', `A durable queue is closing because its log failed. ${err.message}`)
       this.close(false, 0)
     })
   }

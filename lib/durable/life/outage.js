@@ -242,7 +242,7 @@ class Outage {
   announce () {
     if (this.isOn) return
     this.isOn = true
-    if (!this.hasWarned) warn('FAIRLANE_WARN_OUTAGE', `A durable queue cannot write its log now, and tries again. ${this.error.message}`)
+    if (!this.hasWarned) warn('FAIRLANE_WARN_OUTAGE', `A durable queue cannot write its log and keeps retrying. ${this.error.message}`)
     this.hasWarned = true
     this.events.tell('outage', this.error)
   }

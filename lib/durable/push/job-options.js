@@ -110,7 +110,8 @@ function readHead (bytes) {
 /** @returns {FairlaneError | undefined} FAIRLANE_ERR_TOO_LARGE if the key is too long to be written */
 function refusalOf ({ key }) {
   const bytes = key === undefined ? 0 : Buffer.byteLength(key)
-  if (bytes > MAX_KEY_BYTES) return new FairlaneError('FAIRLANE_ERR_TOO_LARGE', `A key has ${bytes} bytes; it may have ${MAX_KEY_BYTES}`)
+  if (bytes <= MAX_KEY_BYTES) return undefined
+  return new FairlaneError('FAIRLANE_ERR_TOO_LARGE', `A key of ${bytes} bytes is too large: it may have at most ${MAX_KEY_BYTES}`)
 }
 
 function field (name, ...numbers) {

@@ -115,7 +115,7 @@ class Records {
     const id = idOf(job)
     if (id === undefined) return { type: job.type, options: job.options, bytes: Buffer.from(job.bytes) }
     this.check()
-    if (!this.store.table.find(id)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `job ${id} is no more`)
+    if (!this.store.table.find(id)) throw rangeError('FAIRLANE_ERR_ARGUMENT', `job ${id} no longer exists`)
     return this.read(id)
   }
 }

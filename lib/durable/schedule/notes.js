@@ -79,7 +79,7 @@ class Notes {
     if (serialize !== nameOf(this.serializer)) {
       throw new FairlaneError(
         'FAIRLANE_ERR_SERIALIZER',
-        `The schedule ${about.name} is kept with serialize: '${serialize}', and the queue is opened with '${nameOf(this.serializer)}'`
+        `The schedule ${about.name} was stored with serialize: '${serialize}', and the queue was opened with '${nameOf(this.serializer)}'`
       )
     }
     const { Calendars, timesOf } = require('../../job/schedule-times')
@@ -91,7 +91,7 @@ class Notes {
     try {
       return decode(this.serializer, bytes, true)
     } catch (cause) {
-      const message = `The payload of the schedule ${name} cannot be decoded: open the queue with what has encoded it`
+      const message = `The payload of the schedule ${name} cannot be decoded: open the queue with the serialize that encoded it`
       throw new FairlaneError('FAIRLANE_ERR_SERIALIZER', message, { cause })
     }
   }
