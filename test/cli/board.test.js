@@ -49,7 +49,7 @@ describe('the page that the command line shows', function () {
       const { queue: state } = await (await fetch(`${url}state`)).json()
       const { letters } = await (await fetch(`${url}dead`)).json()
       assert.deepEqual([state.waiting, state.running, state.dead, letters[0].id], [1, 0, 1, 1])
-      assert.match(world.stderr.text, /^Nothing runs while the page is open/)
+      assert.match(world.stderr.text, /^No jobs run while the page is open/)
       assert.deepEqual(await act({ action: 'deleteDead', id: 1 }), { status: 200, result: true })
       const { status, error } = await act({ action: 'resume' })
       assert.deepEqual([status, error.code], [400, 'FAIRLANE_ERR_RUNNER'])
