@@ -48,7 +48,7 @@ describeWithRedis('the keeper', function () {
       assert(message.includes(type))
     }
     assert.equal(warnings.length, 1)
-    assert.match(warnings[0], /has refused the check of the type 'bad-.*WRONGTYPE/)
+    assert.match(warnings[0], /refused the check of the type 'bad-.*WRONGTYPE/)
   })
 
   it('of a short lease leaves a process alone that has a long one, and its jobs', async () => {

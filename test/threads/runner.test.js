@@ -158,7 +158,7 @@ describe('a runner in threads', () => {
       const queue = fairlane(runner, { concurrency: 1, maxAttempts: 2, backoffMs: 0 })
       const errors = []
       queue.on('retry', ({ error }) => errors.push(error.message))
-      await assert.rejects(queue.add({ act: 'fail', bytes: new Uint8Array(5) }), { name: 'TypeError', code: 'FAIRLANE_ERR_OPTION', message: /moved before/ })
+      await assert.rejects(queue.add({ act: 'fail', bytes: new Uint8Array(5) }), { name: 'TypeError', code: 'FAIRLANE_ERR_OPTION', message: /already moved/ })
       assert.deepEqual(errors, ['it fails'])
       assert.deepEqual(await queue.add({ act: 'sum', bytes: new Uint8Array(0) }), 0)
       await queue.close()
