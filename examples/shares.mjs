@@ -24,13 +24,15 @@ async function play (types, costOf, schedulerOptions) {
   const clock = fakeClock()
   const got = { A: 0, B: 0 }
   const queue = fairlane((cost, done, { type }) => {
-    got[type[0]] += cost
-    clock.setTimeout(done, 10)
+    clock.setTimeout(() => {
+      got[type[0]] += cost
+      done()
+    }, 10)
   }, { concurrency: 4, scheduler: 'equal', schedulerOptions, clock })
 
   for (const type of types) for (let i = 0; i < 400; i++) queue.add(costOf(type), { type, cost: costOf(type) })
   while (clock.now() < 1000) {
-    await turn() // the queue fills its slots
+    while (queue.running < queue.concurrency) await turn() // the queue fills its slots, in as many turns as it needs
     clock.next() // a job ends
   }
   return got // the clock stands still now, and with it the queue
