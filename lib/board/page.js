@@ -46,8 +46,9 @@ const BODY = `</head>
 <button id="unhold" type="button" hidden>End the hold</button>
 </header>
 <nav id="names" aria-label="Queues" hidden></nav>
+<main>
 <p id="status" role="status"></p>
-<main id="content">
+<div id="content">
 <h2>What stands out</h2>
 <ul id="findings"></ul>
 <dl id="numbers"></dl>
@@ -97,6 +98,7 @@ const BODY = `</head>
 <h2>Newest failures</h2>
 <table>${INNER}</table>
 </section>
+</div>
 </main>
 <dialog id="settings" aria-labelledby="settings-title">
 <h2 id="settings-title"></h2>

@@ -9,6 +9,9 @@ const { board } = require('../../lib/board')
 const { describeWithChromium } = require('../support/chromium')
 const { describeWithFirefox, openFirefox } = require('../support/firefox')
 const { startServer } = require('../support/programs')
+const { turn } = require('../support/turns')
+const { atBroker } = require('./at-broker')
+const { inChromium, inFirefox } = require('./browsers')
 const { example } = require('./example')
 const { atBrowser } = require('./pages')
 
@@ -125,3 +128,50 @@ describeWithFirefox('the page for tenants, in Firefox,', function () {
     })
   }
 })
+
+describeWithChromium('the page when something is wrong, in Chromium,', () => whenWrong(inChromium))
+describeWithFirefox('the page when something is wrong, in Firefox,', () => whenWrong(inFirefox))
+
+function whenWrong (inBrowser) {
+  for (const isDark of [false, true]) {
+    describe(isDark ? 'dark' : 'light', function () {
+      const { open } = inBrowser({ isDark })
+
+      for (const screen of Object.keys(SCREENS)) {
+        it(`has no barrier that axe finds on ${screen}: an action is refused, a queue does not answer, one is empty, many are deleted`, async function () {
+          const asked = []
+          const hanging = atBroker({ types: () => new Promise(() => { asked.push(1) }) })
+          const dead = atBroker({
+            types: [{ type: 'a', waiting: 1, delayed: 0, running: 0, dead: 9 }],
+            deadLetters: async () => [{ id: '1:a', type: 'a', attempts: 1, error: new Error('no') }],
+            deleteDead: () => new Promise(() => {}),
+            pauseGlobal: async () => { throw new Error('away') }
+          })
+          const page = await open({ dead: { queue: dead }, empty: { queue: atBroker() }, hanging: { queue: hanging } }, { screen })
+          const check = async () => {
+            assert.deepEqual(await page.evaluate(FINDINGS), [])
+            assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true)
+          }
+          await page.driver.run(AXE)
+          await page.use('Pause a')
+          await page.said('pauseGlobal: away')
+          await check()
+          await page.use('Dead letters: 9')
+          await page.until('document.querySelectorAll("#letters tbody tr").length > 0')
+          await page.use('Delete all that match')
+          await page.until('!document.getElementById("dead-sweep").hidden')
+          await check()
+          await page.evaluate('void (location.hash = "empty")')
+          await page.until('document.title.includes("empty")')
+          await check()
+          await page.evaluate('void (location.hash = "hanging")')
+          while (asked.length === 0) await turn()
+          page.clock.advance(2000)
+          await page.until('document.getElementById("content").hidden')
+          await page.until('document.getElementById("status").textContent.includes("has not answered for 2 s")')
+          await check()
+        })
+      }
+    })
+  }
+}

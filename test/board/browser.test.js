@@ -727,6 +727,8 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       await page.getByLabel('Types that contain').fill('a')
       await button(page, 'Pause', 'a').waitFor()
       await page.evaluate(() => { window.answerFirst() })
+      await page.evaluate(() => new Promise(resolve => setTimeout(resolve)))
+      assert.equal(await page.textContent('#status'), '')
     }
     assert.deepEqual(await names(page), ['a'])
   })
@@ -755,7 +757,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     assert.equal(await page.locator('#content td button').count(), 0)
     await page.getByRole('link', { name: 'broken' }).click()
     await said(page, 'away')
-    assert.equal(await page.isVisible('main'), false)
+    assert.equal(await page.isVisible('#content'), false)
     await page.getByRole('link', { name: 'mails' }).click()
     await button(page, 'Pause', 'a').waitFor()
     await page.evaluate(() => { window.location.hash = '#%' })
@@ -781,7 +783,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     clock.advance(2000)
     const page = await opening
     await said(page, `${isolated('hanging')}: The queue has not answered for 2 s.`)
-    assert.equal(await page.isVisible('main'), false)
+    assert.equal(await page.isVisible('#content'), false)
     await page.getByRole('link', { name: 'mails' }).click()
     await button(page, 'Pause', 'a').waitFor()
     assert.equal(paths.at(-1), '/state?sort=share&order=down&filter=&queue=mails')
