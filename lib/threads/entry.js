@@ -5,12 +5,14 @@
 // module else.
 //
 //   [number, payload, type, attempt, payload, type, attempt, …] ──▶ [result, result, …], behind them the failures if there are any
+//                                                               ├─▶ { spent, index }: what the job of that index has cost so far
 //                                                               └─▶ { broken }: why there is no answer
 //
 // Between messages the thread sleeps, and its event loop stands still: to be woken by that takes 20 µs.
 
 const { parentPort, MessageChannel, receiveMessageOnPort } = require('node:worker_threads')
 const { typeError } = require('../arguments/errors')
+const { readInteger } = require('../arguments/fields')
 const { promiseOf } = require('../platform/promised')
 const { takeApart } = require('./failures')
 const { REQUESTS, ANSWERS } = require('./message')
@@ -28,7 +30,30 @@ const counts = new Int32Array(new SharedArrayBuffer(8))
 
 let run // the module's function
 let number // of the message whose jobs run
+let answered // number of the last message that has an answer
 let taken = 0 // messages
+
+/** What the function of the module is told beside the payload. */
+class Context {
+  #number
+  #index
+
+  constructor (type, attempt, number, index) {
+    this.type = type
+    this.attempt = attempt
+    this.#number = number
+    this.#index = index
+  }
+
+  /** Says what the job has cost so far, until its answer is given. It may be taken off the context. */
+  get spent () {
+    const [own, index] = [this.#number, this.#index]
+    return total => {
+      const spent = readInteger(total, 'spent: the total', 0, Number.MAX_SAFE_INTEGER, 'FAIRLANE_ERR_ARGUMENT')
+      if (own === number && own !== answered) port.postMessage({ spent, index })
+    }
+  }
+}
 
 // whatever ends the thread
 process.on('uncaughtExceptionMonitor', err => parentPort.postMessage({ fairlane: 'ending', number, parts: takeApart(err) }))
@@ -71,6 +96,7 @@ function giveUp (reason) {
 }
 
 function post (answer, list) {
+  answered = number
   try {
     port.postMessage(answer, list)
   } catch (reason) {
@@ -100,7 +126,7 @@ function runAll (message) {
   for (let at = 1, index = 0; at + 2 < message.length; at += 3, index++) {
     results[index] = undefined
     try {
-      const result = run(message[at], { type: message[at + 1], attempt: message[at + 2] })
+      const result = run(message[at], new Context(message[at + 1], message[at + 2], number, index))
       const promise = promiseOf(result)
       if (promise === undefined) results[index] = result
       else pending.push(follow(promise, index, results, failures))

@@ -56,6 +56,13 @@ export interface ThreadContext {
   readonly type: string | undefined
   /** The number of the attempt, from 1. */
   readonly attempt: number
+  /**
+   * Reports what the job has cost so far, in all. Like `context.spent` of a job outside threads; it does nothing once the job has ended. May be
+   * called without the context as `this`.
+   *
+   * @throws FAIRLANE_ERR_ARGUMENT if `total` is not a safe integer from 0
+   */
+  readonly spent: (total: number) => void
 }
 
 /** The module's function. Its return value is cloned, unless it comes from `move`. */

@@ -12,8 +12,8 @@ const { loadPiscina } = require('./peer')
 module.exports = { threads, move }
 
 /**
- * Makes a runner of a module's function, which is called in threads as `fn(payload, { type, attempt })`. Payloads and results are cloned.
- * All threads are started before it returns, and are kept.
+ * Makes a runner of a module's function, which is called in threads as `fn(payload, { type, attempt, spent })`.
+ * Payloads and results are cloned. All threads are started before it returns, and are kept.
  *
  * @param {string | URL} file of the module, CommonJS or ES; a relative path is one from the working directory
  * @param {object} [options]

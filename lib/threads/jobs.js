@@ -22,9 +22,11 @@ const { Pool } = require('./pool')
 const NO_CONTEXT = { type: undefined, attempt: 1, signal: undefined } // of queues that give their runners none
 
 class Job {
-  constructor (payload, done, { type, attempt, signal }) {
+  constructor (payload, done, context) {
+    const { type, attempt, signal } = context
     this.payload = payload
     this.done = done
+    this.context = context
     this.type = type
     this.attempt = attempt
     this.signal = signal
@@ -153,6 +155,7 @@ class Jobs {
   newPool () {
     const hooks = {
       onAnswer: (message, answer) => this.answered(message, answer),
+      onSpent: ({ jobs }, { spent, index }) => this.spent(jobs[index], spent),
       onRefused: (message, err) => this.refused(message, err),
       onFailed: (message, err) => this.failed(message, err),
       onLost: message => this.lost(message),
@@ -176,6 +179,11 @@ class Jobs {
       else this.tell(jobs[i], null, result)
     }
     this.flush()
+  }
+
+  /** Its runner says what it has cost so far. */
+  spent ({ context: { spent } }, total) {
+    if (spent !== undefined) callSafely(spent, total) // queues of others may count no costs
   }
 
   /** A payload cannot be cloned, or something cannot be moved. Of several jobs each is sent alone, so that only the one fails. */

@@ -40,9 +40,10 @@ class Pool {
    * @param {Function} Piscina
    * @param {string} url of the module
    * @param {{ threads: number, name: string, loadTimeoutMs: number, worker: object }} options
-   * @param {object} hooks `onAnswer(message, answer)`, `onRefused(message, err)` (it could not be sent), `onFailed(message, err)` (it was,
-   *   and has no answer), `onLost(message)`, each when the thread is idle, or another one is there; `onThread()`: one has been
-   *   started, or has loaded the module; `onWorn(err)`, and `onOver()` when it has no messages after that
+   * @param {object} hooks `onSpent(message, { spent, index })`: a job of it has said what it costs; `onAnswer(message, answer)`,
+   *   `onRefused(message, err)` (it could not be sent), `onFailed(message, err)` (it was, and has no answer), `onLost(message)`, each when
+   *   the thread is idle, or another one is there; `onThread()`: one has been started, or has loaded the module; `onWorn(err)`, and
+   *   `onOver()` when it has no messages after that
    * @param {{ setTimeout: Function, clearTimeout: Function }} [clock]
    */
   constructor (Piscina, url, { threads, name, loadTimeoutMs, worker }, hooks, clock = systemClock) {
@@ -162,10 +163,29 @@ class Pool {
    * promises and timers have their turn however fast the threads are.
    */
   received (thread, answer) {
+    if (isSpent(answer)) return this.hooks.onSpent(thread.message, answer)
     this.answered(thread, answer)
     for (const other of this.workers.values()) {
-      if (hasAnswered(other)) this.answered(other, receive(other))
+      if (hasAnswered(other)) this.answered(other, this.receive(other))
     }
+  }
+
+  /** @returns {any} its answer, which is there; what its jobs have spent comes before */
+  receive (thread) {
+    let answer = receive(thread)
+    while (isSpent(answer)) {
+      this.hooks.onSpent(thread.message, answer)
+      answer = receive(thread)
+    }
+    return answer
+  }
+
+  /** @returns {any} undefined if it has ended without an answer */
+  receiveLast (thread) {
+    if (hasAnswered(thread)) return this.receive(thread)
+    if (thread.message === undefined || thread.port === undefined) return undefined
+    for (let last = receive(thread); isSpent(last); last = receive(thread)) this.hooks.onSpent(thread.message, last)
+    return undefined
   }
 
   answered (thread, answer) {
@@ -285,7 +305,7 @@ class Pool {
   /** @param {Error} why, for the job in it @param {Error} [lastError] for who waits for threads that are ready */
   ended (thread, why, lastError) {
     if (thread.hasEnded) return
-    const answer = hasAnswered(thread) ? receive(thread) : undefined
+    const answer = this.receiveLast(thread)
     thread.hasEnded = true
     this.lastError = lastError
     this.clock.clearTimeout(thread.timer)
@@ -325,10 +345,15 @@ function hasAnswered ({ counts, answersCount, hasEnded }) {
 
 function receive ({ port }) {
   try {
-    return receiveMessageOnPort(port).message
+    return receiveMessageOnPort(port)?.message
   } catch (err) {
     return unreadable(err)
   }
+}
+
+/** Whether it is no answer, but what a job has cost so far. */
+function isSpent (said) {
+  return typeof said?.spent === 'number'
 }
 
 /** A thread may have a larger stack than who is to read a result that is nested deep. */

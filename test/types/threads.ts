@@ -19,7 +19,10 @@ const options: ThreadsOptions<Image> = {
   execArgv: ['--no-warnings']
 }
 const runner: ThreadsRunner<Image, number> = threads<Image, number>('./resize.js', options)
-const resize: ThreadFunction<Image, Uint8Array> = ({ bytes }, { type, attempt }: ThreadContext) => move(bytes.subarray(attempt, type?.length))
+const resize: ThreadFunction<Image, Uint8Array> = ({ bytes }, { type, attempt, spent }: ThreadContext) => {
+  const nothing: void = spent(bytes.length)
+  return move(bytes.subarray(attempt, type?.length ?? nothing))
+}
 
 async function use (): Promise<void> {
   await runner.ready()

@@ -5,6 +5,7 @@ const fairlane = require('../../..')
 const { Throttled } = require('../../..')
 const { internalsOf } = require('../../../lib/core/internals')
 const { CostWindow, nextMark } = require('../../../lib/core/limits/cost-window')
+const { Window } = require('../../../lib/core/limits/windows')
 const { Costs } = require('../../../lib/core/limits/costs')
 const { checkInvariants } = require('../../../lib/testing')
 const { startsOf } = require('../../support/starts')
@@ -825,6 +826,84 @@ describe('a window of costs', function () {
       assert.ok(window.times.length <= 130, `${window.times.length} entries`)
       assert.equal(window.count, 1000)
     }
+  })
+})
+
+describe('what windows of costs count', function () {
+  const open = (limit, intervalMs = 100) => new CostWindow({ limit, intervalMs })
+
+  it('is nothing where a job costs nothing', function () {
+    const window = open(10)
+    window.add(0, 0, nextMark())
+    assert.deepEqual([window.times, window.isEmpty(0)], [[], true])
+  })
+
+  it('counts until the last start of a slice is as old as the interval', function () {
+    const window = open(100, 6400)
+    window.add(0, 50, nextMark())
+    window.add(99, 50, nextMark())
+    assert.deepEqual([window.waitMs(6400, 1), window.waitMs(6498, 1), window.waitMs(6499, 100)], [99, 1, 0])
+  })
+
+  it('is given back from newer charges where the entry has no more', function () {
+    const window = open(10)
+    const marks = [nextMark(), nextMark(), nextMark()]
+    for (const [at, mark] of marks.entries()) window.add(at, 3, mark)
+    window.giveBack(50, 8, marks[0])
+    assert.deepEqual([window.count, window.times, window.counts], [1, [2], [1]])
+    assert.equal(window.waitMs(101, 10), 1)
+  })
+
+  it('is without what is reserved in a copy, which leaves the window as it is', function () {
+    for (const window of [open(10), new Window({ limit: 10, intervalMs: 100 })]) {
+      const mark = nextMark()
+      window.add(0, 1, mark)
+      window.reserve(1)
+      const copy = window.copy()
+      assert.deepEqual([window.count, copy.count], [2, 1])
+      assert.equal(copy.isEmpty(100), true)
+      window.giveBack?.(1, 1, mark)
+      assert.equal(window.count, window.of === 'cost' ? 1 : 2)
+    }
+  })
+
+  it('is exact again beyond 2^53 when all of it is over, but for what is reserved', function () {
+    const window = open(10)
+    window.add(0, Number.MAX_SAFE_INTEGER, nextMark())
+    window.add(0, 2, nextMark())
+    window.reserve(4)
+    assert.deepEqual([window.isEmpty(100), window.count], [false, 4])
+    window.release(4)
+    assert.equal(window.isEmpty(100), true)
+  })
+
+  it('comes back an interval later at the earliest where all of it is reserved', function () {
+    for (const window of [open(1), new Window({ limit: 1, intervalMs: 100 })]) {
+      window.reserve(1)
+      assert.equal(window.waitMs(0, 1), 100)
+    }
+  })
+
+  it('has a new entry after the last slice is over, or ends with another limit', function () {
+    for (const window of [open(100), new Window({ limit: 100, intervalMs: 100 })]) {
+      window.add(50, 1, nextMark())
+      assert.equal(window.isEmpty(150), true)
+      window.add(50, 1, nextMark()) // by a clock that went back
+      assert.deepEqual([window.times, window.count], [[50], 1])
+      window.setLimit(2)
+      window.add(50.5, 1, nextMark())
+      assert.deepEqual(window.times, [50, 50.5])
+    }
+  })
+
+  it('is told apart in so many parts of a job, and all of it is given back', function () {
+    const list = { gate: { correct () {} }, holds: null, recorder: null, needsCost: false }
+    const costs = new Costs({ wake () {} }, list, undefined)
+    costs.takesPlain(undefined, { cost: 5 }, 'payload')
+    const { origin, charge } = list
+    for (let units = 6; units < 200; units++) costs.correct({ origin }, units)
+    assert.equal(charge.parts.length, 64)
+    assert.equal(charge.correct(0).parts.reduce((sum, { units }) => sum + units, 0), 199)
   })
 })
 

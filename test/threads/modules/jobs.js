@@ -20,6 +20,20 @@ class OwnError extends RangeError {
 const acts = {
   tell: (payload, context) => ({ payload, context, argv: process.argv.slice(2), env: process.env.FAIRLANE_TEST, workerData }),
   thread: () => threadId,
+  spend ({ totals, gate, andThen = 'value' }, { spent }) {
+    for (const total of totals) spent(total)
+    kept ??= spent
+    if (gate !== undefined) pass(gate)
+    return acts[andThen]({ value: totals.at(-1) })
+  },
+  spendWrongly ({ total }, { spent }) {
+    try {
+      spent(total)
+    } catch ({ code }) {
+      return code
+    }
+  },
+  spendLate: ({ total }) => kept(total),
   message () {
     // those of one message are called in one go
     if (!isCounted) messages++
@@ -93,6 +107,7 @@ const acts = {
   sum: ({ bytes }) => bytes.reduce((sum, byte) => sum + byte, 0)
 }
 
+let kept // spent() of the first job that has called it
 let moved
 let meeting
 let messages = 0
