@@ -20,8 +20,8 @@ const options: ThreadsOptions<Image> = {
 }
 const runner: ThreadsRunner<Image, number> = threads<Image, number>('./resize.js', options)
 const resize: ThreadFunction<Image, Uint8Array> = ({ bytes }, { type, attempt, spent }: ThreadContext) => {
-  const nothing: void = spent(bytes.length)
-  return move(bytes.subarray(attempt, type?.length ?? nothing))
+  spent(bytes.length)
+  return move(bytes.subarray(attempt, type?.length))
 }
 
 async function use (): Promise<void> {
