@@ -159,6 +159,16 @@ describe('the costs of jobs on disk', () => {
     }
   })
 
+  it('are those of a push that replaces a job which has its slot, and is not called as yet', async () => {
+    await open({ ...perType(100), ack: 'disk', concurrency: 9 })
+    const pushed = [push('first', 10, { key: 'k' })]
+    for (let i = 0; i < 15; i++) await null
+    pushed.push(push('second', 50, { key: 'k', onDuplicate: 'replace' }))
+    await Promise.all(pushed)
+    await bench.gate.until(1)
+    assert.deepEqual([started(), bench.queue.stats('a').spent], [['second'], 50])
+  })
+
   it('are those of a replaced job without a scheduler, too', async () => {
     await open({ rate: { limit: 10, intervalMs: LONG, of: 'cost' } })
     await bench.queue.push('first', { cost: 6 })

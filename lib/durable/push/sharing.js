@@ -112,12 +112,14 @@ class Sharing {
   /** A change is being written. @param {object} group that it is in @returns {Promise<number>} the number of the job, when it is safe */
   follow ({ entry: { job: seq }, type, cost, delayMs }, group) {
     const { undo, finish } = delayMs === undefined ? NOT_MOVED : this.move(seq, this.clocks.time() + delayMs)
+    const costBefore = this.retries.costOf(seq)
+    this.retries.replaceCost(seq, type, cost) // at once: it may start before the change is safe, and reads that then
     return group.promise.then(() => {
       finish()
-      this.retries.replaceCost(seq, type, cost)
       return seq
     }, err => {
       undo()
+      this.retries.replaceCost(seq, type, costBefore)
       throw err
     })
   }

@@ -188,11 +188,21 @@ class Attempts {
       return
     }
     this.begins(delivery)
-    if (this.limits.isOn) this.charges(delivery, this.limits.limiter.starts(delivery))
+    if (this.limits.isOn) this.charge(delivery)
     const value = delivery.run(this.runner, payload, this.settleBy, new RunnerContext(delivery, this.events, this))
     if (value === undefined || this.hasSeenValue) return
     this.hasSeenValue = true
     warnOfValue(this.runner, value)
+  }
+
+  /** A job starts. It may have been given another payload, which costs something else, since it has its slot. */
+  charge (delivery) {
+    this.charges(delivery, this.limits.limiter.starts(delivery))
+    const { id: seq, cost, ticket } = delivery
+    const units = this.retries.costOf(seq)
+    if (cost === undefined || cost === units) return
+    this.charges(delivery, units)
+    ticket.spent(units)
   }
 
   /** A job is charged so many units in all, where that is counted. */

@@ -150,6 +150,10 @@ class Retries {
     this.waiting.place(job, type, true, maxWaitMs)
   }
 
+  costOf (seq) {
+    return this.waiting.costOf(seq)
+  }
+
   /** What a job costs is known better now: a later attempt costs so much. */
   setCost (seq, cost) {
     this.waiting.setCost(seq, cost)
@@ -245,7 +249,7 @@ class Retries {
       if (order === undefined) continue
       const job = order.first
       const dueAt = this.deadlines.dueAt(job)
-      if (due === undefined || dueAt < due.dueAt) due = { dueAt, hasRun: job.first === undefined, cost: this.waiting.costOf(job.seq) }
+      if (due === undefined || dueAt < due.dueAt) due = { dueAt, hasRun: job.first === undefined, cost: this.costOf(job.seq) }
     }
     return due
   }
