@@ -12,6 +12,7 @@ const { rounds } = require('../support/rounds')
 const KILLS = rounds(4)
 const MAX_LIVES = 60 + 3 * KILLS // the poison jobs that are left end one each
 const MAX_ATTEMPTS = 3
+const MOST_COST = 96
 
 describe('job queues whose process is killed', function () {
   let folder
@@ -22,7 +23,7 @@ describe('job queues whose process is killed', function () {
   for (const ack of ['os', 'disk']) {
     it(`with kill -9, and by poison jobs, run all that was safe with '${ack}' until it is done, dead or cancelled, ` +
       'and nothing again that was done or cancelled, none early, none beside one of its key, one for each time of a schedule, ' +
-      'and those of a batch all or none', async () => {
+      'those of a batch all or none, each charged what it costs, or its runner has said in the same process', async () => {
       const seed = seedFromEnvironment()
       const random = seeded(seed)
       const path = join(folder, 'queue')
@@ -36,7 +37,8 @@ describe('job queues whose process is killed', function () {
         attempts: new Map(),
         holders: new Map(),
         ticks: new Map(),
-        batches: new Map()
+        batches: new Map(),
+        charged: new Set()
       }
       for (let life = 0; life < KILLS; life++) {
         // the first not before the poison job of it is there
@@ -50,6 +52,7 @@ describe('job queues whose process is killed', function () {
       const settled = new Set([...seen.ended, ...seen.dead, ...seen.asked])
       assert.deepEqual([...seen.safe].filter(id => !settled.has(id)), [], `SEED=${seed}: jobs are lost`)
       for (const [batch, ids] of seen.batches) assert.equal(ids.size, 4, `SEED=${seed}: of batch ${batch} there were ${[...ids]}`)
+      assert(seen.charged.has(0), `SEED=${seed}: jobs had costs`)
       assert(seen.batches.size > 0, `SEED=${seed}: there were batches`)
       assert(seen.ticks.size > 0, `SEED=${seed}: a schedule had jobs`)
       assert(seen.cancelled.size > 0, `SEED=${seed}: jobs were cancelled`)
@@ -60,7 +63,7 @@ describe('job queues whose process is killed', function () {
 
 /** One life of the child, until it has said so many lines, or ends. @returns {Promise<boolean>} whether it came to its end */
 async function live (args, {
-  safe, ended, done, dead, asked, cancelled, attempts, holders, ticks, batches
+  safe, ended, done, dead, asked, cancelled, attempts, holders, ticks, batches, charged
 }, message, linesCount = Infinity) {
   // without the hooks of the coverage run, which take most of the time of many short lives
   const command = ['-u', 'NODE_OPTIONS', process.execPath, join(__dirname, 'killed-jobs.js'), ...args]
@@ -81,6 +84,10 @@ async function live (args, {
     if (sign === '?') asked.add(id)
     if (sign === 'c') cancelled.add(id)
     assert(sign !== 'e', `${message}: job ${id} is early`)
+    if (sign === '$') {
+      assert(attempt >= 0 && attempt <= (id === 0 ? 0 : 3 * MOST_COST), `${message}: at job ${id}, ${attempt} units too much were charged`)
+      charged.add(attempt)
+    }
     if (sign === '/') attempts.set(id, attempt - 1)
     if (sign === 's') {
       assert.equal(ticks.get(attempt) ?? id, id, `${message}: two jobs for the time ${attempt}`)

@@ -10,19 +10,24 @@
 //   / id attempt              is put off, and the attempt is not to count
 //   s id time                 is that of a schedule, for a time
 //   b id 0 batch              is one of a batch
+//   $ id units                by so much more was charged in this process than its jobs cost whose runners were called; 0 at the end
 
 const { writeSync } = require('node:fs')
 const { durable, Postponed, Throttled } = require('../../lib/durable')
 
 const [path, ack, pushesCount, isFinal] = process.argv.slice(2)
 const say = line => writeSync(1, `${line}\n`)
+const said = new Map() // by the id of a job: what its runner has said in this process
+let queue
+let known = 0 // what the jobs have cost whose runners were called
 
 main()
 
 async function main () {
   const options = { path, ack, segmentBytes: 1 << 14, concurrency: 4, maxAttempts: 3, backoffMs: 1, scheduler: 'equal', priorityMs: 50 }
+  options.ratePerType = { limit: 500, intervalMs: 20, of: 'cost' }
   if (isFinal !== 'final') options.schedules = { tick: { everyMs: 10, type: 'tick', payload: { kind: 'tick' }, overlap: true } }
-  const queue = await durable(run, options)
+  queue = await durable(run, options)
   queue.on('done', ({ id }) => {
     say(`~ ${id}`)
     queue.flush().then(() => say(`- ${id}`))
@@ -34,16 +39,17 @@ async function main () {
     const delayMs = i % 11 === 3 ? 1 + i : 0
     const at = Date.now() + delayMs
     const key = kind === 'job' && i % 5 === 2 && delayMs === 0 ? `${i % 3} ${i % 2}` : undefined
-    const said = {
+    const options = {
       delayMs,
       maxAttempts: i % 4 === 1 ? 3 : undefined,
       key,
       keyUntil: key && 'settled',
       onDuplicate: key && (i % 10 === 2 ? 'join' : 'replace'),
-      priority: i % 4 === 3 ? i % 16 : undefined
+      priority: i % 4 === 3 ? i % 16 : undefined,
+      cost: i % 7 === 6 ? undefined : i * 31 % 97
     }
     if (i % 9 === 1) pushAll(queue, `${process.pid}-${i}`, i)
-    const pushed = queue.pushType(i % 3, { kind, at, key, filling: 'x'.repeat(i * 37 % 900) }, said).then(id => {
+    const pushed = queue.pushType(i % 3, { kind, at, key, cost: options.cost, filling: 'x'.repeat(i * 37 % 900) }, options).then(id => {
       say(`+ ${id}`)
       // that is before it has a slot, or while it runs
       if (i % 13 === 7) cancel(queue, id)
@@ -51,6 +57,7 @@ async function main () {
     if (i % 8 === 0) await pushed
   }
   await queue.onIdle()
+  say(`$ 0 ${queue.stats().spent - known}`)
   await queue.close({ drain: true })
   say('end')
 }
@@ -59,7 +66,8 @@ async function main () {
 async function pushAll (queue, batch, i) {
   const job = { type: i % 3, payload: { kind: 'job', at: 0, batch, filling: 'x'.repeat(i * 53 % 700) } }
   const delayed = { ...job, payload: { ...job.payload, at: Date.now() + i }, delayMs: i }
-  for (const id of await queue.pushAll([job, { ...job, priority: 7 }, delayed, { ...job, type: 'other', priority: 1 }])) say(`+ ${id}`)
+  const dear = { ...job, payload: { ...job.payload, cost: 40 }, cost: 40, priority: 7 }
+  for (const id of await queue.pushAll([job, dear, delayed, { ...job, type: 'other', priority: 1 }])) say(`+ ${id}`)
 }
 
 async function cancel (queue, id) {
@@ -67,7 +75,8 @@ async function cancel (queue, id) {
   if (await queue.cancel(id)) say(`c ${id}`)
 }
 
-function run ({ kind, at, key, batch }, done, { id, attempt, schedule }) {
+function run ({ kind, at, key, batch, cost = 1 }, done, { id, attempt, schedule, spent }) {
+  charge(id, said.get(id) ?? cost, spent)
   say(`= ${id} ${attempt} ${key === undefined ? '' : key.replace(' ', '-')}`)
   if (Date.now() < at) say(`e ${id}`)
   if (batch !== undefined) say(`b ${id} 0 ${batch}`)
@@ -77,6 +86,16 @@ function run ({ kind, at, key, batch }, done, { id, attempt, schedule }) {
   // some stay for long, so that compaction has something to move; in the last life they end
   else if (kind === 'pinned' && isFinal !== 'final') setTimeout(done, 300)
   else setImmediate(done)
+}
+
+/** Others may have been charged whose payloads are read as yet. */
+function charge (id, cost, spent) {
+  known += cost
+  say(`$ ${id} ${queue.stats().spent - known}`)
+  if (id % 3 !== 0) return
+  said.set(id, id % 90)
+  spent(id % 90)
+  known += id % 90 - cost
 }
 
 function putOff (done, id, attempt) {
