@@ -40,8 +40,7 @@ function * descending (ledger, before, limit, states, skips, select) {
   for (const piece of piecesOf(ledger, -Infinity, before - 1).reverse()) {
     if (left === 0) return
     const found = []
-    walk(ledger, piece, -1, wanted, (rows, row, id) => {
-      if (skips(rows)) return false
+    walk(ledger, piece, -1, wanted, skips, (rows, row, id) => {
       const value = id < before ? select(rows, row, id) : undefined
       if (value !== undefined) found.push(value)
       return found.length < left
@@ -54,8 +53,9 @@ function * descending (ledger, before, limit, states, skips, select) {
 /** Calls visit(rows, row, id) for each record with an id above `after`, the oldest first. */
 function ascending (ledger, after, visit) {
   const wanted = bitsOf(ANY)
+  const skips = () => false
   for (const piece of piecesOf(ledger, after + 1, Infinity)) {
-    walk(ledger, piece, 1, wanted, (rows, row, id) => {
+    walk(ledger, piece, 1, wanted, skips, (rows, row, id) => {
       if (id > after) visit(rows, row, id)
       return true
     })
@@ -76,7 +76,7 @@ function bitsOf (states) {
 }
 
 /** Calls visit for the records of a piece in the wanted states, in either direction, until it returns false. */
-function walk (ledger, { base, isStray }, step, wanted, visit) {
+function walk (ledger, { base, isStray }, step, wanted, skips, visit) {
   const segment = isStray ? undefined : ledger.segmentAt(base)
   if (segment === undefined) {
     // it is gone since, and its live jobs are strays
@@ -87,6 +87,7 @@ function walk (ledger, { base, isStray }, step, wanted, visit) {
     }
     return
   }
+  if (skips(segment)) return
   for (let row = step < 0 ? ROWS - 1 : 0; row >= 0 && row < ROWS; row += step) {
     // read anew each time: who visits may change them
     if ((wanted >> (segment.words[row * WORDS + STATE] & STATE_MASK) & 1) === 1 && !visit(segment, row, base + row)) return

@@ -313,8 +313,10 @@ describe("'equal' with groups", function () {
 
   it('sees that types have come to be at their caps since the share was made less', function () {
     const slots = new Slots(makeEqual({ groupOf, concurrency: 10 }))
-    slots.push('a/1', 20)
-    slots.push('b/1', 20)
+    for (const type of ['a', 'b']) {
+      slots.pause(`${type}/2`) // so no type is alone in its group
+      slots.push(`${type}/1`, 20)
+    }
     slots.start(6)
     slots.scheduler.configure({ maxTypeShare: 0.3 })
     assert.equal(slots.start(), '')

@@ -4,7 +4,7 @@
 
 const assert = require('node:assert/strict')
 const fairlane = require('../..')
-const { start, endAll, gate, letPass, arrived } = require('./start')
+const { start, counted, endAll, fileOf, gate, letPass, arrived } = require('./start')
 
 const HOUR_MS = 3600000
 
@@ -68,6 +68,16 @@ describe('the costs of jobs in threads', () => {
     letPass(held)
     await Promise.all(jobs)
     assert.equal(queue.stats().spent, 4 * 9 + 200 * 2)
+  })
+
+  it('are said by none that has its answer, whichever job the thread has then', async () => {
+    await counted(fileOf('jobs.js'), {}, { act: 'exit' }, async runner => {
+      const queue = fairlane(runner, { concurrency: 1, rate: { limit: 1000, intervalMs: HOUR_MS, of: 'cost' } })
+      await queue.add({ act: 'spend', totals: [5, 6] })
+      await queue.add({ act: 'spendLate', total: 900 })
+      assert.equal(await queue.add({ act: 'spendWrongly', total: -1 }), 'FAIRLANE_ERR_ARGUMENT')
+      assert.equal(queue.stats().spent, 6 + 1 + 1)
+    })
   })
 
   it('are counted by nobody where the queue counts none', async () => {

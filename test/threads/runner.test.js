@@ -7,9 +7,8 @@ const { SHARE_ENV } = require('node:worker_threads')
 const { rmSync } = require('node:fs')
 const fairlane = require('../..')
 const { durable } = require('../../lib/durable')
-const { threads } = require('../../lib/threads')
 const { temporaryFolder } = require('../support/folders')
-const { start, endAll, fileOf, gate, letPass, arrived } = require('./start')
+const { start, counted, endAll, fileOf, gate, letPass, arrived } = require('./start')
 
 describe('a runner in threads', () => {
   afterEach(endAll)
@@ -253,14 +252,3 @@ describe('a runner in threads', () => {
     assert.equal((await pushed).code, 'FAIRLANE_ERR_CLOSED')
   })
 })
-
-/** What fn gives for a runner whose thread then ends by itself, so that what it has run is counted in the coverage. */
-async function counted (file, options, exit, fn) {
-  const runner = threads(file, { threads: 1, ...options })
-  try {
-    return await fn(runner)
-  } finally {
-    await assert.rejects(runner(exit), { code: 'FAIRLANE_ERR_CRASHED' })
-    await runner.close()
-  }
-}

@@ -2,10 +2,11 @@
 
 // Threads for tests, without the hooks that count coverage, and gates: arrays in shared memory by which jobs and tests wait for each other.
 
+const assert = require('node:assert/strict')
 const { join } = require('node:path')
 const { threads } = require('../../lib/threads')
 
-module.exports = { fileOf, start, endAll, gate, arrived, letPass }
+module.exports = { fileOf, start, counted, endAll, gate, arrived, letPass }
 
 const started = []
 
@@ -23,6 +24,17 @@ function start (name, options) {
 
 async function endAll () {
   for (const runner of started.splice(0)) await runner.close()
+}
+
+/** What fn gives for a runner whose thread then ends by itself, so that what it has run is counted in the coverage. */
+async function counted (file, options, exit, fn) {
+  const runner = threads(file, { threads: 1, ...options })
+  try {
+    return await fn(runner)
+  } finally {
+    await assert.rejects(runner(exit), { code: 'FAIRLANE_ERR_CRASHED' })
+    await runner.close()
+  }
 }
 
 /** @returns {Int32Array} how many may pass, how many have come */
