@@ -183,8 +183,7 @@ class Pool {
   /** @returns {any} undefined if it has ended without an answer */
   receiveLast (thread) {
     if (hasAnswered(thread)) return this.receive(thread)
-    if (thread.message === undefined || thread.port === undefined) return undefined
-    for (let last = receive(thread); isSpent(last); last = receive(thread)) this.hooks.onSpent(thread.message, last)
+    if (thread.message !== undefined && thread.port !== undefined) this.receive(thread) // for what it has spent
     return undefined
   }
 
