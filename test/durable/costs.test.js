@@ -162,7 +162,7 @@ describe('the costs of jobs on disk', () => {
   it('are those of a push that replaces a job which has its slot, and is not called as yet', async () => {
     await open({ ...perType(100), ack: 'disk', concurrency: 9 })
     const pushed = [push('first', 10, { key: 'k' })]
-    for (let i = 0; i < 15; i++) await null
+    for (let i = 0; i < 100 && bench.queue.running === 0; i++) await new Promise(resolve => setImmediate(resolve))
     pushed.push(push('second', 50, { key: 'k', onDuplicate: 'replace' }))
     await Promise.all(pushed)
     await bench.gate.until(1)
