@@ -67,10 +67,7 @@ class Names {
   runningOf (number) {
     const counts = this.counts[number >> CHUNK_SHIFT]
     if (counts === undefined) return 0 // no type has such a number any more
-    const at = number & CHUNK_MASK
-    let running = counts[at + BEGUN]
-    for (let state = DELAYED; state < COUNTS; state++) running -= counts[at + state]
-    return running
+    return runningAt(counts, number & CHUNK_MASK)
   }
 
   /** Jobs of a type that have not ended, and dead letters. */
@@ -175,9 +172,16 @@ class Names {
   }
 }
 
+/** Jobs that run, by the counts of a type. */
+function runningAt (counts, at) {
+  let running = counts[at + BEGUN]
+  for (let state = DELAYED; state < COUNTS; state++) running -= counts[at + state]
+  return running
+}
+
 /** The same text in memory of its own: engines keep alive what a text was cut from. */
 function copyOf (text) {
   return JSON.parse(JSON.stringify(text))
 }
 
-module.exports = { Names, ALL, BEGUN, COUNTS, FIRST_END, copyOf }
+module.exports = { Names, ALL, BEGUN, COUNTS, FIRST_END, copyOf, runningAt }

@@ -2,7 +2,7 @@
 
 // All types together: what has been counted of them, and what there is of them now.
 
-const { ALL, BEGUN, COUNTS } = require('../ledger/names')
+const { ALL, BEGUN, COUNTS, runningAt } = require('../ledger/names')
 const { DELAYED, DEAD } = require('../ledger/segment')
 const { USED: FORMER_USED, DONE_LESS_RUNS, FAILED, CANCELLED, RETRIED, THROTTLED, POSTPONED, FIRST_BUCKET } = require('./places')
 const { SINCE, STARTED, USED } = require('./types')
@@ -40,13 +40,12 @@ class Totals {
       const all = counts[at + ALL]
       if (all === 0) continue
       const begun = counts[at + BEGUN]
-      let ran = begun
-      for (let state = DELAYED; state < COUNTS; state++) ran -= counts[at + state]
+      const runningHere = runningAt(counts, at)
       waiting += all - begun
-      running += ran
+      running += runningHere
       delayed += counts[at + DELAYED]
       dead += counts[at + DEAD]
-      usedMs += cells[first + at + USED] + ran * nowMs
+      usedMs += cells[first + at + USED] + runningHere * nowMs
       if (all > begun && cells[first + at + SINCE] < waitingSince) waitingSince = cells[first + at + SINCE]
       if (cells[first + at + STARTED] > movedAt) movedAt = cells[first + at + STARTED]
     }

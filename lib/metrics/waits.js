@@ -20,16 +20,17 @@ const MOST_OLDEST = 1000 // jobs that wait: later ones came later, but for those
  */
 function waitsBy ({ buckets, records }, ms, keyOf, mostRows = MOST_ROWS) {
   const all = new Map()
-  let last = { key: undefined, counts: undefined } // most rows are of the same key as the one before
+  let lastKey, counts // most rows are of the same key as the one before
   const step = Math.max(1, Math.ceil(records.segments.length * ROWS / mostRows))
   const see = (rows, row, weight) => {
     if (rows.stateOf(row) !== WAITING) return
     const key = keyOf(rows.words[row * WORDS + TYPE])
-    if (key !== last.key) {
+    if (counts === undefined || key !== lastKey) {
       if (!all.has(key)) all.set(key, new Array(buckets.count).fill(0))
-      last = { key, counts: all.get(key) }
+      lastKey = key
+      counts = all.get(key)
     }
-    last.counts[buckets.indexOf(Math.max(ms - changedAt(rows, row), 0))] += weight
+    counts[buckets.indexOf(Math.max(ms - changedAt(rows, row), 0))] += weight
   }
   for (const segment of records.segments) {
     if (segment === undefined || segment.liveCount === 0) continue

@@ -110,7 +110,7 @@ class Windows {
     return number => {
       const at = number / STRIDE
       const slotMs = given[at] + cells[number + USED] + names.runningOf(number) * nowMs
-      return at < used.length && serials[at] < serial ? slotMs - used[at] : slotMs
+      return at < used.length && serials[at] < serial ? slotMs - used[at] : slotMs // isIn() took a tenth more with 1e5 types
     }
   }
 
