@@ -501,5 +501,7 @@ describe("'equal' with groups", function () {
     assert.deepEqual(['a/1', 'a/2', 'b/1', 'c/1'].map(type => slots.scheduler.shareOf(type)), [4, 2, 1, 1])
     slots.pause('b/1')
     assert.equal(slots.scheduler.shareOf('b/1'), 1)
+    for (const type of ['a/1', 'a/2']) slots.pause(type)
+    assert.equal(slots.scheduler.shareOf('a/1'), 6)
   })
 })
