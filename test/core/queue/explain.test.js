@@ -53,6 +53,23 @@ describe('explain()', function () {
     assert.deepEqual([why(queue, 'a'), queue.explain('a').running], ['idle', 1])
   })
 
+  it('says that a job starts whose time has come, though the timer that has it start is late', async function () {
+    const hold = queue => queue.hold(10)
+    const cases = [['equal', queue => queue.holdType('a', 10)], ['equal', hold], [WINDOW, hold], [null, hold]]
+    for (const [scheduler, begin] of cases) {
+      const clock = fakeClock()
+      let lateMs = 0
+      const { gate, queue } = opened({ scheduler, clock: { ...clock, now: () => clock.now() + lateMs } })
+      begin(queue)
+      queue.pushType('a', 1)
+      await quiet()
+      lateMs = 12
+      assert.deepEqual(why(queue, scheduler === null ? undefined : 'a'), ['starting', 0])
+      clock.advance(10)
+      await gate.until(1)
+    }
+  })
+
   it('says that the queue, or the type, is paused, whatever else there is', async function () {
     const { queue } = opened({ ratePerType: { limit: 1, intervalMs: 100 } })
     queue.pauseType('a').pushType('a', 1).holdType('a', 50).pushType('b', 1)
