@@ -540,7 +540,7 @@ declare namespace fairlane {
     delayed: number | undefined
     running: number | undefined
     because: Reason
-    /** Time in ms until it starts, if nothing else changes and a slot is free. Undefined if no time is known. */
+    /** Time in ms after which nothing holds it back. It then starts if a slot is free and no other job comes first. Undefined if no time is known. */
     untilMs: number | undefined
     /** Only with `'slots'`: the types that hold most of them, at most five. */
     holders: Array<{ type: string, running: number }> | undefined
