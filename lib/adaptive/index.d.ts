@@ -4,29 +4,29 @@ import type { Observer } from '../../index'
 import { EventEmitter } from 'eventemitter3'
 
 export interface AdaptiveOptions {
-  /** Upper bound of the limit: an integer from 1 to 2^30. */
+  /** Upper bound of the limit, from 1 to 2^30. Choose what the downstream service must never see, even while nothing seems slower. */
   most: number
 
   /**
-   * Lower bound of the limit. The time jobs take at this limit is assumed to be their time without overload.
+   * Lower bound of the limit, from 1. The time that jobs take at this limit is assumed to be their time without overload, so keep it low.
    *
    * @default 1
    */
   least?: number | undefined
 
-  /** The initial limit. Overrides the queue's `concurrency`. Default: 10, clamped to `least` and `most`. */
+  /** The initial limit. Overrides the queue's `concurrency`. Default: 10, or the nearest of `least` and `most`. */
   first?: number | undefined
 
   /**
    * Returns the class of a type. Types whose jobs take about equally long belong in one class. Called in a microtask after the first job of a type
-   * has started, and again after more than 10,000 types were asked for. If it throws or returns no string, the type is a class of its own, with a
-   * warning. At most 1,000 classes are distinguished; others share one. Default: each type is a class.
+   * has started, and again after more than 10,000 types were asked for. If it throws or does not return a string, the type is a class of its own,
+   * with a warning. Default: each type is a class.
    */
   classOf?: ((type: string) => string) | undefined
 
   /**
    * Whether an error means that the downstream service is overloaded. Called in a microtask after each failed attempt. If it throws, the error does not
-   * count as overload, with a warning. Default: whether its `status` or `statusCode` is 503.
+   * count as overload, with a warning. Default: true if `status` or `statusCode` is 503.
    */
   isOverload?: ((err: any) => boolean) | undefined
 }

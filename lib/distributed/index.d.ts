@@ -33,27 +33,31 @@ export interface BrokerClient {
 type NotAtBroker = 'maxWaiting' | 'observers' | 'asyncContext' | 'rate' | 'ratePerType'
 
 export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBroker> {
-  /** Metrics of the jobs that this process runs. A History is not possible: the broker keeps the records of jobs. */
+  /** Metrics of the jobs that this process runs. A History is refused, since the broker keeps the records of jobs. Default: none. */
   observers?: Metrics | readonly Metrics[] | undefined
 
-  /** Name of the queue at the broker: letters, digits, `_` and `-`. */
+  /** Name of the queue at the broker: 1 to 100 letters, digits, `_` and `-`. */
   name: string
 
   /**
-   * Where the broker is: a URL or socket path, options of ioredis, the URLs of some nodes of a Redis Cluster, or a function that creates a
-   * client for each purpose. The queue owns these clients and disconnects them when it has closed. All nodes of a Cluster are reached with
-   * the user, password and TLS of the first URL.
+   * Where the broker is: a URL, the path of a socket, options of ioredis, the URLs of some nodes of a Redis Cluster, or a function that creates an
+   * ioredis client for each purpose. The queue owns these clients and disconnects them when it has closed. All nodes of a Cluster are reached with the
+   * user, password and TLS of the first URL.
    */
   connection: string | readonly string[] | { [option: string]: any } | ((purpose: 'calls' | 'messages') => BrokerClient)
 
   /**
-   * How many partitions the types are spread over, which may be on different nodes of a Redis Cluster. Must be the same in all processes.
+   * How many partitions the types are spread over, from 1 to 1024. Each is on one node of a Redis Cluster. Give all processes the same number.
    *
    * @default 1; with a Cluster 16
    */
   partitions?: number | undefined
 
-  /** With `'none'`, runners are called in whichever context is current. */
+  /**
+   * The AsyncLocalStorage context in which runners are called: where the queue was made, or with `'none'` whichever is current.
+   *
+   * @default 'queue'
+   */
   asyncContext?: 'queue' | 'none' | undefined
 
   /**
@@ -65,59 +69,63 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBro
   maxAttempts?: number | undefined
 
   /**
-   * Minimum time in ms from the end of a failed attempt to the next one: a time, or a function of the attempt's number and error. Default: 1000,
-   * doubled each time, up to 60000.
+   * Minimum time in ms from the end of a failed attempt to the next one: a time, or a function of the attempt's number and error. If the function
+   * returns Infinity, the job becomes a dead letter at once. Default: 1 s, 2 s, 4 s, … up to 60 s.
    */
   backoffMs?: number | ((attempt: number, error: any) => number) | undefined
 
   /**
-   * How payloads become bytes. `'structured'` takes what `structuredClone` takes.
+   * How payloads become bytes. `'structured'` takes what `structuredClone` takes; an object has `encode` and `decode`. The broker remembers which of the
+   * three it was, and a process with another one is refused.
    *
    * @default 'json'
    */
   serialize?: 'json' | 'structured' | DistributedSerializer<P> | undefined
 
   /**
-   * How many jobs of a type may run at once, across all processes. A runner that goes on after its job has ended counts until it ends.
-   *
-   * @default Infinity
+   * How many jobs of a type may run at once, across all processes. A runner that goes on after its job has ended counts until it ends. Default: what the
+   * broker has; at first no limit.
    */
   globalTypeCap?: number | undefined
 
-  /** The same, for individual types. */
+  /** The same for individual types. Default: what the broker has; at first none. */
   globalTypeCaps?: { [type: string]: number } | ReadonlyMap<unknown, number> | undefined
 
   /**
-   * Maximum number of starts per interval in the whole queue, across all processes. Every attempt counts. Like all limits of all processes it is
-   * kept at the broker: opening the queue writes what differs from the last opening, and keeps what is not given. Default: no limit.
+   * Maximum number of starts, or units of cost, per interval in the whole queue, across all processes. `intervalMs` is at least 1000. Every attempt
+   * counts. Default: what the broker has; at first no limit.
    */
   rate?: FleetRates | undefined
 
-  /** Like `rate`, for each type. */
+  /**
+   * Like `rate`, for each type: one rate, several, or a Map of these by type. Functions are refused, since other processes do not have them. Default:
+   * what the broker has; at first no limit.
+   */
   ratePerType?: FleetRatesPerType | undefined
 
   /**
    * How many jobs may run at once, across all processes. A runner that goes on after its job has ended counts until it ends or its lease expires.
-   *
-   * @default Infinity
+   * Default: what the broker has; at first no limit.
    */
   globalConcurrency?: number | undefined
 
   /**
-   * A process that sends no heartbeat for `leaseMs` loses its jobs to others. At least 1000. Each process has its own.
+   * A process that sends no heartbeat for `leaseMs` loses its jobs to others. It sends three heartbeats per lease. Each process has its own `leaseMs`,
+   * at least 1000.
    *
    * @default 30000
    */
   leaseMs?: number | undefined
 
   /**
-   * How many jobs this process may take ahead, to wait for its slots. Default: ten per slot, at most 1000. Never more than it started in the
-   * last 100 ms.
+   * How many jobs this process may take before it has slots for them. It never takes more than it started in the last 100 ms, and returns jobs that
+   * have waited for a second. Default: ten per slot, at most 1000.
    */
   prefetch?: number | undefined
 
   /**
-   * How long the result of a job is kept, in ms.
+   * How long the result of a job is kept, in ms, for `add()` and `wait(id)`. With 0, waiting callers are told and nothing is kept. Allow some seconds:
+   * a process that has missed the message looks for the result after 2 s.
    *
    * @default 60000
    */
@@ -125,12 +133,12 @@ export interface DistributedOptions<P = any> extends Omit<QueueOptions, NotAtBro
 
   /**
    * Schedules by name. Each time pushes one job, however many processes there are. They are added to those at the broker, or replace those of the
-   * same name; `setSchedule(name, null)` removes one.
+   * same name; `setSchedule(name, null)` removes one. Default: what the broker has; at first none.
    */
   schedules?: { [name: string]: Schedule<P> } | ReadonlyMap<string, Schedule<P>> | undefined
 
   /**
-   * How long a push is retried while the broker is unreachable, in ms.
+   * How long a push, or another call, is retried while the broker is unreachable, in ms.
    *
    * @default 30000
    */

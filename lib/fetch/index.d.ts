@@ -22,9 +22,9 @@ export interface Call<F extends AnyFetch = AnyFetch> {
   readonly init: InitOf<F>
 }
 
-/** The options of a queue in memory, with other defaults: scheduler 'equal', concurrency 100, maxTypes 10000, priorityMs 1000, asyncContext 'push'. */
+/** The options of a queue in memory, some with other defaults, and two of its own. */
 export interface FairFetchOptions<F extends AnyFetch = AnyFetch> extends Omit<QueueOptions, 'settleBy'> {
-  /** Returns the type of a call that does not name one itself. If it returns undefined: the origin of the URL. */
+  /** Returns the type of a call that does not name one itself. If it returns undefined, the default applies. Default: the origin of the URL. */
   type?: ((call: Call<F>) => unknown) | undefined
   /**
    * How long a call holds its slot: until the headers of the response arrive, or until its body has been read, cancelled or garbage-collected, or has
@@ -33,15 +33,31 @@ export interface FairFetchOptions<F extends AnyFetch = AnyFetch> extends Omit<Qu
    * @default 'headers'
    */
   until?: 'headers' | 'body' | undefined
+  /** Chooses the type whose call goes out next. With null there are no types, and a service that answers 429 holds all calls. @default 'equal' */
+  scheduler?: QueueOptions['scheduler']
+  /** How many calls are made at once. To limit each type, set `schedulerOptions: { maxTypeCap: 6 }`. @default 100 */
+  concurrency?: number | string | undefined
+  /** How many types get a lane of their own. Further types share a few lanes. Needs a lane scheduler. @default 10000 */
+  maxTypes?: number | undefined
+  /** What one step of `priority` is worth, in ms. @default 1000 */
+  priorityMs?: number | undefined
+  /**
+   * The AsyncLocalStorage context in which the given fetch is called. With `'push'` it is that of the call, so traces continue.
+   *
+   * @default 'push'
+   */
+  asyncContext?: 'queue' | 'push' | 'none' | undefined
+  /** Maximum number of attempts of a call. @default 1 */
+  maxAttempts?: number | undefined
 }
 
 /** Options of one call, as `fairlane` in its init: those of `add`, except keys and the signal, which is in the init itself. */
 export interface CallOptions extends Omit<AddOptions, 'signal' | 'key' | 'onDuplicate' | 'keyUntil' | 'maxDelayMs'> {
-  /** The type of the call. Default: by the option `type`, or the origin of the URL. */
+  /** The type of the call. Default: what the option `type` says. */
   type?: unknown
-  /** Whether the call may be retried. Default: if its method is GET, HEAD, OPTIONS, PUT or DELETE. A stream body is sent only once. */
+  /** Whether the call may be retried. A stream body is sent only once. Default: true for GET, HEAD, OPTIONS, PUT and DELETE. */
   retry?: boolean | undefined
-  /** Overrides the option for all calls. */
+  /** How long the call holds its slot. Default: what the option for all calls says. */
   until?: 'headers' | 'body' | undefined
 }
 

@@ -11,15 +11,16 @@ export interface HistoryOptions {
   keep?: number | undefined
 
   /**
-   * Ended jobs are also forgotten when they, and up to 8192 jobs accepted next to them, were accepted longer ago than this, in ms.
+   * Ended jobs are also dropped when they, and the up to 8192 jobs accepted next to them, were accepted longer ago than this, in ms. Jobs among them
+   * that have not ended do not delay that.
    *
    * @default Infinity
    */
   keepMs?: number | undefined
 
   /**
-   * `'coarse'`: times are late by at most 2 ms, or one turn of the event loop. `'exact'`: the clock is read for each entry. A queue with a
-   * `clock` of its own is always exact.
+   * `'coarse'`: times are late by at most 2 ms, or one turn of the event loop. `'exact'`: the clock is read for each entry, three times per job. A queue
+   * with a `clock` of its own is always exact.
    *
    * @default 'coarse'
    */

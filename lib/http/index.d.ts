@@ -9,28 +9,45 @@ import type { CloseOptions, FairlaneError, Queue, QueueOptions, QueueStats } fro
 /** A request as passed to the functions of the options: Node's (`ctx.req` of koa, `request.raw` of fastify), or a `Request`. */
 export type AnyRequest = IncomingMessage | Http2ServerRequest | Request
 
-type Asked<T> = T | PromiseLike<T>
-
 /**
- * Options of an admission. `R` is the kind of requests, such as `IncomingMessage` if there are no others. All other options are those of a queue,
- * some with other defaults.
+ * Options of an admission: those of a queue in memory, some with other defaults, and its own. `R` is the kind of requests, such as `IncomingMessage`
+ * if there are no others.
  */
 export interface AdmissionOptions<R = any> extends Omit<QueueOptions, 'settleBy' | 'maxAttempts' | 'backoffMs'> {
-  /** Returns the type of a request. `undefined` and `null` stand for the shared type `'anonymous'`. @default all requests are anonymous */
-  tenant?: ((request: R) => Asked<string | null | undefined>) | undefined
-  /** Whether a request, such as a health check, passes at once without a slot. @default none does */
-  exempt?: ((request: R) => Asked<boolean>) | undefined
-  /** What a request costs, for rates of cost and for `chargeBy`: a safe integer of 0 or more. `undefined` stands for 1. @default 1 */
-  cost?: ((request: R) => Asked<number | undefined>) | undefined
+  /** Returns whose request it is, or a promise of that. Undefined and null stand for the shared tenant `'anonymous'`. Default: all are anonymous. */
+  tenant?: ((request: R) => string | null | undefined | PromiseLike<string | null | undefined>) | undefined
+  /** Whether a request, such as a health check, passes at once without a slot, or a promise of that. Default: none does. */
+  exempt?: ((request: R) => boolean | PromiseLike<boolean>) | undefined
   /**
-   * Answers a refused request instead of the admission: through `response`, or in a fetch handler, which has none, by the `Response` that it
-   * returns.
+   * What a request costs, for rates of cost and for `chargeBy`: a safe integer of 0 or more, or a promise of that. Undefined stands for 1. Called after
+   * `tenant`, and its errors are handled in the same way.
+   *
+   * @default 1
+   */
+  cost?: ((request: R) => number | undefined | PromiseLike<number | undefined>) | undefined
+  /**
+   * Answers a refused request; `error.code` and `error.retryAfterMs` say why. In a fetch handler there is no `response`, and the function returns a
+   * `Response` or a promise of one. Default: problem details.
    */
   refuse?: ((request: R, response: any, error: FairlaneError & { retryAfterMs?: number }) => unknown) | undefined
-  /** Whether responses to requests that waited get a header such as `Server-Timing: queue;dur=12.3`. @default true */
+  /** Whether responses to requests that waited say how long, in a header such as `Server-Timing: queue;dur=12.3`. @default true */
   serverTiming?: boolean | undefined
-  /** When a slot is freed: when the response has closed, or as soon as its headers are sent. @default 'close' */
+  /** When a slot is freed: when the response has closed (`'close'`), or as soon as its headers are sent (`'headers'`). @default 'close' */
   until?: 'close' | 'headers' | undefined
+  /** Chooses the tenant whose request is handled next. With null there are no tenants, and requests are handled as they arrive. @default 'equal' */
+  scheduler?: QueueOptions['scheduler']
+  /** How many requests are handled at once. @default 64 */
+  concurrency?: number | string | undefined
+  /** How many requests may wait in total. Further ones are refused with 503. @default 1000 */
+  maxWaiting?: number | undefined
+  /** How many requests of a tenant may wait: one number for all tenants, or numbers by tenant. Further ones are refused with 429. @default 50 */
+  maxWaitingPerType?: number | Readonly<Record<string, number>> | ReadonlyMap<string, number> | undefined
+  /** How long a request may wait, in ms. Then it is refused with 503. @default 10000 */
+  maxWaitMs?: number | undefined
+  /** How many tenants get a lane of their own. Further tenants share a few lanes. Needs a lane scheduler. @default 10000 */
+  maxTypes?: number | undefined
+  /** The AsyncLocalStorage context in which the handler runs. With `'push'` it is that of the request. @default 'push' */
+  asyncContext?: 'queue' | 'push' | 'none' | undefined
 }
 
 /** `stats()` of the queue, and of requests that did not enter it. `waiting` includes requests whose `tenant` is a pending promise. */

@@ -5,7 +5,7 @@ import { EventEmitter } from 'eventemitter3'
 
 export interface MetricsOptions {
   /**
-   * The label `queue`.
+   * Name of the queue: the label `queue`.
    *
    * @default 'default'
    */
@@ -26,9 +26,9 @@ export interface MetricsOptions {
   otherType?: string | undefined
 
   /**
-   * Returns the label of a type, for instance the tenant's plan. Types with the same label are counted together. Called in a microtask after the first
-   * job of a type, and again after all its jobs have ended. If it throws or returns no string, the type is counted under `otherType`, with a warning.
-   * `'group'`: the group of the type, from `groupOf` in the queue's `schedulerOptions`; FAIRLANE_ERR_OPTION if there is none.
+   * Returns the label of a type, for instance the tenant's plan. Types with the same label are counted together. If it throws or does not return a
+   * string, the type is counted under `otherType`, with a warning. `'group'` stands for the group of the type, from `groupOf` in the queue's
+   * `schedulerOptions`; a queue without groups is refused. Default: the type.
    */
   labelOf?: ((type: string) => string) | 'group' | undefined
 
@@ -40,21 +40,16 @@ export interface MetricsOptions {
   windowMs?: number | undefined
 
   /**
-   * After how many ms without a start a waiting type starves: from 1 to 2147483647.
+   * After how many ms without a start a waiting type starves, and a standstill is reported: from 1 to 2147483647.
    *
    * @default 30000
    */
   starveMs?: number | undefined
 
-  /** Bounds of the histograms in ms, ascending: 1 to 64 of them. Default: 16, from 1 to 300000. */
+  /** Bounds of the histograms in ms, ascending: 1 to 64 of them. Default: 16 bounds from 1 to 300000. */
   bucketsMs?: readonly number[] | undefined
 
-  /**
-   * `'coarse'`: times are late by at most 2 ms, or one turn of the event loop. `'exact'`: the clock is read for each entry. A queue with a
-   * `clock` of its own is always exact.
-   *
-   * @default 'coarse'
-   */
+  /** Whether times may be late by up to 2 ms, or one turn of the event loop: as for `History`. @default 'coarse' */
   clock?: 'coarse' | 'exact' | undefined
 }
 
@@ -126,7 +121,8 @@ export interface TopOptions {
   top?: number | undefined
 
   /**
-   * The ranking: by slot time or failures in the window, or by current waiting jobs, wait of the next job, or overdue runners.
+   * The ranking: by the `'share'` of slot time or the `'failed'` jobs in the window, or by the current `'waiting'` jobs, the wait of the next job
+   * (`'oldestWait'`) or the `'overdue'` runners.
    *
    * @default 'share'
    */
@@ -294,11 +290,11 @@ export class Metrics extends EventEmitter<MetricsEvents> {
 }
 
 export interface ChannelsOptions {
-  /** As for Metrics. */
+  /** As for `Metrics`. @default 10000 */
   windowMs?: number | undefined
-  /** As for Metrics. */
+  /** As for `Metrics`. @default 30000 */
   starveMs?: number | undefined
-  /** As for Metrics. */
+  /** As for `Metrics`. @default 'coarse' */
   clock?: 'coarse' | 'exact' | undefined
 }
 

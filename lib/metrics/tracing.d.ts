@@ -8,19 +8,19 @@ export interface SpanTracer {
 }
 
 export interface TracedOptions {
-  /** Makes a span for each call of the runner. Needs `@opentelemetry/api`. */
+  /** Makes a span for each call of the runner. Needs the package `@opentelemetry/api`. Default: no spans. */
   tracer?: SpanTracer | undefined
 
   /**
-   * true: the span is the root of its own trace, linked to the span of the push. false: it is a child of the span of the push. Both need the queue's
-   * option `asyncContext: 'push'`.
+   * Whether a span is the root of its own trace, linked to the span of the push; otherwise it is a child of that span. Both need the queue's option
+   * `asyncContext: 'push'`.
    *
    * @default true
    */
   link?: boolean | undefined
 
   /**
-   * Name of the queue in spans.
+   * Name of the queue in spans: the attribute `messaging.destination.name`.
    *
    * @default 'default'
    */

@@ -47,6 +47,58 @@ const TABLES = {
   },
   batches: { page: 'docs/reference/limits.md', of: [['index.d.ts', 'BatchesOptions']] },
   backoff: { page: 'docs/reference/limits.md', of: [['index.d.ts', 'BackoffOptions']] },
+  adaptive: {
+    page: 'docs/reference/adaptive.md',
+    of: [['lib/adaptive/index.d.ts', 'AdaptiveOptions']],
+    links: { classOf: '#jobs-of-different-lengths', isOverload: '#errors-that-say-overload' }
+  },
+  fetch: {
+    page: 'docs/reference/fetch.md',
+    of: [['lib/fetch/index.d.ts', 'FairFetchOptions']],
+    links: {
+      type: '#whose-call-it-is',
+      until: '#until-when-a-call-has-its-slot',
+      priorityMs: 'limits.md#priorities',
+      asyncContext: 'api.md#optionsasynccontext',
+      maxAttempts: '#which-calls-are-made-again'
+    }
+  },
+  'fetch-call': { page: 'docs/reference/fetch.md', of: [['lib/fetch/index.d.ts', 'CallOptions']], links: { retry: '#which-calls-are-made-again' } },
+  http: {
+    page: 'docs/reference/http.md',
+    of: [['lib/http/index.d.ts', 'AdmissionOptions']],
+    links: {
+      tenant: '#whose-request-is-it',
+      exempt: '#health-checks',
+      cost: 'limits.md#costs',
+      until: '#streams-and-upgrades',
+      maxWaiting: '#429-or-wait',
+      maxWaitingPerType: '#429-or-wait',
+      maxWaitMs: '#429-or-wait',
+      asyncContext: 'api.md#optionsasynccontext'
+    }
+  },
+  history: { page: 'docs/reference/history.md', of: [['lib/history/index.d.ts', 'HistoryOptions']] },
+  distributed: {
+    page: 'docs/reference/distributed.md',
+    of: [['lib/distributed/index.d.ts', 'DistributedOptions']],
+    links: {
+      observers: 'observe.md#at-a-broker',
+      globalTypeCap: '#caps-count-runners',
+      globalTypeCaps: '#caps-count-runners',
+      rate: '#rates',
+      ratePerType: '#rates',
+      globalConcurrency: '#limits-of-a-fleet',
+      schedules: '#schedules'
+    }
+  },
+  metrics: {
+    page: 'docs/reference/observe.md',
+    of: [['lib/metrics/index.d.ts', 'MetricsOptions']],
+    links: { labelOf: 'schedulers.md#users-within-customers', windowMs: '#fairness', starveMs: '#starvation', clock: 'history.md#options' }
+  },
+  top: { page: 'docs/reference/observe.md', of: [['lib/metrics/index.d.ts', 'TopOptions']] },
+  traced: { page: 'docs/reference/observe.md', of: [['lib/metrics/tracing.d.ts', 'TracedOptions']] },
   'scheduler-checks': { page: 'docs/reference/testing.md', of: [['lib/testing/index.d.ts', 'SchedulerChecksOptions']] }
 }
 
@@ -104,7 +156,7 @@ function parse (comment) {
   const text = comment.replace(/^\/\*\*|\*\/$/g, '').replace(/^\s*\* ?/gm, '').trim()
   const [said, ...tags] = text.split(/(?:^|\s+)@(?=[a-z])/)
   const tag = tags.find(tag => tag.startsWith('default '))?.slice('default '.length)
-  const [sentence, inWords] = /(?:^|\s+)Default: ((?:`[^`]*`|[^.`]|\.(?=\S))*)\.(?=\s|$)/.exec(said) ?? []
+  const [sentence, inWords] = /(?:^|\s+)Default:\s+((?:`[^`]*`|[^.`]|\.(?=\S))*)\.(?=\s|$)/.exec(said) ?? []
   const meaning = (sentence === undefined ? said : said.replace(sentence, '')).replace(/\s+/g, ' ').trim()
   return { meaning, fallback: tag === undefined ? inWords?.replace(/\s+/g, ' ') : codeOf(tag.replace(/\s+/g, ' ').trim()) }
 }

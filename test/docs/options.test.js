@@ -31,6 +31,26 @@ describe('the tables of options in', () => {
   })
 })
 
+describe('an option of a queue that has another default', () => {
+  const table = [
+    { of: 'an admission', table: 'http', defaults: require('../../lib/http/options').readAdmissionOptions({}).ofQueue },
+    { of: 'a fetch', table: 'fetch', defaults: require('../../lib/fetch/options').readOptions({}).queue }
+  ]
+  for (const { of, table: name, defaults } of table) {
+    it(`in ${of} is in its table with it`, () => {
+      const [declared] = TABLES[name].of
+      const inTable = optionsOf(...declared).filter(({ name }) => name in defaults)
+      const { settleBy, ...others } = defaults
+      assert.deepEqual(Object.fromEntries(inTable.map(({ name, fallback }) => [name, fallback])), codesOf(others))
+    })
+  }
+
+  /** As cells have them. */
+  function codesOf (values) {
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? `\`'${value}'\`` : `\`${value}\``]))
+  }
+})
+
 describe('a table of options', () => {
   it('needs a place, and an interface', () => {
     assert.throws(() => made('docs/reference/log.md', 'a page'), /must have <!-- options:log:begin -->/)
@@ -42,6 +62,7 @@ describe('a table of options', () => {
     assert.deepEqual(parse('/** Which one. @default 1; with a Cluster 16 */'), { meaning: 'Which one.', fallback: '1; with a Cluster 16' })
     assert.deepEqual(parse('/**\n   * Which\n   * one. Default: those of Node.js. Not more.\n   */'), { meaning: 'Which one. Not more.', fallback: 'those of Node.js' })
     assert.deepEqual(parse('/** Where. Default: `os.cpus()`. @throws FAIRLANE_ERR_OPTION */'), { meaning: 'Where.', fallback: '`os.cpus()`' })
+    assert.deepEqual(parse('/**\n   * Which one. Default:\n   * the last one.\n   */'), { meaning: 'Which one.', fallback: 'the last one' })
     assert.deepEqual(parse('/** A name. */'), { meaning: 'A name.', fallback: undefined })
   })
 })
