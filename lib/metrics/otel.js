@@ -14,26 +14,26 @@ const STATES = ['done', 'failed', 'cancelled']
 const OUTCOMES = ['retried', 'throttled', 'postponed']
 
 const COUNTERS = {
-  'fairlane.jobs.accepted': { description: 'Jobs that the queue has taken in.', unit: '{job}' },
-  'fairlane.jobs.settled': { description: 'Jobs that have ended, by their state.', unit: '{job}' },
-  'fairlane.jobs.refused': { description: 'Jobs that the queue has not taken in, by the code of the error.', unit: '{job}' },
-  'fairlane.cost': { description: 'Units of cost that jobs were charged whose runs have ended.', unit: '1' },
-  'fairlane.attempts': { description: 'Attempts after which a job is tried again, by how they ended.', unit: '{attempt}' },
-  'fairlane.joined': { description: 'Jobs that were not taken in, since they share another one by its key.', unit: '{job}' }
+  'fairlane.jobs.accepted': { description: 'Jobs that the queue has accepted.', unit: '{job}' },
+  'fairlane.jobs.settled': { description: 'Jobs that have settled, by state.', unit: '{job}' },
+  'fairlane.jobs.refused': { description: 'Jobs that the queue has refused, by the code of the error.', unit: '{job}' },
+  'fairlane.cost': { description: 'Units of cost charged to jobs whose runs have ended.', unit: '1' },
+  'fairlane.attempts': { description: 'Attempts after which the job is tried again, by outcome.', unit: '{attempt}' },
+  'fairlane.joined': { description: 'Jobs that share another job by its key, and so were not accepted.', unit: '{job}' }
 }
 const GAUGES = {
-  'fairlane.jobs': { description: 'Jobs that have not ended, and dead letters, by their state; running are slots that are taken.', unit: '{job}' },
-  'fairlane.overdue': { description: 'Of the running ones, those whose jobs have settled while their runners go on.', unit: '{job}' },
-  'fairlane.job.wait.oldest': { description: 'For how long the job has waited that is to start next; 0: none waits.', unit: 's' },
-  'fairlane.job.wait.p50': { description: 'For how long jobs waited until they started, or wait by now: the median.', unit: 's' },
-  'fairlane.job.wait.p99': { description: 'The same: the 99th percentile.', unit: 's' },
-  'fairlane.job.run.p50': { description: 'For how long jobs ran: the median.', unit: 's' },
-  'fairlane.job.run.p99': { description: 'The same: the 99th percentile.', unit: 's' },
+  'fairlane.jobs': { description: 'Jobs by state: running counts the slots that are taken, and dead counts dead letters.', unit: '{job}' },
+  'fairlane.overdue': { description: 'Runners that still hold a slot although their job has settled.', unit: '{job}' },
+  'fairlane.job.wait.oldest': { description: 'How long the next job has waited; 0 if none waits.', unit: 's' },
+  'fairlane.job.wait.p50': { description: 'How long jobs waited until they started, or have waited so far: the median.', unit: 's' },
+  'fairlane.job.wait.p99': { description: 'How long jobs waited until they started, or have waited so far: the 99th percentile.', unit: 's' },
+  'fairlane.job.run.p50': { description: 'How long jobs ran: the median.', unit: 's' },
+  'fairlane.job.run.p99': { description: 'How long jobs ran: the 99th percentile.', unit: 's' },
   'fairlane.slots': { description: 'How many jobs may run at once.', unit: '{job}' },
-  'fairlane.standstill': { description: 'For how long jobs have waited, and none has started or ended; 0: no standstill.', unit: 's' },
-  'fairlane.held': { description: 'Types with waiting jobs, none of which may start now by rates and holds.', unit: '{type}' },
-  'fairlane.fairness': { description: 'How evenly slot time was shared: 1 is evenly, by weight.', unit: '1' },
-  'fairlane.starving': { description: 'Types with waiting jobs of which none has started for long, while others have.', unit: '{type}' }
+  'fairlane.standstill': { description: 'How long jobs have waited while none started or ended; 0 if there is no standstill.', unit: 's' },
+  'fairlane.held': { description: 'Types with waiting jobs that rates and holds keep from starting.', unit: '{type}' },
+  'fairlane.fairness': { description: 'How evenly slot time is shared, by weight: 1 is perfectly even.', unit: '1' },
+  'fairlane.starving': { description: 'Types whose waiting jobs do not start, although other types are served.', unit: '{type}' }
 }
 
 /** What is registered at meters. */

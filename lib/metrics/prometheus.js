@@ -17,68 +17,68 @@ const OUTCOMES = ['retried', 'throttled', 'postponed']
 const FAMILIES = [
   {
     name: 'fairlane_jobs_accepted_total',
-    help: 'Jobs that the queue has taken in.',
+    help: 'Jobs that the queue has accepted.',
     type: 'counter',
     each: ({ accepted }) => [sample(accepted)]
   },
   {
     name: 'fairlane_jobs_settled_total',
-    help: 'Jobs that have ended, by their state.',
+    help: 'Jobs that have settled, by state.',
     type: 'counter',
     each: type => SETTLED.map(state => sample(type[state], ['state', state]))
   },
   {
     name: 'fairlane_jobs_refused_total',
-    help: 'Jobs that the queue has not taken in, by the code of the error.',
+    help: 'Jobs that the queue has refused, by the code of the error.',
     type: 'counter',
     samples: ({ refused }) => [...refused].map(([code, count]) => sample(count, ['code', code]))
   },
   {
     name: 'fairlane_attempts_total',
-    help: 'Attempts after which a job is tried again, by how they ended.',
+    help: 'Attempts after which the job is tried again, by outcome.',
     type: 'counter',
     each: type => OUTCOMES.map(outcome => sample(type[outcome], ['outcome', outcome]))
   },
   {
     name: 'fairlane_joined_total',
-    help: 'Jobs that were not taken in, since they share another one by its key.',
+    help: 'Jobs that share another job by its key, and so were not accepted.',
     type: 'counter',
     samples: ({ joined }) => [sample(joined)]
   },
   {
     name: 'fairlane_jobs',
-    help: 'Jobs that have not ended, and dead letters, by their state; running are slots that are taken.',
+    help: 'Jobs by state: running counts the slots that are taken, and dead counts dead letters.',
     type: 'gauge',
     each: (type, { states }) => states.map(state => sample(type[state], ['state', state]))
   },
   {
     name: 'fairlane_overdue_runners',
-    help: 'Of the running ones, those whose jobs have settled while their runners go on.',
+    help: 'Runners that still hold a slot although their job has settled.',
     type: 'gauge',
     each: ({ overdue }) => [sample(overdue)]
   },
   {
     name: 'fairlane_oldest_wait_seconds',
-    help: 'For how long the job has waited that is to start next; 0: none waits.',
+    help: 'How long the next job has waited; 0 if none waits.',
     type: 'gauge',
     aggregator: 'max',
     each: ({ oldestWaitMs = 0 }) => [sample(oldestWaitMs / 1000)]
   },
   {
     name: 'fairlane_job_wait_seconds',
-    help: 'For how long jobs waited until they started.',
+    help: 'How long jobs waited until they started.',
     type: 'histogram',
     each: ({ waitMs }, { boundsMs }) => histogram(waitMs, boundsMs)
   },
   {
     name: 'fairlane_job_run_seconds',
-    help: 'For how long jobs ran.',
+    help: 'How long jobs ran; each attempt counts.',
     type: 'histogram',
     each: ({ runMs }, { boundsMs }) => histogram(runMs, boundsMs)
   },
   {
     name: 'fairlane_cost_total',
-    help: 'Units of cost that jobs were charged whose runs have ended.',
+    help: 'Units of cost charged to jobs whose runs have ended.',
     type: 'counter',
     each: ({ spent }, { hasCosts }) => hasCosts ? [sample(spent)] : []
   },
@@ -90,27 +90,27 @@ const FAMILIES = [
   },
   {
     name: 'fairlane_standstill_seconds',
-    help: 'For how long jobs have waited, and none has started or ended; 0: no standstill.',
+    help: 'How long jobs have waited while none started or ended; 0 if there is no standstill.',
     type: 'gauge',
     aggregator: 'max',
     samples: ({ standstillMs }) => [sample(standstillMs / 1000)]
   },
   {
     name: 'fairlane_held_types',
-    help: 'Types with waiting jobs, none of which may start now by rates and holds.',
+    help: 'Types with waiting jobs that rates and holds keep from starting.',
     type: 'gauge',
     samples: ({ heldTypes }) => heldTypes === undefined ? [] : [sample(heldTypes)]
   },
   {
     name: 'fairlane_fairness_ratio',
-    help: 'How evenly slot time was shared: 1 is evenly, by weight.',
+    help: 'How evenly slot time is shared, by weight: 1 is perfectly even.',
     type: 'gauge',
     aggregator: 'average',
     samples: ({ fairness }) => fairness === undefined ? [] : [sample(fairness)]
   },
   {
     name: 'fairlane_starving_types',
-    help: 'Types with waiting jobs of which none has started for long, while others have.',
+    help: 'Types whose waiting jobs do not start, although other types are served.',
     type: 'gauge',
     samples: ({ starving }) => [sample(starving.length)]
   }
