@@ -38,7 +38,7 @@ function fakeClock (startMs = 0) {
     },
     next,
     advance (ms) {
-      if (!(ms >= 0 && ms < Infinity)) throw new RangeError('advance: the time must be finite and not below 0')
+      if (!(ms >= 0 && ms < Infinity)) throw new RangeError('advance(ms): give a finite time of 0 or more')
       const end = now + ms
       while (timers.size > 0 && timers.keys[0] <= end) next()
       now = Math.max(now, end) // a timer may have advanced it further

@@ -33,7 +33,7 @@ function gateRunner () {
   }
 
   function next () {
-    if (open.length === 0) throw new Error('no job is open')
+    if (open.length === 0) throw new Error('no job is open: wait for one with until(count) first')
     return open.shift()
   }
 

@@ -26,13 +26,13 @@ class Model {
 
   /** The runner was called for the job. */
   started (job) {
-    this.expect(this.states.get(job) === 'waiting', job, `was started while ${this.states.get(job)}`)
+    this.expect(this.states.get(job) === 'waiting', job, `was started while ${this.stateOf(job)}`)
     this.states.set(job, 'running')
   }
 
   /** The job was called back, or its promise settled. */
   settled (job) {
-    this.expect(['waiting', 'running'].includes(this.states.get(job)), job, `was settled while ${this.states.get(job)}`)
+    this.expect(['waiting', 'running'].includes(this.states.get(job)), job, `was settled while ${this.stateOf(job)}`)
     this.states.set(job, 'settled')
     this.counts.settled++
   }
@@ -43,11 +43,15 @@ class Model {
     const { accepted, rejected, done, failed, cancelled } = queue.stats()
     const settled = done + failed + cancelled
     for (const [name, count] of Object.entries({ accepted, rejected, settled })) {
-      if (count !== this.counts[name]) throw new Error(`the queue counts ${count} ${name} jobs, not ${this.counts[name]}`)
+      if (count !== this.counts[name]) throw new Error(`the queue counts ${count} ${name} jobs, but the model counts ${this.counts[name]}`)
     }
   }
 
   // private from here on
+
+  stateOf (job) {
+    return this.states.get(job) ?? 'not pushed'
+  }
 
   expect (condition, job, what) {
     if (!condition) throw new Error(`job ${String(job)} ${what}`)

@@ -30,16 +30,16 @@ function schedulerChecks (makeScheduler, { isWorkConserving = true, seed = 1, ro
   })
   const names = ['a', 'b', 'c', 'd', 'e']
   return [
-    check('starts every job once, and those of a type in their order', names, ['push', 'end']),
+    check('starts every job once, and those of a type in order', names, ['push', 'end']),
     check('copes with unshifted jobs', names, ['push', 'unshift', 'end']),
     check('copes with cancelled jobs', names, ['push', 'unshift', 'end', 'remove', 'clear', 'clearType']),
     check('copes with changes of the concurrency', names, ['push', 'end', 'configure']),
-    check('copes with paused types, if it is of lanes', names, ['push', 'unshift', 'end', 'pauseType', 'resumeType', 'remove']),
-    check('takes any string for a type', ODD_TYPES, ['push', 'end', 'unshift', 'remove']),
-    check('copes with types that share lanes, if it is of lanes', manyTypes(60), [
+    check('copes with paused types, if it has lanes', names, ['push', 'unshift', 'end', 'pauseType', 'resumeType', 'remove']),
+    check('accepts any string as a type', ODD_TYPES, ['push', 'end', 'unshift', 'remove']),
+    check('copes with types that share lanes, if it has lanes', manyTypes(60), [
       'push', 'unshift', 'end', 'remove', 'clearType', 'pauseType', 'resumeType'
     ]),
-    check('lets go of types that are idle, if it is of lanes', manyTypes(300), ['push', 'end', 'idle'])
+    check('forgets idle types, if it has lanes', manyTypes(300), ['push', 'end', 'idle'])
   ]
 }
 
@@ -91,7 +91,7 @@ class History {
     this.fill()
     this.idle()
     this.check()
-    if (this.list.size > 0 && !this.scheduler.mayStall) fail(`${this.list.size} jobs wait, none runs, and none is started`)
+    if (this.list.size > 0 && !this.scheduler.mayStall) fail(`${this.list.size} jobs wait and none runs, but the scheduler starts none`)
   }
 
   push () {
@@ -123,7 +123,7 @@ class History {
       this.fill()
     }
     const isEmpty = this.list.size === 0 && this.pausedTypes.size === 0
-    if (this.hasLanes && isEmpty && this.list.lanes.size > 0) fail(`${this.list.lanes.size} idle types are not forgotten`)
+    if (this.hasLanes && isEmpty && this.list.lanes.size > 0) fail(`${this.list.lanes.size} idle types are kept: forget(lane) must return true for them`)
   }
 
   remove () {
@@ -150,7 +150,7 @@ class History {
     const type = this.anyType()
     const removed = this.list.removeType(type)
     this.list.tellRemovals()
-    if (removed.size !== this.model.get(type).length) fail(`${removed.size} jobs of a type were removed, not all of it`)
+    if (removed.size !== this.model.get(type).length) fail(`${removed.size} jobs of a type were removed, not ${this.model.get(type).length}`)
     this.model.set(type, [])
   }
 
@@ -196,7 +196,7 @@ class History {
     if (this.list.size !== size) fail(`${this.list.size} jobs wait, not ${size}`)
     if (this.list.running !== this.running.length) fail(`${this.list.running} jobs run, not ${this.running.length}`)
     if (this.isWorkConserving && mayStartCount > 0 && this.running.length < this.concurrency) {
-      fail(`a slot is free while ${mayStartCount} jobs wait`)
+      fail(`a slot is free while ${mayStartCount} jobs wait: start one, or pass isWorkConserving: false if the scheduler holds jobs back`)
     }
   }
 

@@ -55,12 +55,12 @@ describe('fairlane/testing/contract', () => {
   it('finds exports that are other ones, and does not look where there are none', async () => {
     const run = entry => declared({ make, capabilities: [], entry }).get('exports are the same objects, whichever entry they are of')()
     await run(undefined)
-    await assert.rejects(run({ ...fairlane, backoff: () => {} }), /backoff is another one/)
+    await assert.rejects(run({ ...fairlane, backoff: () => {} }), /backoff must be that of fairlane/)
   })
 
   it('takes known capabilities and engines only', () => {
-    assert.throws(() => declared({ make, capabilities: ['flight'] }), /there is no 'flight'/)
-    assert.throws(() => capabilitiesOf('tape'), /one of memory, disk, broker/)
+    assert.throws(() => declared({ make, capabilities: ['flight'] }), /there is no capability 'flight': take names from CAPABILITIES/)
+    assert.throws(() => capabilitiesOf('tape'), /the engine must be one of memory, disk, broker/)
   })
 
   it('says of each capability which engines have it, what to use elsewhere, and why', () => {
@@ -91,9 +91,9 @@ describe('what the suite asserts with', () => {
     const closed = Object.assign(new Error('no'), { code: 'FAIRLANE_ERR_CLOSED' })
     assert.equal(throws(() => { throw closed }, 'CLOSED'), closed)
     assert.equal(await rejects(Promise.reject(closed), 'CLOSED'), closed)
-    assert.throws(() => throws(() => { throw closed }, 'OPTION', 'it'), /the code of what it ended with is "FAIRLANE_ERR_CLOSED", not "FAIRLANE_ERR_OPTION"/)
-    assert.throws(() => throws(() => Promise.reject(closed), 'CLOSED'), /has not thrown FAIRLANE_ERR_CLOSED/)
-    await assert.rejects(rejects(Promise.resolve(5), 'CLOSED'), /gave 5/)
+    assert.throws(() => throws(() => { throw closed }, 'OPTION', 'it'), /the code of the error of it is "FAIRLANE_ERR_CLOSED", not "FAIRLANE_ERR_OPTION"/)
+    assert.throws(() => throws(() => Promise.reject(closed), 'CLOSED'), /did not throw FAIRLANE_ERR_CLOSED/)
+    await assert.rejects(rejects(Promise.resolve(5), 'CLOSED'), /resolved with 5, but must reject with FAIRLANE_ERR_CLOSED/)
     await assert.rejects(rejects(Promise.reject(new Error('plain')), 'CLOSED'), /"Error: plain"/)
   })
 })
@@ -103,7 +103,7 @@ describe('a test of the suite', () => {
     const stage = new Stage(make, new Set(['ownTime']))
     const early = stage.time()
     await assert.rejects(early.passes(50, Promise.resolve()), /before 50 ms/)
-    await assert.rejects(stage.time().passes(50, new Promise(() => {})), /has not come/)
+    await assert.rejects(stage.time().passes(50, new Promise(() => {})), /had not settled 50 ms after the 50 ms/)
     const { clock } = early.options
     assert.equal(await early.passes(50, new Promise(resolve => clock.setTimeout(resolve, 51, 'good'))), 'good')
   })

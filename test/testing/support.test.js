@@ -17,7 +17,7 @@ describe('gateRunner', function () {
       gate.fail('expected')
       gate.release(2)
       assert.deepEqual((await results).map(({ value, reason }) => value ?? reason), ['expected', 2, 3])
-      assert.throws(() => gate.release(), /no job is open/)
+      assert.throws(() => gate.release(), /no job is open: wait for one with until\(count\) first/)
     }
   })
 })
@@ -33,7 +33,7 @@ describe('Model', function () {
     assert.throws(() => model.finish(fairlane(() => {})), /still running/)
     model.settled('a')
     assert.throws(() => model.settled('a'), /settled while settled/)
-    assert.throws(() => model.finish(fairlane(() => {})), /counts 0 accepted jobs, not 1/)
+    assert.throws(() => model.finish(fairlane(() => {})), /counts 0 accepted jobs, but the model counts 1/)
   })
 
   it('agrees with a queue that refuses one job and settles another', async function () {

@@ -75,11 +75,11 @@ exports.attempts = function ({ test, has }) {
     await gate.until(1)
     const error = await rejects(time.passes(40, result), 'TIMEOUT')
     gate.release()
-    expect(error instanceof FairlaneError, 'it is another error')
+    expect(error instanceof FairlaneError, 'it must be a FairlaneError')
     if (!has('deadLetters')) return
     await stage.until(async () => (await queue.deadLetters()).length === 1)
     const [letter] = await queue.deadLetters()
-    expect(letter.error instanceof FairlaneError, 'that of the dead letter is another error')
+    expect(letter.error instanceof FairlaneError, 'the error of the dead letter must be a FairlaneError')
   })
 
   test('take as long as the job says', [], async stage => {
@@ -191,8 +191,8 @@ exports.attempts = function ({ test, has }) {
     equal(Throttled.after('2592000').retryAfterMs, 2592000000)
     for (const nothing of [undefined, null, '', 'soon']) equal(Throttled.after(nothing).retryAfterMs, 1000)
     const { retryAfterMs } = Throttled.after(new Date(Date.now() + 100000).toUTCString())
-    expect(retryAfterMs > 90000 && retryAfterMs <= 101000, `${retryAfterMs}`)
-    expect(Throttled.after('5') instanceof Throttled, 'it is a Throttled')
+    expect(retryAfterMs > 90000 && retryAfterMs <= 101000, `retryAfterMs is ${retryAfterMs}`)
+    expect(Throttled.after('5') instanceof Throttled, 'Throttled.after() must return a Throttled')
   })
 
   test('that were throttled for long hold for as long', [], async stage => {

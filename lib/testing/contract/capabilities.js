@@ -332,7 +332,7 @@ module.exports = { CAPABILITIES: freeze(CAPABILITIES), ENGINES, capabilitiesOf }
 
 /** @param {string} engine 'memory', 'disk' or 'broker' @returns {string[]} for the option `capabilities` of the suite */
 function capabilitiesOf (engine) {
-  if (!ENGINES.includes(engine)) throw new RangeError(`engine: one of ${ENGINES.join(', ')}`)
+  if (!ENGINES.includes(engine)) throw new RangeError(`the engine must be one of ${ENGINES.join(', ')}`)
   return Object.keys(CAPABILITIES).filter(name => CAPABILITIES[name].engines.includes(engine))
 }
 

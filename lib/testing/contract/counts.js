@@ -46,7 +46,7 @@ exports.counts = function ({ test, has }) {
     await queue.holdType('a', 600000)
     const { rate: told, heldMs } = await queue.counts('a')
     equal([].concat(told), [rate])
-    expect(heldMs > 590000 && heldMs <= 600000, `${heldMs}`)
+    expect(heldMs > 590000 && heldMs <= 600000, `heldMs is ${heldMs}`)
   })
 
   test('types() lists the types that have jobs, those with most first', [], async stage => {

@@ -106,6 +106,6 @@ exports.events = function ({ test, has }) {
     await gate.until(2)
     gate.release()
     await stage.until(() => told.includes('drain'))
-    expect(told.indexOf('saturated') === 0 && told.indexOf('unsaturated') > 0, `${told}`)
+    expect(told.indexOf('saturated') === 0 && told.indexOf('unsaturated') > 0, `the events came in the order ${told}`)
   })
 }

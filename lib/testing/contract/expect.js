@@ -25,7 +25,7 @@ function throws (call, code, what = 'the call') {
     return coded(error, code, what)
   }
   reasonOf(result)
-  throw new Error(`${what} has not thrown FAIRLANE_ERR_${code}`)
+  throw new Error(`${what} did not throw FAIRLANE_ERR_${code}`)
 }
 
 /** @returns {Promise<Error>} what the promise rejects with, which has that code */
@@ -36,7 +36,7 @@ async function rejects (promise, code, what = 'the promise') {
   } catch (error) {
     return coded(error, code, what)
   }
-  throw new Error(`${what} gave ${show(value)}, where FAIRLANE_ERR_${code} was due`)
+  throw new Error(`${what} resolved with ${show(value)}, but must reject with FAIRLANE_ERR_${code}`)
 }
 
 /** @returns {Promise<any>} what the promise rejects with; undefined if it does not. Nobody else is told that it rejects */
@@ -50,7 +50,7 @@ async function reasonOf (promise) {
 }
 
 function coded (error, code, what) {
-  equal(error?.code ?? String(error), `FAIRLANE_ERR_${code}`, `the code of what ${what} ended with`)
+  equal(error?.code ?? String(error), `FAIRLANE_ERR_${code}`, `the code of the error of ${what}`)
   return error
 }
 

@@ -21,11 +21,11 @@ exports.fleet = function ({ test }) {
     const { queue } = await stage.openGated()
     const producer = await stage.another(queue, null, {})
     const id = await producer.push(1)
-    expect(typeof id === 'string', 'push gives the id')
+    expect(typeof id === 'string', 'push must resolve with the id')
     for (const call of [() => producer.pause(), () => producer.concurrency]) {
       let error
       try { call() } catch (thrown) { error = thrown }
-      expect(error === undefined || /^FAIRLANE_ERR_/.test(error.code), `${error}`)
+      expect(error === undefined || /^FAIRLANE_ERR_/.test(error.code), `a push was refused without a code of fairlane: ${error}`)
     }
   })
 
@@ -40,7 +40,7 @@ exports.fleet = function ({ test }) {
     for (let count = 4; count <= 8; count++) {
       gate.release()
       await gate.until(count)
-      expect(gate.open.length <= 3, `${gate.open.length} run`)
+      expect(gate.open.length <= 3, `${gate.open.length} jobs run at once`)
     }
     gate.release(3)
   })
@@ -56,7 +56,7 @@ exports.fleet = function ({ test }) {
     for (let count = 3; count <= 6; count++) {
       gate.release()
       await gate.until(count)
-      expect(gate.open.length <= 2, `${gate.open.length} run`)
+      expect(gate.open.length <= 2, `${gate.open.length} jobs run at once`)
     }
     gate.release(2)
   })
@@ -71,7 +71,7 @@ exports.fleet = function ({ test }) {
     await one.setGlobalCap('t', 5)
     await gate.until(2)
     const { before, after } = await told
-    expect(typeof before === 'object' && typeof after === 'object', 'limits tells { before, after }')
+    expect(typeof before === 'object' && typeof after === 'object', 'the event limits must have { before, after }')
     await stage.quiet()
     equal(gate.started.length, 2)
     await one.setGlobalConcurrency(4)
@@ -162,7 +162,7 @@ exports.fleet = function ({ test }) {
     await two.flush()
     await stage.quiet()
     equal(gate.started.length, 0)
-    expect(await two.heldMs() > 590000, 'the other process knows')
+    expect(await two.heldMs() > 590000, 'the other process must know of the hold')
     await two.hold(0)
     await gate.until(1)
     gate.release()

@@ -41,7 +41,7 @@ const THEMES = {
  */
 function contract ({ describe, it, make, capabilities, entry }) {
   const has = new Set(capabilities)
-  for (const name of has) if (!Object.hasOwn(CAPABILITIES, name)) throw new RangeError(`capabilities: there is no '${name}'`)
+  for (const name of has) if (!Object.hasOwn(CAPABILITIES, name)) throw new RangeError(`there is no capability '${name}': take names from CAPABILITIES`)
 
   /** Declares a test, which an engine gets that has what it needs. */
   function test (title, needs, run) {

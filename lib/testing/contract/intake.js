@@ -16,8 +16,8 @@ exports.intake = function ({ test, has }) {
     const told = await new Promise(resolve => {
       const results = []
       const note = (err, result) => { if (results.push([err, result]) === 2) resolve(results) }
-      expect(queue.pushType('t', 1, note) === queue, 'pushType gives the queue')
-      expect(queue.unshiftType('t', 2, note) === queue, 'unshiftType gives the queue')
+      expect(queue.pushType('t', 1, note) === queue, 'pushType must return the queue')
+      expect(queue.unshiftType('t', 2, note) === queue, 'unshiftType must return the queue')
     })
     equal(told.map(([err, result]) => [err ?? null, result]), [[null, 2], [null, 1]])
   })
@@ -28,7 +28,7 @@ exports.intake = function ({ test, has }) {
     const ids = await Promise.all(pushes)
     equal(new Set(ids).size, 4)
     equal(ids.map(id => typeof id), ids.map(() => has('risingIds') ? 'number' : 'string'))
-    if (has('risingIds')) expect(ids.every((id, n) => n === 0 || id > ids[n - 1]), `${ids}`)
+    if (has('risingIds')) expect(ids.every((id, n) => n === 0 || id > ids[n - 1]), `the ids do not rise: ${ids}`)
     await gate.until(4)
     gate.release(4)
   })
@@ -175,7 +175,7 @@ exports.intake = function ({ test, has }) {
     const queue = await stage.open(async payload => { seen.push(payload) }, { settleBy: 'promise' })
     const payloads = [undefined, null, equal, Symbol('s'), new Map()]
     for (const payload of payloads) await queue.add(payload)
-    expect(payloads.every((payload, n) => seen[n] === payload), 'a payload is another one')
+    expect(payloads.every((payload, n) => seen[n] === payload), 'a runner must get the payload itself')
   })
 
   test('payloads are those that the serializer gives, and what it refuses is not taken in', 'serialize', async stage => {

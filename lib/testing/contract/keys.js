@@ -84,7 +84,7 @@ exports.keys = function ({ test, has }) {
     gate.fail(new Error('expected'))
     await failed
     const other = await queue.push(2, said)
-    expect(other !== id, 'the key was free')
+    expect(other !== id, 'the key must be free again')
     equal(await queue.retryDead(id), false)
     await gate.until(2)
     gate.release()
@@ -105,7 +105,7 @@ exports.keys = function ({ test, has }) {
     gate.release()
     equal(await both([first, second]), [1, 1])
     const third = await both([queue.add(3, said)])
-    expect([1, 'FAIRLANE_ERR_RESULT'].includes(third[0]), `it gave ${third[0]}`)
+    expect([1, 'FAIRLANE_ERR_RESULT'].includes(third[0]), `it settled with ${third[0]}`)
     equal(gate.started.length, 1)
     let fourth
     if (has('ownTime')) {
@@ -149,7 +149,7 @@ exports.keys = function ({ test, has }) {
     during.abort()
     await rejects(first, 'ABORTED')
     const [second] = await both([queue.add(2, said)])
-    expect(['FAIRLANE_ERR_ABORTED', 'FAIRLANE_ERR_RESULT'].includes(second), `it gave ${second}`)
+    expect(['FAIRLANE_ERR_ABORTED', 'FAIRLANE_ERR_RESULT'].includes(second), `it settled with ${second}`)
     equal(gate.started.length, 1)
     gate.release()
 

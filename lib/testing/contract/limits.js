@@ -114,7 +114,7 @@ exports.limits = function ({ test, has }) {
     stage.add(queue, 1, { type: 'a', delayMs: longest })
     await queue.flush()
     await queue.hold(longest)
-    expect(await queue.heldMs() > longest / 2, 'it is not held for so long')
+    expect(await queue.heldMs() > longest / 2, 'the hold must last as long as it was asked for')
   })
 
   test('holdType holds a type for so long, and 0 ends that', [], async stage => {
@@ -125,7 +125,7 @@ exports.limits = function ({ test, has }) {
     await stage.quiet()
     equal(gate.started.map(({ payload }) => payload), ['b'])
     const held = await queue.heldMs('a')
-    expect(held > 590000 && held <= 600000, `${held}`)
+    expect(held > 590000 && held <= 600000, `heldMs is ${held}`)
     equal(await queue.heldMs('b'), 0)
     await queue.holdType('a', 0)
     await gate.until(2)
@@ -173,7 +173,7 @@ exports.limits = function ({ test, has }) {
     await stage.quiet()
     equal(gate.started.length, 0)
     const held = await queue.heldMs()
-    expect(held > 590000 && held <= 600000, `${held}`)
+    expect(held > 590000 && held <= 600000, `heldMs is ${held}`)
     await queue.hold(0)
     await gate.until(1)
     equal(await queue.heldMs(), 0)
@@ -184,10 +184,10 @@ exports.limits = function ({ test, has }) {
     const { gate, queue } = await stage.openGated({ scheduler: 'equal', ratePerType: { limit: 1, intervalMs: 60000 } })
     stage.add(queue, 1, { type: 'a' })
     await gate.until(1)
-    for (const held of [await queue.heldMs('a'), (await queue.counts('a')).heldMs]) expect(held > 50000 && held <= 61000, `${held}`)
+    for (const held of [await queue.heldMs('a'), (await queue.counts('a')).heldMs]) expect(held > 50000 && held <= 61000, `heldMs is ${held}`)
     equal(await queue.heldMs('b'), 0)
     await queue.hold(600000)
-    for (const held of [await queue.heldMs('b'), (await queue.counts('b')).heldMs]) expect(held > 590000 && held <= 600000, `${held}`)
+    for (const held of [await queue.heldMs('b'), (await queue.counts('b')).heldMs]) expect(held > 590000 && held <= 600000, `heldMs is ${held}`)
     gate.release()
   })
 
@@ -203,7 +203,7 @@ exports.limits = function ({ test, has }) {
 
   test('hold, holdType and setRates give the queue', 'limitsAtOnce', async stage => {
     const { queue } = await stage.openGated({ scheduler: 'equal' })
-    for (const given of [queue.hold(0), queue.holdType('a', 0), queue.setRates({ rate: null })]) expect(given === queue, 'it is another one')
+    for (const given of [queue.hold(0), queue.holdType('a', 0), queue.setRates({ rate: null })]) expect(given === queue, 'it must return the queue')
     equal(queue.heldMs(), 0)
   })
 

@@ -42,7 +42,7 @@ exports.members = function ({ test, has, entry }) {
   test('those that show what waits, where a process sees it, do so', 'inspection', inspects)
 
   test('exports are the same objects, whichever entry they are of', [], async () => {
-    for (const name of entry === undefined ? [] : EXPORTS) expect(entry[name] === fairlane[name], `${name} is another one`)
+    for (const name of entry === undefined ? [] : EXPORTS) expect(entry[name] === fairlane[name], `${name} must be that of fairlane`)
   })
 }
 
@@ -69,12 +69,12 @@ async function inspects (stage) {
 
 async function refusesMember (stage, capability, name) {
   const { queue } = await stage.openGated()
-  expect(name in queue, `${name} is not there`)
+  expect(name in queue, `there must be a member ${name}`)
   const { message } = throws(() => VALUE_MEMBERS.includes(name) ? queue[name] : queue[name](), 'UNSUPPORTED', name)
   for (const engine of CAPABILITIES[capability].engines) {
-    expect(new RegExp(engine === 'broker' ? 'broker' : engine, 'i').test(message), `it does not say that the engine '${engine}' has it: ${message}`)
+    expect(new RegExp(engine === 'broker' ? 'broker' : engine, 'i').test(message), `the message must say that the engine '${engine}' has it: ${message}`)
   }
-  expect(/\b(use|callback)\b/i.test(message), `it does not say what to use: ${message}`)
+  expect(/\b(use|callback)\b/i.test(message), `the message must say what to use instead: ${message}`)
 }
 
 async function takesOption (stage, name, value) {

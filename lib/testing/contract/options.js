@@ -37,7 +37,7 @@ exports.options = function ({ test }) {
 
   test('of a scheduler that is given none are refused', [], async stage => {
     const error = await reasonOf(stage.openGated({ schedulerOptions: { maxTypeCap: 2 } }))
-    expect(/^FAIRLANE_ERR_(OPTION|SCHEDULER)$/.test(error?.code), `it ended with ${error?.code}`)
+    expect(/^FAIRLANE_ERR_(OPTION|SCHEDULER)$/.test(error?.code), `it was refused with ${error?.code}`)
   })
 
   test('are taken by all engines together', [], async stage => {

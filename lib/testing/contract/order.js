@@ -105,7 +105,7 @@ exports.order = function ({ test, has }) {
     const jobs = [...flood.map(n => [n, { type: 'noisy' }]), ['quiet', { type: 'quiet' }]]
     const starts = await startsOf(stage, { scheduler: 'equal' }, jobs)
     const place = starts.indexOf('quiet')
-    expect(place <= (has('exactOrder') ? 1 : 20), `${place} jobs of the flood have started before it`) // nodes are heard of one after the other
+    expect(place <= (has('exactOrder') ? 1 : 20), `${place} jobs of the flood started before it`) // nodes are heard of one after the other
     equal(starts.filter(payload => payload !== 'quiet'), flood)
   })
 
@@ -124,7 +124,7 @@ exports.order = function ({ test, has }) {
 
   test('waits while the queue is paused, or a type', [], async stage => {
     const { gate, queue } = await stage.openGated({ scheduler: 'equal' })
-    equal(queue.pauseType('a') === queue, true, 'pauseType gives the queue: it')
+    equal(queue.pauseType('a') === queue, true, 'whether pauseType returns the queue')
     for (const type of ['a', 'b']) stage.add(queue, type, { type })
     await gate.until(1)
     equal(gate.started[0].payload, 'b')

@@ -31,7 +31,7 @@ exports.runners = function ({ test, has }) {
       both: async (payload, done) => { done(null, payload); return 'both ways' }
     }
     const queue = await stage.open((payload, done, context) => {
-      expect(context.attempt === 1 && typeof done === 'function', 'a runner gets (payload, done, context)')
+      expect(context.attempt === 1 && typeof done === 'function', 'a runner must get (payload, done, context)')
       return ends[payload](payload, done)
     }, { settleBy: 'either' })
     for (const name of Object.keys(ends)) equal(await queue.add(name), name)
@@ -63,7 +63,7 @@ exports.runners = function ({ test, has }) {
     const values = [undefined, new Map([[1, 2]]), Object.assign(new RangeError('expected'), { more: 1 }), 'text']
     const queue = await stage.open((n, done) => n < 2 ? done(null, values[n]) : done(values[n]), { settleBy: 'callback', maxAttempts: 1 })
     const told = [await queue.add(0), await queue.add(1), await reasonOf(queue.add(2)), await reasonOf(queue.add(3))]
-    expect(told.every((value, n) => value === values[n]), 'a value is another one')
+    expect(told.every((value, n) => value === values[n]), 'the caller must get the value itself')
   })
 
   test('give results that become JSON, and fail with what becomes an error', [], async stage => {

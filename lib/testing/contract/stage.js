@@ -78,7 +78,7 @@ class Stage {
   async until (test) {
     const end = Date.now() + LONGEST_MS
     while (!await test()) {
-      expect(Date.now() < end, `it has not come: ${test}`)
+      expect(Date.now() < end, `this did not become true within ${LONGEST_MS / 1000} s: ${test}`)
       await pause(5)
     }
   }
@@ -127,12 +127,12 @@ class OwnTime {
     await this.#stage.quiet()
     this.#clock.advance(ms - 1)
     await this.#stage.quiet()
-    expect(!wait.isOver, `it came before ${ms} ms`)
+    expect(!wait.isOver, `it settled before ${ms} ms had passed`)
     for (let late = 0; !wait.isOver && late < MOST_LATE_MS; late++) {
       this.#clock.advance(1)
       await this.#stage.quiet()
     }
-    expect(wait.isOver, `it has not come ${MOST_LATE_MS} ms after the ${ms}`)
+    expect(wait.isOver, `it had not settled ${MOST_LATE_MS} ms after the ${ms} ms`)
     return promise
   }
 }
@@ -151,7 +151,7 @@ class RealTime {
     try {
       return await promise
     } finally {
-      expect(performance.now() - this.#begin >= ms - SLACK_MS, `it came before ${ms} ms`)
+      expect(performance.now() - this.#begin >= ms - SLACK_MS, `it settled before ${ms} ms had passed`)
     }
   }
 }
