@@ -8,6 +8,7 @@ const { join, posix } = require('node:path')
 const ts = require('typescript')
 const { codes, warnings } = require('../../lib/arguments/codes')
 const { Broker } = require('../../lib/distributed/broker/broker')
+const { History } = require('../../lib/history')
 const log = require('../../lib/log/format')
 const { Metrics } = require('../../lib/metrics')
 const manifest = require('../../package.json')
@@ -17,7 +18,7 @@ const FILE = join(__dirname, 'surface.txt')
 
 if (require.main === module) writeFileSync(FILE, surface())
 
-module.exports = { FILE, surface }
+module.exports = { FILE, declarations, surface }
 
 /** @returns {string} a line for each name, and all declarations without their comments; the same on each version of Node.js */
 function surface () {
@@ -26,6 +27,7 @@ function surface () {
     section('codes of errors', Object.keys(codes).sort()),
     section('codes of warnings', Object.keys(warnings).sort()),
     section('metrics', metrics()),
+    section('columns of exported tables', columns()),
     section('programs', Object.keys(manifest.bin)),
     section('peers', Object.entries(manifest.peerDependencies).map(([name, range]) => `${name} ${range}`)),
     section('engines', [manifest.engines.node]),
@@ -43,6 +45,14 @@ function metrics () {
     createObservableCounter: instrument('counter'), createObservableGauge: instrument('gauge'), addBatchObservableCallback () {}
   })
   return names.sort()
+}
+
+/** Each with its type, as `exportTo()` of a history makes them. */
+function columns () {
+  const made = []
+  const database = { exec: sql => { made.push(/^CREATE TABLE .*?\((.*)\)$/.exec(sql)) }, prepare: () => ({ run () {} }) }
+  new History().exportTo(database)
+  return made.filter(found => found !== null).flatMap(([, columns]) => columns.split(', '))
 }
 
 function isCode (entry) {
