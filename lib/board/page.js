@@ -66,7 +66,7 @@ const BODY = `</head>
 <table id="groups">${INNER}</table>
 </section>
 <section id="runs" hidden>
-<h2>What runs now</h2>
+<h2>Running jobs</h2>
 <table>${INNER}</table>
 </section>
 <details id="dead" hidden>
@@ -79,15 +79,15 @@ const BODY = `</head>
 <button id="dead-delete" type="button" hidden></button>
 </form>
 <p id="dead-sweep" class="row" hidden>
-<progress id="dead-progress" aria-label="How far it is"></progress>
+<progress id="dead-progress" aria-label="Progress"></progress>
 <span id="dead-swept"></span>
 <button id="dead-stop" type="button">Stop</button>
 </p>
 <table id="causes">${INNER}</table>
 <table id="letters">${INNER}</table>
 <p class="row">
-<button id="dead-first" type="button" hidden>The first ones</button>
-<button id="dead-more" type="button" hidden>The next ones</button>
+<button id="dead-first" type="button" hidden>First page</button>
+<button id="dead-more" type="button" hidden>Next page</button>
 </p>
 </details>
 <section id="schedules" hidden>
@@ -95,7 +95,7 @@ const BODY = `</head>
 <table>${INNER}</table>
 </section>
 <section id="failures" hidden>
-<h2>Newest failures</h2>
+<h2>Latest failures</h2>
 <table>${INNER}</table>
 </section>
 </div>

@@ -158,7 +158,7 @@ function whenWrong (inBrowser) {
           await check()
           await page.use('Dead letters: 9')
           await page.until('document.querySelectorAll("#letters tbody tr").length > 0')
-          await page.use('Delete all that match')
+          await page.use('Delete all matches')
           await page.until('!document.getElementById("dead-sweep").hidden')
           await check()
           await page.evaluate('void (location.hash = "empty")')

@@ -60,14 +60,14 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     const page = await open(board(queue, { metrics: { snapshot: () => ranked(rows), timeline: () => [] } }))
     assert.deepEqual(await cellsOf(page), [
       ['a', '', '50.0 %', '1', '0', '1,234', '2.5 s', '7', '1', '2', '1', '1', 'all slots are taken: b 1, a 1', ['Pause', 'Clear', 'Set…']],
-      ['b', '', '25.0 %', '3', '1', '1', '1.5 min', '0', '0', '0', '2', '3', '3 slots, its cap', ['Pause', 'Clear', 'Set…']],
+      ['b', '', '25.0 %', '3', '1', '1', '1.5 min', '0', '0', '0', '2', '3', 'at its cap of 3 slots', ['Pause', 'Clear', 'Set…']],
       ['c', '', '12.5 %', '0', '0', '2', '2 h', '0', '0', '0', '2', '1', 'rate: next start in 12 s', ['Pause', 'Clear', 'Set…']],
-      ['d', '', '6.3 %', '0', '0', '1', '–', '0', '0', '0', '2', '1', 'has failed: next attempt later', ['Pause', 'Clear', 'Set…']],
+      ['d', '', '6.3 %', '0', '0', '1', '–', '0', '0', '0', '2', '1', 'failed: next attempt later', ['Pause', 'Clear', 'Set…']],
       ['e', '', '0.0 %', '0', '0', '1', '–', '0', '0', '0', '2', '1', '', ['Pause', 'Clear', 'Set…']]
     ])
     assert.deepEqual(await page.$$eval('#types tbody tr', rows => rows.map(row => row.cells[0].style.getPropertyValue('--share'))), ['50%', '25%', '12.5%', '6.25%', '0%'])
     assert.equal(await page.title(), `${isolated('mails')} – fairlane`)
-    assert.match(await page.textContent('#numbers'), /^slots0 of 2waiting0delayed0ended a second0failed0retried0refused0$/)
+    assert.match(await page.textContent('#numbers'), /^slots0 of 2waiting0delayed0ended per second0failed0retried0refused0$/)
     assert.equal(await page.locator('.group').first().isVisible(), false)
   })
 
@@ -75,12 +75,12 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     const holders = [{ type: 'a', running: 3 }, { type: 'b', running: 1 }]
     const words = [
       [{ because: 'closed' }, 'the queue is closed'], [{ because: 'paused' }, 'the queue is paused'], [{ because: 'type-paused' }, 'paused'],
-      [{ because: 'outage' }, 'the disk cannot be written'], [{ because: 'broker' }, 'the broker is away'],
-      [{ because: 'delayed', untilMs: 61000 }, 'delayed: next start in 1.02 min'], [{ because: 'backoff', untilMs: 999.5 }, 'has failed: next attempt in 1 s'],
-      [{ because: 'cap' }, '2 slots, its cap'], [{ because: 'group-cap' }, 'its group has all the slots that it may'],
+      [{ because: 'outage' }, 'the disk cannot be written'], [{ because: 'broker' }, 'the broker is unreachable'],
+      [{ because: 'delayed', untilMs: 61000 }, 'delayed: next start in 1.02 min'], [{ because: 'backoff', untilMs: 999.5 }, 'failed: next attempt in 1 s'],
+      [{ because: 'cap' }, 'at its cap of 2 slots'], [{ because: 'group-cap' }, 'its group is at its cap'],
       [{ because: 'hold', untilMs: 1400 }, 'held: next start in 1 s'], [{ because: 'queue-hold', untilMs: 5.2 }, 'the queue is held: next start in 6 ms'],
-      [{ because: 'rate' }, 'rate: nobody knows when the next one starts'], [{ because: 'queue-rate', untilMs: 0 }, 'rate of the queue: next start in 0 ms'],
-      [{ because: 'slots', holders }, 'all slots are taken: a 3, b 1'], [{ because: 'scheduler' }, 'the scheduler lets it wait'],
+      [{ because: 'rate' }, 'rate: the next start is not known'], [{ because: 'queue-rate', untilMs: 0 }, 'rate of the queue: next start in 0 ms'],
+      [{ because: 'slots', holders }, 'all slots are taken: a 3, b 1'], [{ because: 'scheduler' }, 'the scheduler holds it back'],
       [{ because: 'starting', untilMs: 0 }, 'starts now'], [{ because: 'idle' }, ''], [{}, '']
     ]
     const { queue } = observed()
@@ -151,9 +151,9 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     }))
     const drawn = await charts()
     assert.deepEqual(drawn.map(([label]) => label), [
-      'Throughput: 2 jobs end a second, 0.5 of them fail; 10 at most',
-      'Waits: half of the jobs waited 10 ms or less, one in twenty 50 ms or more; 100 ms at most',
-      'Slots: 2.5 of 10 slots are held; 5 at most'
+      'Throughput: 2 jobs end per second, 0.5 of them failed; at most 10',
+      'Waits: half of the jobs waited 10 ms or less, one in twenty 50 ms or more; at most 100 ms',
+      'Slots: 2.5 of 10 slots are held; at most 5'
     ])
     const points = path => path.split(/(?=[ML])/).map(point => [point[0], ...point.slice(1).split(' ').map(Number)])
     const near = (path, expected) => points(path).forEach(([command, x, y], i) => {
@@ -174,7 +174,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     // nothing starts, in a queue whose slots have no number
     queue.concurrency = Infinity
     await reload(page)
-    assert.deepEqual((await charts()).slice(1).map(([label]) => label), ['Waits: no job has started; 0 ms at most', 'Slots: 0 of ∞ slots are held; 0 at most'])
+    assert.deepEqual((await charts()).slice(1).map(([label]) => label), ['Waits: no job has started; at most 0 ms', 'Slots: 0 of ∞ slots are held; at most 0'])
     timeline = []
     await reload(page)
     assert.equal(await page.isVisible('#charts'), false)
@@ -196,32 +196,32 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     assert.deepEqual(await sentences(), [
       'The rate of the queue is used up, and 912 jobs wait: next start in 500 ms.',
       'No job has started or ended for 1.08 min, and 912 jobs wait. The slots are held by flood 4, full 1.',
-      '3 of 4 slots in use are held by runners that go on although the time of their jobs is over: flood 3.',
-      'flood had 97.0 % of the slots in the last minute, and has 4 slots now, while 6 other types wait.',
-      '900 of the 912 jobs that wait are those of flood.',
-      'out is out of rate, and 2 jobs wait: next start in 12 s.',
+      '3 of 4 slots in use are held by runners that go on after their jobs have ended: flood 3.',
+      'flood had 97.0 % of the slot time in the last minute and holds 4 slots now, while 6 other types wait.',
+      'flood has 900 of the 912 waiting jobs.',
+      'out has used up its rate, and 2 jobs wait: next start in 12 s.',
       'held is held, and 2 jobs wait: next start in 1.02 min.',
-      'full has 1 slot, its cap, and 2 jobs wait.',
-      'The group of group has all the slots that it may, and 2 jobs wait.',
+      'full is at its cap of 1 slot, and 2 jobs wait.',
+      'The group of group is at its cap, and 2 jobs wait.',
       'off is paused, and 2 jobs wait.',
-      '2 types starve, though others are served: out no start for 30 s, (none) no start for 5 s.'
+      '2 types starve although others are served: out no start for 30 s, (none) no start for 5 s.'
     ])
     assert.equal(await page.$$eval('#findings bdi', found => found.length), 12)
     assert.deepEqual(await cellsOf(page, '#runs'), [['has ended', 'flood', '–', '–', '–', '3', '']])
     more = { starving: [{ type: 'out', sinceMs: 30000 }] }
     rows.splice(1, 6, { type: 'other', waiting: 1 })
     for (const [because, sentence] of Object.entries({
-      outage: 'The disk cannot be written, and 912 jobs wait. The queue tries again by itself.',
-      broker: 'The broker is away, and 912 jobs wait.',
-      'queue-hold': 'The queue is held, and 912 jobs wait: nobody knows when the next one starts.',
+      outage: 'The disk cannot be written, and 912 jobs wait. The queue keeps retrying.',
+      broker: 'The broker is unreachable, and 912 jobs wait.',
+      'queue-hold': 'The queue is held, and 912 jobs wait: the next start is not known.',
       delayed: undefined
     })) {
       reasons.other = { because }
       await reload(page)
       const said = await sentences()
       assert.equal(said.includes(sentence), sentence !== undefined)
-      assert(said.includes('A type starves, though others are served: out no start for 30 s.'))
-      assert(said.includes('flood had 97.0 % of the slots in the last minute, and has 4 slots now, while another type waits.'))
+      assert(said.includes('A type starves although others are served: out no start for 30 s.'))
+      assert(said.includes('flood had 97.0 % of the slot time in the last minute and holds 4 slots now, while another type waits.'))
     }
   })
 
@@ -250,8 +250,8 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     assert.deepEqual(await cellsOf(page, '#groups'), [['gold', '75.0 %', '0', '1', '2', ['Types']], ['tin', '25.0 %', '0', '0', '1', ['Types']]])
     await button(page, 'Types', 'gold').click()
     await page.waitForFunction(() => document.querySelectorAll('#types tbody tr').length === 2)
-    assert.equal(await page.textContent('#types caption'), 'Tenants, in the last minute: 2, of 4 in all')
-    await page.getByRole('button', { name: 'Show all types again, not only those of gold' }).click()
+    assert.equal(await page.textContent('#types caption'), 'Tenants in the last minute: 2 (4 in total)')
+    await page.getByRole('button', { name: 'Show all types, not only those of gold' }).click()
     await page.waitForFunction(() => document.querySelectorAll('#types tbody tr').length === 4)
     assert.equal(await page.isVisible('#ungroup'), false)
     await button(page, 'Types', 'tin').click()
@@ -272,7 +272,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     for (const [label, value, set, check] of [
-      ['hold for so many seconds', '30', 'Set the hold', () => assert.equal(queue.heldMs('a'), 30000)],
+      ['hold for this many seconds', '30', 'Set the hold', () => assert.equal(queue.heldMs('a'), 30000)],
       ['cap', '3', 'Set the cap', () => assert.equal(queue.scheduler.capOf('a'), 3)],
       ['weight', '2.5', 'Set the weight', () => assert.equal(queue.scheduler.weightOf('a'), 2.5)],
       ['cap', '', 'Set the cap', () => assert.equal(queue.scheduler.capOf('a'), 10)]
@@ -394,7 +394,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       await button(page, 'Payload job 2').click()
       await said(page, 'payload: This job no longer exists.')
       await button(page, 'Retry job 2').click()
-      await said(page, 'retryDead: the job is not there any more')
+      await said(page, 'retryDead: there is no such job any more')
       await button(page, 'Retry job 2').waitFor({ state: 'detached' })
       assert.equal(await page.textContent('#dead-title'), 'Dead letters: 0')
       assert.match(page.errors.splice(0).join(), /404 \(Not Found\)$/)
@@ -421,11 +421,11 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       await page.getByLabel('of the type').press('Enter')
       await page.waitForFunction(() => document.querySelectorAll('#letters tbody tr').length === 3)
       queue.pause()
-      await button(page, 'Retry all that match').click()
+      await button(page, 'Retry all matches').click()
       assert.equal((await queue.deadLetters()).length, 5)
-      await button(page, 'Retry all that match').click()
+      await button(page, 'Retry all matches').click()
       await said(page, 'retryDeadOf: 3 done')
-      assert.deepEqual(questions, Array(2).fill(`Retry all dead letters of ${isolated('a')} with “e_no”?`))
+      assert.deepEqual(questions, Array(2).fill(`Retry all dead letters of ${isolated('a')} with “e_no” in the error?`))
       assert.deepEqual((await queue.deadLetters()).map(({ id }) => id), [4, 5])
       await page.waitForFunction(() => document.querySelectorAll('#letters tbody tr').length === 0)
       assert.equal(await page.isVisible('#dead-retry'), false)
@@ -442,33 +442,33 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       }
       clock.advance(1000)
       await button(page, 'Show').click()
-      await page.getByText('The oldest first: 50 of 401').waitFor()
-      await button(page, 'The next ones').click()
-      await page.getByText('Later ones: 50').waitFor()
+      await page.getByText('Oldest first: 50 of 401').waitFor()
+      await button(page, 'Next page').click()
+      await page.getByText('Continued: 50').waitFor()
       assert.equal(await page.isVisible('#causes'), false)
-      await button(page, 'The first ones').click()
-      await page.getByText('The oldest first: 50 of 401').waitFor()
+      await button(page, 'First page').click()
+      await page.getByText('Oldest first: 50 of 401').waitFor()
       const { now } = performance
       let ms = 0
       performance.now = () => {
         ms += 600 // each call is a piece of its own
         return ms
       }
-      await button(page, 'Delete all that match').click()
+      await button(page, 'Delete all matches').click()
       while (waiting.length < 200) await turn()
       assert.deepEqual(await page.$eval('#dead-progress', ({ value, max }) => [value, max]), [0, 401])
       await button(page, 'Stop').click()
       isSlow = false
       for (const resolve of waiting) resolve(true)
       await said(page, '; stopped')
-      assert.match(await page.textContent('#status'), /^deleteDeadOf: 200 done(, 200 could not be)?; stopped$/)
+      assert.match(await page.textContent('#status'), /^deleteDeadOf: 200 done(, 200 skipped)?; stopped$/)
       assert.equal(await page.isVisible('#dead-progress'), false)
       performance.now = now
-      await button(page, 'Delete all that match').click()
-      await said(page, 'deleteDeadOf: 0 done, 401 could not be')
+      await button(page, 'Delete all matches').click()
+      await said(page, 'deleteDeadOf: 0 done, 401 skipped')
       queue.deleteDead = () => Promise.reject(new Error('out'))
-      await button(page, 'Delete all that match').click()
-      await said(page, 'deleteDeadOf: 0 done, then: out')
+      await button(page, 'Delete all matches').click()
+      await said(page, 'deleteDeadOf: 0 done, then it failed: out')
       queue.deadLetters = () => Promise.reject(new Error('away'))
       clock.advance(1000)
       await button(page, 'Show').click()
@@ -498,17 +498,17 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       }
       const page = await open(board({ mails: { queue, metrics, readOnly: true }, other: { queue, metrics } }))
       await openDead(page)
-      await page.getByText('The oldest first: 50 of 2,000 or more').waitFor()
+      await page.getByText('Oldest first: 50 of 2,000 or more').waitFor()
       const [[, , at, , , buttons]] = await cellsOf(page, '#letters')
       assert.deepEqual([at, buttons], ['–', ''])
       assert.deepEqual((await cellsOf(page, '#schedules')).map(row => row.at(-1)), [''])
       await page.getByRole('link', { name: 'other' }).click()
       await button(page, 'Run now', 'daily').waitFor()
       await openDead(page)
-      await page.getByText('The oldest first: 50 of 2,000 or more').waitFor()
+      await page.getByText('Oldest first: 50 of 2,000 or more').waitFor()
       queue.deleteDead = async () => true
       page.on('dialog', dialog => dialog.accept())
-      await button(page, 'Delete all that match').click()
+      await button(page, 'Delete all matches').click()
       await said(page, 'deleteDeadOf: 3,000 done')
     })
 
@@ -625,7 +625,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       rows: document.querySelectorAll('#types tbody tr').length, width: document.documentElement.scrollWidth, view: window.innerWidth
     }))
     assert.deepEqual([rows, width, view], [50, 360, 360])
-    assert.equal(await page.textContent('#types caption'), 'Tenants, in the last minute: 50 of 220')
+    assert.equal(await page.textContent('#types caption'), 'Tenants in the last minute: 50 of 220')
     await page.getByLabel('sorted by').selectOption('waiting')
     await page.waitForFunction(() => document.querySelector('#types tbody th').textContent === 'tenant-0')
     const boxes = await page.$$eval('#types tbody tr:first-child td', cells => cells.filter(cell => cell.textContent !== '').map(cell => {
@@ -647,7 +647,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     await button(page, 'Pause', 'tenant-7').waitFor()
     await page.waitForFunction(() => document.querySelectorAll('#types tbody tr').length === 11)
     await page.keyboard.press('Enter')
-    assert.equal(await page.textContent('#types caption'), 'Tenants, in the last minute: 11, of 220 in all')
+    assert.equal(await page.textContent('#types caption'), 'Tenants in the last minute: 11 (220 in total)')
     assert.equal(metrics.snapshot().name, 'mails')
   })
 
@@ -700,9 +700,9 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     })
     isOut = true
     await page.getByLabel('Types that contain').fill('a')
-    await said(page, 'the server answered 200, and no JSON')
+    await said(page, 'the server answered 200, but not with JSON: log in again, or check the proxy in front of it')
     await button(page, 'Pause', 'a').click()
-    await said(page, 'pauseType: the server answered 200, and no JSON')
+    await said(page, 'pauseType: the server answered 200, but not with JSON: log in again, or check the proxy in front of it')
     assert.equal(queue.isTypePaused('a'), false)
     isOut = false
     await page.getByLabel('Types that contain').fill('')

@@ -135,7 +135,7 @@ describeWithChromium('the page, in small things,', function () {
     }
     queue.stats = () => ({ waiting: 0, running: 7, delayed: 0, overdue: 0 })
     const page = await open(board(queue, { metrics, history: { list: ({ state }) => lists[state] } }))
-    assert.equal(await page.textContent('#runs caption'), 'Those that have run longest: 2 of 7')
+    assert.equal(await page.textContent('#runs caption'), 'Longest-running first: 2 of 7')
     const [first, second] = await cellsOf(page, '#runs')
     assert.match(first[2], /^\d\d:\d\d:\d\d$/)
     assert.match(first[3], /^1\.(0[89]|1\d*) min$/)
@@ -147,7 +147,7 @@ describeWithChromium('the page, in small things,', function () {
     const { queue, metrics } = told([{ type: 'a', overdue: 2 }], { totals: { overdue: 2 } })
     queue.stats = () => ({ waiting: 0, running: 3, delayed: 0, overdue: 2 })
     const page = await open(board(queue, { metrics }))
-    assert.equal(await page.textContent('#runs caption'), '3 run; a history tells which')
+    assert.equal(await page.textContent('#runs caption'), '3 running; give the board a history to list them')
     const types = [{ type: 'a', waiting: 0, delayed: 0, running: 1, dead: 0 }]
     const listRunning = async () => [{ id: '1:a', type: 'a', attempt: 1, startedAt: 1, overdue: true }]
     const second = await open(board(atBroker({ types, listRunning }), { metrics }))
@@ -180,7 +180,7 @@ describeWithChromium('the page, in small things,', function () {
     await page.waitForSelector('#types tbody tr')
     isOut = true
     await page.clock.runFor(2000)
-    await said(page, 'no JSON')
+    await said(page, 'but not with JSON')
     assert.equal(await isBad(page), true)
     isOut = false
     await page.clock.runFor(2000)
@@ -215,16 +215,16 @@ describeWithChromium('the page, in small things,', function () {
       })
       await openDead(page)
       await press(page, 'Delete job 1:a')
-      await press(page, 'Delete all that match')
+      await press(page, 'Delete all matches')
       assert.deepEqual(deleted, [])
       assert.equal(await page.isVisible('#dead-more'), false)
       await page.getByLabel('with this in the error').fill('even')
       await page.getByLabel('with this in the error').press('Enter')
       await page.waitForFunction(() => document.querySelectorAll('#letters tbody tr').length === 1)
-      await press(page, 'Delete all that match')
+      await press(page, 'Delete all matches')
       await said(page, 'deleteDeadOf: 1 done')
       assert.deepEqual(deleted, ['2:a'])
-      assert.deepEqual(questions, ['Delete job 1:a for good?', 'Delete all dead letters there are?', 'Delete all dead letters with “even”?'])
+      assert.deepEqual(questions, ['Delete job 1:a for good?', 'Delete all dead letters?', 'Delete all dead letters with “even” in the error?'])
     })
 
     it('says how far it has come, by those that could not be, too, and in red by what it ends', async function () {
@@ -236,17 +236,17 @@ describeWithChromium('the page, in small things,', function () {
       const page = await open(board({ mails: { queue: withDead(401, { deleteDead }) } }))
       page.on('dialog', dialog => dialog.accept())
       await openDead(page)
-      await page.getByText('The oldest first: 50 of 401').waitFor()
+      await page.getByText('Oldest first: 50 of 401').waitFor()
       const { now } = performance
       let ms = 0
       performance.now = () => (ms += 1100) // each call is a piece of its own
       try {
-        await press(page, 'Delete all that match')
+        await press(page, 'Delete all matches')
         while (waiting.length < 200) await turn()
         await page.getByText('100 done').waitFor()
         assert.deepEqual(await page.$eval('#dead-progress', ({ value, max }) => [value, max]), [200, 401])
         for (const reject of waiting) reject(new Error('out'))
-        await said(page, 'deleteDeadOf: 100 done, then: out')
+        await said(page, 'deleteDeadOf: 100 done, then it failed: out')
         assert.equal(await isBad(page), true)
       } finally {
         performance.now = now

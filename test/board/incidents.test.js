@@ -43,7 +43,7 @@ describeWithChromium('somebody who has only the page finds', function () {
   async function conclude (page) {
     const begun = performance.now()
     const sentences = await page.locator('#findings li').allInnerTexts()
-    const causes = { 'a flood': / of the slots in the last minute/, 'stuck runners': /are held by runners that go on/, 'a tenant out of rate': /is out of rate/ }
+    const causes = { 'a flood': / of the slot time in the last minute/, 'stuck runners': /are held by runners that go on/, 'a tenant out of rate': /has used up its rate/ }
     const found = sentences.flatMap(sentence => {
       return Object.entries(causes).filter(([, words]) => words.test(sentence)).map(([cause]) => ({ cause, sentence }))
     })

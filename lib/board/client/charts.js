@@ -16,20 +16,20 @@ const CHARTS = {
   throughput: {
     lines: [({ done, failed, ms }) => 1000 * (done + failed) / ms, ({ failed, ms }) => 1000 * failed / ms],
     between: 0,
-    caption: ([ended, failed], most) => `${rate(ended)} jobs end a second, ${rate(failed)} of them fail; ${rate(most)} at most`
+    caption: ([ended, failed], most) => `${rate(ended)} jobs end per second, ${rate(failed)} of them failed; at most ${rate(most)}`
   },
   waits: {
     lines: [({ waitP95Ms }) => waitP95Ms, ({ waitP50Ms }) => waitP50Ms],
     between: undefined,
     caption: ([p95, p50], most) => {
       const last = p50 === undefined ? 'no job has started' : `half of the jobs waited ${time(p50)} or less, one in twenty ${time(p95)} or more`
-      return `${last}; ${time(most)} at most`
+      return `${last}; at most ${time(most)}`
     }
   },
   slots: {
     lines: [({ slotsHeld }) => slotsHeld],
     between: 0,
-    caption: ([held], most, slots) => `${rate(held)} of ${slots === null ? '∞' : count(slots)} slots are held; ${rate(most)} at most`
+    caption: ([held], most, slots) => `${rate(held)} of ${slots === null ? '∞' : count(slots)} slots are held; at most ${rate(most)}`
   }
 }
 

@@ -10,7 +10,7 @@ const { count } = require('./words')
 const CAUSES = [
   { title: 'error', parts: ({ error }) => [{ name: error }] },
   { title: 'type', kind: 'text', name: ({ type }) => type },
-  { title: 'how many', text: ({ count: number }) => count(number) },
+  { title: 'letters', text: ({ count: number }) => count(number) },
   { title: 'actions', kind: 'acts', buttons: causeButtons }
 ]
 const LETTERS = [
@@ -88,14 +88,14 @@ function show () {
   const isFirst = pageOf === undefined
   const some = isWhole ? count(matchCount) : `${count(matchCount)} or more`
   byId('causes').hidden = !isFirst || causes.length === 0
-  if (isFirst) fillTable(byId('causes'), CAUSES, causes, ({ type, error }) => JSON.stringify([type, error]), 'What they failed with')
-  const caption = isFirst ? `The oldest first: ${count(letters.length)} of ${some}` : `Later ones: ${count(letters.length)}`
+  if (isFirst) fillTable(byId('causes'), CAUSES, causes, ({ type, error }) => JSON.stringify([type, error]), 'By error')
+  const caption = isFirst ? `Oldest first: ${count(letters.length)} of ${some}` : `Continued: ${count(letters.length)}`
   fillTable(byId('letters'), LETTERS, letters, ({ id }) => String(id), caption)
   byId('dead-more').hidden = after === null
   byId('dead-first').hidden = isFirst
   for (const [id, action, verb] of [['dead-retry', 'retryDeadOf', 'Retry'], ['dead-delete', 'deleteDeadOf', 'Delete']]) {
     byId(id).hidden = !actions.includes(action) || matchCount === 0
-    setText(byId(id), `${verb} all that match`)
+    setText(byId(id), `${verb} all matches`)
   }
 }
 
@@ -103,8 +103,8 @@ function show () {
 async function sweep (action, verb) {
   const which = { queue: queue.name, type: wanted.type || undefined, error: wanted.error || undefined }
   const total = page.isWhole && pageOf === undefined ? page.matchCount : queue.dead
-  const what = [wanted.type && `of ${isolated(wanted.type)}`, wanted.error && `with “${wanted.error}”`].filter(Boolean).join(' ')
-  if (!confirm(`${verb} all dead letters ${what || 'there are'}?`)) return
+  const what = [wanted.type && `of ${isolated(wanted.type)}`, wanted.error && `with “${wanted.error}” in the error`].filter(Boolean).join(' ')
+  if (!confirm(`${verb} all dead letters${what && ` ${what}`}?`)) return
   const sum = { done: 0, left: 0 }
   let asked = {}
   Object.assign(sweeping, { isOn: true, isStopped: false })
@@ -117,9 +117,9 @@ async function sweep (action, verb) {
       sum.left += left
       asked = next
     }
-    say(`${action}: ${count(sum.done)} done${sum.left > 0 ? `, ${count(sum.left)} could not be` : ''}${asked.after === null ? '' : '; stopped'}`)
+    say(`${action}: ${count(sum.done)} done${sum.left > 0 ? `, ${count(sum.left)} skipped` : ''}${asked.after === null ? '' : '; stopped'}`)
   } catch (err) {
-    say(`${action}: ${count(sum.done)} done, then: ${err.message}`, true)
+    say(`${action}: ${count(sum.done)} done, then it failed: ${err.message}`, true)
   }
   sweeping.isOn = false
   progress(sum)

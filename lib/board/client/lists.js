@@ -48,10 +48,10 @@ function showLists (shown) {
   // where it is not known which they are, there are at least their numbers
   const others = known.some(({ overdue }) => overdue) ? [] : overdueTypes
   showList('runs', RUNS, [...others, ...known], ({ id, type, startedAt }) => JSON.stringify([id ?? null, type, startedAt ?? null]), runs === null
-    ? `${count(running)} run; a history tells which`
-    : `Those that have run longest: ${count(runs.length)} of ${count(running)}`)
-  showList('schedules', SCHEDULES, schedules ?? [], ({ name }) => name, 'The next one first')
-  showList('failures', FAILURES, failures ?? [], ({ id }) => String(id), 'By the history of the queue')
+    ? `${count(running)} running; give the board a history to list them`
+    : `Longest-running first: ${count(runs.length)} of ${count(running)}`)
+  showList('schedules', SCHEDULES, schedules ?? [], ({ name }) => name, 'Next due first')
+  showList('failures', FAILURES, failures ?? [], ({ id }) => String(id), 'From the history of the queue')
 }
 
 function showList (id, columns, entries, keyOf, caption) {

@@ -79,7 +79,7 @@ function showNumbers (queue) {
 /** Of the last minute. */
 function minute ({ perSecond, failed, retried, fairness = null, refused }) {
   return {
-    'ended a second': Number(perSecond.toPrecision(3)).toLocaleString('en'),
+    'ended per second': Number(perSecond.toPrecision(3)).toLocaleString('en'),
     failed: count(failed),
     retried: count(retried),
     refused: count(refused),

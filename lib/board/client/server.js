@@ -31,7 +31,7 @@ async function perform (fields, refresh) {
   try {
     const result = await act(fields)
     await refresh()
-    say(result === false ? `${action}: the job is not there any more` : `${action}: done`)
+    say(result === false ? `${action}: there is no such job any more` : `${action}: done`)
   } catch (err) {
     say(`${action}: ${err.message}`, true)
   }
@@ -40,7 +40,7 @@ async function perform (fields, refresh) {
 /** What the server says, or throws what it says against it. */
 async function answerOf (response) {
   const isJson = /^application\/json/.test(response.headers.get('content-type'))
-  if (!isJson) throw new Error(`the server answered ${response.status}, and no JSON`)
+  if (!isJson) throw new Error(`the server answered ${response.status}, but not with JSON: log in again, or check the proxy in front of it`)
   const answer = await response.json()
   if (!response.ok) throw new Error(answer.error.message)
   return answer

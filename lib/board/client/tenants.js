@@ -18,8 +18,8 @@ const GROUPS = [
 
 // What one tenant can be set to, in a dialog: by the name of the action, the label, the field, and what is in it at first.
 const SETTINGS = [
-  { action: 'holdType', field: 'ms', label: 'hold for so many seconds (0 ends it)', first: () => 60, read: text => 1000 * Number(text) },
-  { action: 'setCap', field: 'cap', label: 'cap (nothing: none)', first: ({ cap }) => cap ?? '', read: text => text === '' ? null : Number(text) },
+  { action: 'holdType', field: 'ms', label: 'hold for this many seconds (0 ends the hold)', first: () => 60, read: text => 1000 * Number(text) },
+  { action: 'setCap', field: 'cap', label: 'cap (empty: no cap)', first: ({ cap }) => cap ?? '', read: text => text === '' ? null : Number(text) },
   { action: 'setWeight', field: 'weight', label: 'weight', first: ({ weight }) => weight ?? 1, read: Number }
 ]
 
@@ -90,12 +90,12 @@ function showTenants (shown) {
   byId('grouped').hidden = groups === null
   fillTable(byId('groups'), GROUPS, groups ?? [], ({ group }) => group, 'Groups by their share of the last minute')
   byId('ungroup').hidden = view.group === undefined
-  if (view.group !== undefined) setParts(byId('ungroup'), ['Show all types again, not only those of ', { name: view.group }])
+  if (view.group !== undefined) setParts(byId('ungroup'), ['Show all types, not only those of ', { name: view.group }])
 }
 
 function captionOf (shown, found, all) {
   const some = shown < found ? `${count(shown)} of ${count(found)}` : count(shown)
-  return `Tenants, in the last minute: ${some}${found < all ? `, of ${count(all)} in all` : ''}`
+  return `Tenants in the last minute: ${some}${found < all ? ` (${count(all)} in total)` : ''}`
 }
 
 /** A second press turns the order around. */

@@ -26,11 +26,11 @@ const REASONS = {
   paused: () => ['the queue is paused'],
   'type-paused': () => ['paused'],
   outage: () => ['the disk cannot be written'],
-  broker: () => ['the broker is away'],
+  broker: () => ['the broker is unreachable'],
   delayed: ({ untilMs }) => [`delayed: ${next(untilMs)}`],
-  backoff: ({ untilMs }) => [`has failed: next attempt${within(untilMs)}`],
-  cap: ({ running }) => [`${slots(running)}, its cap`],
-  'group-cap': () => ['its group has all the slots that it may'],
+  backoff: ({ untilMs }) => [`failed: next attempt${within(untilMs)}`],
+  cap: ({ running }) => [`at its cap of ${slots(running)}`],
+  'group-cap': () => ['its group is at its cap'],
   hold: ({ untilMs }) => [`held: ${next(untilMs)}`],
   'queue-hold': ({ untilMs }) => [`the queue is held: ${next(untilMs)}`],
   rate: ({ untilMs }) => [`rate: ${next(untilMs)}`],
@@ -38,7 +38,7 @@ const REASONS = {
   slots: ({ holders }) => holders === undefined
     ? ['all slots are taken']
     : ['all slots are taken: ', ...listOf(holders.map(({ type, running }) => [type, count(running)]))],
-  scheduler: () => ['the scheduler lets it wait'],
+  scheduler: () => ['the scheduler holds it back'],
   starting: () => ['starts now']
 }
 
@@ -50,27 +50,27 @@ function reason (row) {
 const FINDINGS = {
   closed: () => ['The queue is closed. It takes no more jobs.'],
   paused: ({ waiting }) => [`The queue is paused, and ${jobs(waiting)}. Nothing starts until it is resumed.`],
-  outage: ({ waiting }) => [`The disk cannot be written, and ${jobs(waiting)}. The queue tries again by itself.`],
-  broker: ({ waiting }) => [`The broker is away, and ${jobs(waiting)}.`],
+  outage: ({ waiting }) => [`The disk cannot be written, and ${jobs(waiting)}. The queue keeps retrying.`],
+  broker: ({ waiting }) => [`The broker is unreachable, and ${jobs(waiting)}.`],
   'queue-hold': ({ waiting, untilMs }) => [`The queue is held, and ${jobs(waiting)}: ${next(untilMs)}.`],
   'queue-rate': ({ waiting, untilMs }) => [`The rate of the queue is used up, and ${jobs(waiting)}: ${next(untilMs)}.`],
   standstill: ({ ms, waiting, holders }) => [
     `No job has started or ended for ${time(ms)}, and ${jobs(waiting)}. The slots are held by `, ...listOf(holders), '.'
   ],
   overdue: ({ overdue, running, holders }) => [
-    `${count(overdue)} of ${count(running)} slots in use are held by runners that go on although the time of their jobs is over: `, ...listOf(holders), '.'
+    `${count(overdue)} of ${count(running)} slots in use are held by runners that go on after their jobs have ended: `, ...listOf(holders), '.'
   ],
   flood: ({ type, share, running, othersCount }) => [
-    { name: type }, ` had ${percent(share)} of the slots in the last minute, and has ${slots(running)} now, while ${types(othersCount)}.`
+    { name: type }, ` had ${percent(share)} of the slot time in the last minute and holds ${slots(running)} now, while ${types(othersCount)}.`
   ],
-  backlog: ({ type, waiting, ofWaiting }) => [`${count(waiting)} of the ${count(ofWaiting)} jobs that wait are those of `, { name: type }, '.'],
-  rate: ({ type, waiting, untilMs }) => [{ name: type }, ` is out of rate, and ${jobs(waiting)}: ${next(untilMs)}.`],
+  backlog: ({ type, waiting, ofWaiting }) => [{ name: type }, ` has ${count(waiting)} of the ${count(ofWaiting)} waiting jobs.`],
+  rate: ({ type, waiting, untilMs }) => [{ name: type }, ` has used up its rate, and ${jobs(waiting)}: ${next(untilMs)}.`],
   hold: ({ type, waiting, untilMs }) => [{ name: type }, ` is held, and ${jobs(waiting)}: ${next(untilMs)}.`],
-  cap: ({ type, waiting, running }) => [{ name: type }, ` has ${slots(running)}, its cap, and ${jobs(waiting)}.`],
-  'group-cap': ({ type, waiting }) => ['The group of ', { name: type }, ` has all the slots that it may, and ${jobs(waiting)}.`],
+  cap: ({ type, waiting, running }) => [{ name: type }, ` is at its cap of ${slots(running)}, and ${jobs(waiting)}.`],
+  'group-cap': ({ type, waiting }) => ['The group of ', { name: type }, ` is at its cap, and ${jobs(waiting)}.`],
   'type-paused': ({ type, waiting }) => [{ name: type }, ` is paused, and ${jobs(waiting)}.`],
   starving: ({ types, count: number }) => [
-    number === 1 ? 'A type starves, though others are served: ' : `${count(number)} types starve, though others are served: `,
+    number === 1 ? 'A type starves although others are served: ' : `${count(number)} types starve although others are served: `,
     ...listOf(types.map(([type, sinceMs]) => [type, `no start for ${time(sinceMs)}`])), '.'
   ]
 }
@@ -81,7 +81,7 @@ function finding (one) {
 }
 
 function next (untilMs) {
-  return untilMs === undefined ? 'nobody knows when the next one starts' : `next start in ${time(rounded(untilMs))}`
+  return untilMs === undefined ? 'the next start is not known' : `next start in ${time(rounded(untilMs))}`
 }
 
 function within (untilMs) {
