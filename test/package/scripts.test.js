@@ -69,13 +69,20 @@ describe('the scripts of the package', () => {
       writeFileSync(join(folder, 'bin/npm.js'), `
         require('node:fs').appendFileSync(${JSON.stringify(join(folder, 'runs'))}, process.argv.slice(2).join(' ') + ' ' + process.env.FAIRLANE_ROUNDS + '\\n')
         process.exitCode = process.argv[3] === 'red' ? 3 : 0
+        const output = process.argv.find(arg => arg.startsWith('output='))?.slice('output='.length)
+        if (output !== undefined && process.env.FAILED !== undefined) {
+          require('node:fs').writeFileSync(output, process.env.FAILED)
+          process.exitCode = 1
+        }
       `)
     })
     beforeEach(() => writeFileSync(join(folder, 'runs'), ''))
     after(() => rmSync(folder, { recursive: true }))
 
-    const run = async (...args) => {
-      const env = { npm_execpath: join(folder, 'bin/npm.js'), FAIRLANE_ROUNDS: undefined }
+    const run = (...args) => runWith({}, ...args)
+
+    const runWith = async (more, ...args) => {
+      const env = { npm_execpath: join(folder, 'bin/npm.js'), FAIRLANE_ROUNDS: undefined, ...more }
       const result = await node([join(root, 'test/run.js'), ...args], { env })
       return { ...result, runs: readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n') }
     }
@@ -93,8 +100,53 @@ describe('the scripts of the package', () => {
       assert.deepEqual(runs, ['run one 7', 'run other 7'])
     })
 
+    it('run the files once more in which a test has failed, where they are told to', async () => {
+      const { code, runs } = await runWith({ FAILED: 'test/a.test.js\ntest/b.test.js' }, '--again', 'test:covered', 'lint')
+      assert.equal(code, 0)
+      assert.match(runs[0], /^run test:covered -- --reporter \S+failed-files\.js --reporter-option output=\S+ undefined$/)
+      assert.deepEqual(runs.slice(1), ['run test:covered:again -- test/a.test.js test/b.test.js undefined', 'run lint undefined'])
+    })
+
+    it('run no file again where something has failed that is in none', async () => {
+      const { code, stderr, runs } = await runWith({ FAILED: 'test/a.test.js\n' }, '--again', 'test:uncovered')
+      assert.equal(code, 1)
+      assert.match(stderr, /^Failed: test:uncovered$/m)
+      assert.equal(runs.length, 1)
+    })
+
     it('name the lint, the covered and the uncovered tests', () => {
       assert.equal(scripts.test, 'node test/run.js lint test:covered test:uncovered')
+    })
+  })
+
+  describe('the reporter of files that failed', () => {
+    const reporter = join(root, 'test/support/failed-files.js')
+    let folder
+
+    beforeEach(() => { folder = temporaryFolder() })
+    afterEach(() => rmSync(folder, { recursive: true }))
+
+    for (const args of [[], ['--parallel', '--jobs', '2']]) {
+      it(`names each once, with ${args.join(' ') || 'no arguments'}`, async () => {
+        const files = ['good', 'bad', 'before'].map(name => join(folder, `${name}.test.js`))
+        writeFileSync(files[0], "it('passes', () => {})")
+        writeFileSync(files[1], "it('fails', () => { throw new Error('x') })\nit('fails too', () => { throw new Error('y') })")
+        writeFileSync(files[2], "describe('a suite', () => { before(() => { throw new Error('z') })\nit('is not run', () => {}) })")
+        const output = join(folder, 'failed')
+        const { code, stdout } = await tool('mocha', 'mocha', ['--reporter', reporter, '--reporter-option', `output=${output}`, ...args, ...files])
+        assert.equal(code, 3)
+        assert.match(stdout, /3 failing/)
+        assert.deepEqual(readFileSync(output, 'utf8').split('\n').sort(), [files[1], files[2]])
+      })
+    }
+
+    it('writes nothing where nothing has failed', async () => {
+      const file = join(folder, 'good.test.js')
+      writeFileSync(file, "it('passes', () => {})")
+      const output = join(folder, 'failed')
+      const { code } = await tool('mocha', 'mocha', ['--reporter', reporter, '--reporter-option', `output=${output}`, file])
+      assert.equal(code, 0)
+      assert.equal(existsSync(output), false)
     })
   })
 })
