@@ -79,7 +79,8 @@ describe('a control of a queue on disk', () => {
       await rejects
       queue.drain = null
       assert.equal(queue.concurrency, control.limit)
-      assert.deepEqual(changes[0], { limit: 4, before: 3, because: 'growth' })
+      const { limit, before } = changes.find(({ because }) => because === 'growth') // not the first, on a machine that stands still
+      assert.equal(limit, before + 1)
       assert.equal(control.stats().classes, 1)
       await queue.close()
       assert(most <= 40)
