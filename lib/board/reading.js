@@ -7,22 +7,22 @@ const { supports } = require('../arguments/unsupported')
 const { isAtBroker } = require('./options')
 
 const WINDOW_MS = 60000
-const MOST_TYPES = 1000 // that are ranked; of these, those that match are shown
+const MOST_TYPES = 1000 // that are told
 const ALL = Number.MAX_SAFE_INTEGER
 
-module.exports = { readingOf, ask, finite, WINDOW_MS, MOST_TYPES }
+module.exports = { readingOf, ask, finite }
 
 /**
  * @param {{ queue: object, metrics: object | undefined }} one
- * @param {string} by what types are ranked by, as `snapshot()` of metrics has it
+ * @param {{ by: string, top: number }} ranking as `snapshot()` of metrics has it
  * @returns {Promise<Reading>} rejects with what the broker fails with
  */
-async function readingOf ({ queue, metrics }, by) {
-  const snapshot = metrics?.snapshot({ top: MOST_TYPES, by, windowMs: WINDOW_MS })
+async function readingOf ({ queue, metrics }, ranking) {
+  const snapshot = metrics?.snapshot({ ...ranking, windowMs: WINDOW_MS, timeline: true })
   const isGlobal = isAtBroker(queue)
   const { counts, rows, typesCount } = isGlobal ? await globalView(queue, snapshot) : await localView(queue, snapshot)
   const reason = queue.scheduler === null && !isGlobal && supports(queue, ['explain']) ? queue.explain() : null
-  return new Reading(queue, isGlobal, { counts, snapshot, rows, typesCount, reason, timeline: metrics?.timeline() ?? null })
+  return new Reading(queue, isGlobal, { counts, snapshot, rows, typesCount, reason, timeline: snapshot?.timeline ?? null })
 }
 
 /** What a queue said at one time, and what it says of single types when it is asked. */

@@ -5,11 +5,14 @@
 const { supports } = require('../arguments/unsupported')
 const { actionsOf } = require('./actions')
 const { findingsOf } = require('./findings')
+const { isAtBroker } = require('./options')
 const { ask, finite, readingOf } = require('./reading')
 const { runsOf } = require('./runs')
 const { cut } = require('./texts')
 
 const MOST_SHOWN = 50
+const MOST_RANKED = 1000 // of which those that match are shown
+const FEWEST_RANKED = 200 // where those are shown that come first
 const MOST_GROUPS = 50
 const MOST_OVERDUE = 20
 const MOST_SCHEDULES = 100
@@ -48,8 +51,8 @@ module.exports = { stateOf, SORTS }
  */
 async function stateOf (one, view, share) {
   const { name, queue, history, readOnly, showPayloads } = one
-  const { by } = SORTS[view.sort]
-  const reading = await share(`by ${by}`, () => readingOf(one, by))
+  const ranking = rankingOf(queue, view)
+  const reading = await share(JSON.stringify(ranking), () => readingOf(one, ranking))
   const { counts, snapshot, typesCount, timeline } = reading
   const [types, findings, runs, schedules] = await Promise.all([
     typesOf(reading, view), findingsOf(one, reading), runsOf(one, reading), schedulesOf(queue)
@@ -78,6 +81,14 @@ async function stateOf (one, view, share) {
   }
 }
 
+/** What types are ranked by, and how many of them are told: as few as will do, since each costs a few microseconds. */
+function rankingOf (queue, { sort, isUp, filter, group }) {
+  const { by } = SORTS[sort]
+  const areFirstShown = sort === by && !isUp && filter === '' && group === undefined
+  const areAllKnown = !isAtBroker(queue) && ask(() => queue.scheduler.groupOf) === undefined // and groups have no more of them
+  return { by, top: areFirstShown && areAllKnown ? FEWEST_RANKED : MOST_RANKED }
+}
+
 function totalsOf ({ totals: { perSecond, waitMs, oldestWaitMs, done, failed, retried }, standstillMs, fairness, starving, refused }) {
   const refusedCount = Object.values(refused).reduce((sum, count) => sum + count, 0)
   return {
@@ -96,7 +107,7 @@ async function typesOf (reading, { sort, isUp, filter, group }) {
   const looked = isDetail && reading.isGlobal ? found.sort(comparing(SORTS.share.key, false)).slice(0, MOST_SHOWN) : found
   const rows = isDetail ? await Promise.all(looked.map(row => reading.detail(row))) : looked
   const shown = await Promise.all(rows.sort(compare).slice(0, MOST_SHOWN).map(row => reading.detail(row)))
-  return { types: shown.map(told), foundCount: found.length }
+  return { types: shown.map(told), foundCount: filter === '' && group === undefined ? reading.typesCount : found.length }
 }
 
 /** What is not known comes last; what is equal, as it is, by what waits, and by name. */

@@ -83,7 +83,7 @@ class Metrics extends EventEmitter {
 
   /** What happened in the last 15 minutes, in buckets of 10 s, the oldest first; those are left out in which nothing was to be done. */
   timeline () {
-    return this.#timeline === undefined ? [] : this.#timeline.list()
+    return this.#timeline === undefined ? [] : this.#timeline.list(new Totals(this.#meter, this.#meter.records.time.read()))
   }
 
   /** Has a registry of prom-client show all, beside those of other queues. @throws FAIRLANE_ERR_ARGUMENT, and what the registry throws */
@@ -238,7 +238,8 @@ class Metrics extends EventEmitter {
     const { nothingBy, rankedBy } = require('./top')
     const name = fit(this.#options.name)
     if (this.#meter === undefined) return { name, ...nothingBy(wishes) }
-    return { name, ...rankedBy({ meter: this.#meter, queue: this.#queue, watch: this.#watch, buckets: this.#buckets, wishes }) }
+    const [meter, queue, watch, buckets, timeline] = [this.#meter, this.#queue, this.#watch, this.#buckets, this.#timeline]
+    return { name, ...rankedBy({ meter, queue, watch, buckets, timeline, wishes }) }
   }
 }
 

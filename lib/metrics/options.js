@@ -3,7 +3,7 @@
 // Options of Metrics, read once: validated, completed, never kept by reference.
 
 const { typeError } = require('../arguments/errors')
-const { isArray, readAll, readChoice, readFunction, readInteger, readNumber, readText } = require('../arguments/fields')
+const { isArray, readAll, readChoice, readFlag, readFunction, readInteger, readNumber, readText } = require('../arguments/fields')
 
 const OPTION = 'FAIRLANE_ERR_OPTION'
 const CLOCKS = ['coarse', 'exact']
@@ -34,7 +34,8 @@ const LONGEST_WINDOW_MS = 900000
 const snapshotReaders = {
   top: (value = 50) => readInteger(value, 'top', 1, MOST_TOP, ARGUMENT),
   by: (value = 'share') => readChoice(value, 'by', BY, ARGUMENT),
-  windowMs: (value = 60000) => readNumber(value, 'windowMs', 1000, LONGEST_WINDOW_MS, ARGUMENT)
+  windowMs: (value = 60000) => readNumber(value, 'windowMs', 1000, LONGEST_WINDOW_MS, ARGUMENT),
+  timeline: (value = false) => readFlag(value, 'timeline', ARGUMENT)
 }
 
 module.exports = {

@@ -69,24 +69,27 @@ class Ranking {
     this.oldest = by === 'oldestWait' ? new Oldest(meter) : undefined
     this.heap = new Heap() // of those that come first, the last of them on top
     this.typesCount = 0
+    meter.tallies.sweep(meter.records.names)
+    this.others = this.findOthers()
+    this.read = this.key.reader(this)
   }
 
-  /** @returns {Row[]} the first ones. O(types + top × log top) */
-  rows () {
-    const { heap, key, meter: { records: { names }, tallies }, top } = this
-    tallies.sweep(names)
-    const others = this.others()
-    const read = key.reader(this)
-    const { types } = tallies
+  /** Looks at the types of these numbers. O(these + top × log top) */
+  look (first, end) {
+    const { heap, meter: { records: { names }, tallies: { types } }, others, read, top } = this
     let passedCount = 0
-    for (let at = 0; at < types.length; at++) {
-      const number = at * STRIDE
-      if (types[at] === undefined || (others.size > 0 && others.has(number))) continue
+    for (let number = first; number < end; number += STRIDE) {
+      if (types[number / STRIDE] === undefined || (others.size > 0 && others.has(number))) continue
       const isSure = names.liveOf(number) > 0
       if (!isSure || heap.size < top || read(number) > heap.keys[0]) this.see(this.rowOf(number))
       else passedCount++
     }
     this.typesCount += passedCount
+  }
+
+  /** @returns {Row[]} the first ones of all types, each of which has been looked at */
+  rows () {
+    const { heap, key, others } = this
     for (const row of others.values()) this.see(row)
     const rows = heap.items.map(({ row }) => row).sort((a, b) => key.told(b) - key.told(a) || (a.type < b.type ? -1 : 1))
     if (this.oldest === undefined) this.addOldest(rows)
@@ -96,7 +99,7 @@ class Ranking {
   // private from here on
 
   /** Types of which there is more than what their number says. @returns {Map<number | string, Row>} by their number, if they have one */
-  others () {
+  findOthers () {
     const { meter: { overdue, records: { names }, windows }, ms, slice } = this
     const others = new Map()
     const rowOf = (type, isType) => {

@@ -31,10 +31,9 @@ class Timeline {
     meter.windows.advance(now)
   }
 
-  /** @returns {object[]} oldest first, the last one as far as it has come */
-  list () {
+  /** @param {Totals} now @returns {object[]} oldest first, the last one as far as it has come */
+  list (now) {
     const { meter } = this
-    const now = new Totals(meter, meter.records.time.read())
     const { ms } = now
     const isPartial = ms > this.before.ms && LIVE.some(what => now[what] + this.before[what] > 0)
     const entries = isPartial ? [...this.entries, this.entry(now)] : this.entries

@@ -9,8 +9,13 @@ const { SINCE, STARTED, USED } = require('./types')
 
 /** Counts and times, since the queue began. */
 class Totals {
-  /** @param {object} meter @param {number} ms now. O(types + places) */
-  constructor (meter, ms) {
+  /**
+   * O(types + places).
+   * @param {object} meter
+   * @param {number} ms now
+   * @param {(first: number, end: number) => void} [visit] is called for the numbers of each chunk of types, while its counts are at hand
+   */
+  constructor (meter, ms, visit = ignore) {
     const { originMs, overdue, places, records: { names }, types: { cells } } = meter
     const sum = places.sum()
     const { bucketCount, firstOfRun } = places
@@ -29,7 +34,10 @@ class Totals {
     this.running = overdue.size
     this.waitingSince = Infinity // since when jobs of some type have waited, and never none
     this.movedAt = meter.endedAt // when a job last started, or ended
-    names.eachChunk((first, counts) => this.add(first, counts, cells, ms - originMs))
+    names.eachChunk((first, counts) => {
+      this.add(first, counts, cells, ms - originMs)
+      visit(first, first + counts.length)
+    })
   }
 
   /** Adds some types up: those of a chunk of names.js. */
@@ -63,6 +71,8 @@ class Totals {
     return this.waiting === 0 ? 0 : Math.max(this.ms - Math.max(this.waitingSince, this.movedAt), 0)
   }
 }
+
+function ignore () {}
 
 /** @param {Iterable<number>} counts */
 function addedUp (counts) {

@@ -45,7 +45,7 @@ class Oldest {
   /** @param {object} meter @param {string[]} [only] it is asked for these types only. O(types with jobs), or O(these) */
   constructor ({ eachHead, records, types: { cells } }, only) {
     this.cells = cells // of a type of which it is not known it is for how long some of its jobs have waited, at most
-    this.since = new Float64Array(cells.length / STRIDE).fill(NaN)
+    this.since = only === undefined ? new Float64Array(cells.length / STRIDE).fill(NaN) : [] // in ms; NaN, undefined: not known
     eachHead(id => {
       const rows = records.find(id)
       if (rows !== undefined) this.since[rows.words[records.row * WORDS + TYPE] / STRIDE] = changedAt(rows, records.row)
@@ -55,7 +55,7 @@ class Oldest {
   /** @param {number} ms now */
   msOf (number, ms) {
     const since = this.since[number / STRIDE]
-    return Math.max(ms - (since === since ? since : this.cells[number + SINCE]), 0) // eslint-disable-line no-self-compare
+    return Math.max(ms - (since > -Infinity ? since : this.cells[number + SINCE]), 0)
   }
 }
 

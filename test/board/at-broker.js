@@ -52,6 +52,7 @@ function ranked (types, { totals, ...more } = {}) {
     fairness: undefined,
     starving: [],
     refused: {},
+    timeline: [],
     ...more,
     totals: { overdue: 0, perSecond: 0, waitMs: {}, oldestWaitMs: undefined, done: 0, failed: 0, retried: 0, ...totals },
     types: types.map(row => ({ ...none, share: 0, ...row }))

@@ -48,9 +48,10 @@ describe('snapshot({ top })', function () {
     const metrics = new Metrics({ name: 'mails' })
     const { name, by, windowMs, types, totals: { waiting, perSecond, oldestWaitMs } } = metrics.snapshot({})
     assert.deepEqual([name, by, windowMs, types, waiting, perSecond, oldestWaitMs], ['mails', 'share', 0, [], 0, 0, undefined])
+    assert.deepEqual([metrics.snapshot({ timeline: true }).timeline, 'timeline' in metrics.snapshot({})], [[], false])
     for (const options of [
       null, 5, 'top', { top: 0 }, { top: 1001 }, { top: NaN }, { top: 2 ** 60 }, { by: 'name' }, { by: '__proto__' }, { windowMs: 0 },
-      { windowMs: 900001 }, { windowMs: Infinity }, { most: 5 }
+      { windowMs: 900001 }, { windowMs: Infinity }, { most: 5 }, { timeline: 1 }, { timeline: null }
     ]) assert.throws(() => metrics.snapshot(options), { code: 'FAIRLANE_ERR_ARGUMENT' })
   })
 
@@ -464,6 +465,8 @@ describe('timeline()', function () {
     for (let n = 0; n < 40; n++) queue.pushType('a', n % 4 === 0 ? -1000 : 1000)
     await pass(25000, 500)
     const all = metrics.timeline()
+    const { timeline, ...told } = metrics.snapshot({ timeline: true })
+    assert.deepEqual([told, timeline], [metrics.snapshot({}), all])
     const sum = what => all.reduce((sum, bucket) => sum + bucket[what], 0)
     assert.deepEqual([sum('started'), sum('done'), sum('failed')], [40, 30, 10])
     assert.deepEqual(all.map(({ ms }) => ms >= 10000 || ms === all.at(-1).ms), all.map(() => true))
