@@ -23,7 +23,7 @@ describe('a page for a queue at a broker', function () {
     })
     const seen = { done: 5, failed: 1, retried: 4, waiting: 7, running: 7 }
     const snapshot = ranked([{ type: 'a', share: 0.25, ...seen }, { type: 'idle', share: 0.75, ...seen }], { refused: { A: 2, B: 1 }, totals: { overdue: 1 } })
-    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => snapshot, timeline: () => [] } }))
+    const { state } = await servers.start(board(queue, { metrics: { snapshot: () => snapshot } }))
     const { queue: { types, totals, ...rest } } = await state()
     const numbers = ['slots', 'waiting', 'running', 'delayed', 'dead', 'overdue', 'typesCount', 'foundCount']
     assert.deepEqual(numbers.map(name => rest[name]), [5, 9, 3, 2, 1, 1, 3, 3])
@@ -102,7 +102,7 @@ describe('a page for a queue at a broker', function () {
   it('tells how long the oldest job waits as the broker says it, where metrics do not', async function () {
     const types = ['a', 'b'].map(type => ({ type, waiting: 1, delayed: 0, running: 0, dead: 0 }))
     const queue = atBroker({ types, reasons: { a: { because: 'slots', oldestWaitMs: 7 }, b: { because: 'slots', oldestWaitMs: 8 } } })
-    const metrics = { snapshot: () => ranked([{ type: 'b', oldestWaitMs: 5 }]), timeline: () => [] }
+    const metrics = { snapshot: () => ranked([{ type: 'b', oldestWaitMs: 5 }]) }
     const { state } = await servers.start(board(queue, { metrics }))
     assert.deepEqual((await state('?sort=type&order=up')).queue.types.map(({ oldestWaitMs }) => oldestWaitMs), [7, 5])
   })

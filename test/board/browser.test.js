@@ -57,7 +57,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     ]
     const { queue } = observed({ concurrency: 2, schedulerOptions: { weights: { b: 3 }, typeCaps: { a: 1 } } })
     queue.explain = type => reasons[type]
-    const page = await open(board(queue, { metrics: { snapshot: () => ranked(rows), timeline: () => [] } }))
+    const page = await open(board(queue, { metrics: { snapshot: () => ranked(rows) } }))
     assert.deepEqual(await cellsOf(page), [
       ['a', '', '50.0 %', '1', '0', '1,234', '2.5 s', '7', '1', '2', '1', '1', 'all slots are taken: b 1, a 1', ['Pause', 'Clear', 'Set…']],
       ['b', '', '25.0 %', '3', '1', '1', '1.5 min', '0', '0', '0', '2', '3', 'at its cap of 3 slots', ['Pause', 'Clear', 'Set…']],
@@ -86,7 +86,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     const { queue } = observed()
     queue.explain = type => words[type.slice(1)]?.[0]
     const rows = words.map((_, i) => ({ type: `t${i}`, share: 1 - i / 100, waiting: 1, running: 2 }))
-    const page = await open(board(queue, { metrics: { snapshot: () => ranked([...rows, { type: 'none', isType: false }]), timeline: () => [] } }))
+    const page = await open(board(queue, { metrics: { snapshot: () => ranked([...rows, { type: 'none', isType: false }]) } }))
     const cells = await cellsOf(page)
     assert.deepEqual(cells.slice(0, -1).map(row => row[12]), words.map(([, text]) => text))
     // what is no type has no buttons
@@ -99,7 +99,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     const queue = fairlane(gates().runner, { concurrency: 1 })
     queue.explain = () => ({ because: 'slots', holders: [{ type: undefined, running: 1 }] })
     queue.pushType('a', 1).pushType('a', 2)
-    const page = await open(board(queue, { metrics: { snapshot: () => ranked([{ type: 'a' }], { fairness: 0.98765 }), timeline: () => [] } }))
+    const page = await open(board(queue, { metrics: { snapshot: () => ranked([{ type: 'a' }], { fairness: 0.98765 }) } }))
     assert.match(await page.textContent('#numbers'), /fairness0\.988stateall slots are taken$/)
   })
 
@@ -107,7 +107,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     const { queue } = observed()
     const asked = []
     const rows = ['a', 'b', 'c'].map((type, i) => ({ type, share: i / 10, failed: [2, 3, 1][i], waiting: i === 0 ? 5 : 0 }))
-    const handler = board(queue, { metrics: { snapshot: () => ranked(rows), timeline: () => [] } })
+    const handler = board(queue, { metrics: { snapshot: () => ranked(rows) } })
     const page = await open((request, response) => {
       asked.push(request.url)
       handler(request, response)
@@ -144,7 +144,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       bucket(450000, { done: 90, failed: 10, waitP50Ms: 5, waitP95Ms: 100, slotsHeld: 5 }),
       bucket(10000, { done: 15, failed: 5, waitP50Ms: 10, waitP95Ms: 50, slotsHeld: 2.5 })
     ]
-    const { handler, reload } = reloaded(queue, { metrics: { snapshot: () => ranked([{ type: 'a' }]), timeline: () => timeline } })
+    const { handler, reload } = reloaded(queue, { metrics: { snapshot: () => ranked([{ type: 'a' }], { timeline }) } })
     const page = await open(handler)
     const charts = () => page.$$eval('#charts figure', figures => figures.map(figure => {
       return [figure.querySelector('svg').getAttribute('aria-label'), ...Array.from(figure.querySelectorAll('path'), path => path.getAttribute('d'))]
@@ -190,7 +190,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     let more = { standstillMs: 65000, totals: { overdue: 3 }, starving: [{ type: 'out', sinceMs: 30000 }, { type: undefined, sinceMs: 5000 }] }
     queue.explain = type => reasons[type] ?? { because: 'starting', untilMs: 0 }
     queue.stats = () => ({ waiting: 912, running: 4, delayed: 0, overdue: 3 })
-    const { handler, reload } = reloaded(queue, { metrics: { snapshot: () => ranked(rows, more), timeline: () => [] } })
+    const { handler, reload } = reloaded(queue, { metrics: { snapshot: () => ranked(rows, more) } })
     const page = await open(handler)
     const sentences = () => page.$$eval('#findings li', items => items.map(item => item.textContent))
     assert.deepEqual(await sentences(), [
@@ -244,7 +244,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
   it('shows groups, and the types of one', async function () {
     const { queue } = observed()
     const rows = [{ type: 'a', group: 'gold', share: 0.5, waiting: 1 }, { type: 'b', group: 'gold', share: 0.25 }, { type: 'c', group: 'tin', share: 0.25 }, { type: 'd' }]
-    const shown = { queue, metrics: { snapshot: () => ranked(rows), timeline: () => [] } }
+    const shown = { queue, metrics: { snapshot: () => ranked(rows) } }
     const page = await open(board({ mails: shown, other: shown }))
     assert.deepEqual((await cellsOf(page)).map(([type, group]) => [type, group]), [['a', 'gold'], ['b', 'gold'], ['c', 'tin'], ['d', '']])
     assert.deepEqual(await cellsOf(page, '#groups'), [['gold', '75.0 %', '0', '1', '2', ['Types']], ['tin', '25.0 %', '0', '0', '1', ['Types']]])
@@ -588,7 +588,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     const types = ['__proto__', ...Object.keys(shown)]
     queue.pause()
     const rows = types.map(type => ({ type, waiting: 1 }))
-    const page = await open(board({ [MARKUP]: { queue, metrics: { snapshot: () => ranked(rows), timeline: () => [] } }, 'a & \u202Eb': { queue, metrics } }))
+    const page = await open(board({ [MARKUP]: { queue, metrics: { snapshot: () => ranked(rows) } }, 'a & \u202Eb': { queue, metrics } }))
     const found = await page.$$eval('#types tbody th', cells => cells.map(cell => [cell.textContent, cell.children.length, cell.firstChild.tagName, window.getComputedStyle(cell.firstChild).unicodeBidi]))
     assert.deepEqual(found.sort(), types.map(type => [type === '__proto__' ? type : shown[type], 1, 'BDI', 'isolate']).sort())
     assert.deepEqual(await page.$$eval('#names a', links => links.map(link => link.textContent)), [MARKUP, 'a & ⟨U+202E⟩b'])
@@ -641,7 +641,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
   it('finds a type that is not among the first', async function () {
     const { queue, metrics } = observed({ concurrency: 1000 })
     for (let i = 0; i < 220; i++) queue.pushType(`tenant-${i}`, i)
-    const page = await open(board(queue, { metrics: { snapshot: () => ranked(Array.from({ length: 220 }, (_, i) => ({ type: `tenant-${i}`, share: i / 30000 }))), timeline: () => [] } }))
+    const page = await open(board(queue, { metrics: { snapshot: () => ranked(Array.from({ length: 220 }, (_, i) => ({ type: `tenant-${i}`, share: i / 30000 }))) } }))
     assert.equal(await button(page, 'Pause', 'tenant-7').count(), 0)
     await page.getByLabel('Types that contain').fill('ANT-7')
     await button(page, 'Pause', 'tenant-7').waitFor()
@@ -746,7 +746,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
   it('shows several queues, each at an address of its own, and says if one cannot be read', async function () {
     const { queue, metrics } = observed()
     queue.pause().pushType('a', 1)
-    const away = { snapshot () { throw new Error('away') }, timeline: () => [] }
+    const away = { snapshot () { throw new Error('away') } }
     const page = await open(board({ mails: { queue, metrics }, 'im/ages?': { queue, metrics, readOnly: true }, broken: { queue, metrics: away } }))
     await page.getByRole('link', { name: 'im/ages?' }).click()
     await page.waitForFunction(() => document.title === '\u2068im/ages?\u2069 – fairlane')

@@ -26,7 +26,7 @@ describeWithChromium('the page, in small things,', function () {
   function told (rows, more, options) {
     const queue = fairlane(gates().runner, { scheduler: 'equal', ...options })
     const shown = { rows, more, timeline: [] }
-    return { queue, shown, metrics: { snapshot: () => ranked(shown.rows, shown.more), timeline: () => shown.timeline } }
+    return { queue, shown, metrics: { snapshot: () => ranked(shown.rows, { ...shown.more, timeline: shown.timeline }) } }
   }
 
   /** A page that is shown anew when the test says so. */
