@@ -11,7 +11,7 @@
 //
 // Promises: docs/why/shares.md has the bound of each level, and the proof; docs/decisions/0175 why it is made like this.
 
-const { describe, warn } = require('../lib/arguments/errors')
+const { describe, describeThrown, warn } = require('../lib/arguments/errors')
 const { readFunction } = require('../lib/arguments/fields')
 const { readers } = require('./equal-options')
 const { Caps, readOptions, readLimit } = require('./options')
@@ -295,7 +295,7 @@ class Groups {
       group = this.asked(type)
       if (typeof group === 'string') return group
     } catch (err) {
-      this.blame(`threw ${describe(err)}`)
+      this.blame(`threw ${describeThrown(err)}`)
       return undefined
     }
     this.blame(`returned ${describe(group)}`)

@@ -2,7 +2,7 @@
 
 // Weights of types: reading them, and the numbers that they are calculated with.
 
-const { rangeError, warn } = require('../lib/arguments/errors')
+const { describeThrown, rangeError, warn } = require('../lib/arguments/errors')
 const { readPositive, readNumbers } = require('./options')
 
 // In units of unitOf(): a lesser weight counts as the least one, and a greater one asks for another unit.
@@ -24,7 +24,7 @@ class Weights {
     try {
       return weights(type)
     } catch (err) {
-      if (!this.hasWarned) warn('FAIRLANE_ERR_SCHEDULER', `The function weights failed (${err}); such types have the weight 1.`)
+      if (!this.hasWarned) warn('FAIRLANE_ERR_SCHEDULER', `The function weights failed (${describeThrown(err)}); such types have the weight 1.`)
       this.hasWarned = true
       return 1
     }

@@ -3,7 +3,7 @@
 // HOT (bench: metrics). What is told of each run: that it begins, of which type, and how it ends. It has the round know of it, and
 // the class of the job; what only the caller's functions can say is put off until ask().
 
-const { describe, warn, FairlaneError } = require('../arguments/errors')
+const { describe, describeThrown, warn, FairlaneError } = require('../arguments/errors')
 const { isOf } = require('../arguments/fields')
 const { Time } = require('../ledger/time')
 const { Classes } = require('./classes')
@@ -171,7 +171,7 @@ class Runs {
       if (typeof name === 'string') return name
       this.blame(`classOf must return a string, but it returned ${describe(name)}. Such a type is a class of its own.`)
     } catch (err) {
-      this.blame(`classOf must return a string, but it threw ${describe(err)}. Such a type is a class of its own.`)
+      this.blame(`classOf must return a string, but it threw ${describeThrown(err)}. Such a type is a class of its own.`)
     }
     return type
   }
@@ -180,7 +180,7 @@ class Runs {
     try {
       return this.isOverload(err) === true
     } catch (thrown) {
-      this.blame(`isOverload threw ${describe(thrown)}. Such errors do not count as overload.`)
+      this.blame(`isOverload threw ${describeThrown(thrown)}. Such errors do not count as overload.`)
       return false
     }
   }

@@ -33,6 +33,7 @@ module.exports = {
   typeError,
   rangeError,
   describe,
+  describeThrown,
   failure,
   warn
 }
@@ -107,6 +108,15 @@ function describe (value) {
     return Array.isArray(value) ? 'an array' : 'an object'
   } catch {
     return 'a revoked Proxy'
+  }
+}
+
+/** What was thrown, as warnings tell it: an error by its name and its words. Safe with whatever a caller's function throws. */
+function describeThrown (reason) {
+  try {
+    return reason instanceof Error ? String(reason) : describe(reason)
+  } catch {
+    return 'what cannot be described'
   }
 }
 

@@ -3,7 +3,7 @@
 // Which label types are counted under. A function of the caller's that says so may do anything, and a type is first met in the middle of a
 // change: so it is called in a microtask, and counts of the type are kept until then.
 
-const { describe, typeError, warn } = require('../arguments/errors')
+const { describe, describeThrown, typeError, warn } = require('../arguments/errors')
 const { fit, MOST_CHARACTERS } = require('./places')
 
 /** A type whose label has not been asked for, and what has been counted of it. */
@@ -83,7 +83,7 @@ class Labels {
       label = this.labelOf(type)
       if (typeof label === 'string') return fit(label)
     } catch (err) {
-      this.blame(`threw ${describe(err)}`)
+      this.blame(`threw ${describeThrown(err)}`)
       return this.otherLabel
     }
     this.blame(`returned ${describe(label)}`)

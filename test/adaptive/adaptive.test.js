@@ -275,7 +275,7 @@ describe('adaptive()', () => {
       await run(1000)
       assert.equal(control.stats().classes, 2)
       assert.deepEqual(warnings.seen.map(({ code, message }) => [code, message]), [
-        ['FAIRLANE_ERR_OPTION', 'classOf must return a string, but it threw an object. Such a type is a class of its own.']
+        ['FAIRLANE_ERR_OPTION', 'classOf must return a string, but it threw Error: no. Such a type is a class of its own.']
       ])
     })
 
@@ -292,7 +292,7 @@ describe('adaptive()', () => {
         await keep('t', 500)
         assert.deepEqual([control.limit, control.stats().rejects], [10, 0])
       }
-      assert.deepEqual(warnings.seen.map(({ message }) => message), ['isOverload threw an object. Such errors do not count as overload.'])
+      assert.deepEqual(warnings.seen.map(({ message }) => message), ['isOverload threw Error: no. Such errors do not count as overload.'])
     })
 
     it('whether an error says overload; by default its status does', async () => {

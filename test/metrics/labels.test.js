@@ -81,7 +81,7 @@ describe('labelOf', function () {
     try {
       for (const [labelOf, label, message] of [
         [() => 'x'.repeat(500), 'x'.repeat(128)],
-        [() => { throw new Error('no plan') }, 'rest', "labelOf must return a string, but it threw an object. Such types are counted under 'rest'."],
+        [() => { throw new Error('no plan') }, 'rest', "labelOf must return a string, but it threw Error: no plan. Such types are counted under 'rest'."],
         [() => undefined, 'rest', "labelOf must return a string, but it returned undefined. Such types are counted under 'rest'."]
       ]) {
         const metrics = new Metrics({ labelOf, otherType: 'rest' })

@@ -36,6 +36,21 @@ describe('weights', function () {
     }
   })
 
+  it('of a function are 1 where it throws what has no words', async function () {
+    const thrown = [Object.create(null), Symbol('no'), Object.assign(new Error('no'), { toString: undefined, [Symbol.toPrimitive]: () => ({}) })]
+    for (const [i, told] of ['an object', 'Symbol(no)', 'what cannot be described'].entries()) {
+      const warnings = captureWarnings()
+      try {
+        const weights = weightsOf(() => { throw thrown[i] })
+        assert.deepEqual([weights.weightOf({ type: 'a', isShared: false }), weights.weightOf({ type: 'b', isShared: false })], [1, 1])
+        await warnings.until(1)
+        assert.deepEqual(warnings.seen.map(({ message }) => message), [`The function weights failed (${told}); such types have the weight 1.`])
+      } finally {
+        warnings.release()
+      }
+    }
+  })
+
   it('must be finite, above 0, and say of which type they are not', function () {
     for (const wrong of [Infinity, 0, -1, NaN]) {
       assert.throws(() => readWeights({ a: wrong }, 'weights', new Map()), err => err.code === 'FAIRLANE_ERR_OPTION' && err.message.startsWith("weights['a'] must be"))
