@@ -71,6 +71,34 @@ describe("'equal' with groups", function () {
     assert.equal(slots.start(9), 'c/1')
   })
 
+  it('goes on to the next group where the types of the first are at their caps and it has a level', function () {
+    const slots = new Slots(makeEqual({ groupOf, concurrency: 10, groupWeights: { c: 0.001 } }))
+    for (const group of 'abc') {
+      slots.pause(`${group}/2`) // so no type is alone in its group
+      slots.push(`${group}/1`, 20)
+    }
+    slots.start(7)
+    assert.equal(slots.lane('c/1').running, 1)
+    slots.scheduler.configure({ maxTypeShare: 0.2 })
+    assert.equal(slots.start(9), 'c/1')
+  })
+
+  it('looks at no group where the share is the same number of slots as before', function () {
+    const scheduler = makeEqual({ groupOf, concurrency: 10, maxTypeShare: 0.5 })
+    const slots = new Slots(scheduler)
+    for (const type of ['a/1', 'b/1', 'b/2']) slots.push(type)
+    const looks = []
+    const { update } = scheduler
+    scheduler.update = function (group) {
+      looks.push(group.type)
+      return update.call(this, group)
+    }
+    for (const options of [{ maxTypeShare: 0.45 }, { concurrency: 9 }, { groupWeights: { a: 2 } }, {}]) scheduler.configure(options)
+    assert.deepEqual(looks, [])
+    scheduler.configure({ concurrency: 8 })
+    assert.deepEqual(looks, ['a', 'b'])
+  })
+
   it('charges a group at once for what a runner says', function () {
     const slots = new Slots(makeEqual({ groupOf, chargeBy: 'cost', concurrency: 100 }))
     for (const type of ['a/1', 'b/1']) slots.push(type, 100)
@@ -113,6 +141,7 @@ describe("'equal' with groups", function () {
       assert.throws(() => makeEqual(options), { code: 'FAIRLANE_ERR_OPTION' }, JSON.stringify(options))
       assert.throws(() => fairlane(() => {}, { scheduler: 'equal', schedulerOptions: options }), { code: 'FAIRLANE_ERR_OPTION' })
     }
+    assert.throws(() => makeEqual({ groupOf: null }), { message: /^groupOf must be a function/ })
     for (const options of [{ groupOf }, { groupCaps: {} }, { maxGroupCap: 1 }, { chargeBy: 'cost' }]) {
       assert.throws(() => new Equal(options), { code: 'FAIRLANE_ERR_OPTION' }, JSON.stringify(options))
     }
@@ -236,13 +265,13 @@ describe("'equal' with groups", function () {
     await queue.onIdle()
   })
 
-  for (const [what, failing] of Object.entries({
-    throws: () => { throw new Error('no') },
-    'throws what cannot be shown': () => { throw Object.create(null) },
-    'gives an object': () => ({}),
-    'gives a number': () => 1,
-    'gives undefined': () => undefined,
-    'gives a promise': async () => 'a'
+  for (const [what, [failing, told]] of Object.entries({
+    throws: [() => { throw new Error('no') }, 'threw Error: no'],
+    'throws what cannot be shown': [() => { throw Object.create(null) }, 'threw an object'],
+    'gives an object': [() => ({}), 'returned an object'],
+    'gives a number': [() => 1, 'returned 1'],
+    'gives undefined': [() => undefined, 'returned undefined'],
+    'gives a promise': [async () => 'a', 'returned an object']
   })) {
     it(`has a type be a group of its own for which groupOf ${what}, and warns once`, async function () {
       const groupOf = type => type.startsWith('own') ? failing() : 'group'
@@ -258,7 +287,9 @@ describe("'equal' with groups", function () {
       await sim.untilIdle()
       assert.equal(sim.queue.stats().groups, 0)
       await quiet()
-      assert.deepEqual(warnings.seen.map(({ code }) => code), ['FAIRLANE_WARN_GROUP'])
+      assert.deepEqual(warnings.seen.map(({ code, message }) => [code, message]), [
+        ['FAIRLANE_WARN_GROUP', `groupOf must return a string, but it ${told}. Such a type is a group of its own.`]
+      ])
     })
   }
 
@@ -310,6 +341,27 @@ describe("'equal' with groups", function () {
     }
     assert.equal(order.replaceAll('b', '').length, 5, order)
   })
+
+  for (const [what, act] of Object.entries({
+    'the cap of its type is higher': slots => slots.scheduler.configure({ typeCaps: { 'a/1': 2 } }),
+    'another type of it comes': slots => slots.push('a/2'),
+    'another type of it is resumed': slots => {
+      slots.pause('a/2')
+      slots.push('a/2')
+      slots.resume('a/2')
+    }
+  })) {
+    for (const hasLevel of [false, true]) {
+      it(`has a group ${hasLevel ? 'with a level' : 'of one type'} go on from its place at the caps of its types once ${what}`, function () {
+        const slots = new Slots(makeEqual({ groupOf, concurrency: 100, typeCaps: { 'a/1': 1 } }))
+        if (hasLevel) slots.pause('a/3')
+        for (const type of ['a/1', 'b/1']) slots.push(type, 20)
+        assert.equal(slots.start(11), 'a/1' + 'b/1'.repeat(10))
+        act(slots) // as new it would be after V, where the next job of b is
+        assert.equal(slots.start()[0], 'a')
+      })
+    }
+  }
 
   it('sees that types have come to be at their caps since the share was made less', function () {
     const slots = new Slots(makeEqual({ groupOf, concurrency: 10 }))
@@ -398,6 +450,20 @@ describe("'equal' with groups", function () {
     assert.equal(scheduler.groupStats('a/9').waitingTypes, 1)
   })
 
+  it('tells what is known of a group without a name, if the type has a lane', function () {
+    const slots = new Slots(makeEqual({ groupOf: () => undefined, groupWeights: () => 5, maxGroupCap: 3 }))
+    slots.push('a', 9)
+    slots.start(9)
+    const { scheduler } = slots
+    assert.deepEqual(scheduler.groupStats('a', slots.lane('a')), { group: undefined, running: 3, cap: 3, waitingTypes: 1, cappedTypes: 0 })
+    assert.deepEqual(scheduler.groupStats('a'), { group: undefined, running: 0, cap: 3, waitingTypes: 0, cappedTypes: 0 })
+    assert.equal(scheduler.groupWeightOf(undefined), 1)
+  })
+
+  it('has no queue warned whose types are all at a cap of 0', function () {
+    assert.equal(makeEqual({ groupOf }).mayStall, true)
+  })
+
   describe('a type that was alone in its group', function () {
     const charges = { time: [10, 1], cost: [1, 10], 'cost*time': [5, 1] } // ms and cost of a job
 
@@ -467,6 +533,17 @@ describe("'equal' with groups", function () {
       assert.deepEqual(['a/1', 'a/2'].map(type => slots.scheduler.shareOf(type)), [1, 1 / 2])
     })
 
+    it('leaves all of the group to another type while it is paused, and half of it while its only other job runs', function () {
+      const slots = new Slots(makeEqual({ groupOf, weights: { 'a/1': 2, 'a/2': 2 } }))
+      slots.push('a/1', 2)
+      slots.start()
+      assert.equal(slots.scheduler.shareOf('a/2'), 1)
+      slots.end('a/1')
+      slots.pause('a/1')
+      assert.equal(slots.scheduler.shareOf('a/3'), 1)
+      assert.equal(slots.scheduler.shareOf('a/2'), 1)
+    })
+
     it('copes with weights that clear the second one when they are asked for the first', function () {
       const slots = new Slots(makeEqual({ groupOf: () => 'g', weights: type => { if (type === 'a') forgetB(); return 1 } }))
       const forgetB = () => {
@@ -477,6 +554,7 @@ describe("'equal' with groups", function () {
       }
       slots.push('a', 2)
       slots.push('b', 1)
+      assert.equal(slots.lane('b').state, undefined)
       slots.push('c', 2)
       assert.equal(slots.scheduler.groupStats('a').waitingTypes, 2)
       for (let i = 0; i < 4; i++) slots.end(slots.start(), 1, 1)
@@ -503,5 +581,11 @@ describe("'equal' with groups", function () {
     assert.equal(slots.scheduler.shareOf('b/1'), 1)
     for (const type of ['a/1', 'a/2']) slots.pause(type)
     assert.equal(slots.scheduler.shareOf('a/1'), 6)
+  })
+
+  it('has it weigh types by their parts where weights are large, too', function () {
+    const slots = new Slots(makeEqual({ groupOf, weights: { 'a/1': 2 ** 42, 'a/2': 2 ** 40 } }))
+    for (const type of ['a/1', 'a/2']) slots.push(type)
+    assert.deepEqual(['a/1', 'a/2'].map(type => slots.scheduler.shareOf(type)), [4 / 5, 1 / 5])
   })
 })
