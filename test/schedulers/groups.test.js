@@ -355,9 +355,10 @@ describe("'equal' with groups", function () {
       it(`has a group ${hasLevel ? 'with a level' : 'of one type'} go on from its place at the caps of its types once ${what}`, function () {
         const slots = new Slots(makeEqual({ groupOf, concurrency: 100, typeCaps: { 'a/1': 1 } }))
         if (hasLevel) slots.pause('a/3')
+        for (const type of ['a/1', 'b/1']) slots.run(type, 10, 20)
         for (const type of ['a/1', 'b/1']) slots.push(type, 20)
         assert.equal(slots.start(11), 'a/1' + 'b/1'.repeat(10))
-        act(slots) // as new it would be after V, where the next job of b is
+        act(slots) // as new it would begin a short job's length after V, behind the next job of b
         assert.equal(slots.start()[0], 'a')
       })
     }
@@ -533,11 +534,11 @@ describe("'equal' with groups", function () {
       assert.deepEqual(['a/1', 'a/2'].map(type => slots.scheduler.shareOf(type)), [1, 1 / 2])
     })
 
-    it('leaves all of the group to another type while it is paused, and half of it while its only other job runs', function () {
-      const slots = new Slots(makeEqual({ groupOf, weights: { 'a/1': 2, 'a/2': 2 } }))
+    it('leaves all of the group to another type while it is paused, and is weighed against it while one job waits and one runs', function () {
+      const slots = new Slots(makeEqual({ groupOf, weights: { 'a/1': 4, 'a/2': 2 } }))
       slots.push('a/1', 2)
       slots.start()
-      assert.equal(slots.scheduler.shareOf('a/2'), 1)
+      assert.equal(slots.scheduler.shareOf('a/2'), 1 / 2)
       slots.end('a/1')
       slots.pause('a/1')
       assert.equal(slots.scheduler.shareOf('a/3'), 1)
