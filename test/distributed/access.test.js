@@ -7,6 +7,7 @@ const { readFileSync, rmSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { Redis } = require('ioredis')
 const { Throttled, Postponed, distributed } = require('../../lib/distributed')
+const { openAtBroker } = require('../../lib/distributed/visit')
 const { codeBlocks } = require('../docs/pages')
 const { selfSigned } = require('../support/certificates')
 const { root } = require('../support/child')
@@ -140,6 +141,29 @@ describeWithRedis('the user that docs/reference/broker.md describes', function (
     } finally {
       client.disconnect()
     }
+  })
+
+  it('may export jobs, and those of types with many with what the page has it be given beside that', async () => {
+    assert(PAGE.includes('of a type with many jobs also needs `+scan`'))
+    const queue = await open(null, { name: NAME })
+    await queue.pushType('few', 1)
+    await queue.pushAll(Array.from({ length: 600 }, (_, payload) => ({ type: 'many', payload })))
+    server.cli('acl', 'setuser', 'looks', ...rulesFor(NAME).slice(1), '+scan')
+    for (const [username, count] of [[NAME, 1], ['looks', 601]]) {
+      const connection = { path: server.path, username, password: PASSWORD }
+      const visitor = await openAtBroker({ name: NAME, connection, pushTimeoutMs: 10000 })
+      const found = []
+      const all = async () => { for await (const { id } of visitor.jobs()) found.push(id) }
+      try {
+        if (count === 1) await assert.rejects(all(), /NOPERM.*scan/)
+        else await all()
+        assert.equal(new Set(found).size, count)
+      } finally {
+        await visitor.queue.close()
+      }
+    }
+    await queue.clear()
+    server.cli('acl', 'log', 'reset')
   })
 
   const connectionWith = password => ({ path: server.path, username: NAME, password })

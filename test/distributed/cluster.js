@@ -80,6 +80,12 @@ describeWithRedis('a queue at a Redis Cluster', function () {
     queues.push(visitor.queue)
     const payloads = []
     for await (const { payload } of visitor.jobs()) payloads.push(payload)
+    // of a type that has many
+    const many = new Set(await producer.pushAll(Array.from({ length: 600 }, (_, payload) => ({ type: TYPES[1], payload }))))
+    for await (const { id } of visitor.jobs()) many.delete(id)
+    assert.equal(many.size, 0)
+    await producer.clear({ type: TYPES[1] })
+    await producer.pushType(TYPES[1], 1)
     assert.deepEqual(payloads.sort((a, b) => a - b), TYPES.map((type, n) => n))
     assert.equal((await visitor.queue.counts()).waiting, TYPES.length)
   })

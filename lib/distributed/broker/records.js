@@ -124,4 +124,4 @@ function baseOf (text) {
   return { failures: received.countOf(failures), stalls: received.countOf(stalls) }
 }
 
-module.exports = { Records, faultOf }
+module.exports = { Records, FIELDS, faultOf, recordOf }

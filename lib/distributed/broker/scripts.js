@@ -159,6 +159,32 @@ for i = 1, #KEYS do counts[i] = redis.call(ARGV[(i - 1) % #ARGV + 1], KEYS[i]) e
 return counts`
   },
 
+  // KEYS of each job: failed, delayed and prioritized of its type, its record, its lock   ARGV how many fields of a record are asked for,
+  // these, `timestamp` first, then the names of the jobs   → of each its state, the score by which that is sorted and the fields; the state
+  // is '' where the record is none of a job that there is
+  fairlaneStanding: {
+    lua: `
+local count = tonumber(ARGV[1])
+local function stateOf (at, name)
+  local score = redis.call('ZSCORE', KEYS[at], name)
+  if score then return 'dead', score end
+  score = redis.call('ZSCORE', KEYS[at + 1], name)
+  if score then return 'delayed', score end
+  if redis.call('ZSCORE', KEYS[at + 2], name) then return 'waiting', '' end
+  if redis.call('HEXISTS', KEYS[at + 3], 'finishedOn') == 1 then return '', '' end
+  return redis.call('EXISTS', KEYS[at + 4]) == 1 and 'running' or 'waiting', ''
+end
+local told = {}
+for i = 1, #ARGV - count - 1 do
+  local at = 5 * i - 4
+  local fields = redis.call('HMGET', KEYS[at + 3], unpack(ARGV, 2, count + 1))
+  local state, score = '', ''
+  if fields[1] and redis.call('HEXISTS', KEYS[at + 3], 'overdue') == 0 then state, score = stateOf(at, ARGV[count + 1 + i]) end
+  told[i] = { state, score, fields }
+end
+return told`
+  },
+
   // KEYS .types, .ready, .workers, of each type where its jobs wait: wait, prioritized, delayed
   // ARGV 'PUBLISH' or 'SPUBLISH', .wake, names of the types   → jobs that wait, delayed ones too, of each, or the text of an error
   fairlaneAnnounce: {
