@@ -7,7 +7,7 @@
 const crypto = require('node:crypto')
 const { EventEmitter } = require('node:events')
 const { KEYS_TO_END } = require('../../lib/distributed/broker/scripts/end')
-const { KEYS_TO_TAKE } = require('../../lib/distributed/broker/scripts/take')
+const { FIELDS_TAKEN, KEYS_TO_TAKE } = require('../../lib/distributed/broker/scripts/take')
 const { Heap } = require('../../lib/platform/heap')
 const { randomNumbers } = require('../simulation')
 
@@ -105,7 +105,8 @@ class Broker {
     const next = queue.waiting.shift()
     if (next === undefined) return [0, 0, 0, 0, GENERATION, 0, 0]
     queue.activeCount++
-    return [['data', next.data, 'timestamp', String(next.timestamp), 'opts', '{}', 'ats', '1'], next.name, 0, 0, GENERATION, 0, 0]
+    const record = { data: next.data, timestamp: String(next.timestamp), opts: '{}', ats: '1' }
+    return [FIELDS_TAKEN.map(name => record[name] ?? null), next.name, 0, 0, GENERATION, 0, 0, 0, '', String(next.timestamp)]
   }
 
   set (key) {

@@ -6,7 +6,7 @@ const { Redis } = require('ioredis')
 const { Throttled } = require('../..')
 const { define } = require('../../lib/distributed/broker/scripts')
 const { Answer } = require('../../lib/distributed/broker/takes')
-const { KEYS_TO_TAKE } = require('../../lib/distributed/broker/scripts/take')
+const { FIELDS_TAKEN, KEYS_TO_TAKE } = require('../../lib/distributed/broker/scripts/take')
 const { Metrics } = require('../../lib/metrics')
 const { CostModel } = require('../support/cost-model')
 const gates = require('../support/gates')
@@ -210,7 +210,7 @@ describeWithRedis('the costs of jobs at a broker', function () {
   })
 
   it('are what the record says, as far as that is a cost', () => {
-    const costIn = (...fields) => new Answer([fields, 'j1', 0, 0, 'g', 0, 0, 0], 0).job.cost
+    const costIn = (name, value) => new Answer([FIELDS_TAKEN.map(field => field === name ? value : null), 'j1', 0, 0, 'g', 0, 0, 0], 0).job.cost
     assert.deepEqual([costIn(), costIn('charged', '5'), costIn('cost', '7'), costIn('cost', '0')], [undefined, 1, 7, 0])
     for (const wrong of ['', 'much', '-1', '0.5', '1e300', 'NaN']) assert.equal(costIn('cost', wrong), wrong === '' ? 0 : 1, wrong)
   })

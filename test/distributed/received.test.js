@@ -6,6 +6,7 @@ const assert = require('node:assert')
 const { Wakes } = require('../../lib/distributed/worker/wakes')
 const { countOf, faultOf, jsonOf, readNotice, readWake } = require('../../lib/distributed/broker/received')
 const { Answer } = require('../../lib/distributed/broker/takes')
+const { FIELDS_TAKEN } = require('../../lib/distributed/broker/scripts/take')
 const { Results } = require('../../lib/distributed/calls/results')
 const { Troubles } = require('../../lib/distributed/broker/troubles')
 const { errorText } = require('../../lib/job/error-text')
@@ -48,13 +49,13 @@ describe('what comes from the broker', () => {
   })
 
   it('is a job, whatever its record says', () => {
-    const fields = record => Object.entries(record).flat()
-    const read = record => new Answer([fields(record), 'j', 0, 0, 'g', 0, 0], 5).job
+    const fields = record => FIELDS_TAKEN.map(name => record[name] ?? null)
+    const read = (record, takenAt) => new Answer([fields(record), 'j', 0, 0, 'g', 0, 0, 0, '', takenAt], 5).job
     const rest = read({ atm: 'a', stc: '-1', ats: '2', timestamp: 'a', opts: '{"delay":"a"}' })
     assert.deepEqual(rest, {
       data: '{}', opts: { delay: 'a' }, dueAt: Infinity, takenAt: 0, attemptsMade: 0, attemptsStarted: 2, stalledCounter: 0, hasKey: false, cost: undefined
     })
-    assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}', key: 'k.a', processedOn: '20' }), {
+    assert.deepEqual(read({ data: '{"payload":1}', atm: '1', stc: '2', ats: '3', timestamp: '4', opts: '{"delay":7}', key: 'k.a' }, '20'), {
       data: '{"payload":1}', opts: { delay: 7 }, dueAt: 11, takenAt: 20, attemptsMade: 1, attemptsStarted: 3, stalledCounter: 2, hasKey: true, cost: undefined
     })
     for (const opts of ['{', 'null', '5', '[]']) assert.equal(read({ opts, timestamp: '4' }).dueAt, 4)

@@ -14,8 +14,8 @@ const MOST_TRIES = 3 // of a call, while what limits all processes changes
 /** What the broker says to a process that asks for a job. */
 class Answer {
   /** @param {any[]} raw as scripts/take.js says  @param {number} sentAt when the call was sent, by performance.now() */
-  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale, isLater, inboxes = ''], sentAt) {
-    this.job = fields === 0 ? undefined : recordOf(fields)
+  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale, isLater, inboxes = '', takenAt = ''], sentAt) {
+    this.job = fields === 0 ? undefined : recordOf(fields, takenAt)
     this.name = name
     this.waitMs = waitMs // nothing more can be had for so long
     this.isLater = isLater === 1 // ... and other processes ask first then
@@ -126,7 +126,7 @@ class Takes {
 /** By performance.now(), when the answer has come. @param {number} startMs 0: at any time */
 /** @returns {number | undefined} undefined: nothing was said of it, and no rate counts it */
 function costIn (text, isCharged) {
-  if (text === undefined) return isCharged ? COST : undefined
+  if (text === null) return isCharged ? COST : undefined
   const cost = Number(text)
   return isCost(cost) ? cost : COST // which the broker takes it for, too
 }
@@ -140,22 +140,19 @@ function startBy (startMs, sentAt) {
 }
 
 /** What is read of a record, which another program may have written. */
-function recordOf (flat) {
-  const raw = new Map()
-  for (let at = 0; at < flat.length; at += 2) raw.set(flat[at], flat[at + 1])
-  const count = name => countOf(Number(raw.get(name)))
-  const timestamp = Number(raw.get('timestamp'))
-  const opts = Object(jsonOf(raw.get('opts') ?? '{}'))
+function recordOf ([data, optsText, due, pushedAt, failuresCount, startsCount, stallsCount, cost, charged, key], takenAt) {
+  const timestamp = Number(pushedAt ?? NaN)
+  const opts = optsText === '{}' ? {} : Object(jsonOf(optsText ?? '{}'))
   return {
-    data: raw.get('data') ?? '{}',
+    data: data ?? '{}',
     opts,
-    dueAt: dueAtOf(Number(raw.get('due')), timestamp, opts),
-    takenAt: count('processedOn'),
-    attemptsMade: count('atm'),
-    attemptsStarted: count('ats'),
-    stalledCounter: count('stc'),
-    cost: costIn(raw.get('cost'), raw.has('charged')),
-    hasKey: raw.has('key') // others may wait for its result
+    dueAt: dueAtOf(Number(due), timestamp, opts),
+    takenAt: countOf(Number(takenAt)),
+    attemptsMade: countOf(Number(failuresCount)),
+    attemptsStarted: countOf(Number(startsCount)),
+    stalledCounter: countOf(Number(stallsCount)),
+    cost: costIn(cost, charged !== null),
+    hasKey: key !== null // others may wait for its result
   }
 }
 

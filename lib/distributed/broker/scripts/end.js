@@ -31,14 +31,15 @@ local stalled, completed, failed, record, lock, logs, result = unpack(KEYS, ${fi
 local kind, id, start, fetches, value, ms, isWanted = unpack(ARGV, 6, 12)
 local now = clock()
 local nowMs = math.floor(now / 1000)
+local endedAt = whole(nowMs)
 local had = redis.call('HMGET', record, 'ats', 'left', 'key', 'until', 'inboxes', 'timestamp', 'place', 'started', 'atm', 'stc', 'late')
 local key, untilWhen, inboxes = had[3], had[4], had[5] or ''
 local isKept = tonumber(ms) > 0 and (isWanted == '1' or inboxes ~= '')
+local failuresCount = whole((tonumber(had[9]) or 0) + 1)
 
 local function finish (set, name)
-  redis.call('ZADD', set, nowMs, id)
-  redis.call('HSET', record, name, value, 'finishedOn', whole(nowMs), unpack(ARGV, 13))
-  redis.call('HINCRBY', record, 'atm', 1)
+  redis.call('ZADD', set, endedAt, id)
+  redis.call('HSET', record, name, value, 'finishedOn', endedAt, 'atm', failuresCount, unpack(ARGV, 13))
 end
 
 -- of a job that nobody waits for what came of it is kept without its record (removal.js)
@@ -56,39 +57,13 @@ local function leaveKey ()
   if key and freeAt() <= nowMs and hasKey(keys, key, id) then freeKey(keys, timed, key) end
 end
 
--- it has never begun, if this start has not
-local function isNew ()
-  return not (had[8] or had[9] or had[10])
-end
-
--- the job was taken and is put back: it has not begun
-local function waitAgain ()
-  if not isNew() then return end
-  if had[11] then redis.call('ZADD', late, had[11], id) end
-  if not key or untilWhen == 'settled' then return end
-  if untilWhen == 'started' then
-    redis.call('HSETNX', keys, key, '0:' .. id)
-  elseif hasKey(keys, key, id) then
-    redis.call('HSET', keys, key, '0:' .. id)
-    redis.call('ZREM', timed, key)
-  end
-end
-
--- what is behind the end of a job that stays
-local function back (...)
-  redis.call('HSET', record, 'left', start, unpack(ARGV, 13))
-  event(...)
-end
-
-local endings = {}
-
-function endings.done ()
+local function done ()
   leaveKey()
   if not isKept then
     remove('+' .. value)
   else
     finish(completed, 'returnvalue')
-    local old = redis.call('ZRANGEBYSCORE', completed, '-inf', nowMs - ms, 'LIMIT', 0, ${MOST_OLD})
+    local old = redis.call('ZRANGEBYSCORE', completed, '-inf', whole(nowMs - ms), 'LIMIT', '0', '${MOST_OLD}')
     if #old > 0 then
       redis.call('ZREM', completed, unpack(old))
       for _, name in ipairs(old) do redis.call('DEL', prefix .. name, prefix .. name .. ':logs') end
@@ -97,48 +72,76 @@ function endings.done ()
   event('completed', 'jobId', id, 'returnvalue', value, 'prev', 'active')
 end
 
-function endings.dead ()
-  leaveKey()
-  finish(failed, 'failedReason')
-  event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
-  event('retries-exhausted', 'jobId', id, 'attemptsMade', redis.call('HGET', record, 'atm'))
-end
+local function endOtherwise ()
+  local endings = {}
 
-function endings.cancelled ()
-  leaveKey()
-  if isKept and freeAt() > nowMs then finish(completed, 'failedReason') else remove('-' .. ARGV[14]) end
-  event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
-end
-
--- before it has begun
-function endings.withdrawn ()
-  if key and isNew() and hasKey(keys, key, id) then
-    freeKey(keys, timed, key)
-    untilWhen = 'settled'
+  -- it has never begun, if this start has not
+  local function isNew ()
+    return not (had[8] or had[9] or had[10])
   end
-  endings.cancelled()
-end
 
-local function delay ()
-  local dueMs = nowMs + ms
-  local score = dueMs * 4096
-  local last = redis.call('ZREVRANGEBYSCORE', delayed, score + 4095, score, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  redis.call('ZADD', delayed, last and math.min(last + 1, score + 4095) or score, id)
-  redis.call('HSET', record, 'delay', ms)
-  back('delayed', 'jobId', id, 'delay', whole(dueMs))
-end
+  -- the job was taken and is put back: it has not begun
+  local function waitAgain ()
+    if not isNew() then return end
+    if had[11] then redis.call('ZADD', late, had[11], id) end
+    if not key or untilWhen == 'settled' then return end
+    if untilWhen == 'started' then
+      redis.call('HSETNX', keys, key, '0:' .. id)
+    elseif hasKey(keys, key, id) then
+      redis.call('HSET', keys, key, '0:' .. id)
+      redis.call('ZREM', timed, key)
+    end
+  end
 
-function endings.retried ()
-  redis.call('HINCRBY', record, 'atm', 1)
-  delay()
-end
+  -- what is behind the end of a job that stays
+  local function back (...)
+    redis.call('HSET', record, 'left', start, unpack(ARGV, 13))
+    event(...)
+  end
 
-endings.postponed = delay
+  function endings.dead ()
+    leaveKey()
+    finish(failed, 'failedReason')
+    event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
+    event('retries-exhausted', 'jobId', id, 'attemptsMade', failuresCount)
+  end
 
-function endings.returned ()
-  if #ARGV < 13 then waitAgain() end -- an attempt that goes back says so in a field
-  if had[7] then redis.call('ZADD', prioritized, had[7], id) else redis.call('RPUSH', wait, id) end
-  back('waiting', 'jobId', id, 'prev', 'active')
+  function endings.cancelled ()
+    leaveKey()
+    if isKept and freeAt() > nowMs then finish(completed, 'failedReason') else remove('-' .. ARGV[14]) end
+    event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
+  end
+
+  -- before it has begun
+  function endings.withdrawn ()
+    if key and isNew() and hasKey(keys, key, id) then
+      freeKey(keys, timed, key)
+      untilWhen = 'settled'
+    end
+    endings.cancelled()
+  end
+
+  function endings.postponed ()
+    local dueMs = nowMs + ms
+    local score = dueMs * 4096
+    local last = redis.call('ZREVRANGEBYSCORE', delayed, score + 4095, score, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    redis.call('ZADD', delayed, last and math.min(last + 1, score + 4095) or score, id)
+    redis.call('HSET', record, 'delay', ms)
+    back('delayed', 'jobId', id, 'delay', whole(dueMs))
+  end
+
+  function endings.retried ()
+    redis.call('HINCRBY', record, 'atm', 1)
+    endings.postponed()
+  end
+
+  function endings.returned ()
+    if #ARGV < 13 then waitAgain() end -- an attempt that goes back says so in a field
+    if had[7] then redis.call('ZADD', prioritized, had[7], id) else redis.call('RPUSH', wait, id) end
+    back('waiting', 'jobId', id, 'prev', 'active')
+  end
+
+  endings[kind]()
 end
 
 local function finishAttempt ()
@@ -151,7 +154,7 @@ local function finishAttempt ()
   redis.call('DEL', lock)
   redis.call('SREM', stalled, id)
   if redis.call('LREM', active, -1, id) == 0 then return ${REFUSED.NOT_ACTIVE} end
-  endings[kind]()
+  if kind == 'done' then done() else endOtherwise() end
   return 0
 end
 

@@ -29,7 +29,7 @@ const KEYS_TO_PUSH = ['wait', 'prioritized', 'delayed', 'meta', 'id', 'events', 
  */
 const PUSH = `${TIME}${KEYS_OF_JOBS}
 local function tell (q, ...)
-  redis.call('XADD', q.events, 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', ...)
+  redis.call('XADD', q.events, 'MAXLEN', '~', '${MAX_EVENTS}', '*', 'event', ...)
 end
 
 -- microseconds, later than those of all jobs before it
@@ -102,8 +102,8 @@ local function store (q, job, now, nowMs)
   end
   if plan.front and delayMs > 0 then more[#more + 1] = 'front' more[#more + 1] = 1 end
   if plan.cost then redis.call('HSET', record, 'cost', whole(plan.cost)) end
-  redis.call('HSET', record, 'name', 'job', 'data', job.data, 'opts', job.opts, 'timestamp', whole(nowMs), 'delay', whole(delayMs),
-    'priority', plan.priority or 0, unpack(more))
+  redis.call('HSET', record, 'name', 'job', 'data', job.data, 'opts', job.opts, 'timestamp', whole(nowMs),
+    'delay', delayMs == 0 and '0' or whole(delayMs), 'priority', plan.priority or '0', unpack(more))
   if plan.maxWaitMs then expect(q, name, nowMs + delayMs + plan.maxWaitMs) end
   tell(q, 'added', 'jobId', name, 'name', 'job')
   if delayMs > 0 then
@@ -117,8 +117,9 @@ end
 local function push (q, jobs)
   local now = clock()
   local nowMs = math.floor(now / 1000)
-  redis.call('INCRBY', q.id, #jobs) -- by that it is known whether anything came to an idle type; refused by a broker that is full
-  redis.call('HSETNX', q.meta, 'opts.maxLenEvents', ${MAX_EVENTS})
+  -- by that it is known whether anything came to an idle type; refused by a broker that is full
+  local isFirst = redis.call('INCRBY', q.id, #jobs) == #jobs
+  if isFirst then redis.call('HSETNX', q.meta, 'opts.maxLenEvents', '${MAX_EVENTS}') end
   local answers, forgets = {}, false
   for i, job in ipairs(jobs) do
     local key = job.plan.key

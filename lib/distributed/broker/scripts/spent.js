@@ -22,8 +22,8 @@ redis.call('HSET', record, 'cost', total)
 local difference = tonumber(total) - (tonumber(had[2] or '') or 0)
 if not had[2] or difference == 0 then return 0 end
 local all, own = unpack(redis.call('HMGET', limits, 'rates', 'rates:' .. typeName))
-local now = clock()
-local windows = windowsOf(own or all or '[]', 0, now, 0)
+local now, rates = clock(), openRates()
+local windows = rates.windowsOf(own or all or '[]', 0, now, 0)
 local marks, byId = {}, {}
 for token in string.gmatch(had[3], '%S+') do
   local name, number, units = string.match(token, '^(.-)/(%d+)/(%d+)$')
@@ -35,10 +35,10 @@ end
 
 -- from the entry of the charge, and from later ones where that has not so many left
 local function giveBack (window, number, units)
-  forget(window, now)
-  if number < window.first then return save(window) end -- that is over
+  rates.forget(window, now)
+  if number < window.first then return rates.save(window) end -- that is over
   for at = number, window.next - 1 do
-    local startedAt, count = entryOf(window.id .. ':' .. at)
+    local startedAt, count = rates.entryOf(window.id .. ':' .. at)
     local given = math.min(units, count)
     units = units - given
     window.count = window.count - given
@@ -46,13 +46,13 @@ local function giveBack (window, number, units)
     redis.call('HSET', starts, window.id .. ':' .. at, struct.pack('<dd', startedAt, count - given))
     if units == 0 then break end
   end
-  save(window)
+  rates.save(window)
 end
 
 if difference > 0 then
   local isFull = #marks >= ${MOST_MARKS}
   for name, window in pairs(byId) do
-    add(window, difference, now, 0)
+    rates.add(window, difference, now, 0)
     local last
     for _, mark in ipairs(marks) do if mark.name == name then last = mark end end
     if isFull and last then
@@ -61,7 +61,7 @@ if difference > 0 then
       marks[#marks + 1] = { name = name, number = window.next - 1, units = difference }
     end
   end
-  keep(windows, now)
+  rates.keep(windows, now)
 else
   local left = {}
   for at = #marks, 1, -1 do

@@ -4,51 +4,43 @@
 // (docs/decisions/0119-our-own-take-and-end.md). Text of Lua, for scripts whose keys begin with KEYS_TO_TAKE.
 //
 //   generation ──▶ due ones promoted ──▶ pause, hold ──▶ cap ──▶ rates ──▶ the next job, locked
-//
-// .starts is a hash, which goes by itself when all of its starts are over. Each rate has a window there, by its interval:
-//
-//   1000          count, first and next entry, end of the slice, jobs in the last entry, times of the first and of the last one, each
-//                 a double
-//   1000:7        when the jobs of an entry have started, and how many it stands for
-//   c1000         as 1000, of a rate of cost: units are counted in place of jobs
-//   first         when the next job may start, and the processes that ask for it then, with commas between
-//
-// In the record of a job stands where its units are, while a rate of cost holds: `charged`, how many, and `marks`: of each window the name,
-// the number of an entry and the units in that, the newest last.
-//
-// A start that is granted happens later, in the process, up to a slack: an entry counts from then on. The slack is short where a rate may
-// be used up, and long enough for jobs that are taken ahead where what waits is far from that.
 
-const { AMPLE_SLACK_MS, LONGEST_SLACK_MS, SLACK } = require('../slack')
 const { KEYS_OF_JOBS, MAX_EVENTS, TIME } = require('./common')
+const { RATES } = require('./rates')
 
-const FINEST = 1000 // jobs of a window that have an entry each; where the limit is higher, those in one of so many slices share one
 const MOST_DUE = 1000 // that are promoted at once
-const SHORT_MICROS = 500000 // for shorter times all processes come first
-const SAME_MICROS = 10000 // what may start within that starts together
-const MOST_FIRST = 16 // processes that come first
-const MOST_LOOKED = 16 // jobs that wait and are asked what they cost
 const PAUSED_MS = 30000 // after which it is asked again whether the pause of all goes on, if the message was lost
 
 const KEYS_TO_LOOK = ['.starts', 'wait', 'prioritized']
 const KEYS_TO_TAKE = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'limiter', 'events', '.starts', '.keys', '.timed', '.late']
 
-/** Behind KEYS_TO_TAKE stands the partition's .limits. ARGV: prefix, name of the type, token, leaseMs, generation. */
+// of the record of a job that was taken, in the order in which they stand in the answer (takes.js reads them)
+const FIELDS_TAKEN = ['data', 'opts', 'due', 'timestamp', 'atm', 'ats', 'stc', 'cost', 'charged', 'key', 'until', 'late']
+const at = name => FIELDS_TAKEN.indexOf(name) + 1 // Lua counts from 1
+const luaList = names => names.map(name => `'${name}'`).join(', ')
+
+/**
+ * Behind KEYS_TO_TAKE stands the partition's .limits. ARGV: prefix, name of the type, token, leaseMs, generation.
+ *
+ * Most of the time of a call is spent around its commands. So numbers that never change are text, and a function that few calls need is
+ * made where it is needed (docs/decisions/0210-what-a-script-costs.md).
+ */
 const TAKE = `${TIME}${KEYS_OF_JOBS}
 local wait, active, prioritized, delayed, meta, limiter, events, starts, keys, timed, late, limits = unpack(KEYS, 1, 12)
 local prefix, typeName, token, leaseMs, known = unpack(ARGV, 1, 5)
+${RATES}
 
 local function event (...)
-  redis.call('XADD', events, 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', ...)
+  redis.call('XADD', events, 'MAXLEN', '~', '${MAX_EVENTS}', '*', 'event', ...)
 end
 
-local function promote (nowMs, priorityMs)
-  local due = redis.call('ZRANGEBYSCORE', delayed, 0, whole((nowMs + 1) * 4096 - 1), 'WITHSCORES', 'LIMIT', 0, ${MOST_DUE})
+-- due: names and scores in turn
+local function promote (due, priorityMs)
   for at = 1, #due, 2 do
     local id, record = due[at], prefix .. due[at]
     local had = redis.call('HMGET', record, 'front', 'ats', 'priority')
     redis.call('ZREM', delayed, id)
-    redis.call('HSET', record, 'delay', 0)
+    redis.call('HSET', record, 'delay', '0')
     if had[1] or had[2] then -- it was unshifted, or comes back from an attempt: it goes before all others
       redis.call('RPUSH', wait, id)
     elseif priorityMs then -- its place is that of a job which is pushed when it is due
@@ -62,251 +54,48 @@ local function promote (nowMs, priorityMs)
   end
 end
 
--- the runner of a job is called soon: it waits no longer, and its key is free by that, or at a time
-local function begin (fields, name)
-  local record = {}
-  for at = 1, #fields, 2 do record[fields[at]] = fields[at + 1] end
-  if record.late then redis.call('ZREM', late, name) end
-  local key = record.key
-  if not key or record['until'] == 'settled' or not hasKey(keys, key, name) then return end
-  if record['until'] == 'started' then
+-- a job with a key has begun: its key is free by that, or at a time
+local function leaveKeyAtStart (name, key, untilWhen, timestamp)
+  if untilWhen == 'settled' or not hasKey(keys, key, name) then return end
+  if untilWhen == 'started' then
     freeKey(keys, timed, key)
   else
-    local freeAt = whole(record.timestamp + record['until'])
+    local freeAt = whole(timestamp + untilWhen)
     redis.call('HSET', keys, key, freeAt .. ':' .. name)
     redis.call('ZADD', timed, freeAt, key)
   end
 end
 
-local function entryOf (name)
-  local entry = redis.call('HGET', starts, name)
-  if not entry then return 0, 1 end
-  return struct.unpack('<dd', entry)
-end
-
-local function save (window)
-  local state = struct.pack(
-    '<ddddddd', window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt
-  )
-  redis.call('HSET', starts, window.id, state)
-end
-
--- entries that are over go; the window is to be saved then
-local function forget (window, now)
-  while window.count > 0 and window.firstAt + window.length <= now do
-    local entry = window.id .. ':' .. window.first
-    local count
-    window.firstAt, count = entryOf(entry)
-    if window.firstAt + window.length <= now then
-      redis.call('HDEL', starts, entry)
-      window.first = window.first + 1
-      window.count = window.first < window.next and window.count - count or 0 -- a lost entry may have stood for several
-    end
-  end
-end
-
-local function costOf (id)
-  local text = string.match(redis.call('HGET', prefix .. id, 'cost') or '', '^%d+$')
-  return text and #text < 17 and tonumber(text) or 1
-end
-
--- what the next job costs
-local function costOfNext ()
-  local id = redis.call('LINDEX', wait, -1) or redis.call('ZRANGE', prioritized, 0, 0)[1]
-  return id and costOf(id) or 1
-end
-
--- what those cost that wait, as far as the first ones tell: a cheap one may stand before dear ones
-local function costOfWaiting (waiting)
-  local ids = redis.call('LRANGE', wait, -${MOST_LOOKED}, -1)
-  if #ids < ${MOST_LOOKED} then
-    for _, id in ipairs(redis.call('ZRANGE', prioritized, 0, ${MOST_LOOKED - 1} - #ids)) do ids[#ids + 1] = id end
-  end
-  local sum, most = 0, 0
-  for _, id in ipairs(ids) do
-    local cost = costOf(id)
-    sum = sum + cost
-    most = math.max(most, cost)
-  end
-  return sum + math.max(0, waiting - #ids) * most
-end
-
--- how much there is too much of in a window for the next job, which needs so much; one that costs more than the limit needs all of it
-local function missingIn (window)
-  return window.need == 0 and 0 or window.count - window.limit + math.min(window.need, window.limit)
-end
-
-local isLook = false -- nothing is written
-
--- in how many microseconds the next job may start
-local function pauseOf (window, now)
-  if not isLook and missingIn(window) > 0 then
-    local first = window.first
-    forget(window, now)
-    if window.first > first then save(window) end -- another rate may hold the job back
-  end
-  local missing = missingIn(window)
-  if missing <= 0 then return 0 end
-  local at, count
-  for number = window.first, window.next - 1 do
-    at, count = entryOf(window.id .. ':' .. number)
-    missing = missing - count
-    if missing <= 0 then break end
-  end
-  return math.max(isLook and 0 or 1, at + window.length - now)
-end
-
--- the windows of a type, in how many microseconds the next job may start, and how many ms after the call for it was sent; cost: of that
--- job, nil if it is to be looked up
-local function windowsOf (text, waiting, now, cost)
-  local rates, windows, ids, pause, startMs, units = cjson.decode(text), {}, {}, 0, 0, nil
-  if #rates == 0 then return windows, 0, 0 end
-  for i, rate in ipairs(rates) do
-    ids[i] = (rate.of == 'cost' and 'c' or '') .. whole(rate.intervalMs)
-    if i > 1 and rates[i - 1].intervalMs == rate.intervalMs then ids[i] = ids[i] .. '.' .. i end
-    if rate.of == 'cost' and not cost then cost = costOfNext() end
-  end
-  local states = redis.call('HMGET', starts, unpack(ids))
-  for i, rate in ipairs(rates) do
-    local window = { id = ids[i], limit = rate.limit, length = rate.intervalMs * 1000, isOfCost = rate.of == 'cost', need = 1 }
-    window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt = 0, 0, 0, 0, 0, 0, 0
-    if window.isOfCost then
-      window.need = cost
-      window.first = math.floor(now / 100) -- no mark of an entry that is gone is that of a later one
-      window.next = window.first
-    end
-    if states[i] then
-      window.count, window.first, window.next, window.sliceEnd, window.inLast, window.firstAt, window.lastAt =
-        struct.unpack('<ddddddd', states[i])
-    end
-    windows[i] = window
-    pause = math.max(pause, pauseOf(window, now))
-    local slackMs = ${AMPLE_SLACK_MS}
-    local isTight = window.count + waiting * window.need > rate.limit / 2
-    if not isTight and window.isOfCost and waiting > 1 then
-      units = units or costOfWaiting(waiting)
-      isTight = window.count + units > rate.limit / 2
-    end
-    if isTight then slackMs = math.min(${LONGEST_SLACK_MS}, rate.intervalMs * ${SLACK}) end
-    if startMs == 0 or slackMs < startMs then startMs = slackMs end
-  end
-  return windows, pause, startMs
-end
-
-local function hasRoom (window, at, count)
-  local missing = window.count - window.limit + count * window.need
-  for number = window.first, window.next - 1 do
-    if missing <= 0 then break end
-    local startedAt, some = entryOf(window.id .. ':' .. number)
-    if startedAt + window.length > at + ${SAME_MICROS} then return false end
-    missing = missing - some
-  end
-  return missing <= 0
-end
-
--- Of the processes that find that nothing may start before a time as many come first as jobs may start then: they ask at that time. 1 is
--- for the others, which look a little later whether that was enough (worker/standby.js).
-local function comesLater (windows, at, now)
-  if at - now < ${SHORT_MICROS} then return 0 end
-  local time, names = string.match(redis.call('HGET', starts, 'first') or '', '^(%d+)(,.*)$')
-  if time ~= whole(at) then names = ',' end
-  if string.find(names, ',' .. token .. ',', 1, true) then return 0 end
-  local _, count = string.gsub(names, ',', ',') -- with this process
-  if count > ${MOST_FIRST} then return 1 end
-  for _, window in ipairs(windows) do
-    if not hasRoom(window, at, count) then return 1 end
-  end
-  redis.call('HSET', starts, 'first', whole(at) .. names .. token .. ',')
-  return 0
-end
-
--- so many starts, or units, count from then on
-local function add (window, count, now, startMs)
-  window.lastAt = math.max(window.lastAt, now + startMs * 1000)
-  if window.inLast == 0 or now >= window.sliceEnd then
-    forget(window, now)
-    if window.count == 0 then window.firstAt = window.lastAt end
-    window.next = window.next + 1
-    window.inLast = 0
-    local isSliced = window.isOfCost or window.limit > ${FINEST}
-    window.sliceEnd = isSliced and now + math.ceil(window.length / ${FINEST}) or 0
-  end
-  window.count = window.count + count
-  window.inLast = window.inLast + count
-  save(window)
-  redis.call('HSET', starts, window.id .. ':' .. window.next - 1, struct.pack('<dd', window.lastAt, window.inLast))
-end
-
--- .starts stays until all that is in any of the windows is over
-local function keep (windows, now)
-  local longest = 0
-  for _, window in ipairs(windows) do
-    if window.count > 0 then longest = math.max(longest, window.lastAt + window.length + window.length / ${FINEST} - now) end
-  end
-  if longest > 0 then redis.call('PEXPIRE', starts, whole(math.ceil(longest / 1000))) end
-end
-
--- a job starts, that costs what the windows of cost need
-local function note (windows, now, startMs)
-  for _, window in ipairs(windows) do
-    if window.need > 0 then add(window, window.need, now, startMs) end
-  end
-  keep(windows, now)
-end
-
--- what a job is charged stands in its record
-local function charge (id, windows, had)
-  local marks, cost = { had }, nil
-  for _, window in ipairs(windows) do
-    if window.isOfCost then
-      cost = window.need
-      if cost > 0 then marks[#marks + 1] = window.id .. '/' .. whole(window.next - 1) .. '/' .. whole(cost) end
-    end
-  end
-  if cost then redis.call('HSET', prefix .. id, 'charged', whole(cost), 'marks', table.concat(marks, ' ')) end
-end
-
--- in how many microseconds the next job may start, after another one
-local function pauseOfAll (windows, now)
-  local pause, cost = 0, nil
-  for _, window in ipairs(windows) do
-    if window.isOfCost then
-      cost = cost or costOfNext()
-      window.need = cost
-    end
-    pause = math.max(pause, pauseOf(window, now))
-  end
-  return pause
-end
-
 local function nothing (generation, waitMs, nowMs, isLater)
   local dueInMs = 0
-  local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
+  local first = redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2]
   if first then dueInMs = math.max(1, math.floor(first / 4096) - nowMs) end
   return { 0, 0, math.ceil(waitMs), dueInMs, generation, 0, 0, isLater or 0 }
 end
 
--- the answer: fields of the job, its name, ms until it may be asked again, ms until the next one is due, generation, in how many ms the
--- job must start, 1 if the process knows another generation, 1 if others come first when it may be asked again
+-- the answer: FIELDS_TAKEN of the job, its name, ms until it may be asked again, ms until the next one is due, generation, in how many ms
+-- the job must start, 1 if the process knows another generation, 1 if others come first when it may be asked again, '', when it was
+-- taken in ms since 1970
 local function take (now)
   local limit = redis.call('HMGET', limits, 'generation', 'paused', 'heldUntil', 'cap', 'cap:' .. typeName, 'rates', 'rates:' .. typeName,
     'priorityMs')
   local generation = limit[1] or ''
   if generation ~= known then return { 0, 0, 0, 0, generation, 0, 1, 0 } end
   local nowMs = math.floor(now / 1000)
-  promote(nowMs, tonumber(limit[8] or ''))
+  local due = redis.call('ZRANGEBYSCORE', delayed, '0', whole((nowMs + 1) * 4096 - 1), 'WITHSCORES', 'LIMIT', '0', '${MOST_DUE}')
+  if #due > 0 then promote(due, tonumber(limit[8] or '')) end
   if redis.call('HEXISTS', meta, 'paused') == 1 then return nothing(generation, 0, nowMs) end
   if limit[2] == '1' then return nothing(generation, ${PAUSED_MS}, nowMs) end
   local heldMs = math.max((tonumber(limit[3]) or 0) - nowMs, redis.call('PTTL', limiter))
   if heldMs > 0 then return nothing(generation, heldMs, nowMs) end
   local cap = tonumber(limit[5] or limit[4] or '')
   if cap and redis.call('LLEN', active) >= cap then return nothing(generation, 0, nowMs) end
-  local windows, pause, startMs = {}, 0, 0
-  local rates = limit[7] or limit[6]
-  local waiting = rates and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) or 0
+  local pause, startMs, waiting, rates, windows = 0, 0, 0, limit[7] or limit[6], nil
+  if rates and rates ~= '[]' then waiting = redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) end
   if waiting > 0 then
-    windows, pause, startMs = windowsOf(rates, waiting, now)
-    if pause > 0 then return nothing(generation, pause / 1000, nowMs, comesLater(windows, now + pause, now)) end
+    rates = openRates()
+    windows, pause, startMs = rates.windowsOf(limit[7] or limit[6], waiting, now)
+    if pause > 0 then return nothing(generation, pause / 1000, nowMs, rates.comesLater(windows, now + pause, now)) end
   end
   local id = redis.call('RPOPLPUSH', wait, active)
   if not id then
@@ -314,22 +103,27 @@ local function take (now)
     if not id then return nothing(generation, 0, nowMs) end
     redis.call('LPUSH', active, id)
   end
-  note(windows, now, startMs)
-  charge(id, windows)
-  pause = pauseOfAll(windows, now)
-  local record = prefix .. id
+  local isLater = 0
+  if windows then
+    rates.note(windows, now, startMs)
+    rates.charge(id, windows)
+    pause = waiting > 1 and rates.pauseOfAll(windows, now) or 0 -- no other job waits for it
+    if pause > 0 then isLater = rates.comesLater(windows, now + pause, now) end
+  end
+  local record, begunAt = prefix .. id, whole(nowMs)
+  local had = redis.call('HMGET', record, ${luaList(FIELDS_TAKEN)})
+  local start = whole((tonumber(had[${at('ats')}]) or 0) + 1)
+  had[${at('ats')}] = start
   redis.call('SET', record .. ':lock', token, 'PX', leaseMs)
-  redis.call('HSET', record, 'processedOn', whole(nowMs))
-  redis.call('HINCRBY', record, 'ats', 1)
+  redis.call('HSET', record, 'processedOn', begunAt, 'ats', start)
   event('active', 'jobId', id, 'prev', 'waiting')
-  local fields = redis.call('HGETALL', record)
-  begin(fields, id)
-  if waiting == 1 then pause = 0 end -- no other job waits for it
-  local isLater = pause > 0 and comesLater(windows, now + pause, now) or 0
-  return { fields, id, math.ceil(pause / 1000), 0, generation, math.floor(startMs), 0, isLater }
+  if had[${at('late')}] then redis.call('ZREM', late, id) end -- it waits no longer: its runner is called soon
+  if had[${at('key')}] then leaveKeyAtStart(id, had[${at('key')}], had[${at('until')}], had[${at('timestamp')}]) end
+  return { had, id, math.ceil(pause / 1000), 0, generation, math.floor(startMs), 0, isLater, '', begunAt }
 end`
 
 module.exports = {
+  FIELDS_TAKEN,
   KEYS_TO_LOOK,
   KEYS_TO_TAKE,
   TAKE,
@@ -340,11 +134,11 @@ module.exports = {
     lua: `${TAKE}
 local all, own = unpack(redis.call('HMGET', limits, 'rates', 'rates:' .. typeName))
 if not (own or all) then return 0 end
-local now = clock()
-local windows, pause, startMs = windowsOf(own or all, math.huge, now, costOf(ARGV[6]))
+local now, rates = clock(), openRates()
+local windows, pause, startMs = rates.windowsOf(own or all, math.huge, now, rates.costOf(ARGV[6]))
 if pause > 0 then return -1 end
-note(windows, now, startMs)
-charge(ARGV[6], windows, redis.call('HGET', prefix .. ARGV[6], 'marks') or nil)
+rates.note(windows, now, startMs)
+rates.charge(ARGV[6], windows, redis.call('HGET', prefix .. ARGV[6], 'marks') or nil)
 return math.floor(startMs)`
   },
   take: {
@@ -358,7 +152,7 @@ return take(clock())`
   look: {
     lua: `${TAKE}
 isLook = true
-local now = clock()
+local now, windowsOf = clock(), openRates().windowsOf
 local fields = { 'rates' }
 for at = 6, #ARGV do fields[#fields + 1] = 'rates:' .. ARGV[at] end
 local rates = redis.call('HMGET', limits, unpack(fields))
@@ -380,7 +174,7 @@ return answer`
 isLook = true
 local now = clock()
 local limit = redis.call('HMGET', limits, 'heldUntil', 'rates', 'rates:' .. typeName)
-local _, pause = windowsOf(limit[3] or limit[2] or '[]', 0, now)
+local _, pause = openRates().windowsOf(limit[3] or limit[2] or '[]', 0, now)
 local heldMs = math.max((tonumber(limit[1]) or 0) - math.floor(now / 1000), redis.call('PTTL', limiter), 0)
 return math.max(heldMs, math.ceil(pause / 1000))`
   }
