@@ -8,6 +8,7 @@ const { internalsOf } = require('../../lib/core/internals')
 const { Metrics } = require('../../lib/metrics')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
+const { quiet } = require('../support/turns')
 const { atServer, servers } = require('./opened')
 const { until } = require('./until')
 
@@ -171,11 +172,11 @@ describe('explain() of a queue at a broker that fails', function () {
     await assert.rejects(explaining.explain('a', {}), failure)
   })
 
-  it('says that a job starts in a coming turn, where nothing is in its way', async () => {
-    const queue = fairlane(() => {})
+  /** Explains a queue in memory as if it were the part of one at a broker that has let everything start. */
+  function explainingOf (queue) {
     const { list, dispatch, tickets: { deadlines } } = internalsOf(queue)
     const counts = { waiting: 1, delayed: 0, running: 0, cap: Infinity, paused: false, heldMs: 0 }
-    const explaining = new Explaining({
+    return new Explaining({
       broker: { isReady: true, place: () => ({ key: () => '' }), soon: async () => [-2, [], null, [], [1, 0]] },
       core: queue,
       globals: { countsOfType: async () => counts },
@@ -184,7 +185,18 @@ describe('explain() of a queue at a broker that fails', function () {
       stage: { list, dispatch, deadlines },
       worker: {}
     }, { isPaused: () => false })
-    const { because, untilMs } = await explaining.explain('a', {})
+  }
+
+  it('says that a job starts in a coming turn, where nothing is in its way', async () => {
+    const { because, untilMs } = await explainingOf(fairlane(() => {})).explain('a', {})
+    assert.deepEqual([because, untilMs], ['starting', 0])
+  })
+
+  it('says so, too, while the process asks for permits that there are', async () => {
+    const queue = fairlane(() => {}, { scheduler: 'equal' }).pushType('a', 1)
+    internalsOf(queue).list.gate = { isOpen: () => false, isWaitedFor: true, lacksPlaces: false }
+    await quiet()
+    const { because, untilMs } = await explainingOf(queue).explain('a', {})
     assert.deepEqual([because, untilMs], ['starting', 0])
   })
 })

@@ -84,7 +84,7 @@ class Explaining {
     const isFull = dispatch.running >= dispatch.concurrency || (list.gate !== null && list.gate.lacksPlaces)
     if (because === 'cap' || because === 'group-cap') return [because]
     if (isFull) return ['slots', this.local.holders()]
-    return because === 'scheduler' ? [because] : []
+    return because === 'scheduler' && !list.gate?.isWaitedFor ? [because] : [] // of permits the broker has enough: they are being asked for
   }
 
   /** What is known of the hold of a type, and of its first jobs: of the delayed one whose time comes first, and of the one that waits. */
