@@ -490,6 +490,7 @@ describe("'equal' with groups", function () {
     for (const chargeBy of ['time', 'cost*time']) {
       it(`is charged by ${chargeBy} for the jobs that it runs then, and at once`, function () {
         const slots = new Slots(makeEqual({ groupOf, chargeBy, concurrency: 10 }))
+        slots.now = 300
         slots.push('a/old', 100)
         slots.start(2)
         slots.end('a/old', 0, 1000)
