@@ -17,6 +17,7 @@ const ORDER = 'test/property/@(schedulers|caps|order).test.js'
 const SCHEDULERS = `test/schedulers/@(options|queue|quickq|overflow|reentrant).test.js ${ORDER}`
 const LANES = `test/core/lists/@(lane|lanes|compaction|scheduled).test.js test/core/queue/@(cancel|close|drop|fflush|idle|signal|stall|stats|time-limits|type|waits).test.js test/schedulers/misbehaving.test.js ${SCHEDULERS}`
 const QUEUE = 'test/core/dispatch/*.test.js test/core/queue/!(arguments|clock|factory|fields|payload|push|settle-by|stall|type|values).test.js'
+const LIMITS = 'test/core/limits/*.test.js test/durable/@(costs|limits).test.js'
 const EQUAL = 'test/schedulers/@(equal|equal-model|equal-weights|equal-caps|options|overflow|reentrant).test.js'
 
 // File → the tests for it, of which those are run that come across what was changed, until one fails.
@@ -33,9 +34,17 @@ const files = {
   breaker: [`${CORE}/lists/breaker.js`, `test/core/lists/*.test.js test/schedulers/misbehaving.test.js ${SCHEDULERS}`],
   search: [`${CORE}/lists/search.js`, LANES],
   levels: [`${CORE}/lists/levels.js`, 'test/core/lists/priorities.test.js test/durable/priorities.test.js'],
-  holds: [`${CORE}/limits/holds.js`, 'test/core/limits/*.test.js test/durable/limits.test.js'],
-  gate: [`${CORE}/limits/gate.js`, 'test/core/limits/@(holds|rates).test.js'],
-  limits: [`${CORE}/limits/limits.js`, 'test/core/limits/*.test.js'],
+  holds: [`${CORE}/limits/holds.js`, LIMITS],
+  gate: [`${CORE}/limits/gate.js`, 'test/core/limits/@(changes|costs|holds|rates).test.js'],
+  limits: [`${CORE}/limits/limits.js`, 'test/core/limits/*.test.js test/core/tickets/context.test.js'],
+  limit: [`${CORE}/limits/limit.js`, LIMITS],
+  limiter: [`${CORE}/limits/limiter.js`, LIMITS],
+  limiting: [`${CORE}/limits/limiting.js`, 'test/core/limits/*.test.js test/core/queue/@(counts|explain).test.js'],
+  'limit-options': [`${CORE}/limits/options.js`, 'test/core/limits/*.test.js test/core/lists/priorities.test.js test/core/queue/arguments.test.js'],
+  reservations: [`${CORE}/limits/reservations.js`, 'test/core/limits/reservations.test.js test/durable/@(costs|limits).test.js'],
+  windows: [`${CORE}/limits/windows.js`, LIMITS],
+  'cost-window': [`${CORE}/limits/cost-window.js`, LIMITS],
+  costs: [`${CORE}/limits/costs.js`, LIMITS],
   delays: [`${CORE}/tickets/delays.js`, 'test/core/tickets/delays.test.js'],
   dispatch: [`${CORE}/dispatch.js`, `${QUEUE} test/core/queue/@(settle-by|values).test.js test/schedulers/@(queue|reentrant).test.js`],
   running: [`${CORE}/running.js`, `${QUEUE} test/core/queue/settle-by.test.js`],
@@ -52,7 +61,7 @@ const files = {
   equal: ['schedulers/equal.js', `${EQUAL} ${ORDER} test/property/bound.test.js`],
   'virtual-time': ['schedulers/virtual-time.js', `${EQUAL} ${ORDER} test/property/bound.test.js`],
   'job-lengths': ['schedulers/job-lengths.js', EQUAL],
-  groups: ['schedulers/groups.js', 'test/schedulers/groups.test.js test/property/levels.test.js'],
+  groups: ['schedulers/groups.js', 'test/schedulers/groups.test.js test/property/@(alone|levels).test.js'],
   charges: ['schedulers/charges.js', 'test/schedulers/@(charges|groups|equal-model).test.js test/property/levels.test.js'],
   weights: ['schedulers/weights.js', `test/schedulers/weights.test.js ${EQUAL}`],
   options: ['schedulers/options.js', `test/schedulers/@(options|fair|equal|queue).test.js ${ORDER}`]

@@ -6,6 +6,7 @@ const assert = require('node:assert/strict')
 const fairlane = require('../../..')
 const { Throttled } = require('../../..')
 const { internalsOf } = require('../../../lib/core/internals')
+const { nextMark } = require('../../../lib/core/limits/cost-window')
 const { Gate } = require('../../../lib/core/limits/gate')
 const { Limit } = require('../../../lib/core/limits/limit')
 const { Limits } = require('../../../lib/core/limits/limits')
@@ -78,6 +79,46 @@ describe('rates that change', function () {
     for (const scheduler of [half, null]) {
       assert.throws(() => fairlane(() => {}, { scheduler, ratePerType: rate(1) }), { code: 'FAIRLANE_ERR_OPTION', message })
       assert.throws(() => fairlane(() => {}, { scheduler }).setRates({ ratePerType: rate(1) }), { code: 'FAIRLANE_ERR_SCHEDULER', message })
+    }
+  })
+})
+
+describe('what limits are given', function () {
+  it('is named where it is wrong', function () {
+    const queue = fairlane(() => {}, { scheduler: 'equal', clock: fakeClock() })
+    const wrong = [
+      [/^maxAttempts must be /, () => fairlane(() => {}, { maxAttempts: 0 })],
+      [/^rate must be /, () => fairlane(() => {}, { rate: 5 })],
+      [/^rate must have at least one rate$/, () => fairlane(() => {}, { rate: [] })],
+      [/^ratePerType must have at least one rate$/, () => fairlane(() => {}, { ratePerType: [] })],
+      [/^ratePerType\['a'\] must have at least one rate$/, () => fairlane(() => {}, { ratePerType: new Map([['a', []]]) })],
+      [/^rate must have at least one rate$/, () => queue.setRates({ rate: [] })],
+      [/^ratePerType must have at least one rate$/, () => queue.setRates({ ratePerType: [] })],
+      [/^setRates: the rates must be /, () => queue.setRates(5)],
+      [/^a hold must be /, () => queue.hold(-1)]
+    ]
+    for (const [message, act] of wrong) assert.throws(act, { message })
+  })
+
+  it('is a time above 0 as priorityMs', function () {
+    const message = /^priorityMs must be a time in ms above 0, up to 2147483648, not /
+    for (const [priorityMs, name] of [[0, 'RangeError'], [-1, 'RangeError'], [NaN, 'RangeError'], [2 ** 31 + 1, 'RangeError'], ['1', 'TypeError'], [null, 'TypeError']]) {
+      assert.throws(() => fairlane(() => {}, { priorityMs }), { name, code: 'FAIRLANE_ERR_OPTION', message })
+    }
+    for (const priorityMs of [0.5, 2 ** 31]) fairlane(() => {}, { priorityMs })
+  })
+})
+
+describe('a limit that replaces another one', function () {
+  it('counts no place that was given back', function () {
+    for (const of of [undefined, 'cost']) {
+      const before = new Limit([rate(5, 100, { of })])
+      before.reserve(2)
+      before.release(2)
+      const limit = new Limit([rate(1, 100, { of })], before)
+      assert.equal(limit.lacks(), false)
+      limit.add(0, 1, nextMark())
+      assert.equal(limit.lacks(), true)
     }
   })
 })
