@@ -8,7 +8,7 @@ import type { History } from '../history'
 export interface BullBoardQueueOptions {
   /** Name of the queue in bull-board. Names with a colon are grouped by the part before it. */
   name: string
-  /** A History that observes the queue. */
+  /** A history that observes the queue. */
   history: History
   /** Shows only the jobs of this type; pausing and emptying affect only this type. Default: all. */
   type?: string | undefined

@@ -36,9 +36,12 @@ export interface BoardAction {
 export interface BoardOptions {
   /** Name of the queue on the page. Default: the `name` of the metrics, or `'default'`. */
   name?: string | undefined
-  /** Metrics that observe the queue. Without them there are no shares, charts or oldest waits. Default: none. */
+  /**
+   * Metrics that observe the queue. Without them there are no shares, charts or oldest waits, and the counts of a type restart whenever it has been
+   * idle. Default: none.
+   */
   metrics?: Metrics | undefined
-  /** A History that observes the queue. The page then shows running jobs and the latest failures. Default: none. */
+  /** A history that observes the queue. The page then shows running jobs and the 20 latest failures. Default: none. */
   history?: History | undefined
   /** Whether the page has no buttons, and actions are refused. @default false */
   readOnly?: boolean | undefined

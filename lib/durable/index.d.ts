@@ -128,12 +128,15 @@ export interface DurableAddOptions extends PushOptions {
 
 export interface DurableCloseOptions {
   /**
-   * Whether waiting jobs run first, except delayed jobs and those that wait for their next attempt.
+   * Whether waiting jobs run first. Delayed jobs, and those that wait for their next attempt, stay on disk in any case.
    *
    * @default false
    */
   drain?: boolean | undefined
-  /** How long jobs may go on, in ms. Then the signals of their runners abort, and jobs that have not ended stay on disk. Default: no limit. */
+  /**
+   * How long jobs may go on, in ms. Then the signals of their runners abort, and jobs that have not ended stay on disk; their attempt does not count.
+   * Default: no limit.
+   */
   timeoutMs?: number | undefined
 }
 

@@ -99,6 +99,9 @@ const TABLES = {
   },
   top: { page: 'docs/reference/observe.md', of: [['lib/metrics/index.d.ts', 'TopOptions']] },
   traced: { page: 'docs/reference/observe.md', of: [['lib/metrics/tracing.d.ts', 'TracedOptions']] },
+  board: { page: 'docs/reference/board.md', of: [['lib/board/index.d.ts', 'BoardOptions']], links: { onAction: '#an-audit' } },
+  'bull-board': { page: 'docs/reference/board.md', of: [['lib/board/bull-board.d.ts', 'BullBoardQueueOptions']] },
+  'durable-close': { page: 'docs/reference/durable.md', of: [['lib/durable/index.d.ts', 'DurableCloseOptions']] },
   'scheduler-checks': { page: 'docs/reference/testing.md', of: [['lib/testing/index.d.ts', 'SchedulerChecksOptions']] }
 }
 
