@@ -11,13 +11,14 @@ const { pages, codeBlocks } = require('./pages')
 
 const [, { code: shown }] = codeBlocks(pages().find(({ path }) => path === 'docs/guides/fleet-service.md').text)
 
-// As it is shown, but that it prints its port instead of asking itself, and each event; it leaves soon, and its leases are short.
+// As it is shown, but that it prints its port instead of asking itself, and each event; it leaves soon, and its leases are
+// shorter, but longer than a busy machine keeps a process from its heartbeats.
 const WORK = 'await sleep(20, undefined, { signal }) // stands for a POST with the id as its idempotency key'
 const program = [
   [/^server\.listen\([^]*/m, "server.listen(0, '127.0.0.1', () => console.log(server.address().port))\n"],
   [WORK, "console.log('event', id)\n  await sleep(50)"],
   ['leadMs = 5000', 'leadMs = 200'],
-  ['leaseMs: 10000', 'leaseMs: 1000'],
+  ['leaseMs: 10000', 'leaseMs: 3000'],
   ['limit: 100,', 'limit: 1000,']
 ].reduce((text, [what, other]) => {
   assert.notEqual(text.search(what instanceof RegExp ? what : what.replaceAll(/[.*+?()[\]{}|]/g, '\\$&')), -1, `${what}`)
