@@ -11,6 +11,8 @@ const MOST_NAMED = 3 // for each kind
 const STANDSTILL_MS = 10000
 const FLOOD = 0.5 // of the slot time, or of what waits
 const BACKLOG = 100 // fewer waiting jobs are no flood
+const FAILING = 0.5 // of the attempts
+const FAILURES = 10 // fewer say little
 
 module.exports = { findingsOf }
 
@@ -28,6 +30,7 @@ async function findingsOf ({ queue }, reading) {
     ...counts.paused && !queue.closed ? [{ kind: 'paused', waiting: counts.waiting }] : [],
     ...held(waiting, counts),
     ...stuck(rows, counts, snapshot?.standstillMs ?? 0),
+    ...failing(reading.rows, snapshot),
     ...flooded(queue, rows, counts),
     ...limited(waiting),
     ...starving(snapshot)
@@ -58,13 +61,33 @@ function stuck (rows, { running, overdue, waiting }, standstillMs) {
   return found
 }
 
+/** Most attempts fail, of a type or of all. Those that are retried count: with a long backoff jobs fail much later. */
+function failing (rows, snapshot) {
+  if (snapshot === undefined) return []
+  const isFailing = one => failuresOf(one) >= FAILURES && failuresOf(one) >= FAILING * attemptsOf(one)
+  const { totals } = snapshot
+  const found = rows.filter(row => isFailing(totals) ? failuresOf(row) > 0 : isFailing(row)).sort((a, b) => failuresOf(b) - failuresOf(a))
+  if (found.length === 0) return []
+  const types = found.slice(0, MOST_NAMED).map(row => [cut(row.type), failuresOf(row), attemptsOf(row)])
+  return [{ kind: 'failing', failures: failuresOf(totals), attempts: attemptsOf(totals), types }]
+}
+
+function failuresOf ({ failed = 0, retried = 0 }) {
+  return failed + retried
+}
+
+function attemptsOf ({ done = 0, ...one }) {
+  return done + failuresOf(one)
+}
+
 /** One type that has most of the slots while others wait, or most of what waits. */
 function flooded (queue, rows, { running, waiting }) {
   const found = []
   const slots = ask(() => queue.concurrency)
   const first = rows[0]
   const others = rows.filter(row => row !== first && row.waiting > 0)
-  if (first !== undefined && first.share >= FLOOD && running >= slots && others.length > 0) {
+  // a queue that is paused has no slots
+  if (slots > 0 && running >= slots && first?.share >= FLOOD && first.running > 0 && others.length > 0) {
     found.push({ kind: 'flood', type: cut(first.type), share: first.share, running: first.running, slots, othersCount: others.length })
   }
   const largest = rows.reduce((most, row) => row.waiting > (most?.waiting ?? 0) ? row : most, undefined)

@@ -60,6 +60,7 @@ async function stateOf (one, view, share) {
   return {
     name,
     closed: queue.closed,
+    isGlobal: reading.isGlobal,
     slots: slotsOf(queue),
     ...counts,
     now: Date.now(),

@@ -75,6 +75,7 @@ describe('a page for a queue', function () {
     assert.deepEqual(rest, {
       name: 'mails',
       closed: false,
+      isGlobal: false,
       slots: 2,
       paused: false,
       waiting: 0,

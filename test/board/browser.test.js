@@ -67,7 +67,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     ])
     assert.deepEqual(await page.$$eval('#types tbody tr', rows => rows.map(row => row.cells[0].style.getPropertyValue('--share'))), ['50%', '25%', '12.5%', '6.25%', '0%'])
     assert.equal(await page.title(), `${isolated('mails')} – fairlane`)
-    assert.match(await page.textContent('#numbers'), /^slots0 of 2waiting0delayed0ended per second0failed0retried0refused0$/)
+    assert.match(await page.textContent('#numbers'), /^slots0 of 2waiting0delayed0ended per second0failed in a minute0retried in a minute0refused in a minute0$/)
     assert.equal(await page.locator('.group').first().isVisible(), false)
   })
 
@@ -823,7 +823,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     assert.deepEqual(await cellsOf(page), [[
       '(none)', '', '–', '1', '0', '1,234', '–', '–', '–', '–', '3', '0', 'rate: next start in 1.5 min; may start 1,000 in 2 min, 5 in 1 s', ['Pause', 'Clear', 'Set…']
     ]])
-    assert.equal(await page.textContent('#numbers'), 'slots1 of ∞waiting1,234delayed5dead letters0')
+    assert.equal(await page.textContent('#numbers'), 'running1waiting1,234delayed5dead letters0')
     const runs = await cellsOf(page, '#runs')
     assert.deepEqual(runs.map(([id, type, , , attempt, overdue, buttons]) => [id, type, attempt, overdue, buttons]), [
       ['has ended', '(none)', '–', 'yes', ''], ['1:', '(none)', '2', '', ['Cancel']]

@@ -154,6 +154,38 @@ describeWithChromium('the page, in small things,', function () {
     assert.deepEqual((await cellsOf(second, '#runs')).map(([id]) => id), ['1:a'])
   })
 
+  it('counts those runners among what it shows of what runs', async function () {
+    const { queue, metrics } = told([{ type: 'a', overdue: 2 }, { type: 'b', overdue: 1 }], { totals: { overdue: 3 } })
+    queue.stats = () => ({ waiting: 0, running: 4, delayed: 0, overdue: 3 })
+    const list = ({ state }) => state === 'running' ? [{ id: 1, type: 'a', attempts: 1, startedAt: Date.now() }] : []
+    const page = await open(board(queue, { metrics, history: { list } }))
+    assert.equal(await page.textContent('#runs caption'), 'Those that have run longest: 4 of 4')
+  })
+
+  it('says of most attempts that they fail', async function () {
+    const rows = [{ type: 'a', failed: 1000, retried: 200 }, { type: 'b', done: 10, failed: 1 }]
+    const { queue, metrics } = told(rows, { totals: { done: 10, failed: 1001, retried: 200 } })
+    const page = await open(board(queue, { metrics }))
+    const sentence = '1,201 of the 1,211 attempts that ended in the last minute have failed: a 1,200 of 1,200, b 1 of 11.'
+    assert.equal(await page.textContent('#findings'), sentence)
+  })
+
+  it('does not say of how many slots while the queue is paused', async function () {
+    const { queue, shown, metrics } = told([{ type: 'a' }])
+    shown.timeline = [{ at: Date.now(), ms: 10000, done: 1, failed: 0, slotsHeld: 2, waiting: 0 }]
+    const { handler, renew } = renewed({ mails: { queue, metrics } })
+    const slots = async page => [await page.textContent('#numbers dd'), await page.textContent('#slots output')]
+    const page = await open(handler)
+    assert.deepEqual(await slots(page), ['0 of 10', '2 of 10 slots are held; 2 at most'])
+    queue.concurrency = Infinity
+    await renew(page)
+    assert.deepEqual(await slots(page), ['0 of ∞', '2 of ∞ slots are held; 2 at most'])
+    queue.pause()
+    await renew(page)
+    assert.deepEqual(await slots(page), ['0', '2 slots are held; 2 at most'])
+    assert.match(await page.textContent('#numbers'), /^running0waiting/)
+  })
+
   it('has no bar for a tenant whose share nobody knows', async function () {
     const page = await open(board(atBroker({ types: [{ type: 'a', waiting: 1, delayed: 0, running: 0, dead: 0 }] })))
     assert.equal(await page.$eval('#types tbody th', head => head.style.getPropertyValue('--share')), '0%')

@@ -11,7 +11,7 @@ function found (rows, { counts, snapshot, reason = null, slots = 4, closed = fal
   const reading = {
     rows: rows.map(row => ({ waiting: 0, running: 0, overdue: 0, ...row })),
     counts: { paused: false, waiting: sum('waiting'), running: sum('running'), overdue: sum('overdue'), ...counts },
-    snapshot: { standstillMs: 0, starving: [], ...snapshot },
+    snapshot: { standstillMs: 0, starving: [], totals: {}, ...snapshot },
     reason,
     detail: async ({ because, untilMs, ...row }) => ({ ...row, reason: because === undefined ? null : { because, untilMs } })
   }
@@ -49,6 +49,8 @@ describe('what stands out in a queue', function () {
     assert.deepEqual(await kinds([...others, { ...flood, share: 0.49 }]), [])
     assert.deepEqual(await kinds([...others, { ...flood, running: 2 }]), []) // a slot is free
     assert.deepEqual(await kinds([flood, { type: 'b', share: 0.5, running: 1 }]), []) // nobody waits for it
+    assert.deepEqual(await kinds([{ ...flood, running: 0 }, { type: 'b', share: 0.1, running: 4, waiting: 1 }]), []) // it has none now
+    for (const running of [0, 3]) assert.deepEqual(await kinds([...others, { ...flood, running }], { slots: -1 }), []) // it is paused
   })
 
   it('is a type that has half of what waits and more, if that is much', async function () {
@@ -71,6 +73,28 @@ describe('what stands out in a queue', function () {
   it('is who goes on although the time of the job is over', async function () {
     const rows = [{ type: 'a'.repeat(200), running: 2, overdue: 1 }, { type: 'x'.repeat(201), running: 2, overdue: 2 }]
     assert.deepEqual(await found(rows), [{ kind: 'overdue', overdue: 3, running: 4, holders: [[`${'x'.repeat(200)}…`, 2], ['a'.repeat(200), 1]] }])
+  })
+
+  it('is that most attempts fail, of all or of a type, and whose they are', async function () {
+    const outcomes = (rows, totals) => found(rows, { snapshot: { totals } })
+    const a = { type: 'a', done: 0, failed: 6, retried: 6 }
+    const b = { type: 'b', done: 10, failed: 1, retried: 0 }
+    assert.deepEqual(await outcomes([b, a], { done: 10, failed: 7, retried: 6 }), [
+      { kind: 'failing', failures: 13, attempts: 23, types: [['a', 12, 12], ['b', 1, 11]] }
+    ])
+    assert.deepEqual(await outcomes([b, a], { done: 1000, failed: 7, retried: 6 }), [
+      { kind: 'failing', failures: 13, attempts: 1013, types: [['a', 12, 12]] }
+    ])
+    // just half, and just ten
+    assert.equal((await outcomes([{ type: 'a', done: 10, failed: 4, retried: 6 }], { done: 10, failed: 4, retried: 6 })).length, 1)
+    assert.deepEqual(await outcomes([{ type: 'a', done: 11, failed: 4, retried: 6 }], { done: 11, failed: 4, retried: 6 }), [])
+    assert.deepEqual(await outcomes([{ type: 'a', done: 0, failed: 9, retried: 0 }], { done: 0, failed: 9, retried: 0 }), [])
+    // spread over many types
+    const few = Array.from({ length: 5 }, (_, i) => ({ type: `t${i}`, done: 0, failed: i, retried: 0 }))
+    const [{ types }] = await outcomes(few, { done: 3, failed: 10, retried: 0 })
+    assert.deepEqual(types, [['t4', 4, 4], ['t3', 3, 3], ['t2', 2, 2]])
+    // at a broker, of types that this process has nothing to do with
+    assert.deepEqual(await outcomes([{ type: 'z', dead: 50 }], { done: 0, failed: 0, retried: 0 }), [])
   })
 
   it('is each of the types that something holds back alone, those with most jobs first, three of each', async function () {

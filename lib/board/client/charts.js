@@ -29,14 +29,18 @@ const CHARTS = {
   slots: {
     lines: [({ slotsHeld }) => slotsHeld],
     between: 0,
-    caption: ([held], most, slots) => `${rate(held)} of ${slots === null ? '∞' : count(slots)} slots are held; at most ${rate(most)}`
+    caption: ([held], most, { slots, paused }) => {
+      const of = paused ? '' : ` of ${slots === null ? '∞' : count(slots)}`
+      return `${rate(held)}${of} slots are held; at most ${rate(most)}`
+    }
   }
 }
 
 module.exports = { drawCharts }
 
-/** @param {{ timeline: object[] | null, now: number, slots: number | null }} queue */
-function drawCharts ({ timeline, now, slots }) {
+/** @param {{ timeline: object[] | null, now: number, slots: number | null, paused: boolean }} queue */
+function drawCharts (queue) {
+  const { timeline, now, slots } = queue
   byId('charts').hidden = timeline === null || timeline.length === 0
   if (byId('charts').hidden) return
   const last = timeline.at(-1)
@@ -46,7 +50,7 @@ function drawCharts ({ timeline, now, slots }) {
     const most = Math.max(...series.flat().map(([, y]) => y ?? 0))
     const scale = Math.max(most, id === 'slots' ? slots ?? 0 : 0)
     const figure = byId(id)
-    const said = caption(lines.map(value => value(last)), most, slots)
+    const said = caption(lines.map(value => value(last)), most, queue)
     setText(figure.querySelector('output'), said)
     figure.querySelector('svg').setAttribute('aria-label', `${figure.querySelector('strong').textContent}: ${said}`)
     series.forEach((points, i) => figure.querySelectorAll('path')[i].setAttribute('d', pathOf(points, scale)))

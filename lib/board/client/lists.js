@@ -47,9 +47,10 @@ function showLists (shown) {
   const known = runs ?? []
   // where it is not known which they are, there are at least their numbers
   const others = known.some(({ overdue }) => overdue) ? [] : overdueTypes
+  const shownCount = others.reduce((sum, { overdue }) => sum + overdue, known.length)
   showList('runs', RUNS, [...others, ...known], ({ id, type, startedAt }) => JSON.stringify([id ?? null, type, startedAt ?? null]), runs === null
     ? `${count(running)} running; give the board a history to list them`
-    : `Longest-running first: ${count(runs.length)} of ${count(running)}`)
+    : `Longest-running first: ${count(shownCount)} of ${count(running)}`)
   showList('schedules', SCHEDULES, schedules ?? [], ({ name }) => name, 'Next due first')
   showList('failures', FAILURES, failures ?? [], ({ id }) => String(id), 'From the history of the queue')
 }

@@ -54,10 +54,13 @@ function showFindings ({ findings }) {
 }
 
 function showNumbers (queue) {
-  const { slots, running, overdue, waiting, delayed, dead, totals, closed, paused } = queue
+  const { slots, running, overdue, waiting, delayed, dead, totals, closed, paused, isGlobal } = queue
+  // a paused queue does not say how many slots it has; at a broker the jobs are those of all processes, and the slots are not
+  const hasSlots = !paused && !isGlobal
   const state = [closed && 'closed', paused && 'paused', ...queue.because === undefined || paused || closed ? [] : reason(queue)].filter(Boolean)
   const numbers = Object.entries({
-    slots: `${count(running)} of ${slots === null ? '∞' : count(slots)}`,
+    running: hasSlots ? '' : count(running),
+    slots: hasSlots ? `${count(running)} of ${slots === null ? '∞' : count(slots)}` : '',
     overdue: overdue > 0 ? count(overdue) : '',
     waiting: count(waiting),
     'oldest wait': totals?.oldestWaitMs === undefined ? '' : time(totals.oldestWaitMs),
@@ -80,9 +83,9 @@ function showNumbers (queue) {
 function minute ({ perSecond, failed, retried, fairness = null, refused }) {
   return {
     'ended per second': Number(perSecond.toPrecision(3)).toLocaleString('en'),
-    failed: count(failed),
-    retried: count(retried),
-    refused: count(refused),
+    'failed in a minute': count(failed),
+    'retried in a minute': count(retried),
+    'refused in a minute': count(refused),
     fairness: fairness === null ? '' : fairness.toFixed(3)
   }
 }

@@ -60,6 +60,10 @@ const FINDINGS = {
   overdue: ({ overdue, running, holders }) => [
     `${count(overdue)} of ${count(running)} slots in use are held by runners that go on after their jobs have ended: `, ...listOf(holders), '.'
   ],
+  failing: ({ failures, attempts, types }) => [
+    `${count(failures)} of the ${count(attempts)} attempts that ended in the last minute have failed: `,
+    ...listOf(types.map(([type, failures, attempts]) => [type, `${count(failures)} of ${count(attempts)}`])), '.'
+  ],
   flood: ({ type, share, running, othersCount }) => [
     { name: type }, ` had ${percent(share)} of the slot time in the last minute and holds ${slots(running)} now, while ${types(othersCount)}.`
   ],
