@@ -67,7 +67,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     ])
     assert.deepEqual(await page.$$eval('#types tbody tr', rows => rows.map(row => row.cells[0].style.getPropertyValue('--share'))), ['50%', '25%', '12.5%', '6.25%', '0%'])
     assert.equal(await page.title(), `${isolated('mails')} – fairlane`)
-    assert.match(await page.textContent('#numbers'), /^slots0 of 2waiting0delayed0ended per second0failed in a minute0retried in a minute0refused in a minute0$/)
+    assert.match(await page.textContent('#numbers'), /^slots0 of 2waiting0delayed0ended per second0failed in a minute0retried in a minute0refused since the start0$/)
     assert.equal(await page.locator('.group').first().isVisible(), false)
   })
 

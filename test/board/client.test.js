@@ -176,13 +176,13 @@ describeWithChromium('the page, in small things,', function () {
     const { handler, renew } = renewed({ mails: { queue, metrics } })
     const slots = async page => [await page.textContent('#numbers dd'), await page.textContent('#slots output')]
     const page = await open(handler)
-    assert.deepEqual(await slots(page), ['0 of 10', '2 of 10 slots are held; 2 at most'])
+    assert.deepEqual(await slots(page), ['0 of 10', '2 of 10 slots are held; at most 2'])
     queue.concurrency = Infinity
     await renew(page)
-    assert.deepEqual(await slots(page), ['0 of ∞', '2 of ∞ slots are held; 2 at most'])
+    assert.deepEqual(await slots(page), ['0 of ∞', '2 of ∞ slots are held; at most 2'])
     queue.pause()
     await renew(page)
-    assert.deepEqual(await slots(page), ['0', '2 slots are held; 2 at most'])
+    assert.deepEqual(await slots(page), ['0', '2 slots are held; at most 2'])
     assert.match(await page.textContent('#numbers'), /^running0waiting/)
   })
 

@@ -79,13 +79,13 @@ function showNumbers (queue) {
   })
 }
 
-/** Of the last minute. */
+/** Of the last minute, but for what was refused. */
 function minute ({ perSecond, failed, retried, fairness = null, refused }) {
   return {
     'ended per second': Number(perSecond.toPrecision(3)).toLocaleString('en'),
     'failed in a minute': count(failed),
     'retried in a minute': count(retried),
-    'refused in a minute': count(refused),
+    'refused since the start': count(refused),
     fairness: fairness === null ? '' : fairness.toFixed(3)
   }
 }
