@@ -175,6 +175,9 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     queue.concurrency = Infinity
     await reload(page)
     assert.deepEqual((await charts()).slice(1).map(([label]) => label), ['Waits: no job has started; at most 0 ms', 'Slots: 0 of ∞ slots are held; at most 0'])
+    queue.pause() // how many slots it has nobody says then
+    await reload(page)
+    assert.equal((await charts())[2][0], 'Slots: 0 slots are held; at most 0')
     timeline = []
     await reload(page)
     assert.equal(await page.isVisible('#charts'), false)
@@ -208,8 +211,8 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     ])
     assert.equal(await page.$$eval('#findings bdi', found => found.length), 12)
     assert.deepEqual(await cellsOf(page, '#runs'), [['has ended', 'flood', '–', '–', '–', '3', '']])
-    more = { starving: [{ type: 'out', sinceMs: 30000 }] }
-    rows.splice(1, 6, { type: 'other', waiting: 1 })
+    more = { starving: [{ type: 'out', sinceMs: 30000 }], totals: { done: 10, failed: 15, retried: 5 } }
+    rows.splice(1, 6, { type: 'other', waiting: 1, failed: 15, retried: 5, done: 5 })
     for (const [because, sentence] of Object.entries({
       outage: 'The disk cannot be written, and 912 jobs wait. The queue keeps retrying.',
       broker: 'The broker is unreachable, and 912 jobs wait.',
@@ -221,6 +224,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       const said = await sentences()
       assert.equal(said.includes(sentence), sentence !== undefined)
       assert(said.includes('A type starves although others are served: out no start for 30 s.'))
+      assert(said.includes('20 of the 30 attempts that ended in the last minute have failed: other 20 of 25.'))
       assert(said.includes('flood had 97.0 % of the slot time in the last minute and holds 4 slots now, while another type waits.'))
     }
   })

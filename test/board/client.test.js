@@ -159,7 +159,7 @@ describeWithChromium('the page, in small things,', function () {
     queue.stats = () => ({ waiting: 0, running: 4, delayed: 0, overdue: 3 })
     const list = ({ state }) => state === 'running' ? [{ id: 1, type: 'a', attempts: 1, startedAt: Date.now() }] : []
     const page = await open(board(queue, { metrics, history: { list } }))
-    assert.equal(await page.textContent('#runs caption'), 'Those that have run longest: 4 of 4')
+    assert.equal(await page.textContent('#runs caption'), 'Longest-running first: 4 of 4')
   })
 
   it('says of most attempts that they fail', async function () {
