@@ -81,8 +81,8 @@ function readLimit (value, name) {
 
 /** A number above 0; Infinity is one. */
 function readPositive (value, name) {
-  if (readLimit(value, name) === 0) throw rangeError('FAIRLANE_ERR_OPTION', `${name} must be above 0`)
-  return value
+  if (typeof value === 'number' && !(value > 0)) throw rangeError('FAIRLANE_ERR_OPTION', `${name} must be above 0, not ${value}`)
+  return readLimit(value, name)
 }
 
 /**

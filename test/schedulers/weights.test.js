@@ -58,6 +58,12 @@ describe('weights', function () {
     }
   })
 
+  it('that are not above 0 are told so, not that 0 would do', function () {
+    for (const wrong of [0, -1, NaN]) {
+      assert.throws(() => readWeights({ a: wrong }, 'weights', new Map()), { message: `weights['a'] must be above 0, not ${wrong}` })
+    }
+  })
+
   it('name types where they are numbers by type, not where they are a function', function () {
     assert.deepEqual(['a', 'b'].map(type => weightsOf({ a: 1 }).isNamed(type)), [true, false])
     assert.equal(weightsOf(() => 2).isNamed('a'), false)
