@@ -449,6 +449,28 @@ describe('the key of a job on disk', () => {
     await queue.push('c', { key: 'k' })
   })
 
+  it('is free again if its job was held, and could not be written then', async () => {
+    const queue = await bench.open({ ack: 'disk', maxInflightOps: 1 })
+    queue.pause()
+    const release = holdSyncs(bench.disk)
+    const first = queue.push('first')
+    const held = [queue.push('a', { key: 'k' }), queue.push('late', { key: 'l', delayMs: 100, cost: 5 })]
+    await quiet()
+    const warnings = captureWarnings()
+    bench.disk.fault = kind => ['write', 'create', 'syncFolder'].includes(kind) ? systemError('EIO') : undefined
+    release()
+    await first
+    const ends = await Promise.allSettled(held)
+    bench.disk.fault = () => undefined
+    assert.deepEqual(ends.map(({ status }) => status), ['rejected', 'rejected'])
+    await quiet()
+    warnings.release()
+    const { waiting, delayed } = await queue.counts()
+    assert.deepEqual([waiting, delayed, queue.stats().accepted], [1, 0, 1])
+    await Promise.all([queue.push('b', { key: 'k' }), queue.push('c', { key: 'l' })])
+    assert.deepEqual(waitingIn(queue), ['first', 'b', 'c'])
+  })
+
   it('is that of a job which is refused when its turn comes: whoever replaces it is told, too', async () => {
     const queue = await bench.open({ ack: 'disk', maxInflightOps: 1 })
     queue.pause()

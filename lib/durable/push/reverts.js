@@ -32,10 +32,11 @@ class Reverts {
   removeReverted () {
     const reverted = this.reverted
     this.reverted = new Map()
-    this.stage.withdraw(list => list.remove(job => reverted.has(job)), () => {})
+    const numbers = new Set([...reverted.keys()].map(knownAs))
+    this.stage.withdraw(list => list.remove(job => reverted.has(job) || numbers.has(job)), () => {})
     for (const [job, type] of reverted) {
-      this.retries.drop(job)
-      this.keys.lost(job)
+      this.retries.drop(knownAs(job))
+      this.keys.lost(knownAs(job))
       this.counts.unaccept(type)
     }
     for (const job of reverted.keys()) this.forget(job)
@@ -49,6 +50,11 @@ class Reverts {
     this.flushes.settled(seq)
     if (seq !== undefined) this.ledger?.unaccepted(seq)
   }
+}
+
+/** What rooms know a job by: its number, from when the store was given it, whatever stands in the queue for it. */
+function knownAs (job) {
+  return idOf(job) ?? job
 }
 
 module.exports = { Reverts }
