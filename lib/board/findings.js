@@ -67,7 +67,7 @@ function failing (rows, snapshot) {
   const isFailing = one => failuresOf(one) >= FAILURES && failuresOf(one) >= FAILING * attemptsOf(one)
   const { totals } = snapshot
   const found = rows.filter(row => isFailing(totals) ? failuresOf(row) > 0 : isFailing(row)).sort((a, b) => failuresOf(b) - failuresOf(a))
-  if (found.length === 0) return []
+  if (found.length === 0 && !isFailing(totals)) return []
   const types = found.slice(0, MOST_NAMED).map(row => [cut(row.type), failuresOf(row), attemptsOf(row)])
   return [{ kind: 'failing', failures: failuresOf(totals), attempts: attemptsOf(totals), types }]
 }

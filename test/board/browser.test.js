@@ -227,6 +227,9 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
       assert(said.includes('20 of the 30 attempts that ended in the last minute have failed: other 20 of 25.'))
       assert(said.includes('flood had 97.0 % of the slot time in the last minute and holds 4 slots now, while another type waits.'))
     }
+    Object.assign(rows[1], { failed: 0, retried: 0 })
+    await reload(page)
+    assert((await sentences()).includes('20 of the 30 attempts that ended in the last minute have failed.'))
   })
 
   it('says that nothing stands out, and of a queue that it is paused, or closed', async function () {

@@ -164,10 +164,14 @@ describeWithChromium('the page, in small things,', function () {
 
   it('says of most attempts that they fail', async function () {
     const rows = [{ type: 'a', failed: 1000, retried: 200 }, { type: 'b', done: 10, failed: 1 }]
-    const { queue, metrics } = told(rows, { totals: { done: 10, failed: 1001, retried: 200 } })
-    const page = await open(board(queue, { metrics }))
+    const { queue, shown, metrics } = told(rows, { totals: { done: 10, failed: 1001, retried: 200 } })
+    const { handler, renew } = renewed({ mails: { queue, metrics } })
+    const page = await open(handler)
     const sentence = '1,201 of the 1,211 attempts that ended in the last minute have failed: a 1,200 of 1,200, b 1 of 11.'
     assert.equal(await page.textContent('#findings'), sentence)
+    Object.assign(shown, { rows: [], more: { totals: { failed: 10 } } })
+    await renew(page)
+    assert.equal(await page.textContent('#findings'), '10 of the 10 attempts that ended in the last minute have failed.')
   })
 
   it('does not say of how many slots while the queue is paused', async function () {

@@ -93,6 +93,8 @@ describe('what stands out in a queue', function () {
     const few = Array.from({ length: 5 }, (_, i) => ({ type: `t${i}`, done: 0, failed: i, retried: 0 }))
     const [{ types }] = await outcomes(few, { done: 3, failed: 10, retried: 0 })
     assert.deepEqual(types, [['t4', 4, 4], ['t3', 3, 3], ['t2', 2, 2]])
+    // of types that are not told
+    assert.deepEqual(await outcomes([], { done: 0, failed: 10, retried: 0 }), [{ kind: 'failing', failures: 10, attempts: 10, types: [] }])
     // at a broker, of types that this process has nothing to do with
     assert.deepEqual(await outcomes([{ type: 'z', dead: 50 }], { done: 0, failed: 0, retried: 0 }), [])
   })

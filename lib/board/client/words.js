@@ -61,7 +61,7 @@ const FINDINGS = {
     `${count(overdue)} of ${count(running)} slots in use are held by runners that go on after their jobs have ended: `, ...listOf(holders), '.'
   ],
   failing: ({ failures, attempts, types }) => [
-    `${count(failures)} of the ${count(attempts)} attempts that ended in the last minute have failed: `,
+    `${count(failures)} of the ${count(attempts)} attempts that ended in the last minute have failed`, types.length > 0 ? ': ' : '',
     ...listOf(types.map(([type, failures, attempts]) => [type, `${count(failures)} of ${count(attempts)}`])), '.'
   ],
   flood: ({ type, share, running, othersCount }) => [
