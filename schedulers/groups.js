@@ -75,7 +75,7 @@ class Groups {
     this.maxGroupCap = Infinity
     this.groupCaps = new Map()
     this.groupWeights = new Map()
-    this.root = new Level(undefined, { caps: new GroupCaps(1), weighting: new Weights(), group: null })
+    this.root = new Level(undefined, { caps: new GroupCaps(1), weighting: new Weights('groupWeights', 'groups'), group: null })
     this.needsClock = this.root.needsClock
     this.needsCost = this.root.needsCost
     this.mayStall = true // with a cap of 0

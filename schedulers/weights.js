@@ -9,9 +9,11 @@ const { readPositive, readNumbers } = require('./options')
 const LEAST_WEIGHT = 2 ** -30
 const MOST_WEIGHT = 2 ** 10
 
-/** The weights that the user gave. */
+/** The weights that the user gave, of types or of groups. */
 class Weights {
-  constructor () {
+  constructor (option = 'weights', whose = 'types') {
+    this.option = option
+    this.whose = whose
     this.weights = new Map() // or a function of the type; another one whenever the user gives weights
     this.hasWarned = false
   }
@@ -24,8 +26,7 @@ class Weights {
     try {
       return weights(type)
     } catch (err) {
-      if (!this.hasWarned) warn('FAIRLANE_ERR_SCHEDULER', `The function weights failed (${describeThrown(err)}); such types have the weight 1.`)
-      this.hasWarned = true
+      this.blame(err)
       return 1
     }
   }
@@ -33,6 +34,14 @@ class Weights {
   /** Whether the type was given a weight by name. */
   isNamed (type) {
     return this.weights instanceof Map && this.weights.has(type)
+  }
+
+  // private from here on
+
+  blame (err) {
+    if (this.hasWarned) return
+    this.hasWarned = true
+    warn('FAIRLANE_ERR_SCHEDULER', `The function ${this.option} failed (${describeThrown(err)}); such ${this.whose} have the weight 1.`)
   }
 }
 

@@ -35,6 +35,16 @@ describe("'equal' with groups", function () {
     for (const [i, part] of parts.entries()) assert.ok(Math.abs(part - wanted[i]) < 0.01, `${parts}, not ${wanted}`)
   }
 
+  it('says of a function for the weights of groups that it has failed', async function () {
+    const groupWeights = group => {
+      if (group === 'a') throw new Error('whose?')
+      return 3
+    }
+    near(await partsOf({ groupWeights }, ['a/1', 'b/1'], 'a', 'b'), [1 / 4, 3 / 4])
+    await warnings.until(1)
+    assert.deepEqual(warnings.seen.map(({ message }) => message), ['The function groupWeights failed (Error: whose?); such groups have the weight 1.'])
+  })
+
   it('gives a group with one type as much as one with many', async function () {
     near(await partsOf({}, ['a/1', 'a/2', 'a/3', 'a/4', 'b/1'], 'a', 'b', 'a/1'), [1 / 2, 1 / 2, 1 / 8])
   })
