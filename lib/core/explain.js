@@ -147,8 +147,14 @@ class Explaining {
     const jobs = [...dispatch.madeInterruptions?.overdue.keys() ?? [], ...dispatch.pending.list()]
     for (const { origin } of jobs) count(origin)
     if (jobs.length < dispatch.running) count(list.origin) // its runner is on the stack
-    const rows = Array.from(counts, ([type, running]) => ({ type, running }))
-    return rows.sort((a, b) => b.running - a.running).slice(0, MOST_HOLDERS)
+    const most = []
+    for (const [type, running] of counts) {
+      let at = most.length
+      while (at > 0 && most[at - 1].running < running) at--
+      most.splice(at, 0, { type, running })
+      if (most.length > MOST_HOLDERS) most.pop()
+    }
+    return most
   }
 
   /** For how long the job has waited that is to start next. */

@@ -72,9 +72,7 @@ class Names {
 
   /** Jobs of a type that have not ended, and dead letters. */
   liveOf (number) {
-    const counts = this.counts[number >> CHUNK_SHIFT]
-    const at = number & CHUNK_MASK
-    return counts[at + ALL] - counts[at + DONE] - counts[at + FAILED] - counts[at + CANCELLED]
+    return liveAt(this.counts[number >> CHUNK_SHIFT], number & CHUNK_MASK)
   }
 
   /** A job came from one state to another. */
@@ -179,9 +177,14 @@ function runningAt (counts, at) {
   return running
 }
 
+/** Jobs that have not ended, and dead letters, by the counts of a type. */
+function liveAt (counts, at) {
+  return counts[at + ALL] - counts[at + DONE] - counts[at + FAILED] - counts[at + CANCELLED]
+}
+
 /** The same text in memory of its own: engines keep alive what a text was cut from. */
 function copyOf (text) {
   return JSON.parse(JSON.stringify(text))
 }
 
-module.exports = { Names, ALL, BEGUN, COUNTS, FIRST_END, copyOf, runningAt }
+module.exports = { Names, ALL, BEGUN, COUNTS, FIRST_END, copyOf, liveAt, runningAt }

@@ -3,6 +3,7 @@
 // The types that come first by what happened lately, of all that have jobs, or had in the window: whichever label they are counted under.
 // Of most types only that number is looked at which says that others come before them.
 
+const { ALL, BEGUN, liveAt } = require('../ledger/names')
 const { WAITING, RUNNING, DELAYED, DEAD } = require('../ledger/segment')
 const { Heap } = require('../platform/heap')
 const { MOST_CHARACTERS } = require('./places')
@@ -25,7 +26,7 @@ const KEYS = {
     told: ({ amounts }) => amounts.counts[FAILED]
   },
   waiting: {
-    reader: ({ meter: { records: { names } } }) => number => names.waitingOf(number),
+    reader: () => (number, counts, at) => counts[at + ALL] - counts[at + BEGUN],
     told: ({ live }) => live[WAITING]
   },
   overdue: {
@@ -74,14 +75,19 @@ class Ranking {
     this.read = this.key.reader(this)
   }
 
-  /** Looks at the types of these numbers. O(these + top × log top) */
-  look (first, end) {
-    const { heap, meter: { records: { names }, tallies: { types } }, others, read, top } = this
+  /**
+   * Looks at the types of a chunk of names.js. O(these + top × log top)
+   * @param {number} first of their numbers
+   * @param {Int32Array} counts
+   */
+  look (first, counts) {
+    const { heap, meter: { tallies: { types } }, others, read, top } = this
     let passedCount = 0
-    for (let number = first; number < end; number += STRIDE) {
+    for (let at = 0; at < counts.length; at += STRIDE) {
+      const number = first + at
       if (types[number / STRIDE] === undefined || (others.size > 0 && others.has(number))) continue
-      const isSure = names.liveOf(number) > 0
-      if (!isSure || heap.size < top || read(number) > heap.keys[0]) this.see(this.rowOf(number))
+      const isSure = liveAt(counts, at) > 0
+      if (!isSure || heap.size < top || read(number, counts, at) > heap.keys[0]) this.see(this.rowOf(number))
       else passedCount++
     }
     this.typesCount += passedCount

@@ -32,7 +32,7 @@ function rankedBy ({ meter, queue, watch, buckets, timeline, wishes }) {
   const ms = meter.records.time.read()
   const slice = meter.windows.sliceOf(windowMs, ms)
   const ranking = new Ranking({ meter, top, by, slice, ms })
-  const now = new Totals(meter, ms, (first, end) => ranking.look(first, end))
+  const now = new Totals(meter, ms, (first, counts) => ranking.look(first, counts))
   const rows = ranking.rows()
   const slotMs = rise(now.slotMs, slice.totals.slotMs)
   return {

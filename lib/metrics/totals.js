@@ -13,7 +13,7 @@ class Totals {
    * O(types + places).
    * @param {object} meter
    * @param {number} ms now
-   * @param {(first: number, end: number) => void} [visit] is called for the numbers of each chunk of types, while its counts are at hand
+   * @param {(first: number, counts: Int32Array) => void} [visit] as of eachChunk() of names.js: is called while the counts are at hand
    */
   constructor (meter, ms, visit = ignore) {
     const { originMs, overdue, places, records: { names }, types: { cells } } = meter
@@ -36,7 +36,7 @@ class Totals {
     this.movedAt = meter.endedAt // when a job last started, or ended
     names.eachChunk((first, counts) => {
       this.add(first, counts, cells, ms - originMs)
-      visit(first, first + counts.length)
+      visit(first, counts)
     })
   }
 
