@@ -172,9 +172,8 @@ class Names {
 
 /** Jobs that run, by the counts of a type. */
 function runningAt (counts, at) {
-  let running = counts[at + BEGUN]
-  for (let state = DELAYED; state < COUNTS; state++) running -= counts[at + state]
-  return running
+  // a loop takes twice as long, and metrics ask for all types
+  return counts[at + BEGUN] - counts[at + 3] - counts[at + 4] - counts[at + 5] - counts[at + 6] - counts[at + 7]
 }
 
 /** Jobs that have not ended, and dead letters, by the counts of a type. */

@@ -55,6 +55,24 @@ describeWithRedis('many types and processes', function () {
     })
   })
 
+  it('counts of a type that are asked for in one turn are asked of the broker once, and are told to each by themselves', async () => {
+    const queue = await at.open(null)
+    await queue.pushType('a', 1)
+    const callsFor = async ask => {
+      at.server.cli('config', 'resetstat')
+      await ask()
+      return callsOf('llen') // by which jobs are counted that wait, and those that run
+    }
+    const alone = await callsFor(() => queue.counts('a'))
+    assert(alone > 0)
+    let told
+    assert.equal(await callsFor(async () => { told = await Promise.all([queue.counts('a'), queue.counts('a')]) }), alone)
+    assert.notEqual(told[0], told[1])
+    assert.deepEqual(told[0], told[1])
+    await queue.pushType('a', 2)
+    assert.deepEqual((await Promise.all([queue.counts('a'), queue.counts('b')])).map(({ waiting }) => waiting), [2, 0])
+  })
+
   it('a waiting job takes little room at the broker', async () => {
     const queue = await at.open(null)
     const used = () => Number(/^used_memory_dataset:(\d+)/m.exec(at.server.cli('info', 'memory'))[1])

@@ -25,6 +25,7 @@ class Globals {
     this.announcer = announcer
     this.removal = removal
     this.worker = worker
+    this.asked = new Map() // type → promise of its counts, of those that are asked for in this turn
   }
 
   async pause (type) {
@@ -59,11 +60,12 @@ class Globals {
     return sum
   }
 
-  /** Of one type, with what limits it. */
+  /** Of one type, with what limits it. Who asks twice in a turn (a page does, for the limits and for explain()) has one answer. */
   async countsOfType (type) {
-    const place = this.broker.place(type)
-    const [[{ type: omitted, ...counts }], limits] = await Promise.all([this.countsOf([place]), this.limitsOf(place)])
-    return { ...counts, ...limits }
+    const known = this.asked.get(type) ?? this.askForCounts(type)
+    if (this.asked.size === 0) queueMicrotask(() => this.asked.clear())
+    this.asked.set(type, known)
+    return { ...await known }
   }
 
   /** The types that have jobs, the largest first. */
@@ -130,6 +132,12 @@ class Globals {
   count (places, names) {
     const keys = places.flatMap(place => names.map(name => place.key(name)))
     return this.broker.soon(() => this.broker.client.fairlaneCount(keys.length, ...keys, ...names.map(name => COUNT[name])))
+  }
+
+  async askForCounts (type) {
+    const place = this.broker.place(type)
+    const [[{ type: omitted, ...counts }], limits] = await Promise.all([this.countsOf([place]), this.limitsOf(place)])
+    return { ...counts, ...limits }
   }
 
   /** Tells processes of a type that may have jobs. */
