@@ -76,7 +76,7 @@ function failuresOf ({ failed = 0, retried = 0 }) {
   return failed + retried
 }
 
-function attemptsOf ({ done = 0, ...one }) {
+function attemptsOf ({ done, ...one }) {
   return done + failuresOf(one)
 }
 

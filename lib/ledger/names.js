@@ -70,11 +70,6 @@ class Names {
     return runningAt(counts, number & CHUNK_MASK)
   }
 
-  /** Jobs of a type that have not ended, and dead letters. */
-  liveOf (number) {
-    return liveAt(this.counts[number >> CHUNK_SHIFT], number & CHUNK_MASK)
-  }
-
   /** A job came from one state to another. */
   move (number, from, to) {
     const counts = this.counts[number >> CHUNK_SHIFT]

@@ -7,6 +7,7 @@ const { once } = require('node:events')
 const net = require('node:net')
 const { Cluster } = require('ioredis')
 const { nameOf, partitionOf } = require('../../lib/distributed/names')
+const { openAtBroker } = require('../../lib/distributed/visit')
 const { describeWithRedis } = require('../support/redis')
 const { expectReject } = require('./expectations')
 const { atLaterTimes } = require('./later')
@@ -109,6 +110,21 @@ describeWithRedis('at a Redis Cluster of three masters', function () {
     for (let n = 0; n < 20; n++) assert.equal(await queue.add(n), n)
     const counts = published().map((count, index) => count - before[index])
     assert.deepEqual(counts.map(count => count > 0).sort(), [false, false, true], `messages at masters: ${counts}`)
+  })
+
+  it('is asked for the jobs of types with many at each of its masters', async () => {
+    const queue = await at.open(null)
+    const jobs = ['many', 'more'].flatMap(type => Array.from({ length: 600 }, (_, payload) => ({ type, payload })))
+    await queue.pushAll(jobs)
+    const visitor = await openAtBroker({ name: at.name, connection: at.connection, pushTimeoutMs: 10000 })
+    try {
+      const found = new Set()
+      for await (const { id } of visitor.jobs()) found.add(id)
+      assert.equal(found.size, jobs.length)
+    } finally {
+      await visitor.queue.close()
+    }
+    await queue.clear()
   })
 
   it('whose nodes are all gone, a queue looks for them in ever longer intervals, and goes on when they are back', async () => {

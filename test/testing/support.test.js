@@ -33,6 +33,7 @@ describe('Model', function () {
     assert.throws(() => model.finish(fairlane(() => {})), /still running/)
     model.settled('a')
     assert.throws(() => model.settled('a'), /settled while settled/)
+    assert.throws(() => model.started('b'), /b was started while not pushed/)
     assert.throws(() => model.finish(fairlane(() => {})), /counts 0 accepted jobs, but the model counts 1/)
   })
 
