@@ -7,6 +7,7 @@
 // of those who wait by now.
 
 const { readPart } = require('../arguments/fields')
+const DESCRIPTIONS = require('./descriptions')
 const { Sources } = require('./sources')
 
 const METHODS = ['createObservableCounter', 'createObservableGauge', 'addBatchObservableCallback']
@@ -14,26 +15,26 @@ const STATES = ['done', 'failed', 'cancelled']
 const OUTCOMES = ['retried', 'throttled', 'postponed']
 
 const COUNTERS = {
-  'fairlane.jobs.accepted': { description: 'Jobs that the queue has accepted.', unit: '{job}' },
-  'fairlane.jobs.settled': { description: 'Jobs that have settled, by state.', unit: '{job}' },
-  'fairlane.jobs.refused': { description: 'Jobs that the queue has refused, by the code of the error.', unit: '{job}' },
-  'fairlane.cost': { description: 'Units of cost charged to jobs whose runs have ended.', unit: '1' },
-  'fairlane.attempts': { description: 'Attempts after which the job is tried again, by outcome.', unit: '{attempt}' },
-  'fairlane.joined': { description: 'Jobs that share another job by its key, and so were not accepted.', unit: '{job}' }
+  'fairlane.jobs.accepted': { description: DESCRIPTIONS.accepted, unit: '{job}' },
+  'fairlane.jobs.settled': { description: DESCRIPTIONS.settled, unit: '{job}' },
+  'fairlane.jobs.refused': { description: DESCRIPTIONS.refused, unit: '{job}' },
+  'fairlane.cost': { description: DESCRIPTIONS.cost, unit: '1' },
+  'fairlane.attempts': { description: DESCRIPTIONS.attempts, unit: '{attempt}' },
+  'fairlane.joined': { description: DESCRIPTIONS.joined, unit: '{job}' }
 }
 const GAUGES = {
-  'fairlane.jobs': { description: 'Jobs by state: running counts the slots that are taken, and dead counts dead letters.', unit: '{job}' },
-  'fairlane.overdue': { description: 'Runners that still hold a slot although their job has settled.', unit: '{job}' },
-  'fairlane.job.wait.oldest': { description: 'How long the next job has waited; 0 if none waits.', unit: 's' },
+  'fairlane.jobs': { description: DESCRIPTIONS.jobs, unit: '{job}' },
+  'fairlane.overdue': { description: DESCRIPTIONS.overdue, unit: '{job}' },
+  'fairlane.job.wait.oldest': { description: DESCRIPTIONS.oldestWait, unit: 's' },
   'fairlane.job.wait.p50': { description: 'How long jobs waited until they started, or have waited so far: the median.', unit: 's' },
   'fairlane.job.wait.p99': { description: 'How long jobs waited until they started, or have waited so far: the 99th percentile.', unit: 's' },
   'fairlane.job.run.p50': { description: 'How long jobs ran: the median.', unit: 's' },
   'fairlane.job.run.p99': { description: 'How long jobs ran: the 99th percentile.', unit: 's' },
-  'fairlane.slots': { description: 'How many jobs may run at once.', unit: '{job}' },
-  'fairlane.standstill': { description: 'How long jobs have waited while none started or ended; 0 if there is no standstill.', unit: 's' },
-  'fairlane.held': { description: 'Types with waiting jobs that rates and holds keep from starting.', unit: '{type}' },
-  'fairlane.fairness': { description: 'How evenly slot time is shared, by weight: 1 is perfectly even.', unit: '1' },
-  'fairlane.starving': { description: 'Types whose waiting jobs do not start, although other types are served.', unit: '{type}' }
+  'fairlane.slots': { description: DESCRIPTIONS.slots, unit: '{job}' },
+  'fairlane.standstill': { description: DESCRIPTIONS.standstill, unit: 's' },
+  'fairlane.held': { description: DESCRIPTIONS.held, unit: '{type}' },
+  'fairlane.fairness': { description: DESCRIPTIONS.fairness, unit: '1' },
+  'fairlane.starving': { description: DESCRIPTIONS.starving, unit: '{type}' }
 }
 
 /** What is registered at meters. */

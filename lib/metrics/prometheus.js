@@ -5,6 +5,7 @@
 
 const { typeError, describe } = require('../arguments/errors')
 const { hasMethods } = require('../arguments/fields')
+const DESCRIPTIONS = require('./descriptions')
 const { Sources } = require('./sources')
 
 const SETTLED = ['done', 'failed', 'cancelled']
@@ -17,49 +18,49 @@ const OUTCOMES = ['retried', 'throttled', 'postponed']
 const FAMILIES = [
   {
     name: 'fairlane_jobs_accepted_total',
-    help: 'Jobs that the queue has accepted.',
+    help: DESCRIPTIONS.accepted,
     type: 'counter',
     each: ({ accepted }) => [sample(accepted)]
   },
   {
     name: 'fairlane_jobs_settled_total',
-    help: 'Jobs that have settled, by state.',
+    help: DESCRIPTIONS.settled,
     type: 'counter',
     each: type => SETTLED.map(state => sample(type[state], ['state', state]))
   },
   {
     name: 'fairlane_jobs_refused_total',
-    help: 'Jobs that the queue has refused, by the code of the error.',
+    help: DESCRIPTIONS.refused,
     type: 'counter',
     samples: ({ refused }) => [...refused].map(([code, count]) => sample(count, ['code', code]))
   },
   {
     name: 'fairlane_attempts_total',
-    help: 'Attempts after which the job is tried again, by outcome.',
+    help: DESCRIPTIONS.attempts,
     type: 'counter',
     each: type => OUTCOMES.map(outcome => sample(type[outcome], ['outcome', outcome]))
   },
   {
     name: 'fairlane_joined_total',
-    help: 'Jobs that share another job by its key, and so were not accepted.',
+    help: DESCRIPTIONS.joined,
     type: 'counter',
     samples: ({ joined }) => [sample(joined)]
   },
   {
     name: 'fairlane_jobs',
-    help: 'Jobs by state: running counts the slots that are taken, and dead counts dead letters.',
+    help: DESCRIPTIONS.jobs,
     type: 'gauge',
     each: (type, { states }) => states.map(state => sample(type[state], ['state', state]))
   },
   {
     name: 'fairlane_overdue_runners',
-    help: 'Runners that still hold a slot although their job has settled.',
+    help: DESCRIPTIONS.overdue,
     type: 'gauge',
     each: ({ overdue }) => [sample(overdue)]
   },
   {
     name: 'fairlane_oldest_wait_seconds',
-    help: 'How long the next job has waited; 0 if none waits.',
+    help: DESCRIPTIONS.oldestWait,
     type: 'gauge',
     aggregator: 'max',
     each: ({ oldestWaitMs = 0 }) => [sample(oldestWaitMs / 1000)]
@@ -78,39 +79,39 @@ const FAMILIES = [
   },
   {
     name: 'fairlane_cost_total',
-    help: 'Units of cost charged to jobs whose runs have ended.',
+    help: DESCRIPTIONS.cost,
     type: 'counter',
     each: ({ spent }, { hasCosts }) => hasCosts ? [sample(spent)] : []
   },
   {
     name: 'fairlane_slots',
-    help: 'How many jobs may run at once.',
+    help: DESCRIPTIONS.slots,
     type: 'gauge',
     samples: ({ slots }) => [sample(slots)]
   },
   {
     name: 'fairlane_standstill_seconds',
-    help: 'How long jobs have waited while none started or ended; 0 if there is no standstill.',
+    help: DESCRIPTIONS.standstill,
     type: 'gauge',
     aggregator: 'max',
     samples: ({ standstillMs }) => [sample(standstillMs / 1000)]
   },
   {
     name: 'fairlane_held_types',
-    help: 'Types with waiting jobs that rates and holds keep from starting.',
+    help: DESCRIPTIONS.held,
     type: 'gauge',
     samples: ({ heldTypes }) => heldTypes === undefined ? [] : [sample(heldTypes)]
   },
   {
     name: 'fairlane_fairness_ratio',
-    help: 'How evenly slot time is shared, by weight: 1 is perfectly even.',
+    help: DESCRIPTIONS.fairness,
     type: 'gauge',
     aggregator: 'average',
     samples: ({ fairness }) => fairness === undefined ? [] : [sample(fairness)]
   },
   {
     name: 'fairlane_starving_types',
-    help: 'Types whose waiting jobs do not start, although other types are served.',
+    help: DESCRIPTIONS.starving,
     type: 'gauge',
     samples: ({ starving }) => [sample(starving.length)]
   }
