@@ -66,8 +66,9 @@ function failing (rows, snapshot) {
   if (snapshot === undefined) return []
   const isFailing = one => failuresOf(one) >= FAILURES && failuresOf(one) >= FAILING * attemptsOf(one)
   const { totals } = snapshot
-  const found = rows.filter(row => isFailing(totals) ? failuresOf(row) > 0 : isFailing(row)).sort((a, b) => failuresOf(b) - failuresOf(a))
-  if (found.length === 0 && !isFailing(totals)) return []
+  const areAll = isFailing(totals)
+  const found = rows.filter(row => areAll ? failuresOf(row) > 0 : isFailing(row)).sort((a, b) => failuresOf(b) - failuresOf(a))
+  if (found.length === 0 && !areAll) return []
   const types = found.slice(0, MOST_NAMED).map(row => [cut(row.type), failuresOf(row), attemptsOf(row)])
   return [{ kind: 'failing', failures: failuresOf(totals), attempts: attemptsOf(totals), types }]
 }

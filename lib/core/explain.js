@@ -91,11 +91,11 @@ class Explaining {
     if (held !== undefined) return { because: held, untilMs: this.heldMs(type) }
     if (dispatch.running >= dispatch.concurrency) return { because: 'slots' }
     const isComing = dispatch.isWaking || dispatch.isBusy || dispatch.isAskedAgain
-    return isComing || this.isOverdue(found) ? { because: 'starting', untilMs: 0 } : { because: 'scheduler' }
+    return isComing || this.isLate(found) ? { because: 'starting', untilMs: 0 } : { because: 'scheduler' }
   }
 
   /** Whether the queue, or the type, is not held any more, and the timer that is to tell so is late. */
-  isOverdue ({ lane }) {
+  isLate ({ lane }) {
     const { gate, holds } = this.list
     return gate?.position >= 0 || holds?.byLane.has(lane) === true
   }

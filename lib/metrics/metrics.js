@@ -83,7 +83,7 @@ class Metrics extends EventEmitter {
 
   /** What happened in the last 15 minutes, in buckets of 10 s, the oldest first; those are left out in which nothing was to be done. */
   timeline () {
-    return this.#timeline === undefined ? [] : this.#timeline.list(new Totals(this.#meter, this.#meter.records.time.read()))
+    return this.#timeline === undefined ? [] : this.#timeline.list()
   }
 
   /** Has a registry of prom-client show all, beside those of other queues. @throws FAIRLANE_ERR_ARGUMENT, and what the registry throws */

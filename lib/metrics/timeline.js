@@ -31,8 +31,8 @@ class Timeline {
     meter.windows.advance(now)
   }
 
-  /** @param {Totals} now @returns {object[]} oldest first, the last one as far as it has come */
-  list (now) {
+  /** @param {Totals} [now] if they are known @returns {object[]} oldest first, the last one as far as it has come */
+  list (now = new Totals(this.meter, this.meter.records.time.read())) {
     const { meter } = this
     const { ms } = now
     const isPartial = ms > this.before.ms && LIVE.some(what => now[what] + this.before[what] > 0)

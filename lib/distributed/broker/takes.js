@@ -123,7 +123,6 @@ class Takes {
   }
 }
 
-/** By performance.now(), when the answer has come. @param {number} startMs 0: at any time */
 /** @returns {number | undefined} undefined: nothing was said of it, and no rate counts it */
 function costIn (text, isCharged) {
   if (text === null) return isCharged ? COST : undefined
@@ -133,6 +132,7 @@ function costIn (text, isCharged) {
 
 function ignore () {}
 
+/** By performance.now(), when the answer has come. @param {number} startMs 0: at any time */
 function startBy (startMs, sentAt) {
   if (startMs === 0) return Infinity
   const isLate = startMs >= AMPLE_SLACK_MS || performance.now() - sentAt > SLOW * startMs
