@@ -12,7 +12,7 @@ const { dirname } = require('node:path')
 const { deserialize, serialize } = require('node:v8')
 const { crc32 } = require('node:zlib')
 const { FairlaneError } = require('../arguments/errors')
-const { Rows, isLive, ROWS, TIMES, ENDED, WORDS, TYPE, NONE, WAITING, FAILED, DEAD } = require('../ledger/segment')
+const { Rows, isLive, ROWS, TIMES, ENDED, WORDS, TYPE, NONE, WAITING, RUNNING, FAILED, DEAD } = require('../ledger/segment')
 const { ascending } = require('./scan')
 
 const MAGIC = Buffer.from('FAIRHIST')
@@ -184,6 +184,7 @@ function adopt ({ names }, rows, row, types) {
   rows.count++
   if (!isLive(state)) rows.endedCount++
   if (state === FAILED || state === DEAD) rows.failedCount++
+  if (state === RUNNING) rows.runningCount++
 }
 
 /** Files of versions before have no costs. */

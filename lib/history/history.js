@@ -83,8 +83,7 @@ class History {
     const ledger = this.#recent
     const { names, time: { originMs } } = ledger
     const hasTimes = since !== -Infinity || until !== Infinity
-    const skips = first === FAILED ? rows => rows.failedCount === 0 : () => false
-    return descending(ledger, before, limit, first === NONE ? [] : [first, last], skips, (rows, row, id) => {
+    return descending(ledger, before, limit, first === NONE ? [] : [first, last], (rows, row, id) => {
       if (type !== undefined && rows.words[row * WORDS + TYPE] !== names.numbers.get(type)) return undefined
       if (hasTimes && !isWithin(changedAt(rows, row) + originMs, since, until)) return undefined
       return jobOf(ledger, rows, row, id)

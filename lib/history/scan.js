@@ -2,9 +2,20 @@
 
 // Walks through the records of a ledger, by their ids.
 
-const { ROWS, SHIFT, NONE, STATE, STATE_MASK, WORDS } = require('../ledger/segment')
+const {
+  ROWS, SHIFT, NONE, WAITING, RUNNING, DELAYED, DONE, FAILED, CANCELLED, STATE, STATE_MASK, WORDS
+} = require('../ledger/segment')
 
 const ANY = [...Array(STATE_MASK + 1).keys()].filter(state => state !== NONE)
+// Whether a segment may have a record in a state: in those that have none no record is looked at.
+const MAY_HAVE = new Map([
+  [WAITING, rows => rows.liveCount > 0],
+  [RUNNING, rows => rows.runningCount > 0],
+  [DELAYED, rows => rows.liveCount > 0],
+  [DONE, rows => rows.endedCount > 0],
+  [FAILED, rows => rows.failedCount > 0],
+  [CANCELLED, rows => rows.endedCount > 0]
+])
 
 module.exports = { scan, descending, ascending }
 
@@ -30,17 +41,17 @@ function scan (ledger, first, last, visit) {
  * at at once, when the first of them is asked for.
  * @param {number} before only smaller ids
  * @param {number} limit so many at most
- * @param {number[]} states of records that are looked at; none: any
- * @param {(rows: object) => boolean} skips whether rows have nothing to select
+ * @param {number[]} states of records that are looked at: one, or FAILED and DEAD; none: any
  * @param {(rows: object, row: number, id: number) => any} select undefined: not that one
  */
-function * descending (ledger, before, limit, states, skips, select) {
+function * descending (ledger, before, limit, states, select) {
+  const mayHave = MAY_HAVE.get(states[0])
   const wanted = bitsOf(states.length === 0 ? ANY : states)
   let left = limit
   for (const piece of piecesOf(ledger, -Infinity, before - 1).reverse()) {
     if (left === 0) return
     const found = []
-    walk(ledger, piece, -1, wanted, skips, (rows, row, id) => {
+    walk(ledger, piece, -1, wanted, mayHave, (rows, row, id) => {
       const value = id < before ? select(rows, row, id) : undefined
       if (value !== undefined) found.push(value)
       return found.length < left
@@ -53,9 +64,8 @@ function * descending (ledger, before, limit, states, skips, select) {
 /** Calls visit(rows, row, id) for each record with an id above `after`, the oldest first. */
 function ascending (ledger, after, visit) {
   const wanted = bitsOf(ANY)
-  const skips = () => false
   for (const piece of piecesOf(ledger, after + 1, Infinity)) {
-    walk(ledger, piece, 1, wanted, skips, (rows, row, id) => {
+    walk(ledger, piece, 1, wanted, undefined, (rows, row, id) => {
       if (id > after) visit(rows, row, id)
       return true
     })
@@ -75,8 +85,11 @@ function bitsOf (states) {
   return states.reduce((bits, state) => bits | 1 << state, 0)
 }
 
-/** Calls visit for the records of a piece in the wanted states, in either direction, until it returns false. */
-function walk (ledger, { base, isStray }, step, wanted, skips, visit) {
+/**
+ * Calls visit for the records of a piece in the wanted states, in either direction, until it returns false.
+ * @param {((rows: object) => boolean) | undefined} mayHave undefined: any segment may have some
+ */
+function walk (ledger, { base, isStray }, step, wanted, mayHave, visit) {
   const segment = isStray ? undefined : ledger.segmentAt(base)
   if (segment === undefined) {
     // it is gone since, and its live jobs are strays
@@ -87,7 +100,7 @@ function walk (ledger, { base, isStray }, step, wanted, skips, visit) {
     }
     return
   }
-  if (skips(segment)) return
+  if (mayHave?.(segment) === false) return
   for (let row = step < 0 ? ROWS - 1 : 0; row >= 0 && row < ROWS; row += step) {
     // read anew each time: who visits may change them
     if ((wanted >> (segment.words[row * WORDS + STATE] & STATE_MASK) & 1) === 1 && !visit(segment, row, base + row)) return

@@ -105,6 +105,7 @@ class Ledger {
     const row = id & ROW_MASK
     words[row * WORDS + STATE] += ATTEMPT + RUNNING - WAITING
     names.first[words[row * WORDS + TYPE] + BEGUN]++
+    segment.runningCount++
     times[row * TIMES + STARTED] = time.isFresh ? time.ms : time.read()
     return segment
   }
@@ -129,6 +130,7 @@ class Ledger {
     const row = id & ROW_MASK
     words[row * WORDS + STATE] += DONE - RUNNING
     names.first[words[row * WORDS + TYPE] + DONE]++
+    segment.runningCount--
     times[row * TIMES + ENDED] = time.isFresh ? time.ms : time.read()
     if ((++segment.endedCount === segment.count && segment !== this.tail) || --this.untilLook === 0) this.retention.look(false)
     return segment
@@ -362,6 +364,8 @@ class Ledger {
     const word = words[row * WORDS + STATE]
     const from = word & STATE_MASK
     words[row * WORDS + STATE] = word - from + state + attempts
+    if (from === RUNNING) rows.runningCount--
+    if (state === RUNNING) rows.runningCount++
     this.names.move(words[row * WORDS + TYPE], from, state)
   }
 

@@ -48,6 +48,7 @@ class Rows {
     this.count = 0 // records
     this.endedCount = 0 // those of jobs that have ended; dead letters have not
     this.failedCount = 0 // failed ones of these, and dead letters
+    this.runningCount = 0 // jobs that run, in a segment
     this.errors = undefined // texts by row, if there are any
     this.versions = undefined // Map row → all versions of a job that was tried again, if there are any
     this.costs = undefined // units by row that jobs were charged, if any were
@@ -63,7 +64,7 @@ class Rows {
 
   /** All rows are empty now. */
   reset () {
-    this.count = this.endedCount = this.failedCount = 0
+    this.count = this.endedCount = this.failedCount = this.runningCount = 0
     this.errors = this.versions = this.costs = undefined
   }
 

@@ -91,6 +91,18 @@ describeWithRedis('many types', function () {
     assert(commands <= 20, `${commands} calls`)
   })
 
+  it('that are asked about in one turn are asked about together', async () => {
+    let callsCount = 0
+    rig.rig('pipeline', call => {
+      callsCount++
+      return call()
+    })
+    const types = Array.from({ length: 50 }, (_, n) => `type-${n}`)
+    const told = await Promise.all(types.flatMap(type => [queue.explain(type), queue.counts(type)]))
+    assert(told.every(({ waiting }) => waiting === 1))
+    assert(callsCount > 0 && callsCount <= 2, `${callsCount} calls`) // records are read when it is known which
+  })
+
   it('are cleared many at a time, and not too many', async () => {
     await Promise.all(Array.from({ length: 50 }, (_, n) => queue.pushType(`type-${n}`, 2, { delayMs: 3600000 })))
     const { commands, turns, most, result } = await sentBy(() => queue.clear())
@@ -135,11 +147,7 @@ describeWithRedis('dead letters of many types', function () {
     const queue = await at.open(async () => { throw new Error('no') }, { maxAttempts: 1, connection: rig.connection })
     const ids = [await queue.pushType('a', 1), await queue.pushType('a', 2)]
     await until(async () => (await queue.counts()).dead === 2)
-    rig.once('fairlaneCount', async call => {
-      const counts = await call()
-      at.server.cli('del', `{fairlane:${at.name}}:${ids[0]}`) // the record, which is read last
-      return counts
-    })
+    rig.afterAnswers(() => at.server.cli('del', `{fairlane:${at.name}}:${ids[0]}`)) // what is counted comes first; records are read last
     assert.deepEqual((await queue.deadLetters()).map(({ id }) => id), [ids[1]])
   })
 })

@@ -57,6 +57,21 @@ function rigged (path) {
       })
     },
 
+    /** Something happens between the answers to the questions that are asked together next (questions.js), and what is made of them. */
+    afterAnswers (happens) {
+      rig.once('pipeline', call => {
+        const pipeline = call()
+        const { exec } = pipeline
+        return Object.assign(pipeline, {
+          exec: async () => {
+            const answers = await exec.call(pipeline)
+            await happens()
+            return answers
+          }
+        })
+      })
+    },
+
     /** The next call of that name reaches the broker, and its answer is lost. @returns {Promise<void>} resolves when that has happened */
     loseAnswer (name) {
       return new Promise(resolve => rig.once(name, async call => {

@@ -579,6 +579,7 @@ async function survive (seed, options) {
   const gone = new Set() // removed, and handed over
   const unsure = new Set() // removed, and perhaps not written
   const firsts = new Map() // id → name, in the order of their first attempts
+  const started = new Set() // ids, whatever their attempt was: the first one may have been written by a process that died before it ran
   const dueAt = new Map() // name → when a delayed job may start
   const pushes = new Map() // name → { at, priority }
   const batches = [] // arrays of names that were pushed together
@@ -609,6 +610,7 @@ async function survive (seed, options) {
     seen.add(name)
     assert(bench.clock.now() >= (dueAt.get(name) ?? 0), `SEED=${seed}: job ${id} is early`)
     if (attempt === 1 && !firsts.has(id)) firsts.set(id, payload)
+    started.add(id)
     assert(!done.get(id)?.isWritten, `SEED=${seed}: job ${id} is back`)
   }
   for (let life = 0; life < 4; life++) {
@@ -701,7 +703,7 @@ async function survive (seed, options) {
       const name = payload.trim()
       seen.add(name)
       const { at, priority } = pushes.get(name)
-      if (!firsts.has(id) && !suspects.has(id) && !dueAt.has(name)) found[name[0]].push(name, at, priority)
+      if (!started.has(id) && !suspects.has(id) && !dueAt.has(name)) found[name[0]].push(name, at, priority)
     }
     // what was not there before comes no more
     for (const batch of batches.splice(0)) {

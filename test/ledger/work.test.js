@@ -31,6 +31,17 @@ function callsOf (prototype, method, fn) {
   return count
 }
 
+/** How many rows of segments are looked at while fn runs, each of which is read by `words`. */
+function rowsRead ({ segments }, fn) {
+  let count = 0
+  for (const segment of segments) {
+    const { words } = segment
+    Object.defineProperty(segment, 'words', { get: () => { count++; return words } })
+  }
+  fn()
+  return count
+}
+
 /** Jobs that ran one after the other. @param {(id: number) => any} errorOf what each of them fails with, if it does */
 function run (ledger, count, errorOf = () => undefined) {
   const first = ledger.nextId
@@ -62,11 +73,42 @@ describe('a ledger with a million records', function () {
     const { history, ledger } = historyOf(MILLION)
     run(ledger, MILLION, id => id < ROWS && id % 7 === 0 ? 'no' : undefined)
     let found
-    const looked = callsOf(Rows.prototype, 'stateOf', () => { found = [...history.list({ state: 'failed', type: TYPES[1], limit: 50 })] })
+    const looked = rowsRead(ledger, () => { found = [...history.list({ state: 'failed', type: TYPES[1], limit: 50 })] })
     assert.equal(found.length, 50)
     assert(found.every(({ id, type }, i) => type === TYPES[1] && (i === 0 || id < found[i - 1].id)))
-    assert(looked <= 2 * ROWS, `${looked} rows`)
+    assert(looked > 50 && looked <= 3 * ROWS, `${looked} rows`)
   })
+
+  for (const [state, isIn] of [['running', id => id % ROWS === 7], ['done', id => id < ROWS], ['cancelled', id => id === ROWS]]) {
+    it(`finds what is ${state} in the segments that may have such`, function () {
+      const { history, ledger } = historyOf(MILLION)
+      for (let id = 1; id <= MILLION; id++) {
+        ledger.accepted(id, TYPES[id % 10])
+        if (state === 'cancelled' ? !isIn(id) : id >= 2 * ROWS || !isIn(id)) continue
+        if (state !== 'cancelled') ledger.started(id)
+        if (state === 'done') ledger.ended(id, false)
+        if (state === 'cancelled') ledger.cancelled(id, 'gone')
+      }
+      let found
+      const looked = rowsRead(ledger, () => { found = [...history.list({ state, limit: Infinity })] })
+      assert.equal(found.length, { running: 2, done: ROWS - 1, cancelled: 1 }[state])
+      assert(looked >= ROWS && looked <= 4 * ROWS, `${looked} rows`)
+    })
+  }
+
+  for (const state of ['waiting', 'delayed']) {
+    it(`finds what is ${state} in the segments that have jobs which have not ended`, function () {
+      const { history, ledger } = historyOf(MILLION)
+      run(ledger, MILLION)
+      const id = ledger.nextId
+      ledger.accepted(id, TYPES[0])
+      if (state === 'delayed') ledger.delayed(id)
+      let found
+      const looked = rowsRead(ledger, () => { found = [...history.list({ state })] })
+      assert.deepEqual(found.map(job => job.id), [id])
+      assert(looked <= 2 * ROWS, `${looked} rows`)
+    })
+  }
 
   it('lets go of a few segments at a time, whatever has to go, and of all in the end', function () {
     const { ledger } = historyOf(0)

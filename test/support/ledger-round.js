@@ -5,7 +5,7 @@
 const assert = require('node:assert/strict')
 const { OBSERVE } = require('../../lib/core/internals')
 const { History } = require('../../lib/history')
-const { ROWS } = require('../../lib/ledger/segment')
+const { ROWS, RUNNING } = require('../../lib/ledger/segment')
 const { fakeClock } = require('../../lib/testing')
 const { HistoryModel, countsOf, sumOf, statsOf, STATES } = require('./history-model')
 const { seeded } = require('./random')
@@ -181,6 +181,11 @@ class LedgerRound {
     const { history, model } = this
     this.ask()
     const ids = this.known()
+    for (const state of STATES) {
+      const meant = ids.map(id => model.job(id)).filter(job => job.state === state)
+      assert.deepEqual([...history.list({ state, limit: Infinity })], meant)
+    }
+    this.checkRunningCounts()
     for (const id of ids) {
       const { versions } = model.jobs.get(id)
       assert.deepEqual(history.versions(id), versions)
@@ -189,6 +194,16 @@ class LedgerRound {
       }
     }
     for (const kind of ['waiting', 'running', 'delayed', 'dead']) for (const id of this.ids[kind]) assert.notEqual(history.get(id), undefined, `job ${id} is ${kind}`)
+  }
+
+  /** Segments know how many of their jobs run: those in which none does are not looked through. */
+  checkRunningCounts () {
+    for (const segment of this.ledger.segments) {
+      if (segment === undefined) continue
+      let count = 0
+      for (let row = 0; row < ROWS; row++) if (segment.stateOf(row) === RUNNING) count++
+      assert.equal(segment.runningCount, count)
+    }
   }
 }
 

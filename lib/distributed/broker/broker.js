@@ -9,6 +9,7 @@ const { brokerError, causeOf, isDenied, isPassing } = require('./failures')
 const { Messages } = require('./messages')
 const { nameOf, partitionOf, prefixesOf, typeOf } = require('../names')
 const { Place } = require('./place')
+const { Questions } = require('./questions')
 const { define } = require('./scripts')
 const { Troubles } = require('./troubles')
 
@@ -36,6 +37,7 @@ class Broker {
     this.client = undefined
     this.messageClients = undefined
     this.messages = undefined
+    this.questions = new Questions(this)
     this.troubles = new Troubles(name, error => {
       this.failed(error)
       tell(error)
@@ -124,18 +126,13 @@ class Broker {
   }
 
   /**
-   * Makes calls together that change nothing. In a Redis Cluster each goes for itself: ioredis would have all of a pipeline follow one
-   * of them to where a slot moves, and what has not moved yet would be missing.
+   * Makes calls together that change nothing, and those that others make in this turn with them. In a Redis Cluster each goes for itself:
+   * ioredis would have all of a pipeline follow one of them to where a slot moves, and what has not moved yet would be missing.
    * @param {[string, ...any[]][]} calls names of methods, and arguments
    * @returns {Promise<any[]>} rejects with the first error among the answers
    */
-  async askAll (calls) {
-    if (this.isCluster) return Promise.all(calls.map(([name, ...args]) => this.client[name](...args)))
-    const answers = await this.client.pipeline(calls).exec()
-    return answers.map(([err, answer]) => {
-      if (err) throw err
-      return answer
-    })
+  askAll (calls) {
+    return this.isCluster ? Promise.all(calls.map(([name, ...args]) => this.client[name](...args))) : this.questions.ask(calls)
   }
 
   /** Where a type is at the broker. It is kept as long as it is used. */

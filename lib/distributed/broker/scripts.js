@@ -154,8 +154,14 @@ redis.call('XADD', KEYS[2], 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', 'progres
   // KEYS so many of each type   ARGV for each of these what counts it: 'LLEN' or 'ZCARD'   → how many are in each
   fairlaneCount: {
     lua: `
-local counts = {}
-for i = 1, #KEYS do counts[i] = redis.call(ARGV[(i - 1) % #ARGV + 1], KEYS[i]) end
+local call, counts, each = redis.call, {}, #ARGV
+for first = 1, #KEYS, each do
+  local left = each == 1 and 1 or call('EXISTS', unpack(KEYS, first, first + each - 1)) -- what is empty does not exist
+  for i = first, first + each - 1 do
+    counts[i] = left > 0 and call(ARGV[i - first + 1], KEYS[i]) or 0
+    if counts[i] > 0 then left = left - 1 end
+  end
+end
 return counts`
   },
 

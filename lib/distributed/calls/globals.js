@@ -6,7 +6,7 @@ const { clearedError } = require('../../arguments/errors')
 const { inGroups } = require('../broker/groups')
 const { KEYS_TO_TAKE } = require('../broker/scripts/take')
 
-const COUNT = { wait: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', active: 'LLEN', failed: 'ZCARD' } // of BullMQ's keys of a type
+const COUNT = { wait: 'LLEN', active: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', failed: 'ZCARD' } // of BullMQ's keys of a type
 const COUNTED = Object.keys(COUNT)
 const MOST_AT_ONCE = 500 // types that are asked about with one call
 const MOST_CLEARED = 100 // ... that are cleared together
@@ -123,7 +123,8 @@ class Globals {
   async countsOf (places) {
     const answers = await this.count(places, COUNTED)
     return places.map(({ type }, index) => {
-      const [wait, prioritized, delayed, running, dead] = answers.slice(COUNTED.length * index)
+      const at = COUNTED.length * index
+      const [wait, running, prioritized, delayed, dead] = answers.slice(at, at + COUNTED.length)
       return { type, waiting: wait + prioritized + delayed, delayed, running, dead }
     })
   }
@@ -131,7 +132,8 @@ class Globals {
   /** @param {string[]} names of COUNT @returns {Promise<number[]>} how many are in these, of one place after the other */
   count (places, names) {
     const keys = places.flatMap(place => names.map(name => place.key(name)))
-    return this.broker.soon(() => this.broker.client.fairlaneCount(keys.length, ...keys, ...names.map(name => COUNT[name])))
+    const call = ['fairlaneCount', keys.length, ...keys, ...names.map(name => COUNT[name])]
+    return this.broker.soon(async () => (await this.broker.askAll([call]))[0])
   }
 
   async askForCounts (type) {
@@ -148,13 +150,13 @@ class Globals {
   // private from here on
 
   async limitsOf (place) {
-    const { broker: { client }, broker } = this
+    const { broker } = this
     const { partition: { limits }, name } = place
-    const [isPaused, heldMs, [ownCap, cap, ownRates, rates]] = await Promise.all([
-      broker.soon(() => client.hexists(place.key('meta'), 'paused')),
-      broker.soon(() => client.fairlaneHeld(...place.keysOf(KEYS_TO_TAKE), limits, place.key(''), name, '', 0, '')),
-      broker.soon(() => client.hmget(limits, `cap:${name}`, 'cap', `rates:${name}`, 'rates'))
-    ])
+    const [isPaused, heldMs, [ownCap, cap, ownRates, rates]] = await broker.soon(() => broker.askAll([
+      ['hexists', place.key('meta'), 'paused'],
+      ['fairlaneHeld', ...place.keysOf(KEYS_TO_TAKE), limits, place.key(''), name, '', 0, ''],
+      ['hmget', limits, `cap:${name}`, 'cap', `rates:${name}`, 'rates']
+    ]))
     return {
       cap: Number(ownCap ?? cap) || Infinity,
       rate: rateOf(JSON.parse(ownRates ?? rates ?? '[]')),
