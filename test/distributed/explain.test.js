@@ -10,6 +10,7 @@ const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
 const { quiet } = require('../support/turns')
 const { atServer, servers } = require('./opened')
+const { latch, rigged } = require('./rigged')
 const { until } = require('./until')
 
 const LONG_MS = 3600000
@@ -165,26 +166,48 @@ describe('explain() of a queue at a broker that fails', function () {
   it('says that it is away, or rejects with what it refuses', async () => {
     let failure = Object.assign(new Error('expected'), { code: 'FAIRLANE_ERR_BROKER' })
     const fails = async () => { throw failure }
-    const parts = { broker: { isReady: true, place: () => ({ key: () => '' }), soon: fails }, globals: { countsOfType: fails }, limits: { heldMs: fails } }
+    const parts = { broker: { isReady: true, place: () => ({ key: () => '', partition: {} }), soon: fails }, globals: { countsOfType: fails }, limits: { heldMs: fails } }
     const explaining = new Explaining({ ...parts, worker: null }, {})
     assert.equal((await explaining.explain('a', {})).because, 'broker')
     failure = new TypeError('expected')
     await assert.rejects(explaining.explain('a', {}), failure)
   })
 
+  it('says that it is away when it answers nothing for a while, and not while it answers others', async () => {
+    const answer = latch()
+    const explaining = explainingOf(fairlane(() => {}), { lookMs: 5 })
+    const { globals } = explaining
+    const { countsOfType } = globals
+    globals.countsOfType = async type => {
+      if (type === 'late') await answer.opened
+      return countsOfType(type)
+    }
+    const late = explaining.explain('late', {})
+    const end = performance.now() + 100
+    while (performance.now() < end) {
+      await explaining.explain('a', {})
+      await new Promise(setImmediate)
+    }
+    answer.open()
+    assert.equal((await late).because, 'starting')
+    globals.countsOfType = () => new Promise(() => {})
+    assert.equal((await explaining.explain('a', {})).because, 'broker')
+  })
+
   /** Explains a queue in memory as if it were the part of one at a broker that has let everything start. */
-  function explainingOf (queue) {
+  function explainingOf (queue, options) {
+    const partition = { answersCount: 0 }
     const { list, dispatch, tickets: { deadlines } } = internalsOf(queue)
     const counts = { waiting: 1, delayed: 0, running: 0, cap: Infinity, paused: false, heldMs: 0 }
     return new Explaining({
-      broker: { isReady: true, place: () => ({ key: () => '' }), soon: async () => [-2, [], null, [], [1, 0]] },
+      broker: { isReady: true, place: () => ({ key: () => '', partition }), soon: async call => call(), askAll: () => [-2, [], null, [], [1, 0]] },
       core: queue,
       globals: { countsOfType: async () => counts },
       limits: { heldMs: async () => 0, heldMsNow: 0, terms: { values: new Map() } },
       records: { readAll: async () => [] },
       stage: { list, dispatch, deadlines },
       worker: {}
-    }, { isPaused: () => false })
+    }, { isPaused: () => false, ...options })
   }
 
   it('says that a job starts in a coming turn, where nothing is in its way', async () => {
@@ -214,5 +237,15 @@ describeWithRedis('explain() while the broker is away', function () {
     await until(async () => !(await queue.health()).connected)
     answers.push(queue.explain('', { ahead: true }))
     for (const { because, waiting } of await Promise.all(answers)) assert.deepEqual([because, waiting], ['broker', undefined])
+  })
+
+  it('says so if it goes between what is asked first and what is asked of its answer', async () => {
+    const server = await startServer()
+    const rig = rigged(server.path)
+    const queue = await open(server, async () => {}, { connection: rig.connection, pushTimeoutMs: 300 })
+    await queue.pauseGlobal()
+    await queue.push(1)
+    rig.afterAnswers(() => server.kill())
+    assert.equal((await queue.explain('')).because, 'broker')
   })
 })

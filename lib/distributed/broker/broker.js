@@ -325,6 +325,7 @@ class Broker {
 class Partition {
   constructor (prefix) {
     this.prefix = prefix
+    this.answersCount = 0 // of questions why jobs wait (explaining.js)
     this.isAway = false // its master does not answer: what a process that runs jobs finds out (scout.js)
     this.types = this.key('types')
     this.ready = this.key('ready')

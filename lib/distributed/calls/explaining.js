@@ -6,7 +6,8 @@
 const { makeExplaining } = require('../../core/internals')
 const { countOf, dueAtOf, jsonOf } = require('../broker/received')
 
-const ANSWER_MS = 2000 // a broker that takes longer is away
+const LOOK_MS = 500
+const SILENT_LOOKS = 4 // a broker that answers nothing between so many looks is away
 const FIELDS = ['timestamp', 'atm', 'stc', 'due', 'opts'] // of records: a payload may be large
 // What the queue in memory is asked for: of limits of all processes it knows nothing.
 const ABOUT = { barredBy: nothing, limiter: nothing, firstDue: nothing, countsOf: () => ({ waiting: 1 }) }
@@ -14,9 +15,9 @@ const ABOUT = { barredBy: nothing, limiter: nothing, firstDue: nothing, countsOf
 class Explaining {
   /**
    * @param {object} parts core, stage: the queue in memory; worker is null in a process without a runner
-   * @param {{ isPaused: (type: string) => boolean }} options
+   * @param {{ isPaused: (type: string) => boolean, lookMs?: number }} options
    */
-  constructor ({ broker, core, globals, limits, observed, records, stage, worker }, { isPaused }) {
+  constructor ({ broker, core, globals, limits, observed, records, stage, worker }, { isPaused, lookMs = LOOK_MS }) {
     this.broker = broker
     this.core = core
     this.globals = globals
@@ -26,6 +27,7 @@ class Explaining {
     this.stage = stage
     this.hasSlots = worker !== null
     this.isPaused = isPaused
+    this.lookMs = lookMs
     this.local = undefined // once somebody has asked
   }
 
@@ -33,15 +35,14 @@ class Explaining {
   async explain (type, { ahead }) {
     const told = unknown(type, 'broker')
     if (!this.broker.isReady) return told
-    let timer
-    const late = new Promise(resolve => { timer = setTimeout(resolve, ANSWER_MS) })
+    const silence = new Silence(this.broker.place(type).partition, this.lookMs)
     try {
-      Object.assign(told, await Promise.race([this.look(type), late]))
+      Object.assign(told, await Promise.race([this.look(type), silence.begins]))
       if (ahead) told.ahead = told.waiting > 0 ? await this.ahead(type) : undefined
     } catch (err) {
       if (err.code !== 'FAIRLANE_ERR_BROKER') throw err
     } finally {
-      clearTimeout(timer)
+      silence.end()
     }
     return told
   }
@@ -94,11 +95,13 @@ class Explaining {
       ['pttl', place.key('limiter')], ['zrange', place.key('delayed'), 0, 0, 'WITHSCORES'], ['lindex', place.key('wait'), -1],
       ['zrange', place.key('prioritized'), 0, 0], ['time']
     ]))
+    place.partition.answersCount++
     const now = seconds * 1000 + micros / 1000
     const next = waiting ?? prioritized
     const isAsked = this.isObserved && next !== undefined
     const jobs = [delayed, isAsked ? next : undefined].map(name => ({ place, name: name ?? '' }))
-    const [first, head] = await this.records.readAll(jobs, FIELDS)
+    const [first, head] = await broker.soon(() => this.records.readAll(jobs, FIELDS))
+    place.partition.answersCount++
     return {
       holdMs: Math.max(holdMs, 0),
       dueMs: score === undefined ? 0 : Math.max(Math.floor(score / 4096) - now, 0),
@@ -111,6 +114,25 @@ class Explaining {
   async ahead (type) {
     const all = await this.globals.types(Infinity)
     return all.filter(other => other.type !== type && other.waiting > 0).length
+  }
+}
+
+/** `begins` is resolved once a partition answers nothing: not while much is asked of it, nor because this process was busy for long. */
+class Silence {
+  constructor (partition, lookMs) {
+    let { answersCount } = partition
+    let left = SILENT_LOOKS
+    this.begins = new Promise(resolve => {
+      this.timer = setInterval(() => {
+        left = partition.answersCount === answersCount ? left - 1 : SILENT_LOOKS
+        answersCount = partition.answersCount
+        if (left === 0) resolve()
+      }, lookMs)
+    })
+  }
+
+  end () {
+    clearInterval(this.timer)
   }
 }
 
