@@ -94,10 +94,9 @@ function checkTarget (name, { path, connection, name: queue }, { isOfFolders }) 
 
 function wholeOf (option, text) {
   const number = Number(text)
-  const least = option === 'port' ? 0 : 1
-  const most = option === 'port' ? 65535 : Number.MAX_SAFE_INTEGER
+  const [least, most, range] = option === 'port' ? [0, 65535, 'from 0 to 65535'] : [1, Number.MAX_SAFE_INTEGER, 'of 1 or more']
   if (/^\d+$/.test(text) && number >= least && number <= most) return number
-  throw new UsageError(`--${option} must be an integer of ${least} or more, not '${text}'`)
+  throw new UsageError(`--${option} must be an integer ${range}, not '${text}'`)
 }
 
 function unknown (name, known) {

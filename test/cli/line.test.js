@@ -64,7 +64,7 @@ describe('the command line', function () {
     [['types', 'x', '--limit', '1e99'], "--limit must be an integer of 1 or more, not '1e99'"],
     [['types', 'x', '--limit', '99999999999999999999'], "--limit must be an integer of 1 or more, not '99999999999999999999'"],
     [['types', 'x', '--limit', ''], "--limit must be an integer of 1 or more, not ''"],
-    [['board', 'x', '--port', '65536'], "--port must be an integer of 0 or more, not '65536'"],
+    [['board', 'x', '--port', '65536'], "--port must be an integer from 0 to 65535, not '65536'"],
     [['status'], "'status' needs a queue: a folder, or --connection URL --name QUEUE"],
     [['status', ''], 'the name of the folder is empty'],
     [['verify'], "'verify' needs a folder: fairlane verify FOLDER"],
