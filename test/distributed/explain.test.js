@@ -248,4 +248,23 @@ describeWithRedis('explain() while the broker is away', function () {
     rig.afterAnswers(() => server.kill())
     assert.equal((await queue.explain('')).because, 'broker')
   })
+  it('says so if it answers nothing more before it is known how many types are ahead', async () => {
+    const server = await startServer()
+    const rig = rigged(server.path)
+    const queue = await open(server, null, { connection: rig.connection, pushTimeoutMs: 10000 })
+    await queue.push(1)
+    const stopped = new Promise(resolve => {
+      rig.once('smembers', call => {
+        server.child.kill('SIGSTOP')
+        resolve()
+        return call()
+      })
+    })
+    const begin = performance.now()
+    const { because, waiting, ahead } = await queue.explain('', { ahead: true })
+    await stopped
+    server.child.kill('SIGCONT')
+    assert.deepEqual([because, waiting, ahead], ['broker', undefined, undefined])
+    assert(performance.now() - begin < 9000, 'it waits for as long as a push is tried')
+  })
 })

@@ -35,10 +35,10 @@ class Explaining {
   async explain (type, { ahead }) {
     const told = unknown(type, 'broker')
     if (!this.broker.isReady) return told
-    const silence = new Silence(this.broker.place(type).partition, this.lookMs)
+    const { partition } = this.broker.place(type)
+    const silence = new Silence(() => partition.answersCount, this.lookMs)
     try {
-      Object.assign(told, await Promise.race([this.look(type), silence.begins]))
-      if (ahead) told.ahead = told.waiting > 0 ? await this.ahead(type) : undefined
+      Object.assign(told, await Promise.race([this.about(type, ahead, silence), silence.begins]))
     } catch (err) {
       if (err.code !== 'FAIRLANE_ERR_BROKER') throw err
     } finally {
@@ -48,6 +48,13 @@ class Explaining {
   }
 
   // private from here on
+
+  async about (type, wantsAhead, silence) {
+    const told = await this.look(type)
+    if (!wantsAhead) return told
+    silence.answers = () => this.broker.lastAnswerAt // all partitions are asked
+    return { ...told, ahead: told.waiting > 0 ? await this.ahead(type) : undefined }
+  }
 
   async look (type) {
     const { broker, globals, limits } = this
@@ -117,15 +124,18 @@ class Explaining {
   }
 }
 
-/** `begins` is resolved once a partition answers nothing: not while much is asked of it, nor because this process was busy for long. */
+/** `begins` is resolved once the broker answers nothing: not while much is asked of it, nor because this process was busy for long. */
 class Silence {
-  constructor (partition, lookMs) {
-    let { answersCount } = partition
+  /** @param {() => number | undefined} answers another one whenever there was an answer */
+  constructor (answers, lookMs) {
+    this.answers = answers
+    let known = answers()
     let left = SILENT_LOOKS
     this.begins = new Promise(resolve => {
       this.timer = setInterval(() => {
-        left = partition.answersCount === answersCount ? left - 1 : SILENT_LOOKS
-        answersCount = partition.answersCount
+        const latest = this.answers()
+        left = latest === known ? left - 1 : SILENT_LOOKS
+        known = latest
         if (left === 0) resolve()
       }, lookMs)
     })
