@@ -245,7 +245,11 @@ class DistributedQueue extends KeptQueue {
   explain (type, options) {
     const name = type === undefined && this.scheduler === null ? '' : readStorableType(type)
     const wishes = readExplainOptions(options)
-    return this.closed ? Promise.resolve(unknown(name, 'closed')) : this.#ask(({ explaining }) => explaining.explain(name, wishes))
+    if (this.closed) return Promise.resolve(unknown(name, 'closed'))
+    return this.#ask(async ({ explaining }) => {
+      const told = await explaining.explain(name, wishes)
+      return this.closed ? unknown(name, 'closed') : told
+    })
   }
 
   /** Jobs that will not be tried again, the oldest first, behind the one with the id `after`. */
