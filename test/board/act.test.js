@@ -148,7 +148,9 @@ describe('a page for a queue, by its buttons,', function () {
       'own, at the port that needs no name': { host: 'board.example:443', origin: 'https://board.example' },
       'own, in another case': { host: 'Board.example', origin: 'https://board.example' },
       'own, behind a proxy that says so': { host: 'inside:3000', 'x-forwarded-host': 'board.example, outer', origin: 'https://board.example' },
+      'own, behind two proxies': { host: 'inside:3000', 'x-forwarded-host': 'outer, board.example', origin: 'https://board.example' },
       'with a charset': { 'content-type': 'Application/JSON; charset=utf-8' },
+      'with a charset behind a space': { 'content-type': 'application/json ; charset=utf-8' },
       program: { 'x-fairlane-token': await token() }
     })) {
       assert.equal((await act({ action: 'pauseType', type }, headers)).status, 200)
@@ -268,6 +270,17 @@ describe('a page for a queue, by its buttons,', function () {
         assert.deepEqual(seen(), before)
       })
     }
+
+    it('what has no token and no origin, and says in which header it belongs', async function () {
+      const { gate, handler, seen } = watched()
+      const { ask } = await servers.start(handler)
+      await gate.until(1)
+      const before = seen()
+      const { status, json } = await ask({ path: '/act', method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"action":"pause"}' })
+      assert.equal(status, 403)
+      assert.match(json.error.message, / in the header x-fairlane-token\.$/)
+      assert.deepEqual(seen(), before)
+    })
 
     it('another origin, and an empty one, though the token is right', async function () {
       const { gate, handler, seen } = watched()
