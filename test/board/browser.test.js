@@ -164,7 +164,6 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     near(drawn[1][1], [['M', 148.3, 0], ['M', 295, 30]])
     near(drawn[2][1], [['M', 0, 60], ['L', 146.7, 60], ['L', 148.3, 30], ['L', 150, 60], ['L', 293.3, 60], ['L', 295, 45]])
     // a queue may have a clock of its own
-    // a queue may have a clock of its own
     timeline = [{ ...bucket(0), at: 10000 }, { ...bucket(0), at: 20000, done: 10 }]
     await reload(page)
     near((await charts())[0][1], [['M', 0, 60], ['L', 293.3, 60], ['L', 295, 60], ['L', 298.3, 0]])

@@ -40,6 +40,8 @@ describe('what stands out in a queue', function () {
     }
     // of a queue without types
     assert.deepEqual(await found([], { counts: { waiting: 2 }, reason: { because: 'queue-hold', untilMs: 5 } }), [{ kind: 'queue-hold', untilMs: 5, waiting: 2 }])
+    // nothing waits for it
+    for (const because of ['outage', 'queue-hold', 'rate']) assert.deepEqual(await found([], { reason: { because, untilMs: 5 } }), [])
   })
 
   it('is a type that has half of the slots and more, while all are taken and others wait', async function () {
@@ -51,6 +53,11 @@ describe('what stands out in a queue', function () {
     assert.deepEqual(await kinds([flood, { type: 'b', share: 0.5, running: 1 }]), []) // nobody waits for it
     assert.deepEqual(await kinds([{ ...flood, running: 0 }, { type: 'b', share: 0.1, running: 4, waiting: 1 }]), []) // it has none now
     for (const running of [0, 3]) assert.deepEqual(await kinds([...others, { ...flood, running }], { slots: -1 }), []) // it is paused
+    assert.deepEqual(await kinds([...others, flood], { slots: 0 }), []) // this process runs nothing
+    assert.deepEqual(await kinds([], { counts: { running: 4, waiting: 1 } }), []) // nobody knows whose they are
+    assert.deepEqual(await found([{ type: 'a', share: 0.5, running: 1 }, { type: 'b', waiting: 1 }], { slots: 1 }), [
+      { kind: 'flood', type: 'a', share: 0.5, running: 1, slots: 1, othersCount: 1 }
+    ])
   })
 
   it('is a type that has half of what waits and more, if that is much', async function () {
@@ -58,6 +65,7 @@ describe('what stands out in a queue', function () {
     assert.deepEqual(await found(rows(150)), [{ kind: 'backlog', type: 'a', waiting: 150, ofWaiting: 250 }])
     assert.deepEqual(await kinds(rows(50)), ['backlog']) // that of b
     assert.deepEqual(await kinds([...rows(60), { type: 'c', waiting: 40 }]), ['backlog']) // just half
+    assert.deepEqual(await kinds([...rows(60), { type: 'c', waiting: 41 }]), [])
     assert.deepEqual(await kinds([{ type: 'a', waiting: 99 }, { type: 'b', waiting: 1 }]), [])
     assert.deepEqual(await kinds([{ type: 'a', waiting: 1000 }]), []) // there is no other one
   })
@@ -67,6 +75,7 @@ describe('what stands out in a queue', function () {
     const holders = [['d', 4], ['c', 3], ['b', 2]]
     assert.deepEqual(await found(rows, { slots: 10, snapshot: { standstillMs: 10000 } }), [{ kind: 'standstill', ms: 10000, waiting: 4, running: 10, holders }])
     assert.deepEqual(await kinds(rows, { slots: 10, snapshot: { standstillMs: 9999 } }), [])
+    assert.deepEqual(await kinds([{ type: 'a', running: 1, waiting: 1 }], { snapshot: { standstillMs: 10000 } }), ['standstill'])
     assert.deepEqual(await kinds([{ type: 'a', waiting: 1 }], { snapshot: { standstillMs: 60000 } }), []) // nobody runs
   })
 
@@ -85,6 +94,9 @@ describe('what stands out in a queue', function () {
     assert.deepEqual(await outcomes([b, a], { done: 1000, failed: 7, retried: 6 }), [
       { kind: 'failing', failures: 13, attempts: 1013, types: [['a', 12, 12]] }
     ])
+    // not whose attempts have all been done, nor who has made none
+    const [{ types: blamed }] = await outcomes([{ type: 'c', done: 2, failed: 0, retried: 0 }, { type: 'z', dead: 50 }, a], { done: 2, failed: 6, retried: 6 })
+    assert.deepEqual(blamed, [['a', 12, 12]])
     // just half, and just ten
     assert.equal((await outcomes([{ type: 'a', done: 10, failed: 4, retried: 6 }], { done: 10, failed: 4, retried: 6 })).length, 1)
     assert.deepEqual(await outcomes([{ type: 'a', done: 11, failed: 4, retried: 6 }], { done: 11, failed: 4, retried: 6 }), [])
@@ -104,6 +116,9 @@ describe('what stands out in a queue', function () {
       const rows = [1, 4, 2, 3].map(waiting => ({ type: `t${waiting}`, waiting, running: 1, because: kind, untilMs: 10 * waiting }))
       assert.deepEqual(await found(rows, { slots: 10 }), [4, 3, 2].map(waiting => ({ kind, type: `t${waiting}`, waiting, running: 1, untilMs: 10 * waiting })))
     }
+    // whoever has the larger share
+    const shares = [1, 3, 2].map(waiting => ({ type: `t${waiting}`, waiting, share: 0.4 - waiting / 10, because: 'rate' }))
+    assert.deepEqual((await found(shares)).map(({ type }) => type), ['t3', 't2', 't1'])
     // of a queue without types
     assert.deepEqual(await found([], { counts: { waiting: 1 }, reason: { because: 'hold', untilMs: 1 } }), [
       { kind: 'hold', type: '', waiting: 1, running: 0, untilMs: 1 }
@@ -113,6 +128,26 @@ describe('what stands out in a queue', function () {
   it('is who starves, three of them by name', async function () {
     const starving = ['a', undefined, 'c', 'd'].map((type, i) => ({ type, sinceMs: i }))
     assert.deepEqual(await found([], { snapshot: { starving } }), [{ kind: 'starving', types: [['a', 0], ['', 1], ['c', 2]], count: 4 }])
+  })
+
+  it('has long names cut', async function () {
+    const long = { type: 'x'.repeat(201), share: 0.9, running: 4, waiting: 100, done: 0, failed: 10, retried: 0, because: 'cap' }
+    const snapshot = { starving: [{ type: long.type, sinceMs: 1 }], totals: { done: 0, failed: 10, retried: 0 } }
+    const findings = await found([long, { type: 'b', waiting: 1 }], { snapshot })
+    assert.deepEqual(findings.map(({ kind, type, types }) => [kind, type ?? types[0][0]]), ['failing', 'flood', 'backlog', 'cap', 'starving'].map(kind => [kind, `${'x'.repeat(200)}…`]))
+  })
+
+  it('is told by fifty types and no more, of which one may have a share, and the others only jobs', async function () {
+    const others = Array.from({ length: 50 }, (_, i) => ({ type: `t${i}`, waiting: 1 }))
+    for (const more of [{ share: 0.1 }, { running: 1 }, { waiting: 2 }]) {
+      const last = { type: 'last', waiting: 1, because: 'rate', ...more }
+      assert.deepEqual(await kinds([...others, last]), ['rate'])
+      const rest = more.share === undefined ? others : others.map(row => ({ ...row, running: 1 }))
+      assert.deepEqual(await kinds([last, ...rest], { slots: 99 }), ['rate'])
+      assert.deepEqual(await kinds([...rest, last], { slots: 99 }), ['rate'])
+    }
+    const rows = Array.from({ length: 51 }, (_, i) => ({ type: `t${i}`, waiting: 51 - i, because: { 49: 'rate', 50: 'hold' }[i] }))
+    assert.deepEqual(await kinds(rows), ['rate'])
   })
 
   it('is told by the fifty types that have most of the slots, or wait most', async function () {
