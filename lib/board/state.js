@@ -133,18 +133,18 @@ function told (row) {
 /** Of the types that are ranked. @returns {object[] | null} null: there are none */
 function groupsOf ({ rows }) {
   const groups = new Map()
-  for (const { group, share = 0, waiting, running, overdue } of rows) {
+  for (const { group, share, waiting, running, overdue } of rows) {
     if (group === undefined) continue
-    const sum = groups.get(group) ?? { group, share: 0, waiting: 0, running: 0, overdue: 0, typesCount: 0 }
+    const sum = groups.get(group) ?? { group, share: undefined, waiting: 0, running: 0, overdue: 0, typesCount: 0 }
     groups.set(group, sum)
-    sum.share += share
+    if (share !== undefined) sum.share = share + (sum.share ?? 0)
     sum.waiting += waiting
     sum.running += running
     sum.overdue += overdue
     sum.typesCount++
   }
   if (groups.size === 0) return null
-  return [...groups.values()].sort((a, b) => b.share - a.share || b.waiting - a.waiting).slice(0, MOST_GROUPS)
+  return [...groups.values()].sort((a, b) => (b.share ?? 0) - (a.share ?? 0) || b.waiting - a.waiting).slice(0, MOST_GROUPS)
 }
 
 /** Types whose runners go on although their jobs were told of their ends; those with most of them. */
