@@ -84,7 +84,7 @@ class Reading {
 
 /** Of a queue in memory or on disk. */
 async function localView (queue, snapshot) {
-  const { waiting, running, delayed, dead = null, overdue } = queue.stats()
+  const { waiting, running, delayed, dead = null, overdue, types: allCount } = queue.stats()
   const counts = { paused: queue.paused, waiting, running, delayed, dead, overdue }
   if (snapshot !== undefined) {
     const rows = queue.scheduler === null ? snapshot.types.map(row => ({ ...row, isType: false })) : snapshot.types
@@ -92,7 +92,7 @@ async function localView (queue, snapshot) {
   }
   const types = await queue.types({ limit: MOST_TYPES })
   const rows = types.map(entry => ({ ...rowOf(entry.type), isType: queue.scheduler !== null, ...queue.stats(entry.type), ...entry }))
-  return { counts, rows, typesCount: rows.length }
+  return { counts, rows, typesCount: rows.length < MOST_TYPES ? rows.length : allCount }
 }
 
 /** Of all processes; with one walk through the types. */

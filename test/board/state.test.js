@@ -65,6 +65,66 @@ describe('what a page is told of a queue', function () {
     assert.deepEqual(await counts({ filter: 'c', group: 'g' }), [0, 5000])
   })
 
+  it('is how many types there are, if there are more than it is told of', async function () {
+    const queue = inMemory()
+    queue.pause()
+    for (let i = 0; i < 1001; i++) queue.pushType(`t${i}`, 1)
+    const { types } = queue
+    let limit
+    queue.types = options => {
+      limit = options.limit
+      return types.call(queue, options)
+    }
+    const { typesCount, foundCount } = await told({ queue })
+    assert.deepEqual([typesCount, foundCount, limit], [1001, 1001, 1000])
+  })
+
+  it('is of a type that is not ranked what it is of others, if it has jobs here, and has a name', async function () {
+    const queue = inMemory()
+    queue.pause()
+    queue.pushType('b', 1).pushType('', 1)
+    const one = { queue, metrics: measured([]) }
+    const { types: [{ because, oldestWaitMs, ...b }] } = await told(one, { filter: 'b' })
+    assert.deepEqual([because, b.isType, b.waiting, b.delayed, b.running, b.overdue, b.dead], ['paused', true, 1, 0, 0, 0, 0])
+    assert.deepEqual((await told(one)).types, [])
+    const untyped = inMemory({ scheduler: null })
+    assert.deepEqual((await told({ queue: untyped, metrics: measured([]) }, { filter: 'b' })).types, [])
+    // at a broker those that have jobs are all known
+    assert.deepEqual((await told({ queue: atBroker({ stats: () => ({ waiting: 1, running: 1 }) }) }, { filter: 'b' })).types, [])
+  })
+
+  it('is of what is no type its numbers only', async function () {
+    const { types: [row] } = await told({ queue: inMemory(), metrics: measured([{ type: 'rest', isType: false, waiting: 2 }]) })
+    const { isType, waiting, paused, cap, weight, rate, because } = row
+    assert.deepEqual([isType, waiting, paused, cap, weight, rate, because], [false, 2, false, null, null, null, undefined])
+  })
+
+  it('is no reason to wait of a queue that cannot tell one', async function () {
+    for (const scheduler of ['equal', null]) {
+      const queue = inMemory({ scheduler })
+      queue.pause()
+      queue.pushType('a', 1)
+      queue.explain = undefined
+      const { because, types, waiting } = await told({ queue })
+      assert.deepEqual([waiting, because, types.map(({ because }) => because)], [1, undefined, scheduler === null ? [] : [undefined]])
+    }
+    // nor is one asked of a broker but for a type
+    const explain = async type => {
+      assert.equal(type, 'a')
+      return { because: 'rate' }
+    }
+    const types = [{ type: 'a', waiting: 1, delayed: 0, running: 0, dead: 0 }]
+    const { because, types: [{ because: reason }] } = await told({ queue: atBroker({ types, explain, scheduler: null }) })
+    assert.deepEqual([because, reason], [undefined, 'rate'])
+  })
+
+  it('is nothing of a type that the broker no longer has, but what happened in this process', async function () {
+    const row = { type: 'a', waiting: 1, delayed: 2, running: 3, dead: 4, done: 5 }
+    const { overdue, types: [{ waiting, delayed, running, dead, done }] } = await told({ queue: atBroker(), metrics: measured([row]) })
+    assert.deepEqual([overdue, waiting, delayed, running, dead, done], [0, 0, 0, 0, 0, 5])
+    assert.equal((await told({ queue: atBroker() })).overdue, 0)
+  })
+
   it('is in the order that is asked for, whatever else would come first', async function () {
     const rows = Array.from({ length: 60 }, (_, i) => ({ type: `t${i}`, share: i / 100, waiting: 60 - i, delayed: 0, running: 0, dead: 0 }))
     const metrics = measured(rows)
