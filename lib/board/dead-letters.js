@@ -58,9 +58,9 @@ async function deadLettersOf (queue, { type, error, after }) {
  */
 async function sweep (queue, how, { type, error, after, before = Date.now() }) {
   const end = performance.now() + SLICE_MS
-  const swept = { done: 0, left: 0, after: after ?? null, before }
+  const swept = { done: 0, left: 0, after, before }
   do {
-    const some = await queue.deadLetters({ type, limit: TOGETHER, after: swept.after ?? undefined })
+    const some = await queue.deadLetters({ type, limit: TOGETHER, after: swept.after })
     const wanted = some.filter(letter => matches(letter, error) && !(letter.at > before))
     const outcomes = await Promise.allSettled(wanted.map(({ id }) => how(id)))
     const done = outcomes.filter(({ value }) => value === true).length
