@@ -92,7 +92,7 @@ async function localView (queue, snapshot) {
   }
   const types = await queue.types({ limit: MOST_TYPES })
   const rows = types.map(entry => ({ ...rowOf(entry.type), isType: queue.scheduler !== null, ...queue.stats(entry.type), ...entry }))
-  return { counts, rows, typesCount: rows.length < MOST_TYPES ? rows.length : allCount }
+  return { counts, rows, typesCount: Math.max(rows.length, allCount) } // a queue without a scheduler counts none
 }
 
 /** Of all processes; with one walk through the types. */

@@ -77,6 +77,11 @@ describe('what a page is told of a queue', function () {
     }
     const { typesCount, foundCount } = await told({ queue })
     assert.deepEqual([typesCount, foundCount, limit], [1001, 1001, 1000])
+    // on disk jobs have types without a scheduler, too, though nobody counts these
+    const untyped = inMemory({ scheduler: null })
+    untyped.types = async () => ['a', 'b'].map(type => ({ type, waiting: 1, delayed: 0, running: 0, dead: 0 }))
+    untyped.stats = () => ({ waiting: 2, running: 0, delayed: 0, overdue: 0, types: 0 })
+    assert.equal((await told({ queue: untyped })).typesCount, 2)
   })
 
   it('is of a type that is not ranked what it is of others, if it has jobs here, and has a name', async function () {
@@ -109,9 +114,9 @@ describe('what a page is told of a queue', function () {
       assert.deepEqual([waiting, because, types.map(({ because }) => because)], [1, undefined, scheduler === null ? [] : [undefined]])
     }
     // nor is one asked of a broker but for a type
-    const explain = async type => {
+    const explain = type => {
       assert.equal(type, 'a')
-      return { because: 'rate' }
+      return Promise.resolve({ because: 'rate' })
     }
     const types = [{ type: 'a', waiting: 1, delayed: 0, running: 0, dead: 0 }]
     const { because, types: [{ because: reason }] } = await told({ queue: atBroker({ types, explain, scheduler: null }) })
@@ -209,7 +214,8 @@ describe('what a page is told of a queue', function () {
   it('has schedules that are paused last, wherever they stand', async function () {
     const paused = [{ name: 'off' }, { name: 'out' }]
     const others = [{ name: 'b', nextAt: 2 }, { name: 'a', nextAt: 1 }]
-    for (const all of [[...paused, ...others], [...others, ...paused], [paused[0], others[0], paused[1], others[1]]]) {
+    const mixed = [paused[0], others[0], paused[1], others[1]]
+    for (const all of [[...paused, ...others], [...others, ...paused], [...others.toReversed(), ...paused], mixed]) {
       const { schedules } = await told({ queue: atBroker({ listSchedules: async () => all }) })
       assert.deepEqual(schedules.map(({ name }) => name), ['a', 'b', 'off', 'out'])
     }
