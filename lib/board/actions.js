@@ -91,7 +91,7 @@ function hasTypes (queue) {
 }
 
 function canHoldTypes (queue) {
-  return isHere(queue) && queue.scheduler !== null && hasMethods(queue.scheduler, ['next', 'paused', 'resumed'])
+  return isHere(queue) && hasMethods(queue.scheduler, ['next', 'paused', 'resumed'])
 }
 
 function mayHoldTypes (queue) {
