@@ -66,10 +66,16 @@ describe('the charts of a page', function () {
     assert.match(drawn([bucket(NOW, { slotsHeld: 1.2345 })]).slots[0], /^1\.23 of 4 /)
   })
 
+  it('say how long the longest wait was, or that no job has started', function () {
+    assert.match(drawn([bucket(NOW - 10000, { waitP50Ms: 0.25, waitP95Ms: 0.5 }), bucket(NOW)]).waits[0], /^no job has started; at most 0\.5 ms$/)
+    assert.match(drawn([bucket(NOW)]).waits[0], /; at most 0 ms$/)
+  })
+
   it('fall to nothing between buckets that are more than half a bucket apart', function () {
     for (const [apart, points] of [[5000, 4], [5001, 6]]) {
       assert.equal(pointsOf(drawn([bucket(NOW - 10000 - apart), bucket(NOW)]).throughput[1]), points)
     }
+    assert.equal(pointsOf(drawn([bucket(NOW - 890000), bucket(NOW)]).throughput[1]), 4) // from the very beginning on
   })
 
   it('end now, or at the last bucket of a queue whose clock is a quarter of an hour or more away', function () {
