@@ -838,7 +838,7 @@ describeWithChromium('the page for tenants, in Chromium,', function () {
     await button(page, 'Resume', '(none)').waitFor()
     assert.deepEqual([...paused], [''])
     await button(page, 'Pause the queue').click()
-    await said(page, 'pauseGlobal: done')
+    await button(page, 'Resume the queue').waitFor() // the same was said of the type
     assert.deepEqual([...paused], ['', undefined])
     await button(page, 'Resume the queue').click()
     await said(page, 'resumeGlobal: done')
