@@ -250,6 +250,7 @@ describeWithRedis('explain() while the broker is away', function () {
     rig.afterAnswers(() => server.kill())
     assert.equal((await queue.explain('')).because, 'broker')
   })
+
   it('says so if it answers nothing more before it is known how many types are ahead', async () => {
     const server = await startServer()
     const rig = rigged(server.path)

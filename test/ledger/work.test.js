@@ -76,7 +76,7 @@ describe('a ledger with a million records', function () {
     const looked = rowsRead(ledger, () => { found = [...history.list({ state: 'failed', type: TYPES[1], limit: 50 })] })
     assert.equal(found.length, 50)
     assert(found.every(({ id, type }, i) => type === TYPES[1] && (i === 0 || id < found[i - 1].id)))
-    assert(looked > 50 && looked <= 3 * ROWS, `${looked} rows`)
+    assert(looked > 50 && looked <= 2 * ROWS, `${looked} rows`)
   })
 
   for (const [state, isIn] of [['running', id => id % ROWS === 7], ['done', id => id < ROWS], ['cancelled', id => id === ROWS]]) {
