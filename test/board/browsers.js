@@ -71,8 +71,11 @@ function inBrowser (start) {
   let driver, server
 
   before(async function () { driver = await start() })
-  after(() => driver?.close())
-  afterEach(() => server?.end())
+  // a page asks again and again: its server is there for as long as it is
+  after(async () => {
+    await driver?.close()
+    await server?.end()
+  })
 
   /**
    * @param {object} shown a queue, or several, as board() takes them
@@ -82,12 +85,14 @@ function inBrowser (start) {
     const clock = fakeClock()
     const handler = handlerOf(readQueues([shown]), clock)
     const states = { count: 0 }
+    const serverBefore = server
     server = await startServer((request, response) => {
       if (request.url.startsWith('/state')) response.once('finish', () => { states.count++ })
       handler(request, response)
     })
     Object.assign(driver, { errors: [], questions: [], accepts: true })
     await driver.go(`${server.origin}/`, SCREENS[screen])
+    await serverBefore?.end()
     const page = new Page(driver, clock, states)
     await page.until(until)
     return page
