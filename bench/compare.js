@@ -35,6 +35,10 @@ const LIMIT = 1.03
 /** Units of memory. */
 const MEMORY = /^(B|bytes|MB)/
 
+/** What both sides have of their own, and the bench, with what it takes from the tests. */
+const PACKAGE = ['package.json', 'index.js', 'lib', 'schedulers']
+const BENCH = ['bench', 'test/support']
+
 /** What our own bench has that a bench of before may lack: how a child answers. */
 const PROTOCOL = ['child.js', 'code.js']
 
@@ -72,13 +76,16 @@ function checkOut (commit, { ownBench = false }) {
   }
   const archive = execFileSync('git', ['archive', '--format=tar', commit], { cwd: ROOT, maxBuffer: 2 ** 30 })
   execFileSync('tar', ['-x', '-C', folderOf('old')], { input: archive })
-  for (const name of ['package.json', 'index.js', 'lib', 'schedulers']) copy(path.join(ROOT, name), path.join(folderOf('new'), name))
+  for (const name of PACKAGE) copy(path.join(ROOT, name), path.join(folderOf('new'), name))
   const benches = { old: path.join(folderOf('old'), 'bench'), new: path.join(folderOf('new'), 'bench') }
-  copy(__dirname, benches.new)
-  if (ownBench) for (const file of PROTOCOL) copy(path.join(__dirname, file), path.join(benches.old, file))
-  else {
-    fs.rmSync(benches.old, { recursive: true, force: true })
-    copy(__dirname, benches.old)
+  for (const name of BENCH) copy(path.join(ROOT, name), path.join(folderOf('new'), name))
+  if (ownBench) {
+    for (const file of PROTOCOL) copy(path.join(__dirname, file), path.join(benches.old, file))
+    return benches
+  }
+  for (const name of BENCH) {
+    fs.rmSync(path.join(folderOf('old'), name), { recursive: true, force: true })
+    copy(path.join(ROOT, name), path.join(folderOf('old'), name))
   }
   return benches
 }
@@ -164,4 +171,4 @@ function tableOf (rows, commit) {
   }
 }
 
-module.exports = { compare, subjectsOf, tableOf, verdictOf }
+module.exports = { BENCH, PACKAGE, compare, subjectsOf, tableOf, verdictOf }

@@ -6,8 +6,7 @@
 
 const crypto = require('node:crypto')
 const { EventEmitter } = require('node:events')
-const { KEYS_TO_END } = require('../../lib/distributed/broker/scripts/end')
-const { FIELDS_TAKEN, KEYS_TO_TAKE } = require('../../lib/distributed/broker/scripts/take')
+const { FIELDS_TAKEN, KEYS_COUNT } = require('../../lib/distributed/broker/scripts/take')
 const { Heap } = require('../../lib/platform/heap')
 const { randomNumbers } = require('../simulation')
 
@@ -100,13 +99,15 @@ class Broker {
   }
 
   /** A job of a type, as scripts/take.js gives it. */
-  take (name) {
+  take (name, readyKey) {
     const queue = this.queue(name)
     const next = queue.waiting.shift()
-    if (next === undefined) return [0, 0, 0, 0, GENERATION, 0, 0]
+    const isDry = Number(queue.waiting.length === 0)
+    if (isDry) this.set(readyKey).delete(name)
+    if (next === undefined) return [0, 0, 0, 0, GENERATION, 0, 0, 0, '', '', isDry]
     queue.activeCount++
     const record = { data: next.data, timestamp: String(next.timestamp), opts: '{}', ats: '1' }
-    return [FIELDS_TAKEN.map(name => record[name] ?? null), next.name, 0, 0, GENERATION, 0, 0, 0, '', String(next.timestamp)]
+    return [FIELDS_TAKEN.map(name => record[name] ?? null), next.name, 0, 0, GENERATION, 0, 0, 0, '', String(next.timestamp), isDry]
   }
 
   set (key) {
@@ -194,15 +195,13 @@ class Client extends EventEmitter {
     return this.broker.answer('fairlanePush', names.map(name => [name, 0]))
   }
 
-  fairlaneTake (...args) { return this.broker.answer('fairlaneTake', this.broker.take(args[KEYS_TO_TAKE.length + 2])) }
+  fairlaneTake (...args) { return this.broker.answer('fairlaneTake', this.broker.take(args[KEYS_COUNT + 1], args[KEYS_COUNT - 1])) }
 
-  fairlaneEnd (...args) {
-    const own = args.slice(KEYS_TO_TAKE.length + KEYS_TO_END.length + 5)
-    const [, name] = own
-    const [kind,,, fetches] = own.slice(5)
+  fairlaneEnd (count, ...rest) {
+    const [, name,,,, kind,,, fetches,,,, other] = rest.slice(count)
     if (kind !== 'done') throw new Error('nothing goes back here')
     this.broker.queue(name).activeCount--
-    return this.broker.answer('fairlaneEnd', fetches === 1 ? this.broker.take(name) : [0, 0, 0, 0, GENERATION, 0, 0])
+    return this.broker.answer('fairlaneEnd', fetches === 1 ? this.broker.take(other || name, rest[KEYS_COUNT - 1]) : [0, 0, 0, 0, GENERATION, 0, 0])
   }
 
   fairlaneAnnounce (count, types, ready, workers, ...rest) {
@@ -210,12 +209,6 @@ class Client extends EventEmitter {
     for (const name of names) this.broker.set(types).add(name)
     this.broker.makeReady(ready, workers, wake, names)
     return this.broker.answer('fairlaneAnnounce', names.map(name => this.broker.queue(name).waiting.length))
-  }
-
-  fairlaneUnready (ready, wait, prioritized, meta, name) {
-    const isStill = this.broker.queue(name).waiting.length > 0
-    if (!isStill) this.broker.set(ready).delete(name)
-    return this.broker.answer('fairlaneUnready', Number(isStill))
   }
 
   fairlaneWalk (count, types, ready, workers, ...rest) {

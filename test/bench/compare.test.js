@@ -1,8 +1,26 @@
 'use strict'
 
 const assert = require('node:assert/strict')
-const { subjectsOf } = require('../../bench/compare')
+const fs = require('node:fs')
+const path = require('node:path')
+const { BENCH, PACKAGE, subjectsOf } = require('../../bench/compare')
 const { CASES, loadCase } = require('../../bench/schedule')
+
+const ROOT = path.join(__dirname, '../..')
+
+it('a comparison has all files that the bench loads', () => {
+  const files = BENCH.flatMap(folder => fs.readdirSync(path.join(ROOT, folder), { recursive: true })
+    .filter(name => name.endsWith('.js') && !name.includes('.peers'))
+    .map(name => path.join(ROOT, folder, name)))
+  assert(files.length > 50)
+  for (const file of files) {
+    for (const [, name] of fs.readFileSync(file, 'utf8').matchAll(/require\('(\.[^']*)'\)/g)) {
+      const loaded = path.relative(ROOT, path.resolve(path.dirname(file), name)) || '.'
+      const isThere = loaded === '.' || [...PACKAGE, ...BENCH].some(one => loaded === one.replace(/\.js$/, '') || `${loaded}/`.startsWith(`${one}/`))
+      assert(isThere, `${path.relative(ROOT, file)} loads ${loaded}`)
+    }
+  }
+})
 
 describe('what is compared of a case', () => {
   const cases = CASES.map(loadCase)

@@ -206,30 +206,6 @@ describeWithRedis('answers of the broker', function () {
       fail(new Error('ERR no'))
       assert.equal(await closing, 0)
     })
-
-    it('that say there is nothing, while a push comes between that and the word that the type is empty', async () => {
-      // the keeper, which would find the job, does not walk
-      const { queue, rig } = await open(async n => n, { leaseMs: 600000 })
-      const { reached, open: letGo } = rig.delay('fairlaneUnready')
-      await queue.add(1, { type: 'a' })
-      await reached
-      const second = queue.add(2, { type: 'a' })
-      await queue.flush()
-      letGo()
-      assert.equal(await second, 2)
-    })
-
-    it('that fail to say that the type is empty leave it to those who look at all of them', async () => {
-      const { queue, rig } = await open(async () => {})
-      const refused = rig.refuse('fairlaneUnready')
-      await queue.pushType('a', 1)
-      await refused
-      await queue.onIdle()
-      const again = once(rig.messages, 'ready')
-      rig.messages.disconnect(true)
-      await again
-      await until(() => at.server.cli('exists', key('.ready')) === '0')
-    })
   })
 
   describe('to the end of a job', () => {

@@ -143,6 +143,7 @@ describeWithRedis('the costs of jobs at a broker', function () {
     assert.equal(queue.stats('a').spent, 18)
     gate.release()
     await queue.onIdle()
+    at.server.cli('publish', `{fairlane:${at.name}}:.wake`, JSON.stringify([1, ['a']])) // there is none
     await until(() => log.length >= 3)
     for (const parts of log) assert.equal(parts.slice(0, -1).reduce((sum, part) => sum + part), parts.at(-1), JSON.stringify(log))
     const charged = log.filter(parts => parts.at(-1) > 0)
@@ -227,14 +228,14 @@ describeWithRedis('the costs of jobs at a broker', function () {
         async function startMs (...costs) {
           await client.flushall()
           const prefix = '{fairlane:raw}:a:'
-          const limits = '{fairlane:raw}:.limits'
+          const [limits, ready] = ['limits', 'ready'].map(what => `{fairlane:raw}:.${what}`)
           await client.hset(limits, 'generation', 'g', 'rates', JSON.stringify([{ limit: 100, intervalMs: 1000, of: 'cost' }]))
           for (const [n, cost] of costs.entries()) {
             await client.hset(`${prefix}j${n}`, 'name', 'job', 'timestamp', 1, 'cost', cost)
             if (isPrioritized) await client.zadd(`${prefix}prioritized`, n, `j${n}`)
             else await client.lpush(`${prefix}wait`, `j${n}`)
           }
-          const [, name, , , , ms] = await client.fairlaneTake(...KEYS_TO_TAKE.map(what => prefix + what), limits, prefix, 'a', 'me', 60000, 'g')
+          const [, name, , , , ms] = await client.fairlaneTake(...KEYS_TO_TAKE.map(what => prefix + what), limits, ready, prefix, 'a', 'me', 60000, 'g')
           assert.equal(name, 'j0')
           return ms
         }
@@ -249,8 +250,8 @@ describeWithRedis('the costs of jobs at a broker', function () {
       await client.flushall()
       define(client)
       const prefix = '{fairlane:raw}:a:'
-      const limits = '{fairlane:raw}:.limits'
-      const keys = [...KEYS_TO_TAKE.map(what => prefix + what), limits]
+      const [limits, ready] = ['limits', 'ready'].map(what => `{fairlane:raw}:.${what}`)
+      const keys = [...KEYS_TO_TAKE.map(what => prefix + what), limits, ready]
       const common = [prefix, 'a', 'me', 60000, 'g']
       const most = random.pick([5, 60, 3000])
       const rates = [{ limit: 1 + random.below(most), intervalMs: 40 + random.below(60), of: 'cost' }]

@@ -56,19 +56,20 @@ describeWithRedis('a distributed queue, when', function () {
     const { queue, rig } = await open((n, done) => done(null, n))
     const said = latch()
     const gate = latch()
-    rig.once('fairlaneUnready', async call => {
+    rig.once('fairlaneTake', async call => {
       const answer = await call()
       said.open()
       await gate.opened
       return answer
     })
-    await queue.add(1, { type: 'a' })
+    const first = queue.add(1, { type: 'a' })
     await said.opened
+    assert.equal(at.server.cli('exists', key('.ready')), '0')
     const heard = once(rig.messages, 'message')
     const second = queue.add(2, { type: 'a' })
     await heard
     gate.open()
-    assert.equal(await second, 2)
+    assert.deepEqual(await Promise.all([first, second]), [1, 2])
   })
 
   it('there are jobs already, starts none before those who open it can listen', async () => {
@@ -104,17 +105,15 @@ describeWithRedis('a distributed queue, when', function () {
   it('a partition is lost while a type of it is looked for, finds it when it is back', async () => {
     let loss
     const { queue, rig } = await open((n, done) => {
-      // before, it may yet be said of the type that it is empty: nothing would be taken from then on
-      if (n === 1) loss = losePartition(rig, ['fairlaneUnready', 'sscan'])
+      if (n === 1) loss = losePartition(rig, ['fairlaneEnd', 'sscan'])
       done(null, n)
     }, { partitions: 2 })
-    await queue.add(1, { type: LOST })
-    const { counts, restore } = loss
-    await until(() => counts.sscan >= 1)
+    await queue.pushType(LOST, 1)
+    await until(() => loss?.counts.sscan >= 1)
     // it is ready, and no word of that comes
     const other = await at.open(null, { partitions: 2 })
     await other.pushType(LOST, 2)
-    restore()
+    loss.restore()
     await until(() => queue.stats().done === 2)
   })
 

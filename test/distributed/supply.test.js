@@ -3,12 +3,14 @@
 // A type's supply beside a stand-in for the other parts: answers of the broker come in the order that the test wants.
 
 const assert = require('node:assert')
+const { Matching } = require('../../lib/distributed/worker/matching')
 const { Supply } = require('../../lib/distributed/worker/supply')
 
-const NOTHING = { waitMs: 0, dueInMs: 0 }
+const CAPPED = { waitMs: 0, dueInMs: 0, isDry: false } // jobs wait, and none may be had
+const DRY = { waitMs: 0, dueInMs: 0, isDry: true }
 const RATED = { waitMs: 5000, dueInMs: 0 }
 
-const found = (name, isShort = false) => ({ job: { opts: {} }, name, sentAt: 0, startBy: Infinity, isShort })
+const found = (name, more) => ({ job: { opts: {} }, name, sentAt: 0, startBy: Infinity, isShort: false, dueInMs: 0, isDry: false, ...more })
 
 describe('what a process has of a type', () => {
   const { setTimeout, clearTimeout } = global
@@ -25,7 +27,6 @@ describe('what a process has of a type', () => {
     partition = { isAway: false }
     crew = {
       asks: [], // calls that wait for their answers
-      unreadies: [],
       begun: [],
       standingBy: [],
       returned: [],
@@ -46,10 +47,9 @@ describe('what a process has of a type', () => {
       add: () => { crew.count++ },
       ask: () => new Promise(resolve => crew.asks.push(resolve)),
       standBy: (one, ms) => crew.standingBy.push(ms),
-      standByNoMore: () => {},
-      unready: () => new Promise(resolve => crew.unreadies.push(resolve))
+      standByNoMore: () => {}
     }
-    const parts = { taking: crew, slots: crew, prefetch: crew, requests: crew, announcer: crew, attempts: crew }
+    const parts = { taking: crew, slots: crew, prefetch: crew, requests: crew, announcer: crew, attempts: crew, matching: new Matching() }
     supply = new Supply({ type: 'a', partition, idOf: name => name }, { ...parts, endings: { tell: (...args) => crew.tell(...args), keepPlace: ending => crew.keepPlace(ending) } })
     supply.giveBack = jobs => { crew.returned.push(...jobs.map(({ name }) => name)) }
   })
@@ -84,12 +84,10 @@ describe('what a process has of a type', () => {
   /** The type is ready, and twice gave nothing: it is at its cap. */
   async function beBlocked () {
     await ask()
-    await answer(NOTHING)
-    await answer(true, crew.unreadies)
+    await answer(CAPPED)
     serve()
     await turns()
-    await answer(NOTHING)
-    await answer(true, crew.unreadies)
+    await answer(CAPPED)
     assert.deepEqual([supply.isBlocked, supply.tokensCount], [true, 0])
   }
 
@@ -118,28 +116,50 @@ describe('what a process has of a type', () => {
     assert.deepEqual([supply.tokensCount, crew.placedCount, crew.asks.length], [0, 1, 1])
   })
 
-  it('waits for the answers that are on their way before it says that the type is empty', async () => {
+  it('is dry when the broker has nothing, or nothing more than the job that it gives', async () => {
+    for (const last of [[found('j1', { isDry: true })], [found('j1'), DRY]]) {
+      await ask()
+      await answer(last[0])
+      if (last.length > 1) {
+        const slots = [serve(), serve()]
+        await turns()
+        await answer(last[1])
+        await answer(last[1])
+        assert.deepEqual(slots.map(({ givenBack }) => givenBack), [1, 1])
+      }
+      assert.deepEqual([supply.window, supply.tokensCount, crew.asks.length], [0, 0, 0])
+      supply.jobs.clear()
+      assert.equal(supply.isIdle, true)
+    }
+    assert.equal(crew.begun.length, 2)
+  })
+
+  it('asks once more if it has heard of jobs while the broker said that it has no more', async () => {
+    for (const last of [found('j1', { isDry: true }), DRY]) {
+      await ask()
+      supply.expectJobs()
+      await answer(last)
+      assert.deepEqual([supply.window, supply.tokensCount], [1, 1])
+      serve()
+      await turns()
+      await answer(DRY)
+      assert.deepEqual([supply.window, supply.tokensCount], [0, 0])
+    }
+  })
+
+  it('knows when a delayed job is due behind the last one that waited', async () => {
     await ask()
-    await answer(found('j1'))
-    const slots = [serve(), serve()]
-    await turns()
-    await answer(NOTHING)
-    assert.equal(supply.window, 1)
-    assert.equal(crew.unreadies.length, 0)
-    await answer(NOTHING)
-    assert.equal(crew.unreadies.length, 1)
-    await answer(false, crew.unreadies)
-    assert.deepEqual(slots.map(({ givenBack }) => givenBack), [1, 1])
-    supply.jobs.clear()
-    assert.equal(supply.isIdle, true)
+    await answer(found('j1', { isDry: true, dueInMs: 100 }))
+    assert.deepEqual(timers.map(({ ms }) => ms), [101])
+    timers.splice(0)[0].fn()
+    assert.deepEqual([supply.window, supply.tokensCount], [1, 1])
   })
 
   it('asks once more if the broker has jobs after all, then waits ever longer: the type is at its cap', async () => {
     const pauses = []
     await ask()
     for (let count = 0; count < 8; count++) {
-      await answer(NOTHING)
-      await answer(true, crew.unreadies)
+      await answer(CAPPED)
       if (timers.length > 0) {
         assert.equal(supply.isAtCap, true)
         const [{ fn, ms }] = timers.splice(0)
@@ -168,8 +188,7 @@ describe('what a process has of a type', () => {
     serve()
     await turns()
     supply.freed()
-    await answer(NOTHING)
-    await answer(true, crew.unreadies)
+    await answer(CAPPED)
     assert.deepEqual([supply.isBlocked, supply.tokensCount], [false, 1])
   })
 
@@ -205,29 +224,36 @@ describe('what a process has of a type', () => {
     assert.deepEqual([supply.isBlocked, supply.tokensCount], [false, 1])
   })
 
-  it('does not say that a type is empty which is not to be asked before a time', async () => {
+  it('waits for the answers that are on their way before it takes the type for one at its cap, and no longer than it is told', async () => {
     await ask()
     await answer(found('j1'))
     serve()
     serve()
     await turns()
+    await answer(CAPPED)
+    assert.deepEqual([supply.window, supply.stillCount], [1, 0])
     await answer(RATED) // a rate
-    assert.equal(timers[0].ms, 5000)
-    await answer(NOTHING)
-    assert.equal(crew.unreadies.length, 0)
-    assert.equal(supply.isBlocked, true)
+    assert.deepEqual([supply.isBlocked, timers.map(({ ms }) => ms)], [true, [5000]])
+    supply.askAgain()
+    supply.window = 2
+    supply.topUp()
+    serve()
+    serve()
+    await turns()
+    await answer(RATED)
+    await answer(CAPPED)
+    assert.deepEqual([supply.isBlocked, supply.isAtCap, supply.stillCount, timers.length], [true, false, 0, 1])
   })
 
   it('leaves a late answer of nothing at that when the type is dry, and asks no more when it is stopped', async () => {
     await ask()
     supply.window = 0
-    await answer(NOTHING)
-    assert.equal(crew.unreadies.length, 0)
-    await ask()
-    await answer(NOTHING)
-    crew.isStopped = true
-    await answer(true, crew.unreadies)
+    await answer(CAPPED)
     assert.deepEqual([supply.window, supply.tokensCount], [0, 0])
+    await ask()
+    crew.isStopped = true
+    await answer(CAPPED)
+    assert.equal(supply.tokensCount, 0)
   })
 
   it('asks again after a while without an answer, or when the partition is back', async () => {
@@ -273,7 +299,7 @@ describe('what a process has of a type', () => {
   it('brings the next job with the end of one, for the slot that waits or ahead of one, and none with one that goes back', async () => {
     const told = []
     crew.announce = async () => told.push('announced')
-    crew.tell = (ending, fetches) => new Promise(resolve => told.push({ fetches, resolve }))
+    crew.tell = (ending, taker) => new Promise(resolve => told.push({ fetches: taker !== undefined, resolve }))
     supply.expectJobs()
     const delivery = serve()
     supply.end({ mayFetch: true })
@@ -300,10 +326,10 @@ describe('what a process has of a type', () => {
 
   it('takes fewer ahead of a type with a rate, whose jobs must start soon', async () => {
     const told = []
-    crew.tell = async (ending, fetches) => told.push(fetches)
+    crew.tell = async (ending, taker) => { told.push(taker !== undefined) }
     crew.hasRoom = isShort => !isShort
     await ask()
-    await answer(found('j1', true))
+    await answer(found('j1', { isShort: true }))
     supply.end({ mayFetch: true })
     await turns()
     supply.topUp()
@@ -320,7 +346,7 @@ describe('what a process has of a type', () => {
     let end, repeats
     crew.failed = (where, err) => failed.push(err)
     crew.hasRoom = () => true
-    crew.tell = (ending, fetches, again) => new Promise(resolve => {
+    crew.tell = (ending, taker, again) => new Promise(resolve => {
       end = resolve
       repeats = again
     })

@@ -208,16 +208,6 @@ if #fresh > 0 then redis.call(ARGV[1], ARGV[2], cjson.encode({ redis.call('ZCARD
 return waiting`
   },
 
-  // KEYS .ready, wait, prioritized, meta   ARGV name   → 1 if there is something to take, now or when others of the type have ended
-  fairlaneUnready: {
-    numberOfKeys: 4,
-    lua: `
-local isPaused = redis.call('HEXISTS', KEYS[4], 'paused') == 1
-if not isPaused and redis.call('LLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3]) > 0 then return 1 end
-redis.call('SREM', KEYS[1], ARGV[1])
-return 0`
-  },
-
   // KEYS .types, .ready, .workers, then of each type KEYS_OF_TYPE   ARGV 'PUBLISH' or 'SPUBLISH', .wake, the time until which jobs count as
   // due, the time before which a completed one is old, names   → bits, of each type, or the text of an error: a type that has a key of
   // the wrong kind keeps none of the others back; then the broker's time in ms since 1970

@@ -14,7 +14,7 @@ const MOST_TRIES = 3 // of a call, while what limits all processes changes
 /** What the broker says to a process that asks for a job. */
 class Answer {
   /** @param {any[]} raw as scripts/take.js says  @param {number} sentAt when the call was sent, by performance.now() */
-  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale, isLater, inboxes = '', takenAt = ''], sentAt) {
+  constructor ([fields, name, waitMs, dueInMs, generation, startMs, isStale, isLater, inboxes = '', takenAt = '', isDry], sentAt) {
     this.job = fields === 0 ? undefined : recordOf(fields, takenAt)
     this.name = name
     this.waitMs = waitMs // nothing more can be had for so long
@@ -24,6 +24,7 @@ class Answer {
     this.isShort = startMs > 0 && startMs < AMPLE_SLACK_MS // it must start soon
     this.startBy = startBy(startMs, sentAt) // by performance.now()
     this.isStale = isStale === 1 // this process knows another generation of the limits, and gets no job
+    this.isDry = isDry === 1 // nothing waits behind it, and whoever pushes tells of the type
     this.inboxes = inboxes === '' ? NOBODY : inboxes.split(',') // processes that wait for the result of the job with a key that has ended
     this.sentAt = sentAt
   }
@@ -82,16 +83,18 @@ class Takes {
    * @param {{ name: string, place: object, json: object }} job
    * @param {string} kind as that of an Ending
    * @param {{ value?: string, ms?: number, isWanted?: boolean, fields?: object }} what as scripts/end.js says
-   * @param {boolean} fetches the next one
+   * @param {object} [taker] place of the type of which the next job is taken, in the same partition
    * @returns {Promise<Answer>} rejects with an error whose code is a number, if the job is not this process's
    */
-  async end ({ name, place, json: { attemptsStarted } }, kind, { value = '', ms = 0, isWanted = false, fields }, fetches) {
+  async end ({ name, place, json: { attemptsStarted } }, kind, { value = '', ms = 0, isWanted = false, fields }, taker) {
     const sentAt = performance.now()
     const ofJob = ['', ':lock', ':logs', ':result'].map(what => place.key(`${name}${what}`))
     const keys = [...this.keysToTake(place), ...place.keysOf(KEYS_TO_END), ...ofJob]
-    const told = [kind, name, attemptsStarted, fetches ? 1 : 0, value, ms, isWanted ? 1 : 0]
+    const isOther = taker !== undefined && taker !== place
+    if (isOther) keys.push(...taker.keysOf(KEYS_TO_TAKE))
+    const told = [kind, name, attemptsStarted, taker === undefined ? 0 : 1, value, ms, isWanted ? 1 : 0, isOther ? taker.name : '']
     if (fields !== undefined) told.push(...Object.entries(fields).flat())
-    const raw = await this.broker.client.fairlaneEnd(...keys, ...this.common(place), ...told)
+    const raw = await this.broker.client.fairlaneEnd(keys.length, ...keys, ...this.common(place), ...told)
     if (typeof raw === 'number') throw Object.assign(new Error(`This process does not hold the job ${name} (${raw})`), { code: raw })
     return new Answer(raw, sentAt)
   }
@@ -115,7 +118,7 @@ class Takes {
   }
 
   keysToTake (place) {
-    return [...place.keysOf(KEYS_TO_TAKE), place.partition.limits]
+    return [...place.keysOf(KEYS_TO_TAKE), place.partition.limits, place.partition.ready]
   }
 
   common (place) {

@@ -151,10 +151,10 @@ class Globals {
 
   async limitsOf (place) {
     const { broker } = this
-    const { partition: { limits }, name } = place
+    const { partition: { limits, ready }, name } = place
     const [isPaused, heldMs, [ownCap, cap, ownRates, rates]] = await broker.soon(() => broker.askAll([
       ['hexists', place.key('meta'), 'paused'],
-      ['fairlaneHeld', ...place.keysOf(KEYS_TO_TAKE), limits, place.key(''), name, '', 0, ''],
+      ['fairlaneHeld', ...place.keysOf(KEYS_TO_TAKE), limits, ready, place.key(''), name, '', 0, ''],
       ['hmget', limits, `cap:${name}`, 'cap', `rates:${name}`, 'rates']
     ]))
     return {

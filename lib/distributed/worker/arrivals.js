@@ -9,10 +9,12 @@ class Call {
   /**
    * @param {object | undefined} asker delivery with the slot that the job is for; undefined: it is taken ahead
    * @param {number} rechecksCount by which limits the broker is asked
+   * @param {number} wordsCount how often it was heard by then that there are jobs
    */
-  constructor (asker, rechecksCount) {
+  constructor (asker, rechecksCount, wordsCount) {
     this.asker = asker
     this.rechecksCount = rechecksCount
+    this.wordsCount = wordsCount
     this.isOver = false
     this.answer = undefined // with a job that waits for the calls before it
   }
@@ -26,8 +28,8 @@ class Arrivals {
   }
 
   /** A call is sent now. Its arguments are those of a Call. */
-  sent (asker, rechecksCount) {
-    const call = new Call(asker, rechecksCount)
+  sent (asker, rechecksCount, wordsCount) {
+    const call = new Call(asker, rechecksCount, wordsCount)
     this.calls.push(call)
     return call
   }

@@ -2,13 +2,14 @@
 
 // What there is work of, in a process that runs jobs: a supply of each type that may have jobs, or has some here.
 
+const { Matching } = require('./matching')
 const { Supply } = require('./supply')
 
 class Crew {
   /** @param {object} parts broker, and those that supplies are given */
   constructor ({ broker, ...parts }) {
     this.broker = broker
-    this.parts = parts
+    this.parts = { ...parts, matching: new Matching() }
     this.supplies = new Map() // by type
     parts.prefetch.whenStale(takenBefore => this.returnPrefetched(takenBefore))
     parts.taking.whenHeldUp(isHeldUp => {

@@ -37,11 +37,11 @@ class Endings {
   /**
    * Tells it, at once if the broker is there.
    * @param {import('./ending').Ending} ending
-   * @param {boolean} fetches the next job of the type
+   * @param {object} [taker] place of the type of which the next job is taken
    * @param {(err: any) => void} [repeats] called when the call is to be made again, which fetches nothing
    * @returns {Promise<object | undefined>} an Answer; undefined if nothing was fetched
    */
-  async tell (ending, fetches, repeats) {
+  async tell (ending, taker, repeats) {
     const { job } = ending
     const { epoch, isCluster } = this.broker
     let isUnsure = isCluster // its client makes calls again by itself
@@ -49,7 +49,7 @@ class Endings {
     try {
       answer = await this.broker.until(Infinity, isRepeated => {
         isUnsure ||= isRepeated
-        return this.call(ending, fetches && !isRepeated)
+        return this.call(ending, isRepeated ? undefined : taker)
       }, { repeats })
     } catch (err) {
       isUnsure ||= epoch !== this.broker.epoch
@@ -60,29 +60,29 @@ class Endings {
     }
     job.supply.drop(job)
     this.outcomes.ended(ending, answer?.inboxes)
-    return fetches && answer !== undefined ? this.fetched(job.place, answer) : undefined
+    return taker !== undefined && answer !== undefined ? this.fetched(taker, answer) : undefined
   }
 
   // private from here on
 
-  async call ({ job, kind, details, delivery }, fetches) {
+  async call ({ job, kind, details, delivery }, taker) {
     const { fields, fault, text, delayMs, holdMs } = details
     const ms = this.keptMs
     const isWanted = job.inbox !== undefined
     switch (kind) {
       case 'done':
-        return this.takes.end(job, kind, { value: text ?? 'null', ms: text === undefined ? 0 : ms, isWanted }, fetches)
+        return this.takes.end(job, kind, { value: text ?? 'null', ms: text === undefined ? 0 : ms, isWanted }, taker)
       case 'dead': case 'cancelled':
         return this.takes.end(job, delivery === undefined && kind === 'cancelled' ? 'withdrawn' : kind, {
           value: errorOf(fault).message, ms, isWanted, fields
-        }, fetches)
+        }, taker)
       case 'retried': case 'postponed':
-        return this.takes.end(job, kind, { ms: delayMs, fields }, fetches)
+        return this.takes.end(job, kind, { ms: delayMs, fields }, taker)
       case 'throttled':
         await this.broker.hold(job.place, holdMs, job.name)
         await job.supply.recheck()
     }
-    return this.takes.end(job, 'returned', { fields }, false)
+    return this.takes.end(job, 'returned', { fields })
   }
 
   /** What came with an end; if this process knew other limits, what is asked for by those that hold now. */

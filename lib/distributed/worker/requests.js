@@ -43,17 +43,6 @@ class Requests {
     this.standby.remove(supply)
   }
 
-  /** @returns {Promise<boolean>} whether jobs of the type wait at the broker, which gave none */
-  async unready (place) {
-    try {
-      const keys = [place.partition.ready, place.key('wait'), place.key('prioritized'), place.key('meta')]
-      return await this.broker.client.fairlaneUnready(...keys, place.name) === 1
-    } catch (err) {
-      this.failed(place, err)
-      return false // when the partition is back its scout looks which types are ready
-    }
-  }
-
   /** A call for jobs of a type has failed. */
   failed ({ partition, type }, err) {
     if (!this.scouts.failed(partition, err)) this.broker.troubles.refused(`jobs of the type ${describe(type)}`, err, type)

@@ -2,16 +2,16 @@
 
 // HOT (bench: distributed). One type, in a process that runs jobs: what is thought to wait at the broker, and what was taken.
 //
-//   dry ──word──▶ window 1 ──each job that comes──▶ window × 2 ──an empty answer──▶ dry, once the broker agrees
-//                    ▲                                                                │
-//                    └────────────────── it does not: a push came between ◀──────────┘ twice in a row: at a cap, asked again later
+//   dry ──word──▶ window 1 ──each job that comes──▶ window × 2 ──nothing waits any more──▶ dry, unless a word came meanwhile
+//                    ▲                                                │
+//                    └──────────────────────────────────────── jobs wait, and none is given: at a cap, asked again later
 //
 // For each job that may be had a token stands in the queue in memory. A token that is given a slot takes a job that was prefetched, or asks
-// the broker; if there is none the slot is given back. What is to be asked is decided in a microtask, after the queue in memory has filled
-// its slots: so the end of a job brings the next one with the same call, if a slot waits for it.
+// the broker; if there is none the slot is given back. Which calls are made is decided once a turn, for all types (matching.js).
 
 const { COST } = require('../../job/cost')
 const { Arrivals } = require('./arrivals')
+const { Due } = require('./due')
 const { Ending, lostError } = require('./ending')
 const { TakenJob } = require('./taken-job')
 
@@ -23,7 +23,7 @@ const LONGEST_LIMIT_MS = 30000 // the message that a limit has changed may be lo
 class Supply {
   /**
    * @param {object} place
-   * @param {object} parts taking, slots, prefetch, requests, endings, announcer, attempts: those of all supplies of the process
+   * @param {object} parts taking, slots, prefetch, requests, endings, announcer, attempts, matching: those of all supplies of the process
    */
   constructor (place, parts) {
     this.place = place
@@ -45,15 +45,16 @@ class Supply {
     this.isBlocked = false // the broker is not asked until `timer` ends
     this.isAtCap = false // ... because as many jobs of the type run as its cap allows
     this.timer = undefined // ends isBlocked
-    this.dueTimer = undefined // for the next delayed job
-    this.dueAt = Infinity // when that is due, by performance.now()
-    this.isDeciding = false // decide() is to be called in a microtask
+    this.due = new Due(() => this.expectJobs()) // of delayed jobs
+    this.isDeciding = false // something is to be decided in this turn
     this.rechecksCount = 0 // how often the limits of the type have changed
+    this.wordsCount = 0 // how often it was heard that there may be jobs
     this.waiters = [] // callers of whenTold()
   }
 
   /** There may be jobs. */
   expectJobs () {
+    this.wordsCount++
     if (this.window === 0) this.window = 1
     this.topUp()
   }
@@ -193,6 +194,56 @@ class Supply {
     this.parts.requests.standBy(this, Math.min(ms, LONGEST_LIMIT_MS))
   }
 
+  /** @returns {{ endings: object[], askers: object[] }} what the broker is to be told of, and slots for which it is to be asked */
+  toDecide () {
+    this.isDeciding = false
+    return { endings: this.endings.splice(0), askers: this.askers.splice(0) }
+  }
+
+  /** Whether a job may be taken that has no slot yet. */
+  mayTakeAhead () {
+    return this.mayAsk() && this.parts.prefetch.hasRoom(this.isRated)
+  }
+
+  /**
+   * Tells the broker of an end, and takes a job with it.
+   * @param {object} ending
+   * @param {Supply} [taker] the job is of its type
+   * @param {object} [asker] delivery with the slot that it is for; undefined: it is taken ahead, if it may be
+   */
+  async tell (ending, taker = this, asker = undefined) {
+    const { prefetch, requests, endings } = this.parts
+    const isAhead = asker === undefined && ending.mayFetch && this.mayTakeAhead()
+    const fetches = asker !== undefined || isAhead
+    this.tellingCount++
+    if (fetches) taker.askingCount++
+    if (isAhead) prefetch.comingCount++
+    if (ending.delivery !== undefined) await endings.keepPlace(ending)
+    let call = fetches ? taker.sent(asker) : undefined
+    const fetched = next => {
+      if (call !== undefined) taker.arrivals.ended(call, next)
+      call = undefined
+    }
+    // a call that is made again brings no job: until the broker has it, the slot is of use to others
+    let next = await endings.tell(ending, fetches ? taker.place : undefined, err => {
+      requests.failed(this.place, err)
+      fetched(undefined)
+    })
+    if (!ending.mayFetch) await this.announce()
+    this.tellingCount--
+    this.callEnded()
+    // an end that was refused says nothing of another type
+    if (next === undefined && call !== undefined && taker !== this) next = await requests.ask(taker.place)
+    fetched(next)
+  }
+
+  /** Asks the broker for a job for a slot. */
+  async ask (asker) {
+    this.askingCount++
+    const call = this.sent(asker)
+    this.arrivals.ended(call, await this.parts.requests.ask(this.place))
+  }
+
   /** Whether the broker is to be told of an end, or is being told or asked. */
   get isCalling () {
     return this.askingCount + this.tellingCount + this.endings.length > 0
@@ -207,14 +258,13 @@ class Supply {
   get isIdle () {
     const { jobs, overdue, tokensCount, askers, askingCount, tellingCount } = this
     const count = jobs.size + overdue.size + tokensCount + askers.length + askingCount + tellingCount
-    return this.window === 0 && count === 0 && this.dueTimer === undefined
+    return this.window === 0 && count === 0 && !this.due.isAwaited
   }
 
   /** Lets go of its timers. */
   stop () {
     clearTimeout(this.timer)
-    clearTimeout(this.dueTimer)
-    this.dueTimer = undefined
+    this.due.stop()
     this.window = 0
   }
 
@@ -241,53 +291,17 @@ class Supply {
   decideSoon () {
     if (this.isDeciding) return
     this.isDeciding = true
-    queueMicrotask(() => this.decide())
+    this.parts.matching.add(this)
   }
 
-  decide () {
-    this.isDeciding = false
-    const askers = this.askers.splice(0)
-    for (const ending of this.endings.splice(0)) {
-      const asker = ending.mayFetch ? askers.shift() : undefined
-      const isAhead = asker === undefined && ending.mayFetch && this.mayAsk() && this.parts.prefetch.hasRoom(this.isRated)
-      this.tell(ending, asker, isAhead)
-    }
-    for (const asker of askers) this.ask(asker)
-  }
-
-  async tell (ending, asker, isAhead) {
-    const { prefetch, requests, endings } = this.parts
-    const fetches = asker !== undefined || isAhead
-    this.tellingCount++
-    if (fetches) this.askingCount++
-    if (isAhead) prefetch.comingCount++
-    if (ending.delivery !== undefined) await endings.keepPlace(ending)
-    let call = fetches ? this.arrivals.sent(asker, this.rechecksCount) : undefined
-    const fetched = next => {
-      if (call === undefined) return
-      this.arrivals.ended(call, next)
-      call = undefined
-    }
-    // a call that is made again brings no job: until the broker has it, the slot is of use to others
-    const next = await endings.tell(ending, fetches, err => {
-      requests.failed(this.place, err)
-      fetched(undefined)
-    })
-    if (!ending.mayFetch) await this.announce()
-    this.tellingCount--
-    fetched(next)
-    this.callEnded()
-  }
-
-  async ask (asker) {
-    this.askingCount++
-    const call = this.arrivals.sent(asker, this.rechecksCount)
-    this.arrivals.ended(call, await this.parts.requests.ask(this.place))
+  sent (asker) {
+    return this.arrivals.sent(asker, this.rechecksCount, this.wordsCount)
   }
 
   /** @param {object} call as Arrivals knows it  @param {object | undefined} next an Answer; undefined: there is none */
-  answered ({ asker, rechecksCount }, next) {
+  answered ({ asker, rechecksCount, wordsCount }, next) {
     const isCurrent = rechecksCount === this.rechecksCount
+    const isOld = wordsCount !== this.wordsCount // the broker may have been pushed to since
     this.askingCount--
     if (asker !== undefined) this.askersCount--
     else this.parts.prefetch.comingCount--
@@ -297,9 +311,11 @@ class Supply {
       this.isRated = next.isShort
       this.took(asker, this.taken(next), isCurrent)
       if (next.waitMs > 0 && isCurrent) this.blockAs(next)
+      if (next.dueInMs > 0) this.wakeIn(next.dueInMs)
+      if (next.isDry) this.window = isOld ? 1 : 0
     } else {
       asker?.giveBack()
-      this.gotNothing(next, isCurrent)
+      this.gotNothing(next, isCurrent, isOld)
     }
     this.topUp()
     this.callEnded()
@@ -340,8 +356,8 @@ class Supply {
     return this.prefetched.shift()
   }
 
-  /** @param {object | undefined} next @param {boolean} isCurrent whether it says so by the limits that hold now */
-  gotNothing (next, isCurrent) {
+  /** @param {object | undefined} next @param {boolean} isCurrent by the limits that hold now @param {boolean} isOld jobs may have come */
+  gotNothing (next, isCurrent, isOld) {
     if (this.window === 0) return
     if (next === undefined) {
       if (!this.place.partition.isAway) this.block(LONGEST_PAUSE_MS)
@@ -351,26 +367,19 @@ class Supply {
     if (next.waitMs > 0) {
       if (isCurrent) this.blockAs(next)
       else this.window = 1 // it is asked again at once
+    } else if (next.isDry) {
+      this.window = isOld ? 1 : 0
     } else if (this.askingCount > 0) {
-      this.window = 1 // the others that are on their way say the same, or bring what came meanwhile
+      this.window = 1 // the others that are on their way say the same, or bring what is free meanwhile
     } else if (!this.isBlocked) {
-      this.runDry()
+      this.reachedCap()
     }
   }
 
-  /** Has the type taken out of those that are ready, unless the broker finds jobs in it. */
-  async runDry () {
-    this.window = 0
-    this.askingCount++ // keeps it from being forgotten
-    const isStill = await this.parts.requests.unready(this.place)
-    this.askingCount--
-    this.callEnded()
-    if (this.parts.taking.isStopped) return
-    if (isStill) this.window = Math.max(this.window, 1)
-    if (!isStill || ++this.stillCount < 2) {
-      this.topUp() // a word that there are jobs may have come meanwhile
-      return
-    }
+  /** Jobs wait, and none was given. What has become free since the broker said so is asked for once. */
+  reachedCap () {
+    this.window = 1
+    if (++this.stillCount < 2) return
     this.block(Math.min(FIRST_PAUSE_MS * 2 ** (this.stillCount - 2), LONGEST_PAUSE_MS))
     this.isAtCap = true
   }
@@ -400,17 +409,8 @@ class Supply {
 
   /** The keeper tells of jobs that are due; of those that are due soon this process knows by itself. */
   wakeIn (dueInMs) {
-    const dueAt = performance.now() + dueInMs
-    if (dueAt >= this.dueAt || this.parts.taking.isStopped) return
-    const ms = Math.max(1, Math.ceil(dueInMs) + 1)
-    if (ms > this.parts.requests.leaseMs) return
-    clearTimeout(this.dueTimer)
-    this.dueAt = dueAt
-    this.dueTimer = setTimeout(() => {
-      this.dueTimer = undefined
-      this.dueAt = Infinity
-      this.expectJobs()
-    }, ms)
+    const isSoon = Math.ceil(dueInMs) < this.parts.requests.leaseMs
+    if (isSoon && !this.parts.taking.isStopped) this.due.expect(dueInMs)
   }
 }
 

@@ -1,11 +1,12 @@
 'use strict'
 
-// Tells the broker of the end of a job, or of an attempt, and takes the next job of its type in the same step. A call that is made again
-// ends nothing twice: a job that stays has the number of the start that has ended, as `left`.
+// Tells the broker of the end of a job, or of an attempt, and takes the next job of its type, or of another one, in the same step. A call
+// that is made again ends nothing twice: a job that stays has the number of the start that has ended, as `left`.
 
-const { KEYS_TO_TAKE, TAKE } = require('./take')
+const { KEYS_COUNT, KEYS_TO_TAKE, TAKE } = require('./take')
 
-const KEYS_TO_END = ['stalled', 'completed', 'failed'] // behind those of a take; the record, its lock, its log and its result follow
+// behind those of a take; the record, its lock, its log and its result follow, and KEYS_TO_TAKE of another type of which a job is taken
+const KEYS_TO_END = ['stalled', 'completed', 'failed']
 const MOST_OLD = 10 // results whose time is over that go with the end of a job
 
 const REFUSED = {
@@ -16,19 +17,18 @@ const REFUSED = {
   OTHER_START: -7
 }
 
-const first = KEYS_TO_TAKE.length + 2 // behind .limits
+const first = KEYS_COUNT + 1
 
 module.exports = {
   KEYS_TO_END,
   REFUSED,
   // ARGV behind those of a take: kind, job, its number of starts, 1: take the next one, value, ms for which the result is kept or until it
-  // is tried again, 1: the result is waited for, fields of the record   → as of a take, and the processes that wait for the result of a
-  // job with a key, with commas between; a negative number if the job is not this process's
+  // is tried again, 1: the result is waited for, the name of the other type or '', fields of the record   → as of a take, and the processes
+  // that wait for the result of a job with a key, with commas between; a negative number if the job is not this process's
   end: {
-    numberOfKeys: first + KEYS_TO_END.length + 3,
     lua: `${TAKE}
 local stalled, completed, failed, record, lock, logs, result = unpack(KEYS, ${first}, ${first + 6})
-local kind, id, start, fetches, value, ms, isWanted = unpack(ARGV, 6, 12)
+local kind, id, start, fetches, value, ms, isWanted, other = unpack(ARGV, 6, 13)
 local now = clock()
 local nowMs = math.floor(now / 1000)
 local endedAt = whole(nowMs)
@@ -39,7 +39,7 @@ local failuresCount = whole((tonumber(had[9]) or 0) + 1)
 
 local function finish (set, name)
   redis.call('ZADD', set, endedAt, id)
-  redis.call('HSET', record, name, value, 'finishedOn', endedAt, 'atm', failuresCount, unpack(ARGV, 13))
+  redis.call('HSET', record, name, value, 'finishedOn', endedAt, 'atm', failuresCount, unpack(ARGV, 14))
 end
 
 -- of a job that nobody waits for what came of it is kept without its record (removal.js)
@@ -95,7 +95,7 @@ local function endOtherwise ()
 
   -- what is behind the end of a job that stays
   local function back (...)
-    redis.call('HSET', record, 'left', start, unpack(ARGV, 13))
+    redis.call('HSET', record, 'left', start, unpack(ARGV, 14))
     event(...)
   end
 
@@ -108,7 +108,7 @@ local function endOtherwise ()
 
   function endings.cancelled ()
     leaveKey()
-    if isKept and freeAt() > nowMs then finish(completed, 'failedReason') else remove('-' .. ARGV[14]) end
+    if isKept and freeAt() > nowMs then finish(completed, 'failedReason') else remove('-' .. ARGV[15]) end
     event('failed', 'jobId', id, 'failedReason', value, 'prev', 'active')
   end
 
@@ -136,7 +136,7 @@ local function endOtherwise ()
   end
 
   function endings.returned ()
-    if #ARGV < 13 then waitAgain() end -- an attempt that goes back says so in a field
+    if #ARGV < 14 then waitAgain() end -- an attempt that goes back says so in a field
     if had[7] then redis.call('ZADD', prioritized, had[7], id) else redis.call('RPUSH', wait, id) end
     back('waiting', 'jobId', id, 'prev', 'active')
   end
@@ -160,9 +160,18 @@ end
 
 local refused = finishAttempt()
 if refused < 0 then return refused end
-local answer = fetches == '1' and take(now) or { 0, 0, 0, 0, redis.call('HGET', limits, 'generation') or '', 0, 0, 0 }
+local function none (isStale)
+  return { 0, 0, 0, 0, redis.call('HGET', limits, 'generation') or '', 0, isStale, 0 }
+end
+local answer = fetches == '1' and other == '' and take(now) or none(0)
 local isEmpty = answer[1] == 0 and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) + redis.call('LLEN', active) == 0
 if isEmpty then event('drained') end
+if fetches == '1' and other ~= '' then
+  wait, active, prioritized, delayed, meta, limiter, events, starts, keys, timed, late = unpack(KEYS, ${first + 7}, ${first + 6 + KEYS_TO_TAKE.length})
+  prefix, typeName = string.sub(wait, 1, -5), other -- what stands before 'wait'
+  local isDone, taken = pcall(take, now)
+  answer = isDone and taken or none(1) -- a fault of that type is none of this end: it is to be asked for by itself
+end
 answer[9] = inboxes
 return answer`
   }

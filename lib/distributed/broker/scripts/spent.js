@@ -2,7 +2,7 @@
 
 // What a job has cost, as its runner says while it runs: corrects the windows of rates of cost, and the record.
 
-const { KEYS_TO_TAKE, TAKE } = require('./take')
+const { KEYS_COUNT, TAKE } = require('./take')
 
 const MOST_MARKS = 64 // of a job: what it is charged later counts as of the last of them when it is given back
 
@@ -12,7 +12,7 @@ module.exports = {
   // much. Other processes are told of units that are free.
   // → 1 if others of the type wait, and units are free
   spent: {
-    numberOfKeys: KEYS_TO_TAKE.length + 1,
+    numberOfKeys: KEYS_COUNT,
     lua: `${TAKE}
 local id, start, total, publish, channel = unpack(ARGV, 6, 10)
 local record = prefix .. id
