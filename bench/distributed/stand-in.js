@@ -184,15 +184,19 @@ class Client extends EventEmitter {
   fairlaneCopyTerms () { return this.broker.answer('fairlaneCopyTerms', GENERATION) }
 
   fairlanePush (count, ...rest) {
-    const [prefix,,,, ...fields] = rest.slice(count)
-    const queue = this.broker.queue(nameIn(prefix))
-    const names = []
-    for (let at = 0; at < fields.length; at += 4) {
-      names.push(fields[at])
-      queue.waiting.push({ name: fields[at], data: fields[at + 1], timestamp: EPOCH + now })
+    const [,, ...args] = rest.slice(count)
+    const answers = []
+    while (args.length > 0) {
+      const [prefix,, jobsCount] = args.splice(0, 3)
+      const queue = this.broker.queue(nameIn(prefix))
+      queue.isIdle = false
+      answers.push(Array.from({ length: jobsCount }, () => {
+        const [name, data] = args.splice(0, 4)
+        queue.waiting.push({ name, data, timestamp: EPOCH + now })
+        return [name, 0]
+      }))
     }
-    queue.isIdle = false
-    return this.broker.answer('fairlanePush', names.map(name => [name, 0]))
+    return this.broker.answer('fairlanePush', answers)
   }
 
   fairlaneTake (...args) { return this.broker.answer('fairlaneTake', this.broker.take(args[KEYS_COUNT + 1], args[KEYS_COUNT - 1])) }

@@ -1,11 +1,16 @@
 'use strict'
 
-// The call that stores jobs of a type together: its keys and arguments, and what its answer says.
+// The calls that store jobs: their keys and arguments, and what their answers say. Pushes of several types in one turn share a call
+// (docs/decisions/0213-pushes-of-a-turn.md).
 
+const { isPassing } = require('./failures')
+const { byPartition, inGroups } = require('./groups')
 const { NO_LIMIT } = require('./received')
 const { KEYS_TO_PUSH } = require('./scripts/push')
 
 const REMEMBERED_MS = 10000 // beside the time for which a push is made again
+const MOST_JOBS = 1000 // in one call, where no type has more
+const MOST_CHARS = 2 ** 22
 
 class Pushes {
   /**
@@ -18,6 +23,7 @@ class Pushes {
     this.rememberedMs = pushTimeoutMs + REMEMBERED_MS
     this.priorityMs = priorityMs
     this.count = 0
+    this.gathered = [] // of this turn
   }
 
   /** @returns {number} of a push: one that is made again has the same */
@@ -26,7 +32,7 @@ class Pushes {
   }
 
   /**
-   * Stores jobs, all or none.
+   * Stores jobs of a type, all or none.
    * @param {object} place
    * @param {{ name: string, data: string, opts: string, plan: string }[]} jobs as entryOf() gives them
    * @param {number} number as of next()
@@ -34,12 +40,10 @@ class Pushes {
    *   has ended
    */
   push (place, jobs, number) {
-    const { partition } = place
-    const records = jobs.map(({ name }) => place.key(name))
-    const keys = [...place.keysOf(KEYS_TO_PUSH), partition.limits, partition.key(`pushed:${this.token}:${place.name}`), ...records]
-    const all = jobs.flatMap(({ name, data, opts, plan }) => [name, data, opts, plan])
-    const args = [place.key(''), number, this.rememberedMs, this.priorityMs, ...all]
-    return this.broker.client.fairlanePush(keys.length, ...keys, ...args)
+    return new Promise((resolve, reject) => {
+      if (this.gathered.length === 0) queueMicrotask(() => this.sendAll())
+      this.gathered.push({ place, jobs, number, resolve, reject })
+    })
   }
 
   /**
@@ -53,8 +57,8 @@ class Pushes {
     const keys = [partition.limits, partition.key(`pushed:${this.token}.${number}`)]
     const args = [this.rememberedMs, this.priorityMs]
     for (const { place, jobs } of groups) {
-      keys.push(...place.keysOf(KEYS_TO_PUSH), ...jobs.map(({ name }) => place.key(name)))
-      args.push(place.key(''), jobs.length, ...jobs.flatMap(({ name, data, opts, plan }) => [name, data, opts, plan]))
+      keys.push(...place.keysOf(KEYS_TO_PUSH), ...recordsOf(place, jobs))
+      args.push(place.key(''), jobs.length, ...argumentsOf(jobs))
     }
     return this.broker.client.fairlanePushAll(keys.length, ...keys, ...args)
   }
@@ -64,6 +68,49 @@ class Pushes {
     const keys = [...place.keysOf(KEYS_TO_PUSH), place.partition.limits, place.key('failed'), place.key(name)]
     return await this.broker.client.fairlaneRetry(...keys, place.key(''), name) === 1
   }
+
+  // private from here on
+
+  sendAll () {
+    for (const pushes of byPartition(this.gathered.splice(0))) {
+      for (const some of inGroups(pushes, 1, shareOf)) this.send(some)
+    }
+  }
+
+  /** @param {object[]} pushes of one partition */
+  async send (pushes) {
+    const [{ place: { partition } }] = pushes
+    const keys = [partition.limits]
+    const args = [this.rememberedMs, this.priorityMs]
+    for (const { place, jobs, number } of pushes) {
+      keys.push(...place.keysOf(KEYS_TO_PUSH), partition.key(`pushed:${this.token}:${place.name}`), ...recordsOf(place, jobs))
+      args.push(place.key(''), number, jobs.length, ...argumentsOf(jobs))
+    }
+    try {
+      const answers = await this.broker.client.fairlanePush(keys.length, ...keys, ...args)
+      pushes.forEach(({ resolve, reject }, at) => {
+        if (typeof answers[at] === 'string') reject(new Error(answers[at]))
+        else resolve(answers[at])
+      })
+    } catch (err) {
+      // it may be one of them that is refused
+      if (pushes.length > 1 && !isPassing(err)) for (const push of pushes) this.send([push])
+      else for (const { reject } of pushes) reject(err)
+    }
+  }
+}
+
+/** @returns {number} how much of a call jobs take, of 1 */
+function shareOf ({ jobs }) {
+  return jobs.length / MOST_JOBS + jobs.reduce((sum, { data }) => sum + data.length, 0) / MOST_CHARS
+}
+
+function recordsOf (place, jobs) {
+  return jobs.map(({ name }) => place.key(name))
+}
+
+function argumentsOf (jobs) {
+  return jobs.flatMap(({ name, data, opts, plan }) => [name, data, opts, plan])
 }
 
 /**

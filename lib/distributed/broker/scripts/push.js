@@ -1,7 +1,7 @@
 'use strict'
 
-// Stores jobs of a type, all or none, in one step; a push that is made again stores nothing twice. A job whose key is taken is not stored:
-// it shares the one that has the key.
+// Stores jobs, those of a type all or none, in one step; a push that is made again stores nothing twice. A job whose key is taken is not
+// stored: it shares the one that has the key.
 //
 //   .pushed:<process>:<type>   string, for a while   number of the last push of a process, and what came of it where jobs were shared
 //
@@ -140,62 +140,79 @@ local function push (q, jobs)
   return answers
 end`
 
+// of a script whose first key is .limits, and whose second argument is priorityMs or ''
+const READING = `
+local priorityMs = tonumber(redis.call('HGET', KEYS[1], 'priorityMs') or ARGV[2])
+
+local function queueAt (first, prefix)
+  local wait, prioritized, delayed, meta, id, events, keys, timed, late = unpack(KEYS, first, first + ${KEYS_TO_PUSH.length - 1})
+  return {
+    wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
+    late = late, prefix = prefix, priorityMs = priorityMs
+  }
+end
+
+local function jobsAt (at, count)
+  local jobs = {}
+  for i = 1, tonumber(count) do
+    local plan = ARGV[at + 3]
+    jobs[i] = { name = ARGV[at], data = ARGV[at + 1], opts = ARGV[at + 2], plan = plan == '' and {} or cjson.decode(plan) }
+    at = at + 4
+  end
+  return jobs
+end`
+
 module.exports = {
   KEYS_TO_PUSH,
   PUSH,
-  // KEYS of KEYS_TO_PUSH, .limits, .pushed:<process>:<type>, the records   ARGV prefix, number of the push, ms for which that is
-  // remembered, priorityMs or '', then of each job its name, data, opts, and plan as JSON or ''   → as push()
+  // KEYS .limits, then of each type KEYS_TO_PUSH, .pushed:<process>:<type> and the records   ARGV ms for which a push is remembered,
+  // priorityMs or '', then of each type its prefix, the number of the push, how many jobs, and of each job its name, data, opts, and plan
+  // as JSON or ''   → of each type as push(), or, but of the first one, the text of an error: that keeps no other one back
   push: {
-    lua: `${PUSH}
-local wait, prioritized, delayed, meta, id, events, keys, timed, late, limits, pushed = unpack(KEYS, 1, 11)
-local number, told = string.match(redis.call('GET', pushed) or '', '^(%d+) (.*)$')
-local jobs = {}
-for at = 5, #ARGV, 4 do
-  local plan = ARGV[at + 3]
-  jobs[#jobs + 1] = { name = ARGV[at], data = ARGV[at + 1], opts = ARGV[at + 2], plan = plan == '' and {} or cjson.decode(plan) }
-end
-local answers
-if number == ARGV[2] then
-  if told ~= '' then return cjson.decode(told) end
-  answers = {}
-  for i, job in ipairs(jobs) do answers[i] = { job.name, 0 } end
+    lua: `${PUSH}${READING}
+local function pushOnce (q, pushed, number, jobs)
+  local last, told = string.match(redis.call('GET', pushed) or '', '^(%d+) (.*)$')
+  if last == number and told ~= '' then return cjson.decode(told) end
+  local answers, isShared = {}, false
+  if last == number then
+    for i, job in ipairs(jobs) do answers[i] = { job.name, 0 } end
+    return answers
+  end
+  answers = push(q, jobs)
+  for _, answer in ipairs(answers) do isShared = isShared or answer[2] > 0 end
+  redis.call('SET', pushed, number .. ' ' .. (isShared and cjson.encode(answers) or ''), 'PX', ARGV[1])
   return answers
 end
-local priorityMs = tonumber(redis.call('HGET', limits, 'priorityMs') or ARGV[4])
-answers = push({
-  wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
-  late = late, prefix = ARGV[1], priorityMs = priorityMs
-}, jobs)
-local isShared = false
-for _, answer in ipairs(answers) do isShared = isShared or answer[2] > 0 end
-redis.call('SET', pushed, ARGV[2] .. ' ' .. (isShared and cjson.encode(answers) or ''), 'PX', ARGV[3])
+
+local answers, first, at = {}, 2, 3
+while at <= #ARGV do
+  local prefix, number, count = unpack(ARGV, at, at + 2)
+  local q, pushed, jobs = queueAt(first, prefix), KEYS[first + ${KEYS_TO_PUSH.length}], jobsAt(at + 3, count)
+  if at == 3 then
+    answers[1] = pushOnce(q, pushed, number, jobs) -- what the broker refuses of all types, it refuses of the first one
+  else
+    local isDone, answer = pcall(pushOnce, q, pushed, number, jobs)
+    if not isDone and type(answer) == 'table' then answer = answer.err end
+    answers[#answers + 1] = answer
+  end
+  first = first + ${KEYS_TO_PUSH.length + 1} + count
+  at = at + 3 + 4 * count
+end
 return answers`
   },
 
   // KEYS .limits, .pushed:<process>.<number>, then of each type KEYS_TO_PUSH and the records   ARGV ms for which it is remembered,
   // priorityMs or '', then of each type its prefix, how many jobs, and these as of push   → of each type as push()
   pushAll: {
-    lua: `${PUSH}
+    lua: `${PUSH}${READING}
 local told = redis.call('GET', KEYS[2])
 if told then return cjson.decode(told) end
-local priorityMs = tonumber(redis.call('HGET', KEYS[1], 'priorityMs') or ARGV[2])
-local answers = {}
-local first, at = 3, 3
+local answers, first, at = {}, 3, 3
 while at <= #ARGV do
-  local prefix, count = ARGV[at], tonumber(ARGV[at + 1])
-  at = at + 2
-  local wait, prioritized, delayed, meta, id, events, keys, timed, late = unpack(KEYS, first, first + ${KEYS_TO_PUSH.length - 1})
+  local prefix, count = unpack(ARGV, at, at + 1)
+  answers[#answers + 1] = push(queueAt(first, prefix), jobsAt(at + 2, count))
   first = first + ${KEYS_TO_PUSH.length} + count
-  local jobs = {}
-  for i = 1, count do
-    local plan = ARGV[at + 3]
-    jobs[i] = { name = ARGV[at], data = ARGV[at + 1], opts = ARGV[at + 2], plan = plan == '' and {} or cjson.decode(plan) }
-    at = at + 4
-  end
-  answers[#answers + 1] = push({
-    wait = wait, prioritized = prioritized, delayed = delayed, meta = meta, id = id, events = events, keys = keys, timed = timed,
-    late = late, prefix = prefix, priorityMs = priorityMs
-  }, jobs)
+  at = at + 2 + 4 * count
 end
 redis.call('SET', KEYS[2], cjson.encode(answers), 'PX', ARGV[1])
 return answers`
