@@ -261,7 +261,15 @@ function svg (title, panels) {
   })
   const text = chart.renderToSVGString()
   chart.dispose()
+  return stillOf(text)
+}
+
+/** Without what happens below a pointer, which a picture in a page never sees, and with coordinates to a tenth: less is packed. */
+function stillOf (text) {
   return text
+    .replace(/<style.*?<\/style>\s*/s, '')
+    .replace(/ pointer-events="visible"| class="[^"]*"/g, '')
+    .replace(/\d+\.\d{2,}/g, (coordinate) => String(Math.round(10 * coordinate) / 10))
 }
 
 /** Later panels may have series that the first has not. */
