@@ -279,6 +279,22 @@ describeWithRedis('answers of the broker', function () {
       assert.equal((await lost)[0].id, id)
     })
 
+    it('of an earlier start, which was told again: the job is lost, though a later start may have ended by then', async () => {
+      const gate = gates()
+      const { queue, rig } = await open(gate.runner, { settleBy: 'callback' })
+      for (const name of ['getState', 'getStateV2']) rig.rig(name, async () => 'completed')
+      const id = await queue.pushType('a', 1)
+      await gate.until(1)
+      rig.once('fairlaneEnd', async () => {
+        at.server.cli('hincrby', key(id), 'ats', '1')
+        throw new Error(GONE)
+      })
+      const lost = once(queue, 'lost')
+      gate.release(1)
+      assert.equal((await lost)[0].id, id)
+      assert.equal(queue.stats().done, 0)
+    })
+
     it('that come after the job was taken again by the same process: it was tried again, and is not lost', async () => {
       const attempts = []
       const { queue, rig } = await open(async (n, { attempt }) => {

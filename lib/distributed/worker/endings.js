@@ -4,6 +4,7 @@
 // been the first one that ended the job, which is looked up. A job that is someone else's by then is lost.
 
 const { errorOf } = require('../../job/error-text')
+const { REFUSED } = require('../broker/scripts/end')
 
 // what a job is at the broker once it has ended so
 const ENDED = {
@@ -53,7 +54,7 @@ class Endings {
       }, { repeats })
     } catch (err) {
       isUnsure ||= epoch !== this.broker.epoch
-      if (!isUnsure || !await this.hasEnded(ending)) {
+      if (!isUnsure || isUnheard(ending, err) || !await this.hasEnded(ending)) {
         job.supply.lose(job, err)
         return undefined
       }
@@ -103,6 +104,11 @@ class Endings {
       return false
     }
   }
+}
+
+/** A job that was done starts no more: one that has started again was not, whatever it is by now. */
+function isUnheard ({ kind }, { code }) {
+  return kind === 'done' && code === REFUSED.OTHER_START
 }
 
 module.exports = { Endings }
