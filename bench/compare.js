@@ -78,15 +78,12 @@ function checkOut (commit, { ownBench = false }) {
   execFileSync('tar', ['-x', '-C', folderOf('old')], { input: archive })
   for (const name of PACKAGE) copy(path.join(ROOT, name), path.join(folderOf('new'), name))
   const benches = { old: path.join(folderOf('old'), 'bench'), new: path.join(folderOf('new'), 'bench') }
-  for (const name of BENCH) copy(path.join(ROOT, name), path.join(folderOf('new'), name))
-  if (ownBench) {
-    for (const file of PROTOCOL) copy(path.join(__dirname, file), path.join(benches.old, file))
-    return benches
+  const replaced = (ownBench ? ['new'] : ['old', 'new']).flatMap((side) => BENCH.map((name) => [side, name]))
+  for (const [side, name] of replaced) {
+    fs.rmSync(path.join(folderOf(side), name), { recursive: true, force: true })
+    copy(path.join(ROOT, name), path.join(folderOf(side), name))
   }
-  for (const name of BENCH) {
-    fs.rmSync(path.join(folderOf('old'), name), { recursive: true, force: true })
-    copy(path.join(ROOT, name), path.join(folderOf('old'), name))
-  }
+  if (ownBench) for (const file of PROTOCOL) copy(path.join(__dirname, file), path.join(benches.old, file))
   return benches
 }
 

@@ -9,7 +9,7 @@ const { NO_LIMIT } = require('./received')
 const { KEYS_TO_PUSH } = require('./scripts/push')
 
 const REMEMBERED_MS = 10000 // beside the time for which a push is made again
-const MOST_JOBS = 1000 // in one call, where no type has more
+const MOST_JOBS = 1000 // in one call
 const MOST_CHARS = 2 ** 22
 
 class Pushes {
@@ -135,4 +135,4 @@ function entryOf ({ jobName: name, data, delayMs, unshift, plan, inbox, opts }) 
   return { name, data, opts: JSON.stringify(kept), plan: JSON.stringify(said) }
 }
 
-module.exports = { Pushes, entryOf }
+module.exports = { MOST_CHARS, MOST_JOBS, Pushes, entryOf }

@@ -47,7 +47,7 @@ class Takes {
   async take (place) {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const sentAt = performance.now()
-      const raw = await this.broker.client.fairlaneTake(...this.keysToTake(place), ...this.common(place))
+      const raw = await this.broker.client.fairlaneTake(...keysToTake(place), ...this.common(place))
       const answer = new Answer(raw, sentAt)
       await this.notice(place, answer)
       if (!answer.isStale) return answer
@@ -57,14 +57,14 @@ class Takes {
 
   /** @param {object[]} places of one partition @returns {Promise<number[]>} in how many ms jobs of each may start by the rates of types */
   look (places) {
-    const keys = [...this.keysToTake(places[0]), ...places.flatMap(place => place.keysOf(KEYS_TO_LOOK))]
+    const keys = [...keysToTake(places[0]), ...places.flatMap(place => place.keysOf(KEYS_TO_LOOK))]
     return this.broker.client.fairlaneLook(keys.length, ...keys, ...this.common(places[0]), ...places.map(({ name }) => name))
   }
 
   /** A job has waited here for longer than it might. @returns {Promise<boolean>} whether it may start all the same */
   async mayStart (job) {
     const sentAt = performance.now()
-    const startMs = await this.broker.client.fairlaneAgain(...this.keysToTake(job.place), ...this.common(job.place), job.name)
+    const startMs = await this.broker.client.fairlaneAgain(...keysToTake(job.place), ...this.common(job.place), job.name)
     job.startBy = startBy(startMs, sentAt)
     return startMs >= 0
   }
@@ -89,7 +89,7 @@ class Takes {
   async end ({ name, place, json: { attemptsStarted } }, kind, { value = '', ms = 0, isWanted = false, fields }, taker) {
     const sentAt = performance.now()
     const ofJob = ['', ':lock', ':logs', ':result'].map(what => place.key(`${name}${what}`))
-    const keys = [...this.keysToTake(place), ...place.keysOf(KEYS_TO_END), ...ofJob]
+    const keys = [...keysToTake(place), ...place.keysOf(KEYS_TO_END), ...ofJob]
     const isOther = taker !== undefined && taker !== place
     if (isOther) keys.push(...taker.keysOf(KEYS_TO_TAKE))
     const told = [kind, name, attemptsStarted, taker === undefined ? 0 : 1, value, ms, isWanted ? 1 : 0, isOther ? taker.name : '']
@@ -112,18 +112,19 @@ class Takes {
       const { name, place, json: { attemptsStarted }, supply } = job
       const args = [...this.common(place), name, attemptsStarted, units, 'PUBLISH', place.partition.wake]
       // what is lost stays charged as it was
-      broker.client.fairlaneSpent(...this.keysToTake(place), ...args).then(isFree => { if (isFree === 1) supply.askAgain() }, ignore)
+      broker.client.fairlaneSpent(...keysToTake(place), ...args).then(isFree => { if (isFree === 1) supply.askAgain() }, ignore)
     }
     this.spending.clear()
-  }
-
-  keysToTake (place) {
-    return [...place.keysOf(KEYS_TO_TAKE), place.partition.limits, place.partition.ready]
   }
 
   common (place) {
     return [place.key(''), place.name, this.token, this.leaseMs, place.partition.generation]
   }
+}
+
+/** The keys of all scripts that begin as a take does. */
+function keysToTake (place) {
+  return [...place.keysOf(KEYS_TO_TAKE), place.partition.limits, place.partition.ready]
 }
 
 /** @returns {number | undefined} undefined: nothing was said of it, and no rate counts it */
@@ -159,4 +160,4 @@ function recordOf ([data, optsText, due, pushedAt, failuresCount, startsCount, s
   }
 }
 
-module.exports = { Answer, Takes }
+module.exports = { Answer, Takes, keysToTake }

@@ -4,7 +4,7 @@
 
 const { clearedError } = require('../../arguments/errors')
 const { inGroups } = require('../broker/groups')
-const { KEYS_TO_TAKE } = require('../broker/scripts/take')
+const { keysToTake } = require('../broker/takes')
 
 const COUNT = { wait: 'LLEN', active: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', failed: 'ZCARD' } // of BullMQ's keys of a type
 const COUNTED = Object.keys(COUNT)
@@ -151,10 +151,10 @@ class Globals {
 
   async limitsOf (place) {
     const { broker } = this
-    const { partition: { limits, ready }, name } = place
+    const { partition: { limits }, name } = place
     const [isPaused, heldMs, [ownCap, cap, ownRates, rates]] = await broker.soon(() => broker.askAll([
       ['hexists', place.key('meta'), 'paused'],
-      ['fairlaneHeld', ...place.keysOf(KEYS_TO_TAKE), limits, ready, place.key(''), name, '', 0, ''],
+      ['fairlaneHeld', ...keysToTake(place), place.key(''), name, '', 0, ''],
       ['hmget', limits, `cap:${name}`, 'cap', `rates:${name}`, 'rates']
     ]))
     return {

@@ -12,10 +12,8 @@ const { spread } = require('../../platform/jitter')
 const { PACE, Slice } = require('../../platform/slice')
 const { isPassing, brokerError } = require('../broker/failures')
 const { Pace } = require('../broker/pace')
-const { entryOf } = require('../broker/pushes')
+const { MOST_CHARS, MOST_JOBS, entryOf } = require('../broker/pushes')
 
-const MOST_JOBS = 1000 // in one call
-const MOST_CHARS = 2 ** 22
 const LONGEST_RETRY_MS = 60000
 const LONGEST_WAIT_MS = 1000 // of map(), until it is looked again whether a job would be taken in
 const MOST_CALLS = 100 // that are made in a turn

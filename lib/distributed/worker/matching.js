@@ -36,10 +36,10 @@ class Matching {
     const { endings, askers } = supply.toDecide()
     for (const ending of endings) {
       const asker = ending.mayFetch ? askers.shift() : undefined
+      const fetches = asker !== undefined || (ending.mayFetch && supply.mayTakeAhead())
       // what is told later, since its runner goes on, keeps no slot of another type waiting
-      const mayTakeOther = asker === undefined && ending.mayFetch && ending.delivery === undefined && !supply.mayTakeAhead()
-      if (mayTakeOther) ends.push({ supply, ending })
-      else supply.tell(ending, supply, asker)
+      if (!fetches && ending.mayFetch && ending.delivery === undefined) ends.push({ supply, ending })
+      else supply.tell(ending, fetches ? supply : undefined, asker)
     }
     if (askers.length === 0) return
     const { partition } = supply.place

@@ -206,26 +206,24 @@ class Supply {
   }
 
   /**
-   * Tells the broker of an end, and takes a job with it.
+   * Tells the broker of an end, and may take a job with it.
    * @param {object} ending
-   * @param {Supply} [taker] the job is of its type
-   * @param {object} [asker] delivery with the slot that it is for; undefined: it is taken ahead, if it may be
+   * @param {Supply} [taker] the job is of its type; undefined: none is taken
+   * @param {object} [asker] delivery with the slot that it is for; undefined: it is taken ahead
    */
-  async tell (ending, taker = this, asker = undefined) {
+  async tell (ending, taker, asker) {
     const { prefetch, requests, endings } = this.parts
-    const isAhead = asker === undefined && ending.mayFetch && this.mayTakeAhead()
-    const fetches = asker !== undefined || isAhead
     this.tellingCount++
-    if (fetches) taker.askingCount++
-    if (isAhead) prefetch.comingCount++
+    if (taker !== undefined) taker.askingCount++
+    if (taker !== undefined && asker === undefined) prefetch.comingCount++
     if (ending.delivery !== undefined) await endings.keepPlace(ending)
-    let call = fetches ? taker.sent(asker) : undefined
+    let call = taker?.sent(asker)
     const fetched = next => {
       if (call !== undefined) taker.arrivals.ended(call, next)
       call = undefined
     }
     // a call that is made again brings no job: until the broker has it, the slot is of use to others
-    let next = await endings.tell(ending, fetches ? taker.place : undefined, err => {
+    let next = await endings.tell(ending, taker?.place, err => {
       requests.failed(this.place, err)
       fetched(undefined)
     })
