@@ -332,7 +332,7 @@ class DistributedQueue extends KeptQueue {
 
   /** @param {(parts: object) => void} [whenVisited] given by who has no part in what the processes of the queue do */
   async #open ({ jobs, queue }, whenVisited) {
-    const broker = this.#broker = new Broker(jobs, loadPeers(), error => this.#tell('error', () => error))
+    const broker = this.#broker = new Broker({ ...jobs, token: processName() }, loadPeers(), error => this.#tell('error', () => error))
     await broker.open()
     try {
       this.#observed = observe(this, this.#read.observers, this.#read.clock)
@@ -341,7 +341,7 @@ class DistributedQueue extends KeptQueue {
       const isHeard = event => this.listenerCount(event) > 0
       const isClosed = () => this.closed
       const makeClosedError = () => closedError(this.#cause)
-      const options = { ...this.#read, ...jobs, token: processName(), runner: this.#runner, isPaused, isHeard, isClosed, makeClosedError }
+      const options = { ...this.#read, ...jobs, token: broker.token, runner: this.#runner, isPaused, isHeard, isClosed, makeClosedError }
       this.#parts = makeParts(given, options, (event, makeValue) => this.#tell(event, makeValue))
       if (whenVisited === undefined) {
         await this.#parts.limits.open()

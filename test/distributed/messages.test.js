@@ -17,7 +17,7 @@ const MESSAGES = [
   '[-1,["a"]]', '[1.5,["a"]]', '[1e300,["a"]]', '[281474976710656,["a"]]',
   '[9,[5]]', '[9,[null]]', '[9,["%zz"]]', `[9,["${'x'.repeat(1e5)}"]]`, '{}', '{"cancelled":5}', '{"cancelled":["a"]}',
   '{"cancelled":["%zz","j"]}', '{"cancelled":[1,2]}', '{"cancelled":null}',
-  '{"changed":5}', '{"changed":"%zz"}', '{"changed":null}', '{"freed":5}', '{"freed":"%zz"}', '{"__proto__":{"changed":"a"}}',
+  '{"changed":5,"by":"p"}', '{"changed":"%zz","by":"p"}', '{"changed":null}', '{"changed":"a"}', '{"changed":"a","by":5}', '{"freed":5}', '{"freed":"%zz"}', '{"__proto__":{"changed":"a"}}',
   '{"__proto__":null}', '{"constructor":1}', '[["a"]]', '[["a:j"]]', '[["a:j","{"]]', '[["a:j",5]]',
   '[["a:j",null,"{"]]', '[["a:j",null,5]]', '[["a:j",null,"null"]]', '[["a:j",null,"{\\"name\\":5}"]]', '[[{"__proto__":1},"1"]]',
   '['.repeat(1e5), `"${'x'.repeat(1e6)}"`

@@ -17,10 +17,10 @@ describe('what comes from the broker', () => {
     assert.deepEqual(readWake([3, ['a', 'b']]), { workersCount: 3, names: ['a', 'b'] })
     assert.deepEqual(readWake([0, []]), { workersCount: 0, names: [] })
     assert.deepEqual(readWake({ cancelled: ['a', 'j'] }), { cancelled: ['a', 'j'] })
-    assert.deepEqual(readWake({ changed: 'a' }), { changed: 'a' })
+    assert.deepEqual(readWake({ changed: 'a', by: 'p' }), { changed: 'a', by: 'p' })
     assert.deepEqual(readWake({ freed: 'a' }), { freed: 'a' })
     for (const nothing of [
-      undefined, null, 5, 'a', [], [1], [1, ['a', 5]], [-1, []], [0.5, []], [2 ** 48, []], {}, { changed: 5 }, { freed: [] },
+      undefined, null, 5, 'a', [], [1], [1, ['a', 5]], [-1, []], [0.5, []], [2 ** 48, []], {}, { changed: 5, by: 'p' }, { changed: 'a' }, { freed: [] },
       { cancelled: ['a'] }, { cancelled: ['a', 5] }, { cancelled: 'ab' }
     ]) {
       assert.equal(readWake(nothing), undefined)
@@ -72,7 +72,7 @@ describe('what comes from the broker', () => {
       return chance(0.6)
         ? values
         : Object.fromEntries(
-          values.map(value => [pick(['__proto__', 'changed', 'cancelled', 'freed', 'length', 'constructor']), value])
+          values.map(value => [pick(['__proto__', 'changed', 'by', 'cancelled', 'freed', 'length', 'constructor']), value])
         )
     }
     const heard = []

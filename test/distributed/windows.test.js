@@ -3,6 +3,7 @@
 // Rates of types at the broker, whose clock the test sets back by writing windows anew as if their starts had been earlier.
 
 const assert = require('node:assert')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { Redis } = require('ioredis')
 const gates = require('../support/gates')
 const { describeWithRedis } = require('../support/redis')
@@ -63,6 +64,25 @@ describeWithRedis('a rate of a type at a broker', function () {
     await untilBlocked(queue)
     assert.equal((await queue.counts('a')).waiting, 2)
     await queue.clear()
+  })
+
+  it('is used by what starts, though the message of a change of its own comes while a job is taken', async () => {
+    const { sendCommand, emit } = Redis.prototype
+    const connection = purpose => {
+      const client = new Redis(at.server.path)
+      if (purpose === 'calls') client.sendCommand = (...args) => sendCommand.apply(client, args).finally(() => sleep(10))
+      else client.emit = (...args) => args[0] === 'message' ? setTimeout(() => emit.apply(client, args), 15) : emit.apply(client, args)
+      return client
+    }
+    const { queue, started } = await counting({ connection, ratePerType: { limit: 3, intervalMs: HOUR_MS } })
+    await pushed(queue, 12)
+    for (const count of [3, 6, 9]) {
+      await until(() => started.length === count)
+      await untilBlocked(queue)
+      await age('a', 2 * HOUR_MS)
+      await queue.holdType('a', 0)
+    }
+    await until(() => started.length === 12)
   })
 
   it('takes a few entries for many starts', async () => {

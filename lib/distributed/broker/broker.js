@@ -22,12 +22,13 @@ class Broker {
   static format = 3 // of what this version keeps at the broker
 
   /**
-   * @param {object} options read
+   * @param {object} options read; token: what this process is called
    * @param {object} peers of loadPeers()
    * @param {(error: Error) => void} tell of what goes wrong and no call is waiting for
    */
-  constructor ({ name, connection, isCluster, partitions, leaseMs, pushTimeoutMs, serialize }, peers, tell) {
+  constructor ({ name, token, connection, isCluster, partitions, leaseMs, pushTimeoutMs, serialize }, peers, tell) {
     this.name = name
+    this.token = token
     this.connection = connection
     this.isCluster = isCluster
     this.leaseMs = leaseMs
@@ -180,14 +181,19 @@ class Broker {
     return this.isCluster ? this.client.fairlanePublish(channel, 'PUBLISH', text) : this.client.publish(channel, text)
   }
 
+  /** Tells all other processes that take jobs of it that something has changed of what limits a type. @returns {Promise<any>} */
+  publishChanged ({ partition, name }) {
+    return this.publish(partition.wake, { changed: name, by: this.token })
+  }
+
   /**
-   * No job of a type is taken for so long; 0 ends that.
+   * No job of a type is taken for so long; 0 ends that. Tells as publishChanged() does.
    * @param {string} [jobName] of a job that was started meanwhile
    */
   hold (place, ms, jobName) {
     const keys = [place.key('limiter')]
     if (jobName !== undefined) keys.push(place.key(jobName))
-    return this.client.fairlaneHold(keys.length, ...keys, ms, 'PUBLISH', place.partition.wake, place.name)
+    return this.client.fairlaneHold(keys.length, ...keys, ms, 'PUBLISH', place.partition.wake, place.name, this.token)
   }
 
   /** Has messages on a channel passed on, as Messages does. */

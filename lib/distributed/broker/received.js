@@ -22,8 +22,8 @@ function jsonOf (text) {
 
 /**
  * What is said on the channel of a partition.
- * @returns {{ workersCount: number, names: string[] } | { cancelled: [string, string] } | { changed: string } | { freed: string } |
- *   { given: string } | { limits: string } | undefined} undefined if it is none of that
+ * @returns {{ workersCount: number, names: string[] } | { cancelled: [string, string] } | { changed: string, by: string } |
+ *   { freed: string } | { given: string } | { limits: string } | undefined} undefined if it is none of that
  */
 function readWake (message) {
   if (Array.isArray(message)) {
@@ -32,9 +32,9 @@ function readWake (message) {
     return isRead ? { workersCount, names } : undefined
   }
   if (typeof message !== 'object' || message === null) return undefined
-  const { cancelled, changed, freed, given, limits } = message
+  const { cancelled, changed, by, freed, given, limits } = message
   if (areStrings(cancelled) && cancelled.length === 2) return { cancelled }
-  if (typeof changed === 'string') return { changed }
+  if (typeof changed === 'string' && typeof by === 'string') return { changed, by }
   if (typeof limits === 'string') return { limits }
   if (typeof given === 'string') return { given }
   return typeof freed === 'string' ? { freed } : undefined

@@ -81,7 +81,7 @@ redis.call('HSETNX', KEYS[1], 'generation', ARGV[1])
 return redis.call('HGET', KEYS[1], 'generation')`
   },
 
-  // KEYS limiter, a job that was throttled or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type
+  // KEYS limiter, a job that was throttled or none   ARGV ms, 'PUBLISH' or 'SPUBLISH', .wake, name of the type, token
   // No job of the type is taken for so long; 0 ends that.
   fairlaneHold: {
     lua: `
@@ -91,7 +91,7 @@ elseif not KEYS[2] or redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then
   redis.call('SET', KEYS[1], ${HELD}, 'PX', ARGV[1])
 end
 if KEYS[2] and redis.call('EXISTS', KEYS[2]) == 1 then redis.call('HSET', KEYS[2], 'started', 1) end
-redis.call(ARGV[2], ARGV[3], cjson.encode({ changed = ARGV[4] }))`
+redis.call(ARGV[2], ARGV[3], cjson.encode({ changed = ARGV[4], by = ARGV[5] }))`
   },
 
   // KEYS a channel   ARGV 'PUBLISH' or 'SPUBLISH', the message

@@ -185,7 +185,7 @@ class Globals {
   /** Those too that wait until a limit is over. */
   async tellChanged (place) {
     this.worker?.changed(place)
-    await this.broker.soon(() => this.broker.publish(place.partition.wake, { changed: place.name }))
+    await this.broker.soon(() => this.broker.publishChanged(place))
   }
 
   async countAll () {

@@ -61,10 +61,11 @@ class Wakes {
   hear (partition, message) {
     const wake = readWake(message)
     if (wake === undefined) return false
-    const { workersCount, names = [], cancelled, changed, freed, given, limits } = wake
+    const { workersCount, names = [], cancelled, changed, by, freed, given, limits } = wake
     for (const name of names) this.heed(partition, name, workersCount <= MOST_ASKING ? 0 : randomInt(workersCount), MOST_ASKING)
     if (cancelled !== undefined) this.crew.cancelled(this.broker.placeOf(cancelled[0]), cancelled[1])
-    if (changed !== undefined) this.crew.changed(this.broker.placeOf(changed))
+    // this process has looked already if the change is its own: what it has taken since then would go back, and count for its rate
+    if (changed !== undefined && by !== this.broker.token) this.crew.changed(this.broker.placeOf(changed))
     if (limits !== undefined) this.starts.noticed(partition, limits)
     if (freed !== undefined) this.crew.freed(this.broker.placeOf(freed))
     if (given !== undefined) this.crew.given(this.broker.placeOf(given))
