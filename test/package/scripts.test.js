@@ -82,7 +82,9 @@ describe('the scripts of the package', () => {
     const run = (...args) => runWith({}, ...args)
 
     const runWith = async (more, ...args) => {
-      const env = { npm_execpath: join(folder, 'bin/npm.js'), FAIRLANE_ROUNDS: undefined, ...more }
+      const { execPath } = process
+      const programs = { REDIS_SERVER: execPath, CHROMIUM: execPath, FIREFOX: execPath } // whatever this machine has
+      const env = { npm_execpath: join(folder, 'bin/npm.js'), FAIRLANE_ROUNDS: undefined, ...programs, ...more }
       const result = await node([join(root, 'test/run.js'), ...args], { env })
       return { ...result, runs: readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n') }
     }
@@ -98,6 +100,14 @@ describe('the scripts of the package', () => {
       const { code, stderr, runs } = await run('--rounds', '7', 'one', 'other')
       assert.deepEqual([code, stderr], [0, ''])
       assert.deepEqual(runs, ['run one 7', 'run other 7'])
+    })
+
+    it('say at the end what was skipped, since something is missing', async () => {
+      const { code, stderr } = await runWith({ REDIS_SERVER: 'none', CHROMIUM: 'none', FIREFOX: 'none' }, 'one')
+      assert.equal(code, 0)
+      assert.match(stderr, /^[1-9]\d* tests of fairlane\/distributed were skipped, .*apt-get install redis-server/m)
+      assert.match(stderr, /^[1-9]\d* tests of pages were skipped, .*apt-get install chromium/m)
+      assert.match(stderr, /^The tests of pages in Firefox were skipped: apt-get install firefox-esr/m)
     })
 
     it('run the files once more in which a test has failed, where they are told to', async () => {
